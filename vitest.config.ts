@@ -19,7 +19,7 @@ import { createStaticImports } from "./test/support/static-imports.ts"
 /** Starts real loopback servers in place of the model and weather services. Its header describes them. */
 const UPSTREAMS = "test/support/upstreams.ts"
 
-/** These projects start their servers with telemetry and check the log lines (SPEC OB6). */
+/** The projects with this alias start their servers with telemetry and check the log lines (SPEC OB6). */
 const NODE_ALIAS = { "cuecard/testing": resolve("test/support/checked-cuecard.ts") }
 const CHECK_SERVER_LOGS = ["test/support/check-server-logs.ts"]
 const LONG_MS = 120_000

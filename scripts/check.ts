@@ -1,9 +1,9 @@
 /**
  * check.ts: runs everything that CI checks: format, lint, types, migrations, tests, size.
  *
- * A failed step does not stop the following ones. The tests include every generated run (RUNS=full). The output ends with
- * the duration of each step, what it skipped, and a command to rerun each failure. The totals are written to TOTALS_FILE
- * for .ci/run: one total for all tests, and one for each other step.
+ * A failed step does not stop the following ones. The generated tests run in full (RUNS=full). The output ends
+ * with the duration of each step, what it skipped, and a command to rerun each failure. The totals are written to
+ * TOTALS_FILE for .ci/run: one total for all tests, and one for each other step.
  */
 import { type StdioOptions, spawnSync } from "node:child_process"
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"

@@ -7,17 +7,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
 import { BUILT_CONFIG, buildApp, isBuilt } from "./build-state.ts"
-import { measureBundles } from "./bundle-sizes.ts"
+import { measureBundles, SIZE_BUDGETS } from "./bundle-sizes.ts"
 import { QUIET_ENV } from "./process-group.ts"
-
-/** The scripts of the empty page. */
-const FIRST_VIEW_BUDGET_KB = 35
-/** The first view and the transcript chunk: the scripts that draw a conversation. */
-const CONVERSATION_BUDGET_KB = 73
-/** The scripts that a cold start of the Worker loads. The models, the renderers and the import formats are loaded on demand. */
-const WORKER_ENTRY_BUDGET_KB = 180
-/** All scripts of the Worker. The readers of nine import formats are loaded on demand and don't slow a cold start. */
-const WORKER_TOTAL_BUDGET_KB = 330
 
 /** Prints a size. False if it is over its budget. */
 function reportSize(name: string, kb: number, budgetKb: number): boolean {
@@ -46,10 +37,10 @@ function printStartup(): void {
 if (!isBuilt()) buildApp("local")
 const sizes = measureBundles()
 const results = [
-  reportSize("first view", sizes.firstView, FIRST_VIEW_BUDGET_KB),
-  reportSize("conversation", sizes.conversation, CONVERSATION_BUDGET_KB),
-  reportSize("Worker entry", sizes.workerEntry, WORKER_ENTRY_BUDGET_KB),
-  reportSize("Worker total", sizes.workerTotal, WORKER_TOTAL_BUDGET_KB),
+  reportSize("first view", sizes.firstView, SIZE_BUDGETS.firstView),
+  reportSize("conversation", sizes.conversation, SIZE_BUDGETS.conversation),
+  reportSize("Worker entry", sizes.workerEntry, SIZE_BUDGETS.workerEntry),
+  reportSize("Worker total", sizes.workerTotal, SIZE_BUDGETS.workerTotal),
 ]
 printStartup()
 process.exit(results.every(Boolean) ? 0 : 1)

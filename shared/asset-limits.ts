@@ -24,7 +24,10 @@ export const FILE_TYPE_BYTES = 4096
 /** Number of bytes at the start of an image that are searched for its width and height: a photo's preview and colour profile may precede them. SPEC AS15. */
 export const IMAGE_SIZE_BYTES = 128 * 1024
 
-/** Longest side of an image that is recorded, in pixels: the largest that all image formats can express. SPEC AS15. */
+/**
+ * Largest width or height that is recorded for an image, in pixels: the largest that all image formats can express. SPEC
+ * AS15.
+ */
 export const MAX_SIDE = 65_535
 
 /** Longest upload of an asset, in milliseconds: the largest video at 1 Mbit/s. SPEC AS7. */

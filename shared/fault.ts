@@ -161,7 +161,7 @@ export interface BudgetFault {
 /** The reason why a URL is not considered public. */
 export type UrlFlaw = "malformed" | "too_long" | "scheme" | "credentials" | "host" | "port"
 
-/** The reason why an archive of a tenant is not imported. */
+/** The reason why a tenant's archive is not imported. */
 export type ArchiveFlaw = "shape" | "version" | "seal" | "file" | "content"
 
 /** The reason why a remote file is not shown. */

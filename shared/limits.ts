@@ -117,17 +117,6 @@ export const ISSUER_KEYS_COOLDOWN_MS = 30_000
 /** Shortest interval at which an isolate asks the tenant's object about unknown key ids, in milliseconds. SPEC OI6. */
 export const UNKNOWN_KEY_MS = 5_000
 
-// ── Usage ──
-
-/** How long a user's directory delays a usage batch that no budget needs or that could not be sent, in milliseconds. SPEC MT6. */
-export const USAGE_WAIT_MS = 15 * 60_000
-
-/** Largest random addition to that delay, in milliseconds: users who arrive together do not report together. SPEC MT6. */
-export const USAGE_SPREAD_MS = 60 * 60_000
-
-/** How often a session repeats a usage report that its user's directory did not accept, in milliseconds. SPEC MT5. */
-export const USAGE_RETRY_MS = 60_000
-
 /** Fetched keys are refreshed after this time, in milliseconds, so that a key that the provider withdrew stops working. SPEC OI7. */
 export const ISSUER_KEYS_FRESH_MS = 10 * 60_000
 
@@ -144,6 +133,17 @@ export const MAX_FOREIGN_TOKEN_SECONDS = 24 * 60 * 60
 /** Lifetime of a producer's token, in seconds: by default a working day, at most a week. SPEC AU11. */
 export const EXTERNAL_TOKEN_SECONDS = 8 * 60 * 60
 export const MAX_EXTERNAL_TOKEN_SECONDS = 7 * 24 * 60 * 60
+
+// ── Usage ──
+
+/** How long a user's directory delays a usage batch that no budget needs or that could not be sent, in milliseconds. SPEC MT6. */
+export const USAGE_WAIT_MS = 15 * 60_000
+
+/** Largest random addition to that delay, in milliseconds: users who arrive together do not report together. SPEC MT6. */
+export const USAGE_SPREAD_MS = 60 * 60_000
+
+/** How often a session repeats a usage report that its user's directory did not accept, in milliseconds. SPEC MT5. */
+export const USAGE_RETRY_MS = 60_000
 
 // ── Messages ──
 
@@ -369,7 +369,7 @@ export const IMPORT_TOTAL_MS = 30 * 60_000
 /** How long the response to an upload waits for folding, in milliseconds: less than the time limit of common proxies. After that the client polls. SPEC RE33. */
 export const IMPORT_RESPONSE_MS = 20_000
 
-/** Longest line of an uploaded file, in bytes: the largest of our own exports, a result of control characters, each escaped to six bytes. SPEC RE43. */
+/** Longest line of an uploaded file, in bytes. A result of control characters, each escaped to six bytes, fits. SPEC RE43. */
 export const MAX_IMPORT_LINE_BYTES = 6 * MAX_RESULT_BYTES + MAX_BODY_BYTES
 
 /** Maximum number of skipped lines that are reported one by one. The others are only counted. */

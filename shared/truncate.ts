@@ -1,10 +1,10 @@
 /**
- * truncate.ts: measures texts and shortens the texts of tools for display.
+ * truncate.ts: measures text, and shortens what tools receive and return for display.
  *
  * The store keeps the whole text. Clients receive its head, cut at a line ending, and the full size.
  */
 
-/** Size of a text. `bytes` counts UTF-8. 0 means unknown: a producer shortened the text and does not say how long it was. */
+/** Size of a text. `bytes` counts UTF-8. 0 means unknown: a producer shortened the text and did not say how long it was. */
 export interface TextSize {
   readonly lines: number
   readonly bytes: number
@@ -67,7 +67,7 @@ export interface SizeCounter {
   size(): TextSize
 }
 
-/** Counts the lines and UTF-8 bytes of a growing text. Cost: linear in what is pushed. */
+/** Counts the lines and UTF-8 bytes of growing text. Cost: linear in what is pushed. */
 export function createSizeCounter(): SizeCounter {
   let lines = 1
   let bytes = 0
@@ -80,7 +80,7 @@ export function createSizeCounter(): SizeCounter {
   }
 }
 
-/** `truncateLines` for a growing text. Once a bound is exceeded, the cost is linear in what is pushed. SPEC SG9. */
+/** `truncateLines` for growing text. Once a bound is exceeded, the cost is linear in what is pushed. SPEC SG9. */
 export function createTextHead(maxLines: number, maxBytes: number): TextHead {
   let head = ""
   const counter = createSizeCounter()

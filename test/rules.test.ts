@@ -1,8 +1,8 @@
 /**
  * rules.test.ts: checks that SPEC.md and the tests name the same rules.
  *
- * A line `- **SG3** text` defines a rule. A test whose title contains `[SG3]` proves it, or a golden file whose comment
- * contains it.
+ * A line `- **SG3** text` defines a rule. A test whose title contains `[SG3]`, or a golden file whose comment contains it,
+ * proves the rule.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join, resolve } from "node:path"
@@ -17,14 +17,14 @@ function definedRules(): string[] {
   )
 }
 
-/** The lines of a file that can name a rule: comments in a golden file, titles in a test file. */
+/** Returns the lines of a file that can name a rule: comments in a golden file, titles in a test file. */
 function titlesOf(file: string): string[] {
   const text = readFileSync(file, "utf8")
   if (file.endsWith(".txt")) return text.split("\n").filter((line) => line.startsWith("#"))
   return [...text.matchAll(/(["'`])((?:\s*\[[A-Z]{2}\d+\])+)[^\n]*/g)].map(([line]) => line)
 }
 
-/** Each rule that a test names, with the first file that names it. */
+/** Returns each rule that a test names, with the first file that names it. */
 function provenRules(): Map<string, string> {
   const proven = new Map<string, string>()
   const files = readdirSync(join(ROOT, "test"), { recursive: true, encoding: "utf8" })

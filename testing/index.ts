@@ -22,7 +22,7 @@ export interface CuecardOptions {
   readonly port?: number
   /** Folder for the state, for example `persist` of an earlier server. By default, `close` deletes the state. */
   readonly persist?: string
-  /** Variables of the deployment. They override the defaults for tests. */
+  /** Deployment variables. They override the defaults for tests. */
   readonly vars?: Readonly<Record<string, string>>
   /** Called with each line that the Worker logs. By default, they are discarded. */
   readonly onLog?: (line: string) => void

@@ -101,7 +101,7 @@ export interface Env extends BackupBuckets, BackupVars, RegionBuckets, RateBindi
   /** For tests: `on` adds the tools of tool/probe-tools.ts. */
   readonly PROBE_TOOLS?: string
   readonly PROBE_URL?: string
-  /** For tests: fetches of remote media go to this server, with their URL in the path. See routes/remote-fetch.ts. */
+  /** For tests: fetches of remote media go to this server, with their URL in the path. See routes/media/remote-fetch.ts. */
   readonly MEDIA_UPSTREAM?: string
   /** Pause of the scripted model between two tokens, in milliseconds. */
   readonly SCRIPTED_DELAY_MS?: string

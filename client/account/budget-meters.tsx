@@ -1,6 +1,6 @@
 /**
- * budget-meters.tsx: shows in the user menu how much of each budget is left, or that it could not be loaded. Shows nothing if there
- * are no budgets. Source: SPEC BU13.
+ * budget-meters.tsx: shows in the user menu how much of each budget is left, or that the budgets could not be loaded. Shows
+ * nothing if there are none. Source: SPEC BU13.
  */
 
 import { useSignal } from "@preact/signals"
@@ -86,7 +86,7 @@ function BudgetMeter({ view }: { readonly view: BudgetView }): VNode {
   )
 }
 
-/** Returns null if they can't be loaded: the rest of the menu works without them. */
+/** Returns null if the budgets can't be loaded; the rest of the menu works without them. */
 async function loadBudgets(): Promise<readonly BudgetView[] | null> {
   try {
     // The page refreshes its list periodically, so the newest token is valid.

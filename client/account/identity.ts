@@ -1,8 +1,8 @@
-/** identity.ts: reads the identity of the page's user from the token and its response. Pure. */
+/** identity.ts: reads the identity of the page's user from a token response. Pure. */
 
 import { readClaims, type TokenResponse } from "../net/token-source.ts"
 
-/** The roles of a tenant, highest first. */
+/** The roles that a user can have in a tenant, highest first. */
 export const ROLE_NAMES = ["owner", "admin", "member", "viewer"] as const
 
 export type RoleName = (typeof ROLE_NAMES)[number]
@@ -12,7 +12,7 @@ export interface Identity {
   readonly id: string
   readonly name: string
   readonly role: RoleName
-  /** The source of the token: a sign-in, this machine (`AUTH=dev`), or the product that embeds the page. */
+  /** The source of the token: a sign-in, a development server (`AUTH=dev`), or the product that embeds the page. */
   readonly source: "sign-in" | "development" | "product"
 }
 
@@ -30,7 +30,7 @@ export function readIdentity(response: TokenResponse): Identity {
   }
 }
 
-/** Whether the admin page admits the user. On a developer's machine it automatically signs in as an owner. */
+/** Whether the user can open the admin page. On a developer's machine, that page automatically signs in as an owner. */
 export function mayAdminister({ role, source }: Identity): boolean {
   return role === "owner" || role === "admin" || source === "development"
 }

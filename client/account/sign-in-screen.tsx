@@ -16,7 +16,7 @@ import { USER_KEY } from "../net/user-storage.ts"
 import { Logo } from "../ui/logo.tsx"
 import { signInErrorText, signInText } from "../words/account-text.ts"
 import { appText } from "../words/page-text.ts"
-import { putUserAside } from "./switch-user.ts"
+import { setUserAside } from "./switch-user.ts"
 import { watchUser } from "./watch-user.ts"
 
 /** Timeout for loading the list of providers, in milliseconds. */
@@ -31,7 +31,7 @@ const parseProviders = createParser<SignInProviders>({
 export function showSignIn(storage: KeyValueStorage, refusal: RequestError): void {
   const root = document.getElementById("app")
   const user = storage.getItem(USER_KEY)
-  putUserAside(storage, user)
+  setUserAside(storage, user)
   watchUser(() => true)
   if (root === null) return
   const error = takeSignInError() ?? (refusal.status === 403 ? refusal.message : null)
@@ -42,12 +42,12 @@ export function showSignIn(storage: KeyValueStorage, refusal: RequestError): voi
 
 /** The URL hash after a failed sign-in. It contains an error code. */
 const ERROR_HASH = /^#\/signin-error\/([a-z_]{1,40})$/
-/** Storage key for the page to return to. Kept in this tab while the user is at the provider. */
+/** Session storage key of the address to return to after signing in at the provider. */
 const TARGET_KEY = "cuecard.sign-in.to"
 
 /**
- * Returns the text for the error code in the address after a failed sign-in, and restores the address at which the sign-in
- * began.
+ * Returns the text for the error code in the URL after a failed sign-in, and restores the address at which the sign-in
+ * began. Returns null if there is no error.
  */
 function takeSignInError(): string | null {
   const code = ERROR_HASH.exec(location.hash)?.[1]
@@ -69,7 +69,7 @@ function readTarget(): string {
 interface SignInScreenProps {
   /** Why the last sign-in failed. */
   readonly error: string | null
-  /** True if a user was signed in before and can come back. */
+  /** True if a user was signed in on this browser and their account still exists, so their drafts were kept. */
   readonly areDraftsKept: boolean
 }
 
@@ -122,11 +122,11 @@ function keepTarget(): void {
   try {
     sessionStorage.setItem(TARGET_KEY, getTarget())
   } catch {
-    // Storage is forbidden, so a failed sign-in leads to the start page.
+    // Storage is blocked, so a failed sign-in leads to the start page.
   }
 }
 
-/** The open conversation, or the open section of the admin page. */
+/** Returns the address of the open conversation, or of the open section of the admin page. */
 function getTarget(): string {
   return `${location.pathname}${location.hash}`
 }
@@ -156,7 +156,7 @@ function useProviders(): ProvidersState {
   return { providers: providers.value, fault: fault.value, load }
 }
 
-/** A deployment without sign-in doesn't have this route, so it has no providers. */
+/** Loads the providers. A deployment without sign-in has no such route, and so no providers. */
 async function fetchProviders(): Promise<SignInProviders> {
   const response = await fetch("/auth/providers", { signal: AbortSignal.timeout(PROVIDERS_TIMEOUT_MS) })
   if (response.status === 404) return { tenant: null, providers: [] }

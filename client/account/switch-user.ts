@@ -1,24 +1,25 @@
 /**
  * switch-user.ts: sets unsent messages aside when a user signs out, and restores them when the user signs in again.
  *
- * A known user's rows are stored under that user's prefix (net/user-storage.ts) and stay there. Rows that were
- * stored before the page knew its user get the prefix of the first user. Source: SPEC SP5.
+ * A known user's rows are stored under that user's prefix (net/user-storage.ts) and stay there. Rows stored before the page
+ * knew its user get the prefix of the first user to sign in. Source: SPEC SP5.
  */
 
+import { parseJson } from "../../shared/json.ts"
 import type { KeyValueStorage } from "../net/outbox.ts"
 import { readStorageRows, USER_KEY, ASIDE_PREFIX, UNSENT_KEY, userPrefix } from "../net/user-storage.ts"
 
-/** Rows kept for users other than the current one. The oldest ones are deleted first. */
+/** Maximum number of rows kept for users other than the current one. Beyond it, the oldest rows are deleted. */
 const MAX_ASIDE_ROWS = 200
 
 /** Sets this user's rows aside. Afterwards the storage belongs to nobody, and the other tabs reload (watch-user.ts). */
-export function putUserAside(storage: KeyValueStorage, user: string | null): void {
+export function setUserAside(storage: KeyValueStorage, user: string | null): void {
   claimRows(storage, user)
   limitRows(storage, null)
   removeRow(storage, USER_KEY)
 }
 
-/** Assigns rows without a user to this user. Deletes them if `user` is null. */
+/** Assigns rows without a user to this user, or deletes them if `user` is null. */
 function claimRows(storage: KeyValueStorage, user: string | null): void {
   for (const [key, value] of readStorageRows(storage)) {
     if (!UNSENT_KEY.test(key)) continue
@@ -32,11 +33,23 @@ function limitRows(storage: KeyValueStorage, user: string | null): void {
   const aside = readStorageRows(storage).filter(
     ([key]) => key.startsWith(ASIDE_PREFIX) && (own === null || !key.startsWith(own)),
   )
-  for (const [key] of aside.slice(0, Math.max(0, aside.length - MAX_ASIDE_ROWS))) removeRow(storage, key)
+  if (aside.length <= MAX_ASIDE_ROWS) return
+  // Browsers list keys in no particular order.
+  const oldestFirst = aside.map(([key, value]) => ({ key, at: readRowTime(value) })).sort((a, b) => a.at - b.at)
+  for (const { key } of oldestFirst.slice(0, -MAX_ASIDE_ROWS)) removeRow(storage, key)
 }
 
 /**
- * Assigns the storage to another user. If the page shows data of the previous user, or the new user has rows that it
+ * Returns when the message or edit was stored, in milliseconds since 1970. Returns 0 for rows without a time: unfinished
+ * imports, which contain no text, and edits stored by version 0.1.0.
+ */
+function readRowTime(value: string): number {
+  const { at } = Object(parseJson(value)) as { readonly at?: unknown }
+  return typeof at === "number" ? at : 0
+}
+
+/**
+ * Assigns the storage to another user. If the page shows the previous user's data, or the new user has rows that the page
  * doesn't show, the page reloads and the promise never settles.
  */
 export async function switchUser(
@@ -45,7 +58,7 @@ export async function switchUser(
   user: string | null,
   reload: () => void = () => location.reload(),
 ): Promise<void> {
-  // The other tabs of an embedding product continue, because it may show two users' pages side by side.
+  // Tabs of an embedding product are not reloaded, because the product may show two users' pages side by side.
   const hasRows = user !== null && readStorageRows(storage).some(([key]) => key.startsWith(userPrefix(user)))
   if (previous === null) claimRows(storage, user)
   limitRows(storage, user)
@@ -59,7 +72,7 @@ function writeUser(storage: KeyValueStorage, user: string): void {
   try {
     storage.setItem(USER_KEY, user)
   } catch {
-    // Storage is forbidden, so nothing is stored for anybody.
+    // Storage is blocked, so nothing is stored for anybody.
   }
 }
 
@@ -69,7 +82,7 @@ function moveRow(storage: KeyValueStorage, from: string, to: string, value: stri
   try {
     storage.setItem(to, value)
   } catch {
-    // Storage is full or forbidden: the row is lost, but never shown to another user.
+    // Storage is full or blocked: the row is lost, but never shown to another user.
   }
 }
 
@@ -77,6 +90,6 @@ function removeRow(storage: KeyValueStorage, key: string): void {
   try {
     storage.removeItem(key)
   } catch {
-    // Storage is forbidden, so nothing was stored.
+    // Storage is blocked, so nothing was stored.
   }
 }

@@ -1,4 +1,4 @@
-/** token-response.ts: the response with the newest token, which identifies the user. */
+/** token-response.ts: the most recent token response, which also says who the user is. */
 
 import { signal } from "@preact/signals"
 import type { TokenResponse } from "../net/token-source.ts"

@@ -58,8 +58,9 @@ export function UserMenu(): VNode | null {
 }
 
 /**
- * Tabs share the sign-in, so this tab's next token will be the new user's. An embedding product may show two users' pages
- * side by side. If each reloaded because of the other, they would reload forever.
+ * Whether `user` has signed in, in place of this tab's user. Tabs share the sign-in, so this tab's next token will be the
+ * new user's. An embedding product may show two users' pages side by side; if each reloaded because of the other, they
+ * would reload forever.
  */
 function isSignInOfAnother(user: string): boolean {
   const response = tokenResponse.peek()
@@ -70,7 +71,7 @@ function focusButton(menu: HTMLElement | null): void {
   menu?.querySelector<HTMLElement>(".account-button")?.focus()
 }
 
-/** The first letter or digit, in any script. */
+/** Returns the first letter or digit, in any script, as a capital. */
 function getInitial(name: string): string {
   return (/[\p{L}\p{N}]/u.exec(name)?.[0] ?? "·").toLocaleUpperCase()
 }
@@ -170,7 +171,7 @@ function useClosing(menuRef: RefObject<HTMLElement | null>, isOpen: Signal<boole
     }
     const closeOnEscape = (event: KeyboardEvent): void => {
       if (event.key !== "Escape" || !isOpen.peek()) return
-      // Otherwise the page's Escape handler would stop a response.
+      // Otherwise the page's Escape handler would stop a running answer.
       event.preventDefault()
       event.stopPropagation()
       isOpen.value = false

@@ -1,18 +1,18 @@
 /**
  * watch-user.ts: reloads the page when another tab signs a user in or out. Source: SPEC SP6.
  *
- * Tabs learn of it from the browser's storage. Where storage is forbidden, the server closes their sockets.
+ * Tabs learn of it from storage events. Where storage is blocked, they notice when the server closes their sockets.
  */
 
 import { USER_KEY } from "../net/user-storage.ts"
 import { openStorage } from "../ui/browser-storage.ts"
 
-/** `isForeign`: whether the page must reload because another tab has stored this user. */
+/** `isForeign` says whether the page must reload when another tab has stored this user. */
 export function watchUser(isForeign: (user: string) => boolean): void {
   addEventListener("storage", ({ key, newValue }) => {
     if ((key === USER_KEY || key === null) && (newValue === null || isForeign(newValue))) location.reload()
   })
-  // The browser has restored the page from its back/forward cache.
+  // The browser may have restored the page from its back/forward cache after the user signed out.
   addEventListener("pageshow", ({ persisted }) => {
     if (persisted && openStorage().getItem(USER_KEY) === null) location.reload()
   })

@@ -1,4 +1,4 @@
-/** admin-api.ts: the requests of the admin page. */
+/** admin-api.ts: the admin page's requests. */
 
 import { createJsonRequest, parseBody, readJson } from "../net/http-request.ts"
 import { TokenSource } from "../net/token-source.ts"
@@ -16,7 +16,7 @@ export class AdminApi extends TokenSource {
     return await parseBody(await this.fetchAuthorized(path, createJsonRequest(method, body)), parse)
   }
 
-  /** A request whose response matters only if it is a refusal. */
+  /** Sends a request whose response matters only if it is a refusal. */
   async act(method: string, path: string, body?: object): Promise<void> {
     const init = body === undefined ? { method } : createJsonRequest(method, body)
     await readJson(await this.fetchAuthorized(path, init))

@@ -1,5 +1,6 @@
 /**
- * admin-page.tsx: the admin page: its header, its sections, and the screens shown in place of them. Source: SPEC AD1.
+ * admin-page.tsx: the admin page: its header, its sections, and what is shown instead of them while loading, after an
+ * error, or to a user who is not an administrator. Source: SPEC AD1.
  *
  * The URL hash names the section, so that the browser's history works.
  */
@@ -103,7 +104,7 @@ export function AdminPage({ api, identity, fault }: AdminPageProps): VNode {
 
 function SectionList({ current }: { readonly current: SectionName }): VNode {
   const listRef = useRef<HTMLUListElement>(null)
-  // On a phone the list scrolls sideways.
+  // On a phone, the list scrolls sideways, so the current section may be out of view.
   useEffect(() => {
     listRef.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" })
   }, [current])
@@ -167,7 +168,7 @@ function Notice(): VNode {
   )
 }
 
-/** The section that the address names. */
+/** Returns the section named in the URL hash, and re-renders when the hash changes. */
 function useSection(): SectionName {
   const section = useSignal(parseSection(location.hash))
   useEffect(() => {

@@ -45,7 +45,7 @@ export interface ApiKey {
   readonly roles: readonly RoleName[]
   readonly created: number
   readonly expires: number | null
-  /** When it was last used, to the minute. */
+  /** When the key was last used, to the minute. */
   readonly used: number | null
   /** `user:<id>`, `key:<id>` or `operator`. */
   readonly created_by: string

@@ -15,7 +15,7 @@ export interface AdminContext {
 export const notice: Signal<string> = signal("")
 
 export interface Loaded<T> {
-  /** Null until it has been loaded. */
+  /** Null until the data has been loaded. */
   readonly value: T | null
   /** The error text of the failed request. */
   readonly fault: string | null
@@ -28,7 +28,7 @@ export interface Loaded<T> {
 export function useLoaded<T>(load: () => Promise<T>, key = ""): Loaded<T> {
   const value = useSignal<T | null>(null)
   const fault = useSignal<string | null>(null)
-  // Not a signal: an effect that reloads would depend on it and reload endlessly.
+  // Not a signal, because an effect that reloads would then depend on it and reload endlessly.
   const newest = useRef(0)
   const reload = async (): Promise<void> => {
     const request = ++newest.current
@@ -90,7 +90,7 @@ export function useAction(): ActionState {
 /** The interval between requests for the progress of a job, in milliseconds. */
 const POLL_MS = 2_000
 
-/** Repeats a request while a job is running. */
+/** Reloads periodically while a job is running. */
 export function usePolling(isRunning: boolean, reload: () => Promise<void>): void {
   useEffect(() => {
     if (!isRunning) return undefined

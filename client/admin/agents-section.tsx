@@ -1,4 +1,4 @@
-/** agents-section.tsx: the agents of the tenant: their instructions, models and tools. Source: SPEC AD5. */
+/** agents-section.tsx: the tenant's agents: their instructions, models and tools. Source: SPEC AD5. */
 
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"

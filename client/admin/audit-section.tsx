@@ -11,7 +11,7 @@ import { type AdminContext, useAction, useLoaded } from "./admin-state.ts"
 import { FaultText, Pending, TextField, Time } from "./form-fields.tsx"
 
 const AUDIT_PATH = "/v1/audit"
-/** How many pages without a match one click skips, so that a rare action is found without many clicks. */
+/** Maximum number of pages that one click loads to find a match, so that a rare action is found without many clicks. */
 const MAX_EMPTY_PAGES = 20
 
 interface Filter {
@@ -54,7 +54,7 @@ export function AuditSection({ api, identity }: AdminContext): VNode {
   )
 }
 
-/** A page of entries. With a filter, a page can be empty even though there are older entries. */
+/** Loads a page of entries. With a filter, a page can be empty although older pages have matches; it is then skipped. */
 async function loadEntries(api: AdminApi, { action, actor }: Filter, before: number | null): Promise<AuditPage> {
   let cursor = before
   for (let count = 1; ; count++) {
@@ -192,7 +192,7 @@ function EntryRow({ entry: { seq, at, actor, action, target, details } }: { read
   )
 }
 
-/** Leaves out fields that aren't set. */
+/** Formats an entry's details as one line, without the fields that aren't set. */
 export function formatDetails(details: object): string {
   return Object.entries(details)
     .filter(([, value]) => value !== null && value !== "")

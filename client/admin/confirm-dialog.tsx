@@ -1,4 +1,4 @@
-/** confirm-dialog.tsx: asks for confirmation before a change. For some changes, the user must type a text. */
+/** confirm-dialog.tsx: a dialog that asks for confirmation, possibly by typing a given text, and a dialog with a form. */
 
 import { useSignal } from "@preact/signals"
 import type { ComponentChildren, VNode } from "preact"
@@ -67,7 +67,7 @@ interface FormDialogProps {
   readonly onClose: () => void
 }
 
-/** A form in a dialog. It stays open until the server has accepted it. */
+/** A dialog with a form. It stays open until the submission succeeds or the user cancels. */
 export function FormDialog({ title, submit, submitting, children, onSubmit, onClose }: FormDialogProps): VNode {
   const action = useAction()
   const send = async (): Promise<void> => {

@@ -1,4 +1,4 @@
-/** form-fields.tsx: labelled fields, errors, and times. */
+/** form-fields.tsx: small components shared by the sections: labelled fields, error texts, the loading note, and times. */
 
 import type { ComponentChildren, VNode } from "preact"
 import { useId } from "preact/hooks"
@@ -19,7 +19,7 @@ interface TextFieldProps extends FieldProps {
   readonly isRequired?: boolean
   readonly isReadOnly?: boolean
   readonly maxLength?: number
-  /** Focused when a dialog opens. */
+  /** Whether the field gets the focus when its dialog opens. */
   readonly isFirst?: boolean
 }
 
@@ -88,7 +88,7 @@ interface SelectFieldProps<T extends string> extends FieldProps {
   readonly options: Readonly<Record<T, string>>
   readonly onChange: (value: T) => void
   readonly isDisabled?: boolean
-  /** The label is for screen readers only. */
+  /** Whether the label is for screen readers only. */
   readonly isCompact?: boolean
 }
 
@@ -143,7 +143,7 @@ export function CheckList<T extends string>({ label, options, texts, value, onCh
   )
 }
 
-/** The roles that a user of this role may assign, with their descriptions. */
+/** Returns a text for each role: its name and description. */
 export function roleTexts(options: readonly RoleName[]): Readonly<Partial<Record<RoleName, string>>> {
   return Object.fromEntries(options.map((role) => [role, `${adminText.role[role]}: ${adminText.roleHint[role]}`]))
 }
@@ -157,7 +157,7 @@ export function FaultText({ text }: { readonly text: string | null }): VNode | n
   )
 }
 
-/** Shows the loading note or the error until the data is loaded. */
+/** Shows the loading note or the error until the data has been loaded. */
 export function Pending({ of }: { readonly of: Pick<Loaded<unknown>, "value" | "fault" | "reload"> }): VNode | null {
   if (of.fault !== null)
     return (

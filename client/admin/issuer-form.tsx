@@ -34,7 +34,7 @@ const ALGORITHMS = [
 const DEFAULT_ALGORITHMS: readonly string[] = ["RS256", "PS256", "ES256", "EdDSA"]
 const DEFAULT_ROLES: readonly RoleName[] = ["admin", "member", "viewer"]
 
-/** The entered values. An empty text is an absent field. */
+/** The entered values. An empty string means that the field isn't sent. */
 interface IssuerEntry {
   readonly name: string
   readonly label: string
@@ -90,13 +90,13 @@ function splitLines(text: string): readonly string[] {
   return text.split("\n").flatMap((line) => (line.trim() === "" ? [] : [line.trim()]))
 }
 
-/** `hd=example.com`. A claim that may have several values has a line for each. */
+/** Formats claims as lines such as `hd=example.com`. A claim with several allowed values has a line for each. */
 export function formatClaims(claims: Issuer["required_claims"]): string {
   const lines = Object.entries(claims).flatMap(([name, wanted]) => [wanted].flat().map((value) => `${name}=${value}`))
   return lines.join("\n")
 }
 
-/** Throws with a text for the user if a line isn't `claim=value`. */
+/** Throws RequestError, with a text for the user, if a line isn't `claim=value`. */
 export function parseClaims(text: string): Readonly<Record<string, readonly string[]>> {
   const claims = new Map<string, string[]>()
   for (const line of splitLines(text)) {
@@ -166,7 +166,7 @@ export function IssuerForm({ api, identity, issuer, onSaved, onClose }: IssuerFo
   )
 }
 
-/** The address to enter at the provider. */
+/** The callback address, which the administrator enters at the provider. */
 function CallbackAddress({ name }: { readonly name: string }): VNode {
   const address = `${location.origin}/auth/callback/${name}`
   return (

@@ -1,4 +1,4 @@
-/** issuers-section.tsx: the identity providers of the tenant. Source: SPEC AD4. */
+/** issuers-section.tsx: the tenant's identity providers. Source: SPEC AD4. */
 
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
@@ -66,7 +66,7 @@ export function IssuersSection(context: AdminContext): VNode {
 
 interface IssuerRowProps {
   readonly issuer: Issuer
-  /** Only owners can change issuers. SPEC OI10. */
+  /** Only owners can edit issuers. SPEC OI10. */
   readonly canEdit: boolean
   readonly onEdit: () => void
   readonly onRemove: () => void

@@ -1,9 +1,9 @@
-/** use-kept-focus.ts: moves the focus to a heading when the element that had it is removed, as a row is with its buttons. */
+/** use-kept-focus.ts: moves the focus to a heading when the focused element is removed, for example with its row. */
 
 import type { RefObject } from "preact"
 import { useEffect } from "preact/hooks"
 
-/** Otherwise the browser would put the focus at the beginning of the page, and a screen reader would lose its place. */
+/** Without this, the browser would move the focus to the top of the page, and a screen reader would lose its place. */
 export function useKeptFocus(headingRef: RefObject<HTMLElement | null>): void {
   useEffect(() => {
     let focused: EventTarget | null = null

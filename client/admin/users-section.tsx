@@ -1,4 +1,4 @@
-/** users-section.tsx: the users of the tenant: search, roles, suspension and erasure. Source: SPEC AD2. */
+/** users-section.tsx: the tenant's users: search, roles, suspension and erasure. Source: SPEC AD2. */
 
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
@@ -146,11 +146,11 @@ function UserRow({ user, api, identity, onChange, onAsk }: UserRowProps): VNode 
 }
 
 interface RoleChoiceProps extends AdminContext, Pick<UserRowProps, "user" | "onChange"> {
-  /** The action of the row, whose fault the row shows. */
+  /** The action that the row's buttons share. The row shows its fault. */
   readonly action: ActionState
 }
 
-/** Sent only with a button: the arrow keys choose every role on the way to another one. */
+/** The role is sent only when a button is pressed, because moving with the arrow keys selects every role on the way. */
 function RoleChoice({ user, api, identity, action, onChange }: RoleChoiceProps): VNode {
   const chosen = useSignal<RoleName>(user.role)
   const name = user.name ?? user.id
@@ -180,7 +180,7 @@ function RoleChoice({ user, api, identity, action, onChange }: RoleChoiceProps):
   )
 }
 
-/** An admin can neither appoint nor change an owner. */
+/** Returns the roles that the user can be given. An admin can neither appoint nor change an owner. */
 function roleOptions(own: RoleName, current: RoleName): Readonly<Record<RoleName, string>> {
   const isFixed = own !== "owner" && current === "owner"
   const roles = ROLE_NAMES.filter((role) => (isFixed ? role === current : own === "owner" || role !== "owner"))

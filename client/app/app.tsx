@@ -1,4 +1,4 @@
-/** app.tsx: the page: sidebar, top bar, and the open or new conversation. */
+/** app.tsx: the chat page: the sidebar, the top bar, and the open or new conversation. */
 
 import type { ReadonlySignal, Signal } from "@preact/signals"
 import type { VNode } from "preact"
@@ -14,7 +14,7 @@ import { TopBar } from "./top-bar.tsx"
 
 interface AppProps {
   readonly router: SessionRouter
-  /** The text that a screen reader announces. */
+  /** The text that screen readers announce. */
   readonly announcement: ReadonlySignal<string>
   readonly isDrawerOpen: Signal<boolean>
   readonly isOnline: ReadonlySignal<boolean>
@@ -29,7 +29,7 @@ export function App({ router, announcement, isDrawerOpen, isOnline }: AppProps):
         {appText.skip}
       </button>
       <Sidebar router={router} isOpen={isDrawerOpen} />
-      {/* An open drawer keeps the focus: everything behind it is inert. SPEC AX3. */}
+      {/* Everything behind an open drawer is inert, so the focus stays in the drawer. SPEC AX3. */}
       <div class="behind-drawer" inert={isDrawerOpen.value}>
         <TopBar router={router} isDrawerOpen={isDrawerOpen} />
         {controller === null ? (

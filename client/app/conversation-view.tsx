@@ -1,4 +1,4 @@
-/** conversation-view.tsx: an open session: its transcript, the state of its connection, and the composer. */
+/** conversation-view.tsx: an open session: its transcript, its connection status, and the composer. */
 
 import { type ReadonlySignal, useComputed, useSignalEffect } from "@preact/signals"
 import type { RefObject, VNode } from "preact"
@@ -26,7 +26,7 @@ interface ConversationViewProps {
 export function ConversationView({ controller, router, isOnline }: ConversationViewProps): VNode {
   const { scrollAnchor, viewRef, contentRef } = useScrollAnchor(controller)
   const { store } = controller
-  // Offline, the code can't be loaded either, but that doesn't mean that there is a new version.
+  // If the code can't be loaded although the page is online, a newer version has replaced this version's files.
   const isOutdated = transcriptModule.value === "lost" && isOnline.value
   useEffect(loadTranscript, [isOnline.value])
   const sendMessage = (text: string, extras?: MessageExtras): void => {
@@ -128,7 +128,7 @@ function ConversationContent(props: ConversationContentProps): VNode {
         />
       ) : (
         <>
-          {/* The headings of messages are below this one. SPEC AX4. */}
+          {/* The message headings are below this one. SPEC AX4. */}
           <h2 class="unseen">{appText.messages}</h2>
           <code.Transcript
             store={store}
@@ -147,7 +147,7 @@ function ConversationContent(props: ConversationContentProps): VNode {
 
 interface LoadingNoteProps {
   readonly isOnline: boolean
-  /** Nothing more will load. The connection status says why. */
+  /** True if nothing more will load. The connection status says why. */
   readonly isFinal: boolean
 }
 
@@ -186,7 +186,7 @@ function ConversationComposer({ controller, onSend, onFiles }: ConversationCompo
   )
 }
 
-/** A quote of the message being replied to. Null if there is none, if it was withdrawn, or until the code has loaded. */
+/** Returns a quote of the message being replied to; null if there is none, or while the message or code isn't loaded. */
 function useReplyQuote({ store, draft }: SessionController): Quote | null {
   const code = transcriptModule.value
   // Compared as JSON, so that an equal quote doesn't re-render the composer.

@@ -10,9 +10,9 @@ import { connectionText } from "../words/page-text.ts"
 interface LinkStatusProps {
   readonly link: LinkState
   readonly isOnline: boolean
-  /** The conversation was loaded before, so if it is gone, it was deleted. */
+  /** True if the conversation was loaded before. If it is gone now, it was deleted. */
   readonly wasLoaded: boolean
-  /** The connection was live before. */
+  /** True if the connection was live before. */
   readonly wasLive: boolean
 }
 

@@ -1,6 +1,6 @@
 /**
- * main.tsx: the page's entry point: passes the browser's clock, randomness, storage, network and sockets to the parts that
- * need them, and connects the browser's events.
+ * main.tsx: the chat page's entry point: passes the browser's clock, randomness, storage, network and sockets to the
+ * modules that need them, and listens to the browser's events.
  */
 
 import { computed, effect, signal } from "@preact/signals"
@@ -33,22 +33,22 @@ import "../styles/base.css"
 import "../styles/page.css"
 import "../styles/composer.css"
 import "../styles/narrow-screen.css"
-import "../styles/session-list.css"
-import "../styles/account.css"
-import "../styles/budget-meters.css"
+import "../styles/sidebar/session-list.css"
+import "../styles/sidebar/account.css"
+import "../styles/sidebar/budget-meters.css"
 import "../styles/dialog.css"
-import "../styles/transcript.css"
-import "../styles/tool-calls.css"
-import "../styles/agents.css"
-import "../styles/acts.css"
-import "../styles/prose.css"
-import "../styles/reading.css"
-import "../styles/cards.css"
-import "../styles/media.css"
-import "../styles/audio.css"
-import "../styles/canvas.css"
-import "../styles/files.css"
-import "../styles/lightbox.css"
+import "../styles/transcript/transcript.css"
+import "../styles/transcript/tool-calls.css"
+import "../styles/transcript/agents.css"
+import "../styles/transcript/acts.css"
+import "../styles/transcript/prose.css"
+import "../styles/transcript/reading.css"
+import "../styles/transcript/cards.css"
+import "../styles/media/media.css"
+import "../styles/media/audio.css"
+import "../styles/media/canvas.css"
+import "../styles/media/files.css"
+import "../styles/media/lightbox.css"
 import "../styles/print-forced-colors.css"
 
 declare global {
@@ -56,7 +56,7 @@ declare global {
   var cuecard: { readonly getToken: () => Promise<string> } | undefined
 }
 
-/** A hidden tab has no animation frames. It renders after this delay instead, in milliseconds. */
+/** Delay before a hidden tab renders, in milliseconds. Hidden tabs have no animation frames. */
 const HIDDEN_FLUSH_MS = 250
 /** Default timeout of a request, in milliseconds; enough for a history page of one megabyte on a slow connection. */
 const REQUEST_TIMEOUT_MS = 30_000
@@ -88,7 +88,8 @@ const api = new HttpApi({
 })
 
 /**
- * True while the tenant is leaving, and for users who may only read. The server decides; this only avoids refused requests.
+ * True while the tenant is leaving, and for users who may only read. The server enforces this; here it only avoids requests
+ * that would be refused.
  */
 const isReadOnly = computed(
   () => settings.value.erases_at !== undefined || readClaims(tokenResponse.value?.token ?? "")["role"] === "viewer",
@@ -137,7 +138,7 @@ const router = new SessionRouter({
   writeOpenedFrom: (session) => history.replaceState(session, ""),
 })
 
-/** Until the settings have arrived, nothing is allowed. Retries unless the server refuses the request. */
+/** Loads the settings, until which no hosts or origins are allowed. Retries unless the server refuses the request. */
 async function loadSettings(attempt: number): Promise<void> {
   try {
     settings.value = await api.getSettings()
@@ -152,7 +153,7 @@ addEventListener("hashchange", () => {
   router.openFromHash()
   focusRequests.value++
 })
-// Choosing a conversation closes the drawer, even if it is already open.
+// Choosing a conversation closes the drawer, even if that conversation is already open.
 addEventListener("click", (event) => {
   if (event.target instanceof Element && event.target.closest("a[href^='#']") !== null) isDrawerOpen.value = false
 })
@@ -164,7 +165,7 @@ addEventListener("storage", (event) => router.handleStorageEvent(event))
 addEventListener("pagehide", () => router.flushDrafts())
 addEventListener("offline", () => {
   isOnline.value = false
-  // Some devices fire this event while they are online. `onReachable` corrects that once the server responds.
+  // Some devices fire this event while they are online. `onReachable` sets `isOnline` again once the server responds.
   router.checkConnections()
 })
 document.addEventListener("visibilitychange", () => {
@@ -190,7 +191,7 @@ effect(() => {
 })
 router.openFromHash()
 void router.restoreDrafts()
-// This also sends messages that waited while nothing could be written.
+// Sends stored messages now, and again whenever the page becomes writable.
 isReadOnly.subscribe((isHeld) => {
   if (!isHeld) router.resumeStored()
 })
@@ -203,7 +204,7 @@ setTimeout(() => {
   void sessionActions.load()
   void attachmentChips.load()
   void userMenu.load()
-  // If that fails, the next use tries again.
+  // If this fails, the next use tries again.
   router.loadUploads().catch(() => {})
 })
 if (root !== null)

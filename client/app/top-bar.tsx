@@ -1,7 +1,7 @@
 /**
- * top-bar.tsx: the drawer button, the open conversation's title, and a link to a new one.
+ * top-bar.tsx: the drawer button, the open conversation's title, and a link that starts a new conversation.
  *
- * On a desktop it appears only above an agent's conversation, which the list doesn't contain. SPEC PG78.
+ * On desktop it appears only above an agent's conversation, which the list doesn't contain. SPEC PG78.
  */
 
 import type { Signal } from "@preact/signals"
@@ -15,13 +15,13 @@ interface TopBarProps {
   readonly isDrawerOpen: Signal<boolean>
 }
 
-/** Empty for a new conversation and for one without a title. */
+/** Returns the title to show; empty for a new conversation and for one without a title. */
 export function formatHeading({ title, isAgentSession, askingAgent }: SessionHeading): string {
   if (!isAgentSession) return title ?? ""
   return askingAgent === null ? appText.agentConversation : appText.askedBy(askingAgent)
 }
 
-/** The page's heading, for screen readers. The bar is hidden on a desktop, so it can't contain the heading. SPEC AX4. */
+/** The page's heading, for screen readers. The bar is hidden on desktop, so it can't contain the heading. SPEC AX4. */
 export function PageHeading({ router }: Pick<TopBarProps, "router">): VNode {
   return <h1 class="unseen">{formatHeading(router.heading.value) || appText.name}</h1>
 }
@@ -41,7 +41,7 @@ export function TopBar({ router, isDrawerOpen }: TopBarProps): VNode {
           <path d="M3.5 6.5h13M3.5 13.5h9" />
         </svg>
       </button>
-      {/* The user came from that conversation, so it is the previous entry in the browser's history. */}
+      {/* The user came from the conversation `openedFrom`, so it is the previous entry in the browser's history. */}
       {heading.openedFrom !== null && (
         <button type="button" aria-label={appText.back} onClick={() => history.back()}>
           <svg viewBox="0 0 20 20" aria-hidden="true">

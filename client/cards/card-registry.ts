@@ -1,5 +1,5 @@
 /**
- * card-registry.ts: the card for each tool's payload. A result without a card shows its synthesis as text.
+ * card-registry.ts: chooses the card for a tool's payload. A result without a card shows its synthesis as text.
  *
  * To add a card, write a parser in shared/card/ and a module here, and add it to CARD_RENDERERS. SPEC CA3.
  */
@@ -16,7 +16,7 @@ export interface CardContent {
   readonly isFresh: boolean
 }
 
-/** Parses and renders the payload. Null if the payload isn't valid. */
+/** Parses and renders the payload. Returns null if the payload isn't valid. */
 export type RenderCard = (content: CardContent) => VNode | null
 
 const CARD_RENDERERS: ReadonlyMap<string, RenderCard> = new Map([["weather", renderWeatherCard]])
@@ -26,7 +26,7 @@ export function tagToToolName(tag: string): string {
   return tag.replace(/_\d+$/, "")
 }
 
-/** Null if the tool has no card, or the payload isn't valid for it. */
+/** Returns null if the tool has no card, or if the payload isn't valid. */
 export function renderCard(tag: string, content: CardContent): VNode | null {
   return CARD_RENDERERS.get(tagToToolName(tag))?.(content) ?? null
 }

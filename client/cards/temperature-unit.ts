@@ -1,5 +1,5 @@
 /**
- * temperature-unit.ts: the unit that cards show, °C or °F. The choice is stored per browser (SPEC CA8).
+ * temperature-unit.ts: the unit in which cards show temperatures, °C or °F. The choice is stored per browser (SPEC CA8).
  */
 
 import { type Signal, signal } from "@preact/signals"
@@ -8,10 +8,10 @@ export type TemperatureUnit = "C" | "F"
 
 const STORAGE_KEY = "cuecard.temperature-unit"
 
-/** Regions whose weather services report in °F: the United States and its territories, and a few island states. */
+/** Regions that use °F: the United States and its territories, and a few other countries. */
 const FAHRENHEIT_REGIONS = new Set("US AS BS BZ FM GU KY LR MH MP PR PW TC UM VG VI".split(" "))
 
-/** The unit that a language's region uses. A language without a region, such as "en", gets °C. */
+/** Returns the unit used in a locale's region. A locale without a region, such as "en", gets °C. */
 export function localeToUnit(locale: string): TemperatureUnit {
   try {
     return FAHRENHEIT_REGIONS.has(new Intl.Locale(locale).region ?? "") ? "F" : "C"
@@ -25,7 +25,7 @@ export function readUnit(): TemperatureUnit {
     const stored = localStorage.getItem(STORAGE_KEY)
     if (stored === "C" || stored === "F") return stored
   } catch {
-    // Storage is forbidden, so there is no stored choice.
+    // Storage is blocked, so there is no stored choice.
   }
   return localeToUnit(navigator.language)
 }

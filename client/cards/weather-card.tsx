@@ -54,7 +54,7 @@ function WeatherCard({ weather, synthesis, isFresh }: WeatherCardProps): VNode {
 }
 
 function CurrentWeather({ weather }: Pick<WeatherCardProps, "weather">): VNode {
-  // Non-breaking spaces.
+  // No-break spaces keep the figure on one line.
   const wind = `${Math.round(weather.wind_kmh)}\u00a0km/h\u00a0${weather.wind_direction}`.trim()
   const current = temperatureUnit.value === "F" ? weather.temperature_f : weather.temperature_c
   return (
@@ -96,7 +96,7 @@ function UnitSwitch(): VNode {
   )
 }
 
-/** A figure whose unit makes its meaning clear. Its name is given only to screen readers and in the tooltip. */
+/** A figure whose unit makes its meaning clear. Its name appears only in the tooltip and for screen readers. */
 function WeatherFact({ name, value }: { readonly name: string; readonly value: string }): VNode {
   return (
     <span title={name}>
@@ -166,19 +166,19 @@ function DegreeRange({ max, min }: { readonly max: number | null; readonly min: 
   )
 }
 
-/** "Tomorrow" for the day after the observation, otherwise "Mon". Both dates are local to the place. */
+/** "Tomorrow" for the day after the observation, otherwise a short weekday such as "Mon". Both are local dates. */
 function formatDay(date: string, observed: string): string {
   const days = (Date.parse(date) - Date.parse(observed.slice(0, 10))) / 86_400_000
   if (days === 1) return cardText.tomorrow
   return new Date(date).toLocaleDateString("en-GB", { weekday: "short", timeZone: "UTC" })
 }
 
-/** A metric figure in the unit that the user chose. */
+/** Formats a Celsius temperature in the unit that the user chose. */
 function formatCelsius(celsius: number): string {
   return formatDegrees(temperatureUnit.value === "F" ? (celsius * 9) / 5 + 32 : celsius)
 }
 
-/** Whole degrees, with a minus sign (U+2212), and 0° instead of −0°. */
+/** Formats a temperature as whole degrees, with a minus sign (U+2212), and as 0° instead of −0°. */
 export function formatDegrees(value: number): string {
   const whole = Math.round(value)
   return `${whole < 0 ? "−" : ""}${Math.abs(whole)}°`

@@ -47,7 +47,7 @@ export function handlePaste(event: ClipboardEvent, onFiles: OnFiles | undefined)
   onFiles(files)
 }
 
-/** Some systems add the names or paths of copied files as text. Such text is ignored. */
+/** Whether the clipboard has text other than the names or paths of the copied files, which some systems add. */
 function hasPastedText(data: DataTransfer, files: readonly File[]): boolean {
   if (!data.types.includes("text/plain")) return false
   const lines = data

@@ -38,7 +38,7 @@ export function AttachmentChips({ attachments, onFocusLost }: AttachmentChipsPro
   )
 }
 
-/** Why the message can't be sent. Empty if no upload has failed, even if some are still running. */
+/** Says why the message can't be sent. Empty if no upload has failed, even if some are still running. */
 function describeBlocked(entries: readonly AttachmentUpload[]): string {
   const failed = entries.filter(({ state }) => state.at === "failed")
   const [first] = failed

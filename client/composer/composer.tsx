@@ -2,7 +2,7 @@
  * composer.tsx: the form for writing a message.
  *
  * Enter sends, Shift+Enter inserts a line break, and Enter inside an input method only ends its composition. The
- * composer stays enabled while a response is running, because the server queues messages. Source: SPEC PG5, PG18, PG19,
+ * composer stays enabled while an answer is running, because the server queues messages. Source: SPEC PG5, PG18, PG19,
  * PG70, PG84.
  */
 
@@ -28,9 +28,9 @@ interface ComposerProps {
   readonly onFiles?: OnFiles | undefined
   /** The message being replied to. */
   readonly quote?: Quote | null
-  /** How to stop the running response; null if none is running. */
+  /** Stops the running answer; null if none is running. */
   readonly stop: StopControl | null
-  /** The message being written. It outlives this component. */
+  /** The message being written. The draft outlives this component. */
   readonly draft: Draft
 }
 
@@ -39,7 +39,7 @@ interface StopControl {
   readonly onStop: () => void
 }
 
-/** The size is shown once it reaches this fraction of the limit. */
+/** The message's size is shown once it exceeds this fraction of the limit. */
 const SIZE_SHOWN_SHARE = 0.8
 
 export function Composer({ canSend, onSend, onFiles, quote = null, stop, draft }: ComposerProps): VNode {
@@ -98,7 +98,7 @@ export function Composer({ canSend, onSend, onFiles, quote = null, stop, draft }
   )
 }
 
-/** The code of the chips. If it isn't loaded yet when there is something to show, it is loaded then. */
+/** Returns the code of the chips, or null while it isn't loaded. Loads it as soon as there is something to show. */
 function useChips(isNeeded: boolean): typeof attachmentChips.module.value {
   useEffect(() => {
     if (isNeeded) void attachmentChips.load()
@@ -106,7 +106,7 @@ function useChips(isNeeded: boolean): typeof attachmentChips.module.value {
   return attachmentChips.module.value
 }
 
-/** The text area, as tall as its text, and focused on request. */
+/** Returns a ref for the text area, which is kept as tall as its text and focused on request. */
 function useComposerField(text: string): RefObject<HTMLTextAreaElement | null> {
   const field = useRef<HTMLTextAreaElement>(null)
   const focusRequest = focusRequests.value
@@ -159,13 +159,13 @@ function isSubmitKey(event: KeyboardEvent): boolean {
   return event.key === "Enter" && !event.shiftKey && !event.isComposing && event.keyCode !== 229
 }
 
-/** The chip's button disappears, so the focus moves to the field. */
+/** Removes the reply reference. The chip's button disappears, so the focus moves to the field. */
 function removeQuote(draft: Draft, field: HTMLTextAreaElement | null): void {
   draft.replyTo.value = null
   field?.focus()
 }
 
-/** On a touch screen, focusing the field would open the keyboard over half of the page. */
+/** Does nothing on a touch screen, where focusing the field would open a keyboard that covers half of the page. */
 function focusIfFinePointer(field: HTMLTextAreaElement | null): void {
   if (matchMedia("(pointer: fine)").matches) field?.focus({ preventScroll: true })
 }

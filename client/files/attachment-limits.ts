@@ -1,5 +1,5 @@
 /**
- * attachment-limits.ts: a file's size limit before the upload, from the type that the browser reports.
+ * attachment-limits.ts: the size limit for a file to upload, by the type that the browser reports.
  *
  * The server determines the type from the content. Pure.
  */
@@ -19,7 +19,7 @@ const MAX_BYTES_BY_TYPE: readonly (readonly [type: RegExp, bytes: number])[] = [
   [/^text\//, MAX_TEXT_BYTES],
 ]
 
-/** A file of unknown type may be a video, so it gets the largest limit. */
+/** Returns a file's size limit, in bytes. A file of unknown type may be a video, so it gets the largest limit. */
 export function getMaxBytes({ type }: Pick<File, "type">): number {
   return MAX_BYTES_BY_TYPE.find(([kind]) => kind.test(type))?.[1] ?? MAX_VIDEO_BYTES
 }

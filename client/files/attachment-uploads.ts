@@ -27,7 +27,7 @@ export interface AttachmentUpload {
   readonly key: number
   readonly name: string
   readonly size: number
-  /** A blob URL of an image; null for other kinds. */
+  /** A blob URL if the file is an image, otherwise null. */
   readonly previewUrl: string | null
   readonly state: UploadState
 }
@@ -50,8 +50,7 @@ export class AttachmentUploads {
   #lastKey = 0
 
   /**
-   * Adds files up to the limit of a message, and returns how many were left out. Files that are empty or too large fail at
-   * once.
+   * Adds files up to a message's limit, and returns how many were left out. Files that are empty or too large fail at once.
    */
   addFiles(files: readonly File[], uploadFile: UploadFile): number {
     const freeSlots = Math.max(0, MAX_ATTACHMENTS - this.entries.peek().length)
@@ -105,7 +104,7 @@ export class AttachmentUploads {
     return assets
   }
 
-  /** The assets of the uploads that are done. */
+  /** Returns the assets of the finished uploads. */
   listUploaded(): readonly Asset[] {
     return this.entries.value.flatMap(({ state }) => (state.at === "done" ? state.asset : []))
   }
@@ -114,7 +113,7 @@ export class AttachmentUploads {
     for (const { key } of this.entries.peek()) this.removeUpload(key)
   }
 
-  /** Adds the attachments of a withdrawn message, which the server already has. */
+  /** Adds the attachments of a withdrawn message. The server already has them. */
   restoreAssets(assets: readonly Asset[]): void {
     for (const asset of assets) {
       const { label: name, size } = asset
@@ -168,7 +167,7 @@ function toFailedState(error: unknown): UploadState {
   return { at: "failed", text: describeError(error), isFinal }
 }
 
-/** The reason why a file can't be uploaded. Null if it can. */
+/** Says why a file can't be uploaded; null if it can. */
 function findProblem(file: File): string | null {
   if (file.size === 0) return attachmentText.empty
   const maxBytes = getMaxBytes(file)

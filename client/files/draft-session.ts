@@ -1,8 +1,8 @@
 /**
- * draft-session.ts: creates a session for attachments before the first message is sent.
+ * draft-session.ts: creates the session of a new conversation early, when a file is attached before the first message.
  *
  * first file → DRAFT SESSION → POST /v1/sessions → uploads; first message → starts this session
- * If no message is sent, the session is erased: when the files are removed, or by the next page if this one is closed.
+ * If no message is sent, the session is erased: when the files are removed or, if this page is closed, by the next page.
  * Source: SPEC PG72.
  */
 
@@ -36,7 +36,7 @@ export class DraftSession {
     return this.#created.creation
   }
 
-  /** Hands the session over to the first message. Null if there is none. */
+  /** Hands the session over to the first message. Returns null if there is no session. */
   takeSession(): string | null {
     const created = this.#created
     this.#created = null

@@ -22,10 +22,10 @@ import { splitAtLines, isJsonArray, isGzip, isZip, countLinesBefore } from "./sp
 import type { UnfinishedImports } from "./unfinished-imports.ts"
 import { uploadWithToken } from "./upload-with-token.ts"
 
-/** Interval at which the server's progress is requested, in milliseconds. */
+/** Interval between requests for the server's progress, in milliseconds. */
 const PROGRESS_POLL_MS = 500
 /**
- * Maximum attempts per request if the connection breaks or the server is busy. With delays, they take about ten seconds.
+ * Maximum attempts per request if the connection breaks or the server is busy. The delays add up to about ten seconds.
  */
 const MAX_ATTEMPTS = 6
 
@@ -46,7 +46,7 @@ export type ImportStage =
       readonly messages: number | null
       /** Counts of content that could not be imported unchanged, by kind. */
       readonly kinds: Readonly<Record<string, number>>
-      /** For a data export with several conversations: the numbers of imported, skipped and omitted ones. */
+      /** For a data export with several conversations, how many were imported, empty and left out; otherwise null. */
       readonly export: ExportCounts | null
     }
 
@@ -67,7 +67,7 @@ export interface ImporterDeps {
   setTimer(ms: number, callback: () => void): () => void
 }
 
-/** The file can't be imported. The message is shown to the user. */
+/** Thrown if the file can't be imported. The message is shown to the user. */
 class ImportRefusedError extends Error {}
 
 type UploadCounts = Pick<ImportResponse, "records" | "skipped" | "bad" | "messages" | "kinds">
@@ -140,8 +140,8 @@ export class Importer {
   }
 
   /**
-   * Imports each conversation of a data export into a session of its own. One without messages is skipped. What was
-   * imported before a cancellation or a failure stays.
+   * Imports each conversation of a data export into a session of its own. Conversations without messages are skipped.
+   * Sessions imported before a cancellation or a failure are kept.
    */
   async #importExport({ conversations, leftOut }: SplitExport, abortSignal: AbortSignal): Promise<void> {
     const done: DoneStage[] = []
@@ -172,7 +172,7 @@ export class Importer {
     return { ...counts, bad: skippedLines }
   }
 
-  /** Repeats an operation while it fails for a temporary reason, up to MAX_ATTEMPTS times. */
+  /** Runs an operation, and retries it after temporary failures, up to MAX_ATTEMPTS attempts in all. */
   async #retryTransient<T>(operation: () => Promise<T>, abortSignal: AbortSignal): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       abortSignal.throwIfAborted()
@@ -263,8 +263,8 @@ export class Importer {
   }
 
   /**
-   * Requests the progress. Null while the server is folding, and after a temporary failure, so that the caller tries again.
-   * Throws if the server has no such import, or if the import failed.
+   * Requests the progress. Returns null while the server is folding and after a temporary failure, so that the caller tries
+   * again. Throws if the server has no such import, or if the import failed.
    */
   async #pollFolding(session: string): Promise<FoldedCounts | null> {
     try {
@@ -285,7 +285,7 @@ export class Importer {
     return progress
   }
 
-  /** Cancelling the import ends the pause. */
+  /** Waits. Cancelling the import ends the pause early. */
   #pause(ms: number, abortSignal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const finish = (): void => {
@@ -303,7 +303,7 @@ export class Importer {
 type DoneStage = Extract<ImportStage, { at: "done" }>
 type FoldedCounts = Pick<ImportResponse, "messages" | "kinds">
 
-/** The total counts of several imports, without line numbers: those of generated files mean nothing to the user. */
+/** Adds up the counts of several imports, without line numbers, because those of split files mean nothing to the user. */
 function sumStages(stages: readonly DoneStage[]): Omit<DoneStage, "session" | "export"> {
   const sum = (key: "records" | "skipped"): number => stages.reduce((total, stage) => total + stage[key], 0)
   const messages = stages.reduce((total, stage) => total + (stage.messages ?? 0), 0)
@@ -353,7 +353,7 @@ function throwUnreadable(): never {
   throw new RequestError(502, errorText.badResponse)
 }
 
-/** The response to a part may cover all parts so far, so the larger counts win. */
+/** Combines the counts of two responses. A response may cover all parts so far, so the larger counts win. */
 function mergeCounts(before: UploadCounts, after: UploadCounts): UploadCounts {
   const { records, skipped, bad } = after
   const { messages = before.messages, kinds = before.kinds } = after

@@ -26,7 +26,7 @@ export function recordClick(url: string): void {
 export const DISPLAYABLE_KINDS = ["image", "audio", "video"] as const
 export type DisplayableKind = (typeof DISPLAYABLE_KINDS)[number]
 
-/** Media kinds that were learned by loading, for URLs that don't reveal their kind. */
+/** Media kinds found out by loading the URL, for URLs that don't reveal their kind. */
 const learnedKinds: Signal<ReadonlyMap<string, DisplayableKind>> = signal(new Map<string, DisplayableKind>())
 
 /** Records the kind of a URL that the user clicked. */
@@ -39,7 +39,7 @@ export function getLearnedKind(url: string): DisplayableKind | null {
   return learnedKinds.value.get(url) ?? null
 }
 
-/** For tests: returns to the state of a new page. */
+/** Resets the state to that of a new page, for tests. */
 export function forgetClicks(): void {
   clickedUrls.value = new Set()
   learnedKinds.value = new Map()

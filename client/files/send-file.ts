@@ -4,7 +4,7 @@ export interface SendFileResult {
   readonly status: number
   /** The response body. */
   readonly text: string
-  /** The header `Retry-After`. */
+  /** The `Retry-After` header. */
   readonly retryAfter?: string | null
 }
 

@@ -1,5 +1,5 @@
 /**
- * session-uploads.ts: uploads attachments into a session, and erases the sessions that an upload or an import has left unused.
+ * session-uploads.ts: uploads attachments into a session, and erases sessions that an upload or an import left unused.
  *
  * The first view doesn't need it: session-router.ts loads it afterwards, or when it is used. Source: SPEC PG67, PG72.
  */

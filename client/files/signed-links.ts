@@ -1,5 +1,5 @@
 /**
- * signed-links.ts: signed URLs for the media being rendered.
+ * signed-links.ts: requests signed URLs for the media being rendered.
  *
  * segment → element → LINKS → POST /v1/sessions/:id/media/sign → element
  * URLs in segments can't be fetched without a signature. URLs needed at the same time are signed in one request, and the
@@ -30,11 +30,11 @@ export interface LinkSignerDeps {
   setTimer(ms: number, callback: () => void): () => void
 }
 
-/** URLs requested within this time share one request, in milliseconds. */
+/** URLs needed within this time share one request, in milliseconds. */
 const BATCH_DELAY_MS = 5
-/** A signed URL this close to its expiry is not used, so that the fetch starts while it is valid, in milliseconds. */
+/** A signed URL is not used this close to its expiry, so that it is still valid when the fetch starts, in milliseconds. */
 const EXPIRY_MARGIN_MS = 30_000
-/** Bounds on how long a signed URL is kept, in milliseconds, in case the device's clock is wrong. */
+/** Limits for how long a signed URL is kept, in milliseconds, in case the device's clock is wrong. */
 const MIN_LIFE_MS = 60_000
 const MAX_LIFE_MS = SIGNED_URL_SECONDS * 1000
 
@@ -61,7 +61,7 @@ export class LinkSigner {
     this.#deps = deps
   }
 
-  /** The link's current state. Reading it sends no request. */
+  /** Returns the link's current state. Sends no request. */
   getLink(url: string): ReadonlySignal<SignedLink> {
     return this.#getEntry(url).link
   }
@@ -81,7 +81,7 @@ export class LinkSigner {
     this.#queueUrl(url, entry)
   }
 
-  /** Repeats the failed requests. Called when the server is reachable again. The links stay `failed` until it responds. */
+  /** Retries the failed requests. Called when the server is reachable again. The links stay `failed` until it responds. */
   retryFailed(): void {
     this.stopRetrying()
     for (const [url, entry] of this.#entries) {

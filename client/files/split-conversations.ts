@@ -1,7 +1,7 @@
 /**
- * split-conversations.ts: splits a data export with several conversations into one file for each.
+ * split-conversations.ts: splits a data export into one file for each conversation.
  *
- * ChatGPT and Claude.ai export all conversations of a user as one JSON list. A session holds only one. Source: SPEC IH10.
+ * ChatGPT and Claude.ai export all of a user's conversations as one JSON array. A session holds only one. SPEC IH10.
  */
 
 import { isJsonObject, parseJson } from "../../shared/json.ts"
@@ -11,7 +11,7 @@ import { MAX_IMPORT_LINE_BYTES } from "../../shared/limits.ts"
 const MAX_EXPORT_BYTES = 256 * 1024 * 1024
 /** How much of a file is read to recognise an export, in bytes. */
 const HEAD_BYTES = 64 * 1024
-/** Maximum number of conversations that are imported at once. */
+/** Maximum number of conversations imported from one export. */
 export const MAX_CONVERSATIONS = 1_000
 
 const MARKS = /"(?:mapping|chat_messages)"\s*:/
@@ -24,8 +24,8 @@ export interface SplitExport {
 }
 
 /**
- * Null unless the file is an export of several conversations, or of one that is too long for a line. Cost: the whole parsed
- * file is in memory.
+ * Returns null unless the file is an export of several conversations, or of one that is too long for a line. Cost: holds
+ * the whole parsed file in memory.
  */
 export async function splitConversations(file: Blob): Promise<SplitExport | null> {
   if (file.size > MAX_EXPORT_BYTES) return null
@@ -35,10 +35,10 @@ export async function splitConversations(file: Blob): Promise<SplitExport | null
   const list = isJsonObject(value) ? value["conversations"] : value
   if (!Array.isArray(list)) return null
   const conversations = list.filter(isConversation)
-  // The server reads a document of one line only up to the length of a line.
+  // The server reads a one-line document only up to its limit for a line.
   const isOneLine = file.size > MAX_IMPORT_LINE_BYTES
   if (conversations.length === 0 || (conversations.length === 1 && !isOneLine)) return null
-  // On several lines, because the length of a line is limited.
+  // Indented, so that each conversation has several lines: the server limits the length of a line.
   const files = conversations.slice(0, MAX_CONVERSATIONS).map((one) => new Blob([JSON.stringify(one, null, 1)]))
   return { conversations: files, leftOut: conversations.length - files.length }
 }

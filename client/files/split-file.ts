@@ -10,7 +10,7 @@ import { MAX_IMPORT_BYTES, MAX_IMPORT_LINE_BYTES } from "../../shared/limits.ts"
 const SCAN_STEP_BYTES = 256 * 1024
 const LINE_FEED = 10
 
-/** Null if a line is longer than the server accepts. */
+/** Returns null if a line is longer than the server accepts. */
 export async function splitAtLines(file: Blob, maxBytes = MAX_IMPORT_BYTES): Promise<readonly Blob[] | null> {
   const parts: Blob[] = []
   let from = 0
@@ -23,7 +23,7 @@ export async function splitAtLines(file: Blob, maxBytes = MAX_IMPORT_BYTES): Pro
   return [...parts, file.slice(from)]
 }
 
-/** The offset after the last line ending before `to`. */
+/** Returns the offset after the last line ending before `to`; null if there is none within the length of a line. */
 async function findLastLineEnd(file: Blob, from: number, to: number): Promise<number | null> {
   const floor = Math.max(from, to - MAX_IMPORT_LINE_BYTES)
   for (let high = to; high > floor; high -= SCAN_STEP_BYTES) {
@@ -35,7 +35,7 @@ async function findLastLineEnd(file: Blob, from: number, to: number): Promise<nu
   return null
 }
 
-/** The number of lines before each part. Reads every part except the last. */
+/** Returns the number of lines before each part. Reads every part except the last. */
 export async function countLinesBefore(parts: readonly Blob[]): Promise<readonly number[]> {
   const before = [0]
   for (const part of parts.slice(0, -1)) before.push((before.at(-1) ?? 0) + (await countLineEnds(part)))
@@ -51,18 +51,18 @@ async function countLineEnds(part: Blob): Promise<number> {
   return count
 }
 
-/** Whether a file is compressed, by its first bytes. Its name may be wrong. */
+/** Whether a file is gzip-compressed, judged by its first bytes because its extension may be wrong. */
 export async function isGzip(file: Blob): Promise<boolean> {
   const [first, second] = new Uint8Array(await file.slice(0, 2).arrayBuffer())
   return first === 0x1f && second === 0x8b
 }
 
-/** Whether a file is a ZIP archive, by its first bytes. Data exports are delivered as ZIP archives. */
+/** Whether a file is a ZIP archive. Other chat services deliver their data exports as ZIP archives. */
 export async function isZip(file: Blob): Promise<boolean> {
   return (await file.slice(0, 4).text()) === "PK\u0003\u0004"
 }
 
-/** Whether a file is a single JSON list, which can't be split at lines. */
+/** Whether a file is a single JSON array, which can't be split at lines. */
 export async function isJsonArray(file: Blob): Promise<boolean> {
   return /^\s*\[/.test(await file.slice(0, 256).text())
 }

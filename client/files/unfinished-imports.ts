@@ -14,7 +14,7 @@ import { readStorageRows } from "../net/user-storage.ts"
 export interface UnfinishedImportsDeps {
   readonly api: Api
   readonly storage: KeyValueStorage
-  /** Runs the callback when no other tab of this browser holds the lock of this name. */
+  /** Runs the callback once no other tab of this browser holds the lock of this name. */
   withLock(name: string, callback: () => Promise<void>): Promise<void>
   /** Returns false if the session could not be erased. */
   eraseSession(session: string): Promise<boolean>
@@ -33,7 +33,7 @@ export class UnfinishedImports {
     this.#deps = deps
   }
 
-  /** Tracks a session while `useSession` runs. If it throws, the session is erased, by a later page if necessary. */
+  /** Tracks a session while `useSession` runs. If that throws, the session is erased, by a later page if necessary. */
   async trackSession(id: string, useSession: () => Promise<void>): Promise<void> {
     this.#ownIds.add(id)
     this.#setStatus(id, IN_PROGRESS)
@@ -97,7 +97,7 @@ export class UnfinishedImports {
       if (status === null) this.#deps.storage.removeItem(storageKey(id))
       else this.#deps.storage.setItem(storageKey(id), status)
     } catch {
-      // If storage is full or forbidden, sessions left behind by a closed tab are not erased.
+      // If storage is full or blocked, sessions left behind by a closed tab are not erased.
     }
   }
 }

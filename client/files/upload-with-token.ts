@@ -8,7 +8,7 @@ export interface UploadDeps {
   readonly sendFile: SendFile
 }
 
-/** If the server refuses the token, the upload is repeated once with a new one. */
+/** Uploads `body`. If the server refuses the token, uploads it once more with a new token. */
 export async function uploadWithToken(
   { api, sendFile }: UploadDeps,
   path: string,

@@ -85,7 +85,7 @@ function useImport(router: SessionRouter, onOpen: () => void): ImportControls {
     if (current === null) return
     const isStarted = !current.isBusy
     await current.startImport(file)
-    // If another import was running, the file was skipped, and the other call reports the result.
+    // If another import was running, this file was rejected, and the call that started the other import reports its result.
     if (isStarted && (await importModule.peek()?.openImported(router, current, file)) === true) closeDialog()
   }
   return { importModule, isOpen, importer: () => importer.current, openDialog, closeDialog, importFile }

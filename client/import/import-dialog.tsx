@@ -16,7 +16,7 @@ export function createImporter(deps: ImporterDeps): Importer {
   return new Importer(deps)
 }
 
-/** Opens the imported session. True if there is nothing left to show in the dialog. */
+/** Opens the imported session. Returns true if there is nothing left to show in the dialog. */
 export async function openImported(router: SessionRouter, importer: Importer, file: File): Promise<boolean> {
   const stage = importer.stage.peek()
   if (stage.at !== "done") return false

@@ -1,7 +1,7 @@
 /**
  * audio-player.tsx: the player for audio files and voice notes.
  *
- * The seek bar is a range input, so mouse, touch and keyboard all work. Only one element plays at a time, and Escape stops
+ * The seek bar is a range input, so mouse, touch and keyboard all work. Only one player plays at a time, and Escape stops
  * it. If the URL expires during playback, it is renewed and playback continues at the same position. SPEC PG58, PG59.
  */
 
@@ -90,13 +90,13 @@ function SeekBar({ playback, children }: SeekBarProps): VNode {
   )
 }
 
-/** The length is left out while it is unknown: a browser recording may not declare its length until it has been played. */
+/** Leaves the length out while it is unknown: a file recorded in a browser may not declare it. */
 function formatPlaybackTime({ time, length, isPlaying }: AudioPlayback): string {
   const parts = time > 0 || isPlaying ? [formatClock(time)] : []
   return [...parts, ...(length > 0 ? [formatClock(length)] : [])].join(" / ")
 }
 
-/** Saves the file, for other players. */
+/** Saves the file, so that it can be played in another program. */
 function DownloadButton({ url, label }: Pick<MediaSegment, "url" | "label">): VNode | null {
   const media = useMediaContext()
   const [fault, setFault] = useState<string | null>(null)
@@ -115,7 +115,7 @@ function DownloadButton({ url, label }: Pick<MediaSegment, "url" | "label">): VN
   )
 }
 
-/** An arrow key seeks by this, a page key by twice as much, in seconds. */
+/** How far an arrow key seeks, in seconds. Page Up and Page Down seek twice as far. */
 const SEEK_STEP_S = 5
 
 const SEEK_STEPS_BY_KEY: Readonly<Record<string, number>> = {
@@ -127,7 +127,7 @@ const SEEK_STEPS_BY_KEY: Readonly<Record<string, number>> = {
   PageDown: -2 * SEEK_STEP_S,
 }
 
-/** Replaces the browser's own steps, which are tiny because the range has `step="any"`. */
+/** Replaces the browser's own steps, which are tiny because the input has `step="any"`. */
 function seekByKey(event: KeyboardEvent, { time, length, seek }: AudioPlayback): void {
   const step = SEEK_STEPS_BY_KEY[event.key]
   if (step === undefined) return
@@ -141,7 +141,7 @@ interface WaveformProps {
   readonly size: number | undefined
 }
 
-/** The loudness of a voice note as bars, or a single line until it is loaded and if it can't be. */
+/** The loudness of a voice note as bars; a single line until the bars have loaded, or if they can't be. */
 function Waveform({ url, href, size }: WaveformProps): VNode {
   const svgRef = useRef<SVGSVGElement>(null)
   const isInView = useInView(svgRef)

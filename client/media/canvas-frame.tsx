@@ -26,9 +26,8 @@ interface CanvasFrameProps {
 }
 
 /**
- * Maximum number of messages that a document may send per time window. The page expects one or two in total. Reading the
- * data of a message takes time in proportion to its size, and the page does nothing else while it handles a long queue of
- * them.
+ * Maximum number of messages that a document may send per time window. The page expects one or two in total. Reading a
+ * message takes time in proportion to its size, and the page can do nothing else while it handles a long queue of messages.
  */
 const MAX_MESSAGES = 100
 const MESSAGE_WINDOW_MS = 10_000
@@ -36,12 +35,12 @@ const MESSAGE_WINDOW_MS = 10_000
 export function CanvasFrame({ href, name, onMissing, onFocusStolen, onFlood }: CanvasFrameProps): VNode {
   const frameRef = useRef<HTMLIFrameElement>(null)
   useFocusGuard(frameRef, onFocusStolen)
-  // A layout effect, so that it listens before the document can send anything.
+  // A layout effect, so that the page listens before the document can send anything.
   useLayoutEffect(() => connectFrame(() => frameRef.current, onMissing, onFlood), [])
   return <iframe ref={frameRef} title={name} sandbox="allow-scripts" referrerpolicy="no-referrer" src={href} />
 }
 
-/** Returns the function that disconnects it. */
+/** Listens to the frame's messages, and sends it the theme. Returns a function that disconnects the frame. */
 function connectFrame(
   getFrame: () => HTMLIFrameElement | null,
   onMissing: () => void,
@@ -50,7 +49,7 @@ function connectFrame(
   let isReady = false
   let windowStart = 0
   let messages = 0
-  /** Whether a message may be read. */
+  /** Counts a message, and returns whether it may be read. */
   const countMessage = (timeStamp: number): boolean => {
     if (timeStamp - windowStart >= MESSAGE_WINDOW_MS) {
       windowStart = timeStamp

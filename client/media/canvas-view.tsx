@@ -1,7 +1,7 @@
 /**
- * canvas-view.tsx: a canvas document with its title, its host if it isn't ours, and a full-screen button.
+ * canvas-view.tsx: a canvas document with its title, its host if it is on another site, and a full-screen button.
  *
- * The frame is created when it comes near the viewport, with a URL that is valid at that time, and is not created
+ * The frame is created when its place comes near the viewport, with a URL that is valid at that time, and is not created
  * again while the answer streams in. SPEC PG41, PG64, PG66, CD6.
  */
 
@@ -17,7 +17,7 @@ import { MediaIcon } from "./media-icons.tsx"
 import { useInView } from "./use-in-view.ts"
 import { useMediaContext } from "./use-media-source.ts"
 
-/** For a document that declares no height. */
+/** The height of a document that declares none. */
 const DEFAULT_HEIGHT_PX = 320
 
 export function CanvasView({ segment }: { readonly segment: CanvasSegment }): VNode {
@@ -124,10 +124,10 @@ function CanvasNote({ text, height, children }: CanvasNoteProps): VNode {
 }
 
 interface CanvasLink {
-  /** The URL for the frame. Null until the frame is in view and the URL is signed. */
+  /** The URL for the frame. Null until the frame's place is in view and the URL is signed. */
   readonly href: string | null
   readonly fault: string | null
-  /** The tenant doesn't allow the document's origin, or no longer does. The page's policy would show a broken frame. */
+  /** True if the tenant doesn't allow the document's origin. The page's security policy would leave the frame broken. */
   readonly isBlocked: boolean
   retry(): void
   /** To be called when the frame reports that its document doesn't exist. */
@@ -135,8 +135,8 @@ interface CanvasLink {
 }
 
 /**
- * Stored documents get a signed URL. Others are framed at their own URL. The URL doesn't change once it is in use, unless
- * the document turns out to be missing. Then a new URL is requested, once.
+ * Stored documents get a signed URL; others are framed at their own URL. Once in use, the URL doesn't change unless the
+ * frame reports that the document is missing. Then a new URL is requested, once.
  */
 function useCanvasLink(url: string, sectionRef: RefObject<HTMLElement | null>): CanvasLink {
   const media = useMediaContext()

@@ -14,14 +14,14 @@ interface ConsentGateProps {
   readonly source: MediaSourceHandle
   readonly url: string
   readonly icon: MediaIconName
-  /** "Image" */
+  /** For example "Image". */
   readonly kind: string
   readonly label: string
-  /** Whether it is part of a line of text. */
+  /** Whether the placeholder is part of a line of text. */
   readonly isInline?: boolean
 }
 
-/** For a source that is `closed`, `asking` or `failed`. */
+/** Expects a source that is `closed`, `asking` or `failed`. */
 export function ConsentGate({ source, url, icon, kind, label, isInline = false }: ConsentGateProps): VNode {
   const { state } = source
   const host = parseHost(url)
@@ -70,7 +70,7 @@ function LoadButton({ source, about, isRetry }: LoadButtonProps): VNode {
   )
 }
 
-/** By then the replacement has been rendered. */
+/** Time allowed for the replacement to render, in milliseconds. */
 const RENDER_DELAY_MS = 50
 
 /** Moves the keyboard focus to whatever replaces a button that disappears when pressed. */

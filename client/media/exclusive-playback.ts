@@ -1,5 +1,5 @@
 /**
- * exclusive-playback.ts: only one audio or video element plays at a time, and Escape stops it. SPEC PG58.
+ * exclusive-playback.ts: lets only one audio or video element play at a time, and stops it on Escape. SPEC PG58.
  */
 
 let playingElement: HTMLMediaElement | null = null
@@ -14,7 +14,7 @@ export function trackPause(element: HTMLMediaElement): void {
   if (playingElement === element) playingElement = null
 }
 
-/** Returns false if nothing was playing. */
+/** Stops the playing element. Returns false if nothing was playing. */
 export function stopPlayback(): boolean {
   if (playingElement === null) return false
   playingElement.pause()

@@ -1,8 +1,8 @@
 /**
  * file-link.tsx: a file with its name and size, and a button that downloads it.
  *
- * The URL is requested when the user presses the button. Stored files are downloaded by the browser; remote files are
- * fetched through our server, so that the page can show why one was refused. SPEC PG60, PG62, PG63.
+ * The URL is requested when the user presses the button. Stored files are downloaded by the browser. Remote files are
+ * fetched by the page through our server, so that the page can show why one was refused. SPEC PG60, PG62, PG63.
  */
 
 import type { VNode } from "preact"
@@ -80,7 +80,7 @@ function FileIcon({ label, mime }: { readonly label: string; readonly mime?: str
   )
 }
 
-/** Shows remote media that turns out to be an image, audio or video, and saves anything else. Returns null or the error text. */
+/** Shows a remote file that turns out to be an image, audio or video; saves any other. Returns null or the error text. */
 async function downloadOrShow(media: MediaContextValue, { url, label }: MediaSegment): Promise<string | null> {
   return await downloadMedia(media, url, label, (mime) => {
     const kind = mimeToDisplayableKind(mime)
@@ -93,7 +93,7 @@ function mimeToDisplayableKind(mime: string): DisplayableKind | null {
   return DISPLAYABLE_KINDS.find((kind) => mime.startsWith(`${kind}/`)) ?? null
 }
 
-/** Saves a remote file only if `shouldSave` accepts its type. Returns null or the error text. */
+/** Saves a file; a remote one only if `shouldSave` accepts its type. Returns null or the error text. */
 export async function downloadMedia(
   { signer }: Pick<MediaContextValue, "signer">,
   url: string,

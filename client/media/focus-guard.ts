@@ -2,17 +2,17 @@
  * focus-guard.ts: keeps a framed document from taking the focus while the user is typing.
  *
  * A framed document can focus itself at any time and then receives the keystrokes; no policy prevents it. The page gets no
- * event when the user clicks into a frame, so the guard relies on timing: if the user typed in a field or pressed it within the
- * last second, the focus returns to the field. SPEC PG52.
+ * event when the user clicks into a frame, so the guard relies on timing: if the user typed in a field, or clicked or
+ * tapped it, within the last second, the focus returns to the field. SPEC PG52.
  */
 
 import type { RefObject } from "preact"
 import { useEffect } from "preact/hooks"
 
-/** A field counts as in use for this long after the last key or press. */
+/** A field counts as in use for this long after the last keystroke, click or tap, in milliseconds. */
 const TYPING_MS = 1_000
 
-/** Some documents focus a field once when they load. A document that takes the focus this often is reported. */
+/** A document that takes the focus this many times is reported. Some documents focus a field once, when they load. */
 const MAX_STOLEN_FOCUS = 3
 
 export function useFocusGuard(frame: RefObject<HTMLIFrameElement | null>, onFocusStolen: () => void): void {
@@ -53,7 +53,7 @@ function guardFocus(frame: RefObject<HTMLIFrameElement | null>, onFocusStolen: (
   }
 }
 
-/** Deferred, because the browser moves the focus to the frame only after the blur event. */
+/** Returns the focus to the field. Deferred, because the browser moves the focus to the frame only after the blur event. */
 function returnFocus(frame: HTMLIFrameElement, field: HTMLElement): void {
   setTimeout(() => {
     frame.blur()

@@ -11,7 +11,7 @@ import { mediaText } from "../words/transcript-text.ts"
 import { ConsentGate } from "./consent-gate.tsx"
 import { type MediaContextValue, type ViewableImage, useMediaContext, useMediaSource } from "./use-media-source.ts"
 
-/** The code of the lightbox. It is loaded when the first image is shown. */
+/** The code of the lightbox. It is loaded when the first image has loaded. */
 export const lightboxModule = deferModule(() => import("./lightbox.tsx"))
 
 interface ImageViewProps {
@@ -35,7 +35,7 @@ export function ImageView({ url, label, isInline = false, width, height }: Image
     return <ConsentGate source={source} url={url} icon="image" kind={kind} label={label} isInline={isInline} />
   }
   const onClick = (event: MouseEvent & { readonly currentTarget: HTMLElement }): void => {
-    // Clicking an image inside a link follows the link.
+    // A click on an image inside a link follows the link instead.
     if (media !== null && event.currentTarget.closest("a") === null) openLightbox(media, event.currentTarget)
   }
   return (

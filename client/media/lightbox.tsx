@@ -1,8 +1,9 @@
 /**
  * lightbox.tsx: a viewer for the images of one message.
  *
- * Arrow keys and horizontal swipes show the other images. Escape, swiping down and a click outside close it, and the focus
- * returns to the image it was opened from. An image fits the window; a click shows it at full size. SPEC PG57.
+ * Arrow keys and horizontal swipes show the other images. Escape, swiping down and a click outside the image close the
+ * viewer, and the focus returns to the image it was opened from. An image is scaled to fit the window; a click shows it at
+ * full size. SPEC PG57.
  */
 
 import type { VNode } from "preact"
@@ -107,7 +108,7 @@ interface LightboxImageProps {
   readonly onSwipe: SwipeHandlers
 }
 
-/** Has its own media source, because the URL that the transcript used may have expired. */
+/** Has a media source of its own, because the URL that the transcript used may have expired. */
 function LightboxImage({ image: { url, label }, onSwipe }: LightboxImageProps): VNode {
   const { state, onLoad, onError } = useMediaSource(url)
   const [isLarge, setLarge] = useState(false)
@@ -122,12 +123,12 @@ function LightboxImage({ image: { url, label }, onSwipe }: LightboxImageProps): 
   )
 }
 
-/** The minimum length of a swipe, which must also be twice as long as it is wide. */
+/** Minimum length of a swipe, in pixels. A swipe must also go more than twice as far along its direction as across it. */
 const SWIPE_PX = 48
 
 type SwipeHandlers = { readonly [direction in "left" | "right" | "down"]: (() => void) | null }
 
-/** Handles one finger. The browser handles several fingers, and any touch while the page is zoomed in. */
+/** Handles swipes with one finger. Leaves several fingers, and any touch while the page is zoomed in, to the browser. */
 function createSwipeListeners(onSwipe: SwipeHandlers) {
   let from: Touch | undefined
   return {
@@ -148,7 +149,7 @@ interface IconButtonProps {
   readonly name: MediaIconName
   readonly label: string
   readonly hasInitialFocus?: boolean
-  /** null disables the button. */
+  /** Null disables the button. */
   readonly onActivate: (() => void) | null
 }
 

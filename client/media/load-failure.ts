@@ -1,4 +1,4 @@
-/** load-failure.ts: the text that explains why media couldn't be loaded, from the server if it sent one. */
+/** load-failure.ts: finds the text that explains why media couldn't be loaded: the server's, if it sent one. */
 
 import { errorText } from "../words/page-text.ts"
 
@@ -7,7 +7,7 @@ const REFETCH_TIMEOUT_MS = 10_000
 export const UNREACHABLE_TEXT = errorText.loadFailed
 export const GONE_TEXT = errorText.mediaGone
 
-/** The error text in the body of a response that isn't ok. */
+/** Returns the error text in the body of a response that isn't ok. */
 export async function readErrorText(response: Response): Promise<string> {
   const text: unknown = Reflect.get(Object(await response.json()), "text")
   return typeof text === "string" ? text : UNREACHABLE_TEXT
@@ -15,7 +15,7 @@ export async function readErrorText(response: Response): Promise<string> {
 
 /**
  * Fetches a URL again to learn why an element failed to load it, because the element's error event doesn't say.
- * Null if the URL now loads.
+ * Returns null if the URL now loads.
  */
 export async function fetchFailureReason(href: string): Promise<string | null> {
   try {

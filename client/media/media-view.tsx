@@ -36,7 +36,7 @@ export function AttachmentsView({ segments }: { readonly segments: readonly Medi
   )
 }
 
-/** Keyed by URL, so that another URL starts with fresh state. */
+/** The elements are keyed by URL, so that another URL starts with fresh state. */
 function renderMedia(segment: MediaSegment): ComponentChildren {
   const { url, kind, label, width, height } = segment
   switch (kind) {

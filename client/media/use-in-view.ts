@@ -5,7 +5,7 @@
 import type { RefObject } from "preact"
 import { useEffect, useState } from "preact/hooks"
 
-/** An element this close to the viewport counts as in view. */
+/** An element that is closer to the viewport than this counts as in view. */
 const NEAR_MARGIN = "600px"
 
 /** Stays true once it has been true. */

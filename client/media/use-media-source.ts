@@ -1,8 +1,8 @@
 /**
  * use-media-source.ts: the URL that an image, audio or video element loads, and the state of that load.
  *
- * An element keeps its URL even if a newer one is signed, so it doesn't load again. When it fails, it gets a new URL
- * once. After that, the user sees the reason. Loads that failed because of the network are repeated when the
+ * An element keeps its URL even if a newer one is signed, so it doesn't load again. When it fails to load, it gets a new
+ * URL once; if that fails too, the user sees the reason. Loads that failed because of the network are retried when the
  * network is back. SPEC PG38, PG40, PG55, PG56.
  */
 
@@ -25,13 +25,13 @@ export interface ViewableImage {
 export interface MediaContextValue {
   readonly signer: LinkSigner
   readonly settings: ReadonlySignal<PageSettings>
-  /** Incremented when the server or the network is back. */
+  /** Incremented when the server can be reached again. */
   readonly reconnectCount: Signal<number>
   /** The images of the message that is open in the lightbox; null while it is closed. */
   readonly lightbox: Signal<{ readonly images: readonly ViewableImage[]; readonly index: number } | null>
 }
 
-/** null where nothing can be fetched, as in a preview without a session. */
+/** Null where nothing can be fetched, as in a preview without a session. */
 export const MediaContext = createContext<MediaContextValue | null>(null)
 
 export function useMediaContext(): MediaContextValue | null {
@@ -39,7 +39,7 @@ export function useMediaContext(): MediaContextValue | null {
 }
 
 export type MediaSourceState =
-  /** Remote, and the user hasn't asked for it. */
+  /** Remote media that the user hasn't asked for. */
   | { readonly at: "closed" }
   | { readonly at: "asking" }
   | { readonly at: "ready"; readonly href: string }
@@ -47,7 +47,7 @@ export type MediaSourceState =
 
 export interface MediaSourceHandle {
   readonly state: MediaSourceState
-  /** Loads it at the user's request, or tries again. */
+  /** Loads the media at the user's request, or tries again. */
   requestLoad(): void
   /** The element's own load and error events. */
   onLoad(): void

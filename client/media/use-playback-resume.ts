@@ -15,7 +15,7 @@ export function usePlaybackResume(): PlaybackResume {
   const saved = useRef<{ readonly at: number; readonly wasPlaying: boolean } | null>(null)
   return {
     savePosition(element) {
-      // An element that fails again before it was restored is at position 0, so the first position is kept.
+      // An element that fails again before its position was restored is at 0, so the first saved position is kept.
       saved.current ??= { at: element.currentTime, wasPlaying: !element.paused }
     },
     restorePosition(element) {

@@ -4,10 +4,10 @@
  * The file is fetched and decoded only to draw the bars, so large files are left out.
  */
 
-/** Larger files get no bars. Enough for a few minutes of speech. */
+/** Larger files get no bars, in bytes. Enough for a few minutes of speech. */
 const MAX_WAVEFORM_BYTES = 1_500_000
 export const WAVEFORM_BARS = 48
-/** Enough to measure loudness. Decoded audio isn't kept. */
+/** The sample rate to which a file is decoded. Enough to measure loudness. */
 const DECODE_RATE_HZ = 8_000
 /** The height of a silent bar, so that it stays visible. */
 const MIN_BAR = 0.06
@@ -15,7 +15,7 @@ const MAX_CACHED_WAVEFORMS = 200
 
 const barsByUrl = new Map<string, readonly number[]>()
 
-/** A height of 0–1 for each bar; null if the file is too large or can't be decoded. */
+/** Returns a height of 0–1 for each bar; null if the file is too large, or can't be fetched or decoded. */
 export async function loadWaveform(
   url: string,
   href: string,
@@ -45,7 +45,7 @@ async function fetchSmallBody(href: string): Promise<ArrayBuffer | null> {
   return null
 }
 
-/** The root mean square of each of `count` equal stretches, scaled so that the loudest is 1. Pure. */
+/** Returns the root mean square of each of `count` equal stretches, scaled so that the loudest is 1. Pure. */
 export function samplesToBars(samples: Float32Array, count: number): readonly number[] {
   const stretch = Math.max(1, Math.floor(samples.length / count))
   const loudness = Array.from({ length: count }, (_, at) => {

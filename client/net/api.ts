@@ -1,4 +1,4 @@
-/** api.ts: the page's HTTP requests. Response bodies are parsed by shared/protocol/responses.ts. */
+/** api.ts: the chat page's HTTP requests. Response bodies are parsed by shared/protocol/responses.ts. */
 
 import type { PageSettings, SignResponse, HistoryPage, SessionPage } from "../../shared/protocol/http-body.ts"
 import {
@@ -18,14 +18,14 @@ import { TokenSource } from "./token-source.ts"
 export type Api = Pick<HttpApi, keyof HttpApi>
 
 export class HttpApi extends TokenSource {
-  /** The first page of the session list, or the one after another page with this `next`. */
+  /** Returns the first page of the session list or, if `after` is a page's `next`, the page that follows it. */
   async listSessions(after?: string): Promise<SessionPage> {
     const query = after === undefined ? "" : `?after=${encodeURIComponent(after)}`
     const { sessions, next = null } = await this.#requestJson(parseSessionList, `/v1/sessions${query}`)
     return { sessions, next }
   }
 
-  /** Returns the session's id. Repeating the request with the same id does not create a second session. */
+  /** Returns the session's id. Sending the request again with the same id does not create a second session. */
   async createSession(title: string, id: string): Promise<string> {
     const request = createJsonRequest("POST", { id, title })
     return (await this.#requestJson(parseCreatedSession, "/v1/sessions", request)).id
@@ -37,7 +37,7 @@ export class HttpApi extends TokenSource {
     return (await this.#requestJson(parseRenamedSession, sessionPath(session), request)).title
   }
 
-  /** Also succeeds if the session doesn't exist. */
+  /** Succeeds even if the session doesn't exist. */
   async eraseSession(session: string): Promise<void> {
     const response = await this.fetchAuthorized(sessionPath(session), { method: "DELETE" })
     if (response.status !== 404) await readJson(response)
@@ -52,7 +52,7 @@ export class HttpApi extends TokenSource {
     return this.#requestJson(parseHistoryPage, sessionPath(session, `/conversation/recent?limit=${limit}${cursor}`))
   }
 
-  /** Signed URLs from which media of a session can be fetched for a while. */
+  /** Returns signed URLs from which a session's media can be fetched for a while. */
   signUrls(session: string, urls: readonly string[]): Promise<SignResponse> {
     const request = createJsonRequest("POST", { urls })
     return this.#requestJson(parseSignResponse, sessionPath(session, "/media/sign"), request)
@@ -68,8 +68,8 @@ export class HttpApi extends TokenSource {
 }
 
 /**
- * The path of a session's route. `session` is the id of the user's own session, or `<owner>/<id>` for one that its owner
- * shares with the user. Both ids consist of letters, digits, `-` and `_`.
+ * Returns the path of a session's route. `session` is the id of one of the user's own sessions, or `<owner>/<id>` for one
+ * that its owner shares with the user. Both ids consist of letters, digits, `-` and `_`.
  */
 export function sessionPath(session: string, route = ""): string {
   const [id, owner] = session.split("/").reverse()

@@ -1,9 +1,9 @@
-/** http-request.ts: JSON requests and their responses. A refusal becomes an error with the server's text. */
+/** http-request.ts: creates JSON requests and parses responses. A refusal becomes an error with the server's text. */
 
 import { parseRefusal } from "../../shared/protocol/responses.ts"
 import { errorText } from "../words/page-text.ts"
 
-/** The status reported for a response that can't be parsed. It is the status of a bad gateway, so the request is retried. */
+/** The status of the error for a response that can't be parsed. It counts as temporary, so the request is retried. */
 const UNREADABLE_STATUS = 502
 
 /** The server refused a request. The message is the server's text. */
@@ -18,12 +18,12 @@ export class RequestError extends Error {
   }
 }
 
-/** Whether a retry is pointless. A 401 may succeed with a new token, a 408 or 429 after waiting. */
+/** Whether a retry is pointless. After a 401, a retry may succeed with a new token; after a 408 or 429, later. */
 export function isPermanentRefusal({ status }: RequestError): boolean {
   return status < 500 && ![401, 408, 429].includes(status)
 }
 
-/** The text to show for a failed request. */
+/** Returns the text to show for a failed request. */
 export function describeError(error: unknown): string {
   return error instanceof RequestError ? error.message : errorText.unreachable
 }
@@ -38,14 +38,14 @@ export async function parseBody<T>(response: Response, parse: (value: unknown) =
   return body
 }
 
-/** The body as JSON; null if it isn't JSON. Throws the server's text if the request was refused. */
+/** Returns the body as JSON, or null if it isn't JSON. Throws RequestError, with the server's text, after a refusal. */
 export async function readJson(response: Response): Promise<unknown> {
   const body: unknown = await response.json().catch(() => null)
   if (response.ok) return body
   throw toRequestError(response.status, body)
 }
 
-/** The error for a refused request with this body. */
+/** Returns the error for a refused request whose response has this body. */
 export function toRequestError(status: number, body: unknown): RequestError {
   const { code, text } = parseRefusal(body)
   return new RequestError(status, text ?? errorText.status(status), code)

@@ -2,8 +2,8 @@
  * outbox.ts: messages that the user has sent and the server has not yet acknowledged.
  *
  * composer → OUTBOX → socket (again after every hello, under the same id) → ack
- * Each message has a storage key of its own, so that two tabs don't overwrite each other's and a reload loses none. The
- * server accepts an id once, so sending a message again is safe. Source: SPEC SO6, SO7, SO13, SO14.
+ * Each message is stored under a key of its own, so that a reload loses none and two tabs don't overwrite each other's. The
+ * server accepts an id only once, so sending a message again is safe. Source: SPEC SO6, SO7, SO13, SO14.
  */
 
 import { type Signal, signal } from "@preact/signals"
@@ -14,9 +14,9 @@ import { readStorageRows } from "./user-storage.ts"
 
 /** The parts of a message other than its text. */
 export interface MessageExtras {
-  /** Id of the message that it replies to. */
+  /** Id of the message being replied to. */
   readonly reply_to?: string
-  /** Files that are uploaded already. */
+  /** Files that have been uploaded. */
   readonly attachments?: readonly Asset[]
 }
 
@@ -27,7 +27,7 @@ export interface OutboxEntry extends MessageExtras {
   readonly at: number
   /** The server's text if it refused the message; null while it is being sent. */
   readonly error: string | null
-  /** The id of the refusal in the server's log. */
+  /** The trace of the refusal in the server's log. */
   readonly trace?: string | undefined
 }
 
@@ -44,7 +44,7 @@ export class Outbox {
   readonly entries: Signal<readonly OutboxEntry[]>
   readonly #storage: KeyValueStorage
   readonly #prefix: string
-  /** Messages acknowledged with this seq. They stay in `entries` until their message frame arrives. */
+  /** The seq of each acknowledged message. Such messages stay in `entries` until their message frames arrive. */
   readonly #ackedSeqById = new Map<string, number>()
 
   constructor(storage: KeyValueStorage, sessionId: string) {
@@ -74,12 +74,12 @@ export class Outbox {
     this.entries.value = [...others, ordered]
   }
 
-  /** The messages to send, or to send again. */
+  /** Returns the messages to send, or to send again. */
   listPending(): readonly OutboxEntry[] {
     return this.entries.value.filter(({ id, error }) => error === null && !this.#ackedSeqById.has(id))
   }
 
-  /** The newest message that is being sent and isn't in the transcript yet. */
+  /** Returns the id of the newest message that was not refused and isn't in the transcript yet. */
   findNewestPending(): string | undefined {
     return this.entries.value.findLast(({ error }) => error === null)?.id
   }
@@ -92,7 +92,7 @@ export class Outbox {
   }
 
   /**
-   * Call after loading history as of `seq`. Removes the messages in it, and other messages that were acknowledged by then.
+   * Removes the messages that the history loaded as of `seq` contains, and others that were acknowledged by then.
    */
   removeSettled(seq: number, isShown: (id: string) => boolean): void {
     for (const { id } of this.entries.value) {
@@ -100,7 +100,7 @@ export class Outbox {
     }
   }
 
-  /** Records that the server refused the message, which keeps its place and shows the server's text. */
+  /** Records that the server refused the message. It stays in its place, with the server's text. */
   markFailed(id: string, error: string, trace?: string): void {
     const entry = this.entries.value.find((known) => known.id === id)
     if (entry === undefined) return
@@ -121,17 +121,17 @@ export class Outbox {
     try {
       this.#storage.setItem(this.#prefix + entry.id, JSON.stringify(entry))
     } catch {
-      // If storage is full or forbidden, the message is still sent, but a reload loses it.
+      // If storage is full or blocked, the message is still sent, but a reload loses it.
     }
   }
 
-  /** Never throws: if storage is forbidden, the page uses an empty one (ui/browser-storage.ts). */
+  /** Never throws: if storage is blocked, the page uses an empty one (ui/browser-storage.ts). */
   #deleteStored(id: string): void {
     this.#storage.removeItem(this.#prefix + id)
   }
 }
 
-/** Ids of the sessions with stored messages or edits that were not refused. */
+/** Returns the ids of the sessions with stored messages or edits that were not refused. */
 export function findSessionsWithPending(storage: KeyValueStorage): readonly string[] {
   const sessionIds = readStorageRows(storage).flatMap(([key, value]) => {
     const isRefused = typeof Object(parseJson(value)).error === "string"
@@ -142,7 +142,7 @@ export function findSessionsWithPending(storage: KeyValueStorage): readonly stri
 
 /** Deletes everything stored for a session that was erased. */
 export function clearSessionStorage(storage: KeyValueStorage, sessionId: string): void {
-  // If storage is forbidden, there are no rows.
+  // If storage is blocked, there are no rows.
   for (const [key] of readStorageRows(storage)) {
     const isDraft = key.startsWith(DRAFT_PREFIX) && key.endsWith(`.${sessionId}`)
     if (isDraft || PENDING_KEY.exec(key)?.[1] === sessionId) storage.removeItem(key)
@@ -152,7 +152,7 @@ export function clearSessionStorage(storage: KeyValueStorage, sessionId: string)
 /** The storage key of a message or an edit. */
 const PENDING_KEY = /^cuecard\.(?:send|edit)\.([\w-]{1,64})\./
 
-/** The storage keys of drafts begin with this. They continue with the user and the session. */
+/** The prefix of the storage keys of drafts. The user and the session follow it. */
 export const DRAFT_PREFIX = "cuecard.draft."
 
 function readOutboxEntries(storage: KeyValueStorage, prefix: string): readonly OutboxEntry[] {
@@ -167,7 +167,7 @@ function parseOutboxEntry(value: unknown): OutboxEntry | null {
   return { id, content, at, trace, error: typeof error === "string" ? error : null, ...pickExtras(rest) }
 }
 
-/** Only the fields that are set. Storage belongs to the page, so ids in it are not validated. */
+/** Returns only the fields that are set. Ids are not validated, because only the page writes to its storage. */
 export function pickExtras({
   reply_to,
   attachments,
@@ -178,7 +178,7 @@ export function pickExtras({
   }
 }
 
-/** The frame that sends a message. Attachments are sent as ids. */
+/** Returns the frame that sends a message. Attachments are sent as ids. */
 export function toSendFrame({
   id,
   content,

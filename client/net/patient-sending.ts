@@ -1,18 +1,17 @@
 /**
- * patient-sending.ts: waits and then repeats requests and frames that a rate limit refused. The code is loaded on the first
- * refusal.
+ * patient-sending.ts: retries rate-limited requests and frames after a wait. The code for waiting is loaded on first use.
  */
 
 import type { BudgetRefusal } from "../words/budget-text.ts"
 import type { Refusable } from "./rate-wait.ts"
 
-/** Sends a request or an upload, and repeats it if its response asks for a wait. */
+/** Sends a request or an upload, and retries it after waiting if its response asks for that. */
 export async function sendPatiently<T extends Refusable>(send: () => Promise<T>): Promise<T> {
   const response = await send()
   return response.status === 429 ? await (await import("./rate-wait.ts")).repeatRefused(response, send) : response
 }
 
-/** The text of a budget refusal, in the user's language and time zone. If its code can't be loaded, the server's text. */
+/** Words a budget refusal, with the time in the user's time zone. Returns the server's text if the code can't be loaded. */
 export async function wordRefusal(refusal: BudgetRefusal): Promise<string> {
   const code = await import("../words/budget-text.ts").catch(() => null)
   return code?.describeExhausted(refusal) ?? refusal.text

@@ -1,5 +1,5 @@
 /**
- * rate-wait.ts: holds the page's requests while the server is rate limiting it. Loaded on the first refusal.
+ * rate-wait.ts: holds the page's requests while the server is rate limiting it. Loaded on first use.
  *
  * 429 with Retry-After → WAIT → requests, uploads, sockets, resent frames
  * Source: SPEC LI6.
@@ -16,20 +16,20 @@ const MAX_WAIT_SECONDS = 60
 /** A random time is added to the wait, up to this share of it, because other tabs and users may be waiting too. */
 const JITTER_SHARE = 0.3
 
-/** A response that may ask for a wait: to a request, or to an upload. */
+/** A response, to a request or to an upload, that may ask the page to wait. */
 export type Refusable = Response | UploadResponse
 
 interface UploadResponse {
   readonly status: number
   readonly text: string
-  /** The header `Retry-After`. */
+  /** The `Retry-After` header. */
   readonly retryAfter?: string | null
 }
 
-/** Functions that send refused frames again after the wait. */
+/** Functions that resend rate-limited frames after the wait. */
 const resends = new Set<() => void>()
 
-/** Repeats a refused request or upload while its response asks for a wait. Returns the first response that does not. */
+/** Retries a rate-limited request or upload until a response no longer asks for a wait, and returns that response. */
 export async function repeatRefused<T extends Refusable>(refused: T, send: () => Promise<T>): Promise<T> {
   let response = refused
   while (await waitAfter(response)) response = await send()
@@ -37,8 +37,8 @@ export async function repeatRefused<T extends Refusable>(refused: T, send: () =>
 }
 
 /**
- * Handles a refused frame or socket. After a refused frame it waits, and then calls `resend` once for all frames that were
- * refused. The text for a refused socket is shown until one is accepted. socket-link.ts opens the next one.
+ * Handles a rate-limited frame or a refused socket. After a rate-limited frame it waits, and then calls `resend` once for
+ * all such frames. The text for a refused socket is shown until a socket is accepted; socket-link.ts opens the next one.
  */
 export async function holdFrames(code: string, text: string, resend: () => void): Promise<void> {
   if (code !== "rate_limited") {
@@ -53,7 +53,8 @@ export async function holdFrames(code: string, text: string, resend: () => void)
 }
 
 /**
- * Waits if a response asks for it; if the page is already waiting, until that wait ends. Otherwise returns false at once.
+ * If the response asks for a wait, waits, or joins the wait in progress, and returns true. Otherwise returns false without
+ * waiting.
  */
 async function waitAfter(response: Refusable): Promise<boolean> {
   const isRequest = "headers" in response

@@ -1,6 +1,6 @@
 /**
- * request-hold.ts: whether the page is waiting because the server is rate limiting it. rate-wait.ts starts and ends a wait.
- * The state belongs to the module, because the page has only one server.
+ * request-hold.ts: whether the page is waiting because the server is rate limiting it. rate-wait.ts starts and ends the
+ * wait. The state is global, because the page has only one server.
  */
 
 import { type Signal, signal } from "@preact/signals"

@@ -30,12 +30,12 @@ export interface SessionSocketHandlers {
   onFrame(frame: MessageFrame | OpsFrame): void
   onAck(id: string, seq: number): void
   onError(error: ErrorFrame): void
-  /** Called after the server's hello, to resend what is not acknowledged. */
+  /** Called after the server's hello, to resend what has not been acknowledged. */
   onLive(): void
   /** Called when the client's state doesn't match the server's. Load the newest page, then call `resumeFrom`. */
   onReset(reason: "epoch" | "step"): void
   onStateChange(state: LinkState): void
-  /** Called when the server has responded, even if the browser reports that it is offline. */
+  /** Called when the server has responded, which it can even if the browser reports that it is offline. */
   onReachable(): void
 }
 
@@ -81,7 +81,7 @@ export class SessionSocket {
   /** Sends the frame if the session is live. Returns false if it must wait for `onLive`. */
   send(frame: ClientFrame): boolean {
     if (!this.#isReady) return false
-    // Only `seen` gets no response.
+    // `seen` is the only frame without a response.
     this.#link.send(JSON.stringify(frame), frame.type !== "seen")
     return true
   }
@@ -155,7 +155,7 @@ export class SessionSocket {
     this.send({ type: "seen", seq: fragment.seq })
   }
 
-  /** Joins the fragments of a frame. Null until the last one has arrived, so that a frame is shown whole or not at all. */
+  /** Joins a frame's fragments. Returns null until the last has arrived, so that a frame is shown whole or not at all. */
   #assembleFragments(fragment: MessageFrame | OpsFrame): MessageFrame | OpsFrame | null {
     if (fragment.pieces === undefined || fragment.pieces === 0) return fragment
     const partial = this.#partialFrame

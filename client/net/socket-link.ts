@@ -1,8 +1,9 @@
 /**
- * socket-link.ts: keeps a WebSocket connected: opens it, retries, renews its token, and closes it when it is dead.
+ * socket-link.ts: keeps a WebSocket connected: opens it, retries, replaces it before its token expires, and closes it when
+ * it is dead.
  *
  * token → connect → LINK → open, text → session-socket
- * A renewed token needs a new socket, which replaces the old one once it is open. A socket that sends nothing after a
+ * A renewed token needs a new socket, which replaces the old one once it is open. A socket on which nothing arrives after a
  * request is closed. Time, randomness, timers and the socket are passed in. Source: SPEC SO1, SO5, SO9, SO10.
  */
 
@@ -27,7 +28,7 @@ export interface WebSocketEvents {
 
 export interface SocketLinkDeps {
   connect(protocols: string[], events: WebSocketEvents): WebSocketLike
-  /** A valid token, requested from the server if necessary. */
+  /** Returns a valid token, which is requested from the server if necessary. */
   getToken(): Promise<{ readonly token: string; readonly renewAt: number }>
   /** Called when the server refused the current token. */
   forgetToken(): void
@@ -38,7 +39,7 @@ export interface SocketLinkDeps {
 }
 
 export interface SocketLinkHandlers {
-  /** Called when a socket has opened. Send hello on it, even if another was open before. */
+  /** Called when a socket has opened, which needs a hello even if another was open before. */
   onOpen(): void
   onText(text: string): void
   /** Called when no socket is open any more. */
@@ -52,15 +53,15 @@ export interface SocketLinkHandlers {
 const CONNECT_TIMEOUT_MS = 15_000
 /** A connection attempt older than this, in milliseconds, is restarted when the device is back online. */
 const STALE_CONNECT_AFTER_MS = 2_000
-/** Timeout for any response to a request, in milliseconds, not counting the time to send it. */
+/** Timeout for anything to arrive after a frame that expects a response, in milliseconds, in addition to the send time. */
 const PROBE_TIMEOUT_MS = 8_000
 /** Slowest expected upload, in UTF-16 code units per millisecond: a poor mobile connection. */
 const SLOWEST_CHARS_PER_MS = 4
-/** Unanswered pings after which the upstream direction is considered dead, even if frames still arrive. */
+/** After more unanswered pings than this, the upstream direction is considered dead, even if frames still arrive. */
 const MAX_UNANSWERED_PINGS = 3
 /** Shortest time between two token renewals, and the delay before a failed one is retried, in milliseconds. */
 const MIN_RENEW_INTERVAL_MS = 20_000
-/** Longest timer, in milliseconds. Browsers overflow beyond 24 days. */
+/** Longest timer, in milliseconds. Browsers' timers overflow at 2³¹ ms, about 24.9 days. */
 const MAX_TIMER_MS = 24 * 60 * 60_000
 /** A connection that was live for this long resets the count of failures, in milliseconds. */
 const STABLE_CONNECTION_MS = 5_000
@@ -77,7 +78,7 @@ export class SocketLink {
   readonly #handlers: SocketLinkHandlers
   #socket: WebSocketLike | null = null
   #isOpen = false
-  /** The server has answered the hello on this socket. */
+  /** Whether the server has answered the hello on this socket. */
   #isConfirmed = false
   #isStopped = false
   #confirmedAt = Number.POSITIVE_INFINITY
@@ -86,7 +87,7 @@ export class SocketLink {
   #unansweredPings = 0
   /** A second socket with a newer token, which replaces the live one once it is open. */
   #replacement: WebSocketLike | null = null
-  /** When the socket is closed unless something arrives before. */
+  /** When the socket will be closed unless something arrives before then. */
   #deadline: { readonly at: number; readonly cancel: () => void } | null = null
   #cancelRetry: (() => void) | null = null
   #cancelOpening: (() => void) | null = null
@@ -102,7 +103,7 @@ export class SocketLink {
     return this.#isOpen
   }
 
-  /** The server has answered the hello. */
+  /** Records that the server has answered the hello. */
   confirmLive(): void {
     this.#isConfirmed = true
     this.#confirmedAt = Math.min(this.#confirmedAt, this.#deps.now())
@@ -110,7 +111,7 @@ export class SocketLink {
     this.#handlers.onReachable()
   }
 
-  /** Sends on the open socket. With `expectsAnswer`, the socket is closed if nothing arrives afterwards. */
+  /** Sends on the open socket. If `expectsAnswer` is true, the socket is closed if nothing arrives in time. */
   send(text: string, expectsAnswer: boolean): void {
     this.#socket?.send(text)
     if (expectsAnswer) this.#expectTraffic(PROBE_TIMEOUT_MS + text.length / SLOWEST_CHARS_PER_MS)
@@ -214,7 +215,7 @@ export class SocketLink {
     this.#confirmedAt = Number.POSITIVE_INFINITY
   }
 
-  /** Handles the server's request to reconnect. Reconnects at once, unless the last attempt ended the same way. */
+  /** Handles the server's request to reconnect. Reconnects at once unless attempts are failing. */
   #reconnectNow(wasConfirmed: boolean): void {
     if (!wasConfirmed || this.#failures > 0) return this.#scheduleRetry()
     this.#failures++
@@ -243,7 +244,7 @@ export class SocketLink {
     )
   }
 
-  /** Opens a second socket with a newer token. The first stays in use until it is open. */
+  /** Opens a second socket with a newer token. The first stays in use until the second is open. */
   #openReplacement(): void {
     const previous = this.#socket
     this.#scheduleRenewal(MIN_RENEW_INTERVAL_MS)
@@ -257,7 +258,7 @@ export class SocketLink {
     )
   }
 
-  /** The replacement could not be opened, perhaps because of its token. The next attempt is already scheduled. */
+  /** Called if the replacement can't be opened, perhaps because of its token. The next attempt is already scheduled. */
   #forgetReplacement(): void {
     this.#replacement = null
     this.#deps.forgetToken()
@@ -280,7 +281,7 @@ export class SocketLink {
     this.#deadline = null
   }
 
-  /** A socket that dies right after a response is detected after one ping interval plus this wait: DEAD_SOCKET_MS. */
+  /** A socket that dies right after a response is detected after one ping interval and one wait, DEAD_SOCKET_MS in all. */
   #schedulePing(): void {
     this.#cancelPing?.()
     this.#cancelPing = this.#deps.setTimer(PING_MS, () => {

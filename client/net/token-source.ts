@@ -1,5 +1,5 @@
 /**
- * token-source.ts: the page's access token.
+ * token-source.ts: requests, caches and renews the page's access token.
  *
  * embedding product | sign-in | development → TOKEN → requests, socket
  * A token is renewed before it expires, shared by concurrent requests, and discarded when the server refuses it. Source:
@@ -54,7 +54,7 @@ export class TokenSource {
     this.#deps = deps
   }
 
-  /** A valid token. Requests, uploads and sockets all need one, so they wait here while the server is rate limiting. */
+  /** Returns a valid token. While the server is rate limiting the page, everything that needs a token waits here. */
   getToken(): Promise<AccessToken> {
     if (hold.end !== null) return hold.end.then(() => this.getToken())
     if (this.#cachedToken !== null && this.#cachedToken.renewAt > this.#deps.now())
@@ -69,12 +69,12 @@ export class TokenSource {
     return this.#pendingToken
   }
 
-  /** Discards the token. Called when the server refused it. */
+  /** Discards the token. Called when the server has refused it. */
   forgetToken(): void {
     this.#cachedToken = null
   }
 
-  /** Sends a request with the token. Repeats it once with a new token if the token is refused. */
+  /** Sends a request with the token. If the server refuses the token, sends the request once more with a new one. */
   async fetchAuthorized(path: string, init: RequestInit = {}, timeoutMs?: number): Promise<Response> {
     const fetchOnce = async (): Promise<Response> => {
       const headers = { ...init.headers, authorization: `Bearer ${(await this.getToken()).token}` }
@@ -108,7 +108,7 @@ export class TokenSource {
   }
 }
 
-/** The time from `iat` to `exp`, both set by the server's clock, because the device's clock may be hours off. */
+/** Returns the time from `iat` to `exp`. The server's clock set both, and the device's clock may be hours off. */
 function readLifetimeMs(token: string): number {
   const { iat, exp } = readClaims(token)
   return typeof iat === "number" && typeof exp === "number" && exp > iat
@@ -116,13 +116,13 @@ function readLifetimeMs(token: string): number {
     : DEFAULT_TOKEN_LIFETIME_MS
 }
 
-/** Identifies the user of a token across tenants. Null if the token doesn't name one. */
+/** Returns a key that identifies the token's user across tenants; null if the token doesn't name a user. */
 export function readUser(token: string): string | null {
   const { tenant, sub } = readClaims(token)
   return typeof tenant === "string" && typeof sub === "string" ? `${tenant}/${sub}` : null
 }
 
-/** Decoded here, because `jose` would add several kilobytes to the first view for one function. */
+/** Reads the claims without verifying the token. `jose` would add several kilobytes to the first view for this. */
 export function readClaims(token: string): Readonly<Partial<Record<string, unknown>>> {
   const payload = token.split(".")[1] ?? ""
   try {

@@ -1,8 +1,8 @@
 /**
- * user-storage.ts: the browser's storage as one user of the page sees it.
+ * user-storage.ts: the browser's storage as seen by a page where one user is signed in.
  *
  * Unsent messages, edits and unfinished imports are stored under a prefix that names their user, so that the pages of two
- * users in one browser never read each other's. Drafts have the user in their key already. Source: SPEC SP5.
+ * users in one browser never read each other's data. The keys of drafts already name the user. Source: SPEC SP5.
  */
 
 import type { KeyValueStorage } from "./outbox.ts"
@@ -15,11 +15,11 @@ export const UNSENT_KEY = /^cuecard\.(?:send|edit|import)\./
 export const ASIDE_PREFIX = "cuecard.aside."
 
 export interface UserStorage extends KeyValueStorage {
-  /** The user of the page. While it is null, rows name no user. Version 0.1.0 stored everything like this. */
+  /** The page's user. While it is null, keys don't name a user; version 0.1.0 stored everything like this. */
   user: string | null
 }
 
-/** An encoded user contains no slash, so no prefix begins with another prefix. */
+/** Returns the prefix of a user's keys. An encoded user contains no slash, so no prefix begins with another one. */
 export function userPrefix(user: string | null): string {
   return user === null ? "" : ASIDE_PREFIX + encodeURIComponent(user) + "/"
 }
@@ -31,7 +31,7 @@ export function createUserStorage(storage: KeyValueStorage): UserStorage {
     get length() {
       return storage.length
     },
-    /** Null for rows of other users. */
+    /** Returns null for other users' rows. */
     key(index) {
       const key = storage.key(index) ?? ""
       return toStored(key) === key ? key.replace(userPrefix(page.user), "") : null
@@ -43,7 +43,7 @@ export function createUserStorage(storage: KeyValueStorage): UserStorage {
   return page
 }
 
-/** All stored rows; none if storage is forbidden. */
+/** Returns all stored rows; none if storage is blocked. */
 export function readStorageRows(storage: KeyValueStorage): readonly (readonly [key: string, value: string])[] {
   try {
     const keys = Array.from({ length: storage.length }, (_, index) => storage.key(index) ?? "")

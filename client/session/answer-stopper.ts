@@ -1,8 +1,8 @@
 /**
  * answer-stopper.ts: stops the running answer, or one that is about to begin.
  *
- * The user presses Stop for the answer on screen. A second press right after it, or right after an answer has ended, must
- * not stop the next one. Source: SPEC SO11, PG18.
+ * Stop is meant for the answer on screen. A second press right after the first, or a press right after an answer has ended,
+ * must not stop the next answer. Source: SPEC SO11, PG18.
  */
 
 import type { Outbox } from "../net/outbox.ts"
@@ -22,7 +22,7 @@ const STOP_COOLDOWN_MS = 600
 
 export class AnswerStopper {
   readonly #deps: AnswerStopperDeps
-  /** When the running answer was stopped, or the next one replaced it. */
+  /** When an answer was last stopped, or last ended. */
   #stoppedAt = Number.NEGATIVE_INFINITY
   #activeTurn: ActiveTurn | null = null
   /** The exchange whose answer is stopped as soon as it begins. */
@@ -33,7 +33,7 @@ export class AnswerStopper {
     deps.store.activeTurn.subscribe((turn) => this.#handleTurnChange(turn))
   }
 
-  /** Returns false if there is no answer that the user could mean. */
+  /** Stops the answer. Returns false if there is no answer that the user could mean. */
   stopAnswer(): boolean {
     const { store, outbox, now, isLive } = this.#deps
     const stopTime = now()
@@ -46,7 +46,7 @@ export class AnswerStopper {
     return true
   }
 
-  /** Called when the user sends another message. From then on, a stop is for its answer. */
+  /** Called when the user sends another message. From then on, Stop is meant for the answer to it. */
   endCooldown(): void {
     this.#stoppedAt = Number.NEGATIVE_INFINITY
   }
@@ -54,7 +54,7 @@ export class AnswerStopper {
   #handleTurnChange(turn: ActiveTurn | null): void {
     if (this.#activeTurn !== null) this.#stoppedAt = this.#deps.now()
     this.#activeTurn = turn
-    // Called when commands that were refused because of the previous answer may succeed.
+    // Commands that were refused because of the previous answer may succeed now.
     this.#deps.commands.clearRefusals()
     if (turn === null || turn.exchangeId !== this.#exchangeToStop) return
     this.#cancelTurn(turn)

@@ -2,8 +2,8 @@
  * commands.ts: the user's pending commands to the server, such as stop and regenerate.
  *
  * button, key → COMMANDS → socket (again after every hello, under the same id) → ack, error
- * The target of a command shows whether it is pending or refused. Commands are kept in memory only, so that a
- * reload doesn't repeat an old one. Edits contain text and are stored (pending-edits.ts). Source: SPEC SO11, SO16.
+ * A command's target shows whether the command is pending or was refused. Commands are kept in memory only, so that a
+ * reload doesn't repeat an old one. Edits contain text, so they are stored too (pending-edits.ts). Source: SPEC SO11, SO16.
  */
 
 import { type Signal, signal } from "@preact/signals"
@@ -24,17 +24,17 @@ export interface PendingCommand {
   readonly messageId: string
   /** Id of the element that shows the command's state: the message, or a tool call in it. */
   readonly target: string
-  /** The text of a message that is withdrawn. */
+  /** The text of the message being withdrawn. */
   readonly text?: string
-  /** The attachments and reply reference of the withdrawn message. */
+  /** The attachments and reply reference of the message being withdrawn. */
   readonly extras?: MessageExtras
-  /** The server has the command. It is not sent again, and its effect arrives as frames. */
+  /** True if the server has the command. It is then not sent again, and its effect arrives as frames. */
   readonly isAcknowledged: boolean
-  /** It was sent before the current history was loaded, which may already show its effect. */
+  /** True if the command was sent before the current history was loaded. The history may already show its effect. */
   readonly isStale: boolean
 }
 
-/** The id by which the server's ack or error refers to the command. */
+/** Returns the id by which the server's ack or error refers to the command. */
 function getCommandId(command: Command): string {
   if (command.type === "cancel") return command.exchange_id
   return command.type === "approve" ? command.call_id : command.id
@@ -44,7 +44,7 @@ function getCommandId(command: Command): string {
 const SILENT_REFUSALS: ReadonlySet<FaultReason> = new Set<FaultReason>(["turn_ended", "call_decided"])
 
 export class Commands {
-  /** By target, at most one each. */
+  /** By target; each has at most one. */
   readonly pending: Signal<ReadonlyMap<string, PendingCommand>> = signal(new Map())
   /** The server's texts, by target. */
   readonly refusals: Signal<ReadonlyMap<string, string>> = signal(new Map())
@@ -54,7 +54,7 @@ export class Commands {
     this.#send = send
   }
 
-  /** Sends a command, now or when the session is live again. Ignored while another is pending for the same target. */
+  /** Sends a command, now or when the session is live again. Does nothing while another is pending for the same target. */
   sendCommand(
     messageId: string,
     command: Command,
@@ -67,7 +67,7 @@ export class Commands {
     this.#send(command)
   }
 
-  /** Sends the commands that are not acknowledged. Called when the session is live. */
+  /** Resends the commands that have not been acknowledged. Called when the session is live. */
   resendPending(): void {
     for (const { command, isAcknowledged } of this.pending.peek().values()) if (!isAcknowledged) this.#send(command)
   }
@@ -75,13 +75,13 @@ export class Commands {
   /** Records an acknowledgment and returns its command; undefined if the id belongs to no command. */
   acknowledgeCommand(id: string): PendingCommand | undefined {
     const pending = this.#findById(id)
-    // A cancel has the id of its exchange, as the message that began it. The ack may be for that message.
+    // A cancel has the same id as the message that began its exchange, so the ack may be for that message.
     if (pending !== undefined && pending.command.type !== "cancel")
       this.#setPending({ ...pending, isAcknowledged: true })
     return pending
   }
 
-  /** False if the id belongs to no command. */
+  /** Records a refusal. Returns false if the id belongs to no command. */
   refuseCommand(id: string, code: FaultReason, text: string): boolean {
     const pending = this.#findById(id)
     if (pending === undefined) return false
@@ -102,7 +102,7 @@ export class Commands {
     if (this.refusals.peek().size > 0) this.refusals.value = new Map()
   }
 
-  /** Called when new history was loaded. All pending commands are older than it. */
+  /** Called when new history has been loaded, which may already show the effects of the pending commands. */
   markAllStale(): void {
     for (const pending of this.pending.peek().values()) this.#setPending({ ...pending, isStale: true })
   }
@@ -117,7 +117,7 @@ export class Commands {
   }
 }
 
-/** Whether the command's message shows that it is done; `message` is undefined if it isn't loaded. Pure. */
+/** Whether the command's message shows that the command is done. `message` is undefined if it isn't loaded. Pure. */
 export function isCommandDone(
   { command, target, isAcknowledged, isStale }: PendingCommand,
   message: WireMessage | undefined,

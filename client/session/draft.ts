@@ -1,8 +1,8 @@
 /**
- * draft.ts: the text and attachments that the user is writing and has not sent.
+ * draft.ts: the message that the user is writing: its text, attachments and reply reference, and the texts of open editors.
  *
  * composer, editor → DRAFT → composer, editor
- * Kept outside the components, which are removed when the session or the version changes, and stored by
+ * Kept outside the components, which unmount when the session or the shown message version changes, and stored by
  * stored-drafts.ts. Source: SPEC PG27.
  */
 
@@ -17,7 +17,7 @@ export class Draft {
   /** The composer's text. */
   readonly text: Signal<string> = signal("")
   readonly attachments = new AttachmentUploads()
-  /** Id of the message that is replied to. */
+  /** Id of the message being replied to. */
   readonly replyTo: Signal<string | null> = signal(null)
   /** The text of open message editors, by message id. */
   readonly editTexts = new Map<string, string>()
@@ -45,7 +45,7 @@ export class Draft {
   }
 }
 
-/** A message's attachments and reply reference, read from its segments. */
+/** Returns a message's attachments, read from its segments, and its reply reference. */
 export function extractExtras({ reply_to, segments }: WireMessage): MessageExtras {
   const attachments = segments.flatMap((segment): Asset[] => {
     const id = segment.type === "media" ? parseAssetUrl(segment.url) : null

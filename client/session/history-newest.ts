@@ -1,5 +1,5 @@
 /**
- * history-newest.ts: loads the newest history of a session, back to the message that the user is reading.
+ * history-newest.ts: loads a session's newest history, back to the message that the user is reading.
  *
  * api → NEWEST → store
  * Source: SPEC SO12.
@@ -12,10 +12,10 @@ import type { Api } from "../net/api.ts"
 /** Messages per page of history. */
 export const PAGE_MESSAGES = 24
 
-/** Maximum number of messages that are loaded to restore a reading place. */
+/** When a session is opened again, no more pages are loaded beyond this many messages to restore the reading position. */
 const MAX_REOPENED_MESSAGES = 1_000
 
-/** `ids`: the loaded messages, oldest first; `readingId`: the message being read, null if the view is at the end. */
+/** `ids` are the loaded messages, oldest first. `readingId` is the message being read; null if the view is at the end. */
 export async function readNewestPage(
   api: Pick<Api, "getHistoryPage">,
   session: string,
@@ -23,7 +23,7 @@ export async function readNewestPage(
   readingId: string | null,
 ): Promise<HistoryPage> {
   const newest = await api.getHistoryPage(session, PAGE_MESSAGES)
-  // After a switch of versions the reading position may be gone. Messages before the fork are the same in both versions.
+  // After a switch of versions, the message being read may be gone. Messages before the fork are the same in both versions.
   const isReopened = ids.length === 0
   const anchorIds = new Set(
     readingId === null ? [] : isReopened ? [readingId] : ids.slice(0, ids.indexOf(readingId) + 1),

@@ -10,7 +10,7 @@ import type { Api } from "../net/api.ts"
 import { PAGE_MESSAGES } from "./history-newest.ts"
 import type { TranscriptStore } from "./transcript-store.ts"
 
-/** Maximum number of pages that are loaded to find a message. */
+/** Maximum number of pages loaded to find a message. */
 const MAX_SEARCHED_PAGES = 60
 
 export interface OlderHistoryDeps {
@@ -30,7 +30,7 @@ export class OlderHistory {
     this.#deps = deps
   }
 
-  /** Loads one older page, if there is one. After a failure, the next scroll tries again. */
+  /** Loads the next older page, if there is one. After a failure, the next scroll tries again. */
   loadNextPage(): Promise<void> {
     this.#pendingLoad ??= this.#readPage().finally(() => {
       this.#pendingLoad = null
@@ -38,7 +38,7 @@ export class OlderHistory {
     return this.#pendingLoad
   }
 
-  /** False if the message doesn't exist, can't be loaded or is too far back. */
+  /** Loads pages until one contains the message. Returns false if it doesn't exist, can't be loaded or is too far back. */
   async loadUntilMessage(id: string): Promise<boolean> {
     const { store } = this.#deps
     for (let pages = 0; pages < MAX_SEARCHED_PAGES && !store.has(id); pages++) {

@@ -1,8 +1,8 @@
 /**
- * message-sender.ts: sends the messages of the outbox one at a time.
+ * message-sender.ts: sends the messages in the outbox one at a time.
  *
- * The next message is sent once the server has accepted the one before, so that they keep their order even if one has to
- * wait for room in the server's queue. Source: SPEC SO6, SO14.
+ * A message is sent once the server has accepted the one before, so that messages keep their order even if one has to wait
+ * for room in the server's queue. Source: SPEC SO6, SO14.
  */
 
 import type { FaultReason } from "../../shared/fault.ts"
@@ -11,9 +11,9 @@ import { type Outbox, toSendFrame } from "../net/outbox.ts"
 
 export class MessageSender {
   readonly #outbox: Outbox
-  /** False if the session isn't live. */
+  /** Sends a frame. Returns false if the session isn't live. */
   readonly #send: (frame: ClientFrame) => boolean
-  /** The message that was sent and is not acknowledged. */
+  /** The message that has been sent but not acknowledged. */
   #sendingId: string | null = null
   /** True if the server's queue is full, or the session is read-only. Nothing is sent until that may have changed. */
   #isHeld = false

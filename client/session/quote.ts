@@ -1,4 +1,4 @@
-/** quote.ts: the excerpt of a replied-to message, which the composer and the reply show. */
+/** quote.ts: the excerpt of a replied-to message, as shown in the composer and in the reply. */
 
 export interface Quote {
   readonly author: string

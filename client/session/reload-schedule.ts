@@ -1,5 +1,5 @@
 /**
- * reload-schedule.ts: schedules reloads of the newest history after a failure or a reset of the socket.
+ * reload-schedule.ts: schedules reloads of the newest history after a failed load or a reset.
  *
  * A single reset reloads at once. Repeated ones are delayed, because the server may keep causing them. Source: SPEC SO4, SO5.
  */
@@ -15,7 +15,8 @@ export interface ReloadScheduleDeps {
 /** Resets further apart than this do not count as repeated, in milliseconds. */
 const RESET_WINDOW_MS = 20_000
 /**
- * Maximum number of consecutive epoch changes that reload at once. The user may switch versions faster than history loads.
+ * Maximum number of consecutive epoch changes after which history is reloaded without delay. The user may switch versions
+ * faster than history loads.
  */
 const MAX_IMMEDIATE_EPOCHS = 3
 

@@ -2,7 +2,7 @@
  * session-controller.ts: one open session: connects its history, socket, transcript store, outbox and commands.
  *
  * history → store; socket → store; composer → outbox → socket; buttons → commands → socket
- * If the client's state doesn't match the server's (another epoch, ops that don't fit), the newest history is loaded
+ * If the client's state doesn't match the server's (another epoch, or ops that don't fit), the newest history is loaded
  * again. Source: SPEC SO4–SO7, SO11–SO16.
  */
 
@@ -31,7 +31,7 @@ import { TranscriptStore } from "./transcript-store.ts"
 export interface SessionControllerDeps {
   readonly api: Api
   readonly storage: KeyValueStorage
-  /** The origins and hosts that the tenant allows. If absent, nothing is allowed. */
+  /** The origins and hosts that the tenant allows; none if this is absent. */
   readonly settings?: ReadonlySignal<PageSettings>
   /** True if the user may not write. */
   readonly isReadOnly?: ReadonlySignal<boolean>
@@ -44,11 +44,11 @@ export interface SessionControllerDeps {
   setTimer(ms: number, callback: () => void): () => void
   scheduleRender(callback: () => void): void
   onMessageEnd(message: WireMessage): void
-  /** Called when the server has responded, even if the browser reports that it is offline. */
+  /** Called when the server has responded, which it can even if the browser reports that it is offline. */
   onReachable?(): void
 }
 
-/** The message at the top of the view, and its distance from there in CSS pixels. */
+/** The message at the top of the view, and its distance from the top in CSS pixels. */
 export interface ReadingPlace {
   readonly messageId: string
   readonly offset: number
@@ -63,14 +63,14 @@ export class SessionController {
   readonly outbox: Outbox
   readonly commands: Commands
   readonly link: Signal<LinkState> = signal("connecting")
-  /** Whether the connection was live at least once. */
+  /** Whether the connection has been live at least once. */
   readonly wasLive = signal(false)
-  /** Whether the newest history was loaded at least once. */
+  /** Whether the newest history has been loaded at least once. */
   readonly isLoaded = signal(false)
   /** True if nothing can be written in this session. Messages in the outbox wait. */
   readonly isReadOnly: ReadonlySignal<boolean>
   readonly draft: Draft
-  /** The user's reading place; null if the view is at the end. Set by the view. */
+  /** Returns the user's reading position; null if the view is at the end. Set by the view. */
   findReadingPlace: () => ReadingPlace | null = () => null
   readonly #deps: SessionControllerDeps
   readonly #socket: SessionSocket
@@ -109,7 +109,7 @@ export class SessionController {
       now: deps.now,
       isLive: () => this.link.peek() === "live",
     })
-    this.#pendingEdits = new PendingEdits(deps.storage, id, this.commands)
+    this.#pendingEdits = new PendingEdits(deps.storage, id, this.commands, deps.now)
     this.#reloads = new ReloadSchedule(deps, () => void this.loadNewest())
     this.#socket = this.#createSocket()
     this.#restoreEdits()
@@ -196,7 +196,7 @@ export class SessionController {
     this.#reloads.handleFailure()
   }
 
-  /** Fails unsent messages and drops pending commands. Called when the session doesn't exist. */
+  /** Marks unsent messages as failed and drops pending commands. Called when the session doesn't exist. */
   #markGone(text: string): void {
     this.link.value = "gone"
     for (const { id } of this.outbox.listPending()) this.outbox.markFailed(id, text)
@@ -208,7 +208,7 @@ export class SessionController {
     return this.#olderHistory.loadNextPage()
   }
 
-  /** Loads older history up to this message; false if it can't be found. */
+  /** Loads older history up to this message. Returns false if it can't be found. */
   loadUntilMessage(id: string): Promise<boolean> {
     return this.#olderHistory.loadUntilMessage(id)
   }
@@ -240,7 +240,7 @@ export class SessionController {
     this.outbox.removeEntry(id)
   }
 
-  /** Stops the running answer, or one that is about to begin. False if there is none. */
+  /** Stops the running answer, or one that is about to begin. Returns false if there is none. */
   stopAnswer(): boolean {
     return !this.isReadOnly.peek() && this.#stopper.stopAnswer()
   }
@@ -271,7 +271,7 @@ export class SessionController {
     this.commands.sendCommand(messageId, { type: "edit", id: this.#deps.createId(), message: messageId, content })
   }
 
-  /** False if the server already has the edit. */
+  /** Drops the edit of a message. Returns false if the server already has the edit. */
   cancelEdit(messageId: string): boolean {
     const pending = this.commands.pending.peek().get(messageId)
     if (pending?.isAcknowledged === true) return false
@@ -296,7 +296,7 @@ export class SessionController {
     else this.#socket.checkConnection()
   }
 
-  /** Called when the user leaves the session. It closes once the server has all messages and commands. */
+  /** Called when the user leaves the session, which closes once the server has all messages and commands. */
   moveToBackground(): void {
     this.#isInBackground = true
     this.findReadingPlace = () => null
@@ -330,7 +330,7 @@ export class SessionController {
   #handleAck(id: string, seq: number): void {
     const pending = this.commands.acknowledgeCommand(id)
     if (pending === undefined || pending.command.type === "cancel") {
-      // The message was accepted before the loaded history ends, so no frame of it will arrive.
+      // The loaded history already covers the message, so no frame will arrive for it.
       const isPast = seq <= this.#socket.seq
       this.outbox.acknowledgeEntry(id, seq, this.store.has(id) || isPast)
       this.#sender.sendNext()
@@ -359,7 +359,7 @@ export class SessionController {
     this.#resend()
   }
 
-  /** Sends everything that is not acknowledged, under the same ids. */
+  /** Sends everything that has not been acknowledged, under the same ids. */
   readonly #resend = (): void => {
     this.#sender.restart()
     this.commands.resendPending()
@@ -376,7 +376,7 @@ export class SessionController {
     this.#closeIfDone()
   }
 
-  /** Moves the text of editors whose message was removed to the composer, unless the edit is pending. */
+  /** Moves the text of editors whose message is gone to the composer, unless the edit is pending. */
   #restoreOrphanedEdits(): void {
     for (const [id, text] of this.draft.editTexts) {
       if (this.store.has(id) || this.commands.pending.peek().has(id)) continue

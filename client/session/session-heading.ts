@@ -1,6 +1,6 @@
 /**
- * session-heading.ts: the heading of the open session, for the page's header and title. Also the session from which it was
- * opened.
+ * session-heading.ts: what the top bar and the document title show about the open session, and the session from which it
+ * was opened.
  */
 
 import { computed, type ReadonlySignal } from "@preact/signals"
@@ -12,13 +12,13 @@ import type { SessionList } from "./session-list.ts"
 export interface SessionHeading {
   /** The title in the list; null if the list doesn't contain the session. */
   readonly title: string | null
-  /** Whether it is an agent's session. The list doesn't contain such sessions. */
+  /** Whether the open session is an agent's. The list doesn't contain such sessions. */
   readonly isAgentSession: boolean
   /** The agent that asked in this session. Null in a user's session, and until a loaded message names the agent. */
   readonly askingAgent: string | null
   /** Id of the session from which an agent's session was opened. */
   readonly openedFrom: string | null
-  /** Id of a session of the user that the list doesn't contain yet. */
+  /** Id of the open session if it is the user's own and not in the list yet. */
   readonly unlistedId: string | null
 }
 

@@ -1,10 +1,10 @@
 /**
- * session-list.ts: the user's sessions: the server's list, with the changes of this page applied.
+ * session-list.ts: the user's sessions: the server's list, with this page's changes applied.
  *
  * GET /v1/sessions, open sessions, the user's changes → LIST → sidebar
- * A change is shown at once, and undone with the server's text if it is refused. The list is fetched when the user comes
- * back to the page, and at intervals while it is visible. Fetching it wakes no session objects. Older pages are loaded on
- * demand. Source: SPEC PG31–PG33, PG53, PG75.
+ * A change is shown at once; if the server refuses it, it is undone and the server's text is shown. The list is fetched
+ * when the user comes back to the page, and at intervals while the page is visible, which wakes no session objects. Older
+ * pages of the list are loaded on demand. Source: SPEC PG31–PG33, PG53, PG75.
  */
 
 import { type Signal, signal } from "@preact/signals"
@@ -43,9 +43,9 @@ export interface Notice {
 export class SessionList {
   /** Newest activity first. */
   readonly sessions: Signal<readonly SessionSummary[]> = signal([])
-  /** Whether the list was fetched at least once. */
+  /** Whether the list has been fetched at least once. */
   readonly isLoaded = signal(false)
-  /** True while the list could not be fetched. */
+  /** True if the list could not be fetched yet. */
   readonly isUnreachable = signal(false)
   readonly more: Signal<MoreSessions> = signal("none")
   /** The sessions that others share with the user, newest first. Loaded by the sidebar. */
@@ -60,7 +60,7 @@ export class SessionList {
   readonly #erasingIds = new Set<string>()
   /** Whether the open sessions are running, as their controllers report it. */
   readonly #localRunning = new Map<string, boolean>()
-  /** Counts the changes that the server accepted. A list requested before the last one is outdated. */
+  /** Counts the changes that the server accepted. A list requested before the last change is outdated. */
   #changeCount = 0
   #refreshedAt = Number.NEGATIVE_INFINITY
   #cancelPolling: (() => void) | null = null
@@ -111,7 +111,7 @@ export class SessionList {
     void this.refresh()
   }
 
-  /** Refreshes at intervals while the page is visible. */
+  /** Refreshes the list at intervals while the page is visible. */
   startPolling(): void {
     this.#cancelPolling?.()
     const runsElsewhere = this.#loaded.sessions.some(({ id, running }) => running && !this.#localRunning.has(id))
@@ -134,7 +134,7 @@ export class SessionList {
     this.#publishList()
   }
 
-  /** Called when the user leaves a session. Its last known state is kept until the next refresh. */
+  /** Called when the user leaves a session. The list keeps the session's last known state until the next refresh. */
   clearLocalRunning(id: string): void {
     const running = this.#localRunning.get(id)
     this.#localRunning.delete(id)
@@ -143,18 +143,18 @@ export class SessionList {
     this.startPolling()
   }
 
-  /** Called when a message was just sent in this session. */
+  /** Called when a message has just been sent in this session. */
   markActive(id: string): void {
     this.#sentAt.set(id, this.#deps.now())
     this.#publishList()
   }
 
-  /** Null if the list has no such session. */
+  /** Returns null if the list has no such session. */
   findSession(id: string): SessionSummary | null {
     return this.sessions.peek().find((row) => row.id === id) ?? null
   }
 
-  /** The title of one of the user's own sessions, or of one that is shared with the user. */
+  /** Returns the title of one of the user's own sessions, or of one that is shared with the user. */
   findTitle(session: string): string | undefined {
     return [...this.sessions.value, ...this.shared.value].find((row) => toSessionRef(row) === session)?.title
   }
@@ -182,8 +182,8 @@ export class SessionList {
   }
 
   /**
-   * Erases a session. False if that failed; then the session is listed again. Succeeds if the session doesn't exist.
-   * `isSilent`: the user didn't request it, so a failure is not shown.
+   * Erases a session. Succeeds even if the session doesn't exist. Returns false after a failure, which lists the session
+   * again. If `isSilent`, the user didn't request the erasure, so a failure is not shown.
    */
   async eraseSession(id: string, isSilent = false): Promise<boolean> {
     const title = this.findSession(id)?.title
@@ -230,12 +230,12 @@ export class SessionList {
   }
 }
 
-/** The name of a session in the page's address: its id, preceded by the owner if another user shares it. */
+/** Returns the name of a session in the page's URL: its id, preceded by its owner if another user shares it. */
 export function toSessionRef({ id, owner }: { readonly id: string; readonly owner?: string }): string {
   return owner === undefined ? id : `${owner}/${id}`
 }
 
-/** The title to show. */
+/** Returns the title to show. */
 export function formatTitle(title: string | undefined): string {
   return title === undefined || title === "" ? appText.untitled : title
 }

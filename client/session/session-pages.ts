@@ -1,7 +1,7 @@
 /**
- * session-pages.ts: joins pages of the session list into the list that has been loaded. Pure.
+ * session-pages.ts: joins the loaded pages of the session list. Pure.
  *
- * The loaded list is a range without gaps, from the newest activity on. Source: SPEC PG75.
+ * The loaded list has no gaps: it starts with the most recently active session. Source: SPEC PG75.
  */
 
 import type { SessionPage, SessionSummary } from "../../shared/protocol/http-body.ts"
@@ -17,7 +17,7 @@ export const NO_SESSIONS: LoadedSessions = { sessions: [], next: null, newest: N
 export function mergeFirstPage(loaded: LoadedSessions, page: SessionPage): LoadedSessions {
   const last = page.sessions.at(-1)?.active ?? Number.NEGATIVE_INFINITY
   const newest = page.sessions[0]?.active ?? Number.NEGATIVE_INFINITY
-  // Otherwise there may be sessions between the two that were never loaded.
+  // Otherwise there may be sessions between the new page and the loaded list that were never loaded.
   const isContiguous = page.next !== null && last <= loaded.newest
   const older = isContiguous ? withoutListed(loaded.sessions, page).filter(({ active }) => active <= last) : []
   return { sessions: [...page.sessions, ...older], next: older.length === 0 ? page.next : loaded.next, newest }

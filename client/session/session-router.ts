@@ -1,10 +1,10 @@
 /**
- * session-router.ts: opens the session named by the URL, and keeps others running in the background.
+ * session-router.ts: opens the session named in the URL, and keeps others running in the background.
  *
  * location hash → ROUTER → session controller
- * If no session is open, the first message creates one; until it exists the message is in `startingEntry`. A session that
- * the user left continues in the background until the server has all its messages, and so does one for which a closed
- * page left unsent messages. Source: SPEC PG14, PG77, PG78, PG81, SO7, SO13.
+ * If no session is open, the first message creates one; until the session exists, the message is in `startingEntry`. A
+ * session that the user has left continues in the background until the server has all its messages, and so does one for
+ * which a closed page left unsent messages. Source: SPEC PG14, PG77, PG78, PG81, SO7, SO13.
  */
 
 import { effect, type ReadonlySignal, type Signal, signal } from "@preact/signals"
@@ -38,9 +38,9 @@ import { SessionList, type SessionListDeps } from "./session-list.ts"
 import { SessionStarts, type SessionStartsDeps, deriveTitle } from "./session-starts.ts"
 import type { StoredDrafts } from "./stored-drafts.ts"
 
-/** How long an open tab has to send the messages that it has stored, in milliseconds. */
+/** How long another tab has to send the messages that it has stored before this tab takes over, in milliseconds. */
 const STORAGE_SETTLE_MS = 3_000
-/** Maximum number of conversations whose reading place is remembered. */
+/** Maximum number of conversations whose reading position is remembered. */
 const MAX_READING_PLACES = 100
 
 export interface SessionRouterDeps extends SessionControllerDeps, SessionStartsDeps, SessionListDeps {
@@ -48,7 +48,7 @@ export interface SessionRouterDeps extends SessionControllerDeps, SessionStartsD
   /** The part of the URL after `#`. */
   readHash(): string
   writeHash(hash: string): void
-  /** The session from which the current entry of the browser's history was opened; null if there is none. */
+  /** Returns the session from which the current entry of the browser's history was opened; null if there is none. */
   readOpenedFrom?(): string | null
   writeOpenedFrom?(session: string): void
 }
@@ -62,7 +62,7 @@ export class SessionRouter {
   readonly heading: ReadonlySignal<SessionHeading>
   readonly #deps: SessionRouterDeps
   readonly #sessionStarts: SessionStarts
-  /** Null until its code is loaded. */
+  /** Null until the code has been loaded. */
   #uploads: SessionUploads | null = null
   /** By session id; "" for the draft of a new session. */
   readonly #draftsBySession = new Map<string, Draft>()
@@ -74,7 +74,7 @@ export class SessionRouter {
   /** Sessions that aren't shown but still have something to send. */
   readonly #backgroundControllers = new Map<string, SessionController>()
   #cancelResumeStored: (() => void) | null = null
-  /** Stops reporting the open session's state to the list. */
+  /** Stops reporting the open session's state to the list. Null if no session is open. */
   #stopReporting: (() => void) | null = null
 
   constructor(deps: SessionRouterDeps) {
@@ -135,7 +135,7 @@ export class SessionRouter {
     this.openFromHash()
   }
 
-  /** Opens the session named by the URL, or a new one. */
+  /** Opens the session named in the URL, or a new one. */
   openFromHash(): void {
     const id = parseSessionHash(this.#deps.readHash())
     const open = this.controller.peek()
@@ -156,7 +156,7 @@ export class SessionRouter {
     try {
       const user = readUser((await api.getToken()).token)
       if (user === null) return
-      // Not part of the first view: by now that has been painted.
+      // Imported only here, because the first view doesn't need it.
       const module = await import("./stored-drafts.ts")
       const storedDrafts = new module.StoredDrafts(this.#deps, user)
       this.#storedDrafts = storedDrafts
@@ -171,7 +171,7 @@ export class SessionRouter {
     this.#storedDrafts?.flush()
   }
 
-  /** Remembers where the user was reading. */
+  /** Remembers the user's reading position in a session. */
   #keepReadingPlace({ id, findReadingPlace }: SessionController): void {
     const place = findReadingPlace()
     this.#readingPlaces.delete(id)
@@ -180,7 +180,7 @@ export class SessionRouter {
     if (oldest !== undefined && this.#readingPlaces.size > MAX_READING_PLACES) this.#readingPlaces.delete(oldest)
   }
 
-  /** An entry of the browser's history keeps the session from which it was first opened. */
+  /** Records from which session this one was opened. An entry of the browser's history keeps the first value. */
   #noteOpenedFrom(previous: string | null): void {
     const stored = this.#deps.readOpenedFrom?.() ?? null
     if (stored === null && previous !== null) this.#deps.writeOpenedFrom?.(previous)
@@ -219,7 +219,7 @@ export class SessionRouter {
     if (controller === null) this.#discardDraftSessionWithout(draft)
   }
 
-  /** Discards the draft session once the draft has no attachments any more. */
+  /** Discards the draft session once the draft has no more attachments. */
   #discardDraftSessionWithout({ attachments }: Draft): void {
     const unsubscribe = attachments.entries.subscribe((list) => {
       if (list.length > 0) return
@@ -272,7 +272,7 @@ export class SessionRouter {
     this.#uploads?.unfinishedImports.settleStale()
   }
 
-  /** Sends the messages that closed tabs have left in storage, for all sessions. */
+  /** Sends the messages and edits that closed tabs have left in storage, for all sessions. */
   resumeStored(): void {
     this.#sessionStarts.resumeStored()
     this.#uploads?.unfinishedImports.settleStale()
@@ -313,7 +313,7 @@ export class SessionRouter {
     this.#deps.writeHash(`#/s/${id}`)
   }
 
-  /** Shows a session, and reports to the list whether it is running or was deleted. */
+  /** Shows a session (null: a new conversation), and reports to the list whether it is running or was deleted. */
   #showController(controller: SessionController | null): void {
     this.#stopReporting?.()
     this.#stopReporting = null
@@ -337,7 +337,7 @@ export class SessionRouter {
   #openController(id: string): SessionController {
     const background = this.#backgroundControllers.get(id)
     this.#backgroundControllers.delete(id)
-    // Used until the view is shown and has scrolled there.
+    // Used until the view is shown and has scrolled to that position.
     const findReadingPlace = (): ReadingPlace | null => this.#readingPlaces.get(id) ?? null
     if (background !== undefined && !background.isClosed) {
       background.moveToForeground()
@@ -373,7 +373,7 @@ export class SessionRouter {
 
 const SESSION_HASH = /^#\/s\/((?:[\w-]{1,64}\/)?[\w-]{1,64})$/
 
-/** The session that a URL names: an id, or `<owner>/<id>`. Null if it names none. */
+/** Returns the session named in a URL hash: an id, or `<owner>/<id>`. Null if there is none. */
 export function parseSessionHash(hash: string): string | null {
   return SESSION_HASH.exec(hash)?.[1] ?? null
 }

@@ -1,9 +1,9 @@
 /**
- * session-starts.ts: creates a session for a first message.
+ * session-starts.ts: creates the session for a new conversation's first message.
  *
  * composer → STARTS → POST /v1/sessions → session controller
- * The message is stored, and the request repeated, until the session exists. One tab at a time handles a message, so that
- * it doesn't create two sessions; if that tab is closed, another takes over. Source: SPEC PG14, SO15.
+ * The message stays stored, and the request is retried, until the session exists. Only one tab at a time handles a message,
+ * so that it doesn't create two sessions; if that tab is closed, another takes over. Source: SPEC PG14, SO15.
  */
 
 import { MAX_TITLE_CHARS } from "../../shared/limits.ts"
@@ -18,12 +18,12 @@ export interface SessionStartsDeps {
   readonly storage: KeyValueStorage
   random(): number
   setTimer(ms: number, callback: () => void): () => void
-  /** Runs the callback when no other tab of this browser holds the lock of this name. */
+  /** Runs the callback once no other tab of this browser holds the lock of this name. */
   withLock(name: string, callback: () => Promise<void>): Promise<void>
 }
 
 export interface SessionStartsHandlers {
-  /** Called when the message is being sent, or has failed with `entry.error`. */
+  /** Called when a tab begins to handle a message, and after each failed attempt, with `entry.error` set. */
   onChange(entry: OutboxEntry): void
   onCreated(entry: OutboxEntry, session: string): void
 }
@@ -32,7 +32,7 @@ export class SessionStarts {
   readonly #deps: SessionStartsDeps
   readonly #handlers: SessionStartsHandlers
   readonly #outbox: Outbox
-  /** Messages that this tab is handling; null while it waits for another tab's lock. */
+  /** The messages that this tab is handling, by id; null while this tab waits for another tab's lock. */
   readonly #inProgress = new Map<string, OutboxEntry | null>()
   readonly #pauses = new Set<() => void>()
 
@@ -47,16 +47,16 @@ export class SessionStarts {
     void this.#startUnderLock(entry, () => true)
   }
 
-  /** Handles messages left behind by closed tabs. Messages of open tabs follow once those tabs are closed. */
+  /** Handles the messages left behind by closed tabs. The messages of open tabs follow when those tabs are closed. */
   resumeStored(): void {
     this.#outbox.mergeStored()
     for (const entry of this.#outbox.listPending()) {
-      // The tab that held the lock before may have sent the message.
+      // The tab that held the lock before may already have sent the message.
       if (!this.#inProgress.has(entry.id)) void this.#startUnderLock(entry, () => this.#outbox.isStored(entry.id))
     }
   }
 
-  /** The oldest message without a session. */
+  /** Returns the oldest message without a session; null if there is none that this tab handles. */
   findOldest(): OutboxEntry | null {
     const entries = this.#outbox.entries.peek()
     return (
@@ -76,7 +76,7 @@ export class SessionStarts {
     this.skipPauses()
   }
 
-  /** Ends all pauses between attempts: requests are repeated at once, and discarded messages are dropped. */
+  /** Ends all pauses between attempts: requests are retried at once, and discarded messages are dropped. */
   skipPauses(): void {
     for (const endPause of [...this.#pauses]) endPause()
   }
@@ -130,7 +130,7 @@ export class SessionStarts {
   }
 }
 
-/** The first line of the message, cut between words if possible; without text, the name of the first attachment. */
+/** Returns the message's first line, cut between words if possible; without text, the name of the first attachment. */
 export function deriveTitle({ content, attachments = [] }: Pick<OutboxEntry, "content" | "attachments">): string {
   const text = content.trim() === "" ? (attachments[0]?.label ?? "") : content
   const line = text.trim().split("\n", 1)[0]?.replace(/\s+/g, " ") ?? ""

@@ -14,13 +14,13 @@ import { DRAFT_PREFIX, type KeyValueStorage, type MessageExtras, pickExtras } fr
 import { readStorageRows } from "../net/user-storage.ts"
 import type { Draft } from "./draft.ts"
 
-/** Delay between a change and its write, in milliseconds. */
+/** Delay between a change and the write, in milliseconds. */
 const WRITE_DELAY_MS = 250
 /** Maximum number of drafts stored in one browser, for all users together. The oldest are deleted first. */
 const MAX_STORED_DRAFTS = 50
 /** Maximum size of all stored drafts, in UTF-16 code units. Browsers allow about 5 million for everything. */
 const MAX_STORED_CHARS = 1_000_000
-/** A longer text is cut to this length, in UTF-16 code units. It is too long to be sent anyway. */
+/** Longer text is cut to this length, in UTF-16 code units. Such text is too long to be sent anyway. */
 const MAX_TEXT_CHARS = 2 * MAX_MESSAGE_BYTES
 
 export interface StoredDraftsDeps {
@@ -31,7 +31,7 @@ export interface StoredDraftsDeps {
 
 interface WatchedDraft {
   readonly key: string
-  /** False for a new conversation: its files belong to a session that is erased when the page is closed. */
+  /** Whether attachments are stored. Not for a new conversation: its draft session is erased when the page is closed. */
   readonly hasFiles: boolean
   readonly draft: Draft
   /** The row as this page last read or wrote it; null for none. */
@@ -52,7 +52,7 @@ export class StoredDrafts {
     this.#prefix = `${DRAFT_PREFIX}${encodeURIComponent(user)}.`
   }
 
-  /** Restores the stored text of a session into its draft, and stores the draft from now on. */
+  /** Restores a session's stored draft into `draft`, and stores its changes from now on. */
   keepDraft(session: string, draft: Draft): void {
     const key = this.#prefix + session
     const row = this.#readRow(key)
@@ -62,7 +62,7 @@ export class StoredDrafts {
     watched.stopWatching = effect(() => this.#noteChange(watched, readContent(watched) !== null))
   }
 
-  /** Deletes the stored draft of a session, and stops storing it. */
+  /** Deletes a session's stored draft, and stops storing its changes. */
   forgetDraft(session: string): void {
     const watched = this.#watched.get(session)
     this.#watched.delete(session)
@@ -76,7 +76,7 @@ export class StoredDrafts {
     for (const watched of this.#watched.values()) if (watched.cancelWrite !== null) this.#write(watched)
   }
 
-  /** Another tab deleted a row. If this page shows the same draft, it was sent or discarded there. */
+  /** Called when another tab has deleted a row. Clears an equal draft of this page: it was sent or discarded there. */
   handleRemoved(key: string, row: string | null): void {
     for (const watched of this.#watched.values()) {
       if (watched.key !== key || row === null || !isSameContent(row, readContent(watched))) continue
@@ -97,7 +97,7 @@ export class StoredDrafts {
     watched.cancelWrite?.()
     watched.cancelWrite = null
     const content = readContent(watched)
-    // The time of a row that didn't change stays the same, so that an opened draft doesn't count as a new one.
+    // An unchanged row keeps its time, so that opening a draft doesn't make it the newest.
     if (watched.row !== null && isSameContent(watched.row, content)) return
     watched.row = content === null ? null : JSON.stringify({ at: this.#deps.now(), ...content })
     this.#removeRow(key)
@@ -106,7 +106,7 @@ export class StoredDrafts {
     try {
       this.#deps.storage.setItem(key, watched.row)
     } catch {
-      // Storage is full or forbidden: the draft lasts until the page is closed.
+      // Storage is full or blocked: the draft lasts until the page is closed.
     }
   }
 
@@ -137,7 +137,7 @@ export class StoredDrafts {
     try {
       this.#deps.storage.removeItem(key)
     } catch {
-      // Storage is forbidden, so nothing was stored.
+      // Storage is blocked, so nothing was stored.
     }
   }
 }
@@ -146,7 +146,7 @@ interface DraftContent extends MessageExtras {
   readonly text: string
 }
 
-/** The row for a draft; null if there is nothing to store. Subscribes to the whole draft. */
+/** Returns what to store of a draft; null if there is nothing. Subscribes the calling effect to the whole draft. */
 function readContent({ draft, hasFiles }: WatchedDraft): DraftContent | null {
   const text = cutText(draft.text.value, MAX_TEXT_CHARS)
   const uploaded = draft.attachments.listUploaded()
@@ -164,7 +164,7 @@ function restoreDraft(draft: Draft, row: string | null): void {
   draft.restoreText(typed)
 }
 
-/** 0 for a damaged row. */
+/** Returns 0 for a damaged row. */
 function readTime(row: string): number {
   return Number(Object(parseJson(row)).at) || 0
 }

@@ -1,10 +1,10 @@
 /**
- * transcript-store.ts: the messages of one session, as signals.
+ * transcript-store.ts: one session's messages, as signals.
  *
  * history, frames → STORE → view
  * Frames change a plain model at once; the signals are updated in one batch per animation frame. Each message has a
- * signal, and `apply` keeps the identity of unchanged segments, so a delta renders one segment again. Withdrawn messages
- * are removed, because history doesn't contain them. Source: SPEC PG6–PG8, PG18, PG19.
+ * signal, and `apply` keeps the identity of unchanged segments, so that a delta re-renders only one segment. Withdrawn
+ * messages are removed, because history doesn't contain them. Source: SPEC PG6–PG8, PG18, PG19.
  */
 
 import { batch, type Signal, signal } from "@preact/signals"
@@ -34,7 +34,7 @@ export class TranscriptStore {
   readonly isBusy = signal(false)
   /** The answer that can be stopped. */
   readonly activeTurn: Signal<ActiveTurn | null> = signal(null)
-  /** The last message if it is an answer: the only one that can be regenerated. */
+  /** The id of the last message if it is an answer. Only that answer can be regenerated. */
   readonly lastAnswerId: Signal<string | null> = signal(null)
   readonly hasOlder = signal(false)
   /** Counts the batches that changed something. Scrolling reacts to it. */
@@ -42,7 +42,7 @@ export class TranscriptStore {
   readonly #deps: TranscriptStoreDeps
   readonly #messages = new Map<string, WireMessage>()
   readonly #signalsById = new Map<string, Signal<WireMessage>>()
-  /** How many segments each message had when it was first received whole. Later segments arrived live. */
+  /** How many segments each message had when it was first received or loaded. Later segments arrived live. */
   readonly #initialSegmentCounts = new Map<string, number>()
   readonly #dirtyIds = new Set<string>()
   #ids: string[] = []
@@ -54,7 +54,7 @@ export class TranscriptStore {
     this.#deps = deps
   }
 
-  /** The cursor of the next older page. */
+  /** The cursor of the next older page; undefined if there is none. */
   get cursor(): string | undefined {
     return this.#cursor
   }
@@ -63,16 +63,16 @@ export class TranscriptStore {
     return this.#messages.has(id)
   }
 
-  /** The message as of the last frame, rendered or not. */
+  /** Returns the message as of the last frame, whether or not it has been rendered. */
   get(id: string): WireMessage | undefined {
     return this.#messages.get(id)
   }
 
-  /** The agent that asked in this session; null in a user's session. */
+  /** Returns the agent that asked in this session. Null in a user's session, and until a loaded message names the agent. */
   findAskingAgent(): string | null {
     for (const id of this.messageIds.value) {
       const agent = this.getMessageSignal(id)?.peek().agent
-      // A tag with a call id marks the answer of another agent's session.
+      // With a call id, `agent` marks an answer that came from another agent's session.
       if (agent !== undefined && agent.call_id === undefined) return agent.name
     }
     return null
@@ -132,7 +132,7 @@ export class TranscriptStore {
     this.#reportEnd(before, message)
   }
 
-  /** Whether a message that is not loaded comes before the loaded ones. This happens if it changed long after its end. */
+  /** Whether a message comes before the loaded ones. Such a message arrives if it changes long after its end. */
   #isOlderThanLoaded({ timestamp }: WireMessage): boolean {
     const first = this.#messages.get(this.#ids[0] ?? "")
     return this.hasOlder.peek() && first !== undefined && timestamp < first.timestamp
@@ -195,7 +195,7 @@ export class TranscriptStore {
     })
   }
 
-  /** Only looks at the end, because that is where running messages are. */
+  /** Looks only at the newest messages, because running and queued ones are among them. */
   #updateTurnState(): void {
     const newest = this.#ids.slice(-TURN_WINDOW_MESSAGES).flatMap((id) => this.#messages.get(id) ?? [])
     const activeTurn = newest.findLast(
@@ -213,7 +213,7 @@ export class TranscriptStore {
   }
 }
 
-/** Number of messages at the end that may be running or queued. */
+/** Number of newest messages among which the running and queued ones are. */
 const TURN_WINDOW_MESSAGES = 64
 
 function isWithdrawn({ role, status }: WireMessage): boolean {
@@ -230,9 +230,9 @@ function reuseSegments(before: WireMessage | undefined, after: WireMessage): Wir
 }
 
 /**
- * The index at which to insert a message that is new or has just begun. An answer follows its question. Exchanges that have
- * begun are in the order in which they began, which is the order of their frames. Queued messages follow: first users'
- * messages, then agents' messages.
+ * Returns the index at which to insert a message that is new or has just begun. An answer follows its question. Exchanges
+ * that have begun are in the order in which they began, which is the order of their frames. Queued messages come after
+ * them: first users' messages, then agents' messages.
  */
 function findInsertIndex(
   message: WireMessage,

@@ -1,11 +1,11 @@
-/** menu-button.tsx: the button that opens the menu of a conversation in the sidebar. */
+/** menu-button.tsx: the button that opens a conversation's menu in the sidebar. */
 
 import type { VNode } from "preact"
 import { sidebarText } from "../words/page-text.ts"
 import type { SessionActions } from "./sidebar.tsx"
 
 interface MenuButtonProps extends Pick<SessionActions, "openMenuId" | "toggleMenu"> {
-  /** The session, as the page's address names it. */
+  /** The session, as named in the page's URL. */
   readonly id: string
   /** The title that is shown. */
   readonly name: string

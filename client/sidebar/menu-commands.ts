@@ -9,14 +9,14 @@ import { focusRequests } from "../ui/focus.ts"
 import { type ExportFormat, saveSession } from "./save-session.ts"
 import type { SessionActions, SessionDialogKind } from "./sidebar.tsx"
 
-/** `hasChosen`: the focus is already where it should be. */
+/** `hasChosen`: the user chose a command or clicked outside, so the focus must not move back to the menu's button. */
 export function closeMenu({ openMenuId, findMenuButton }: SessionActions, hasChosen: boolean): void {
   const id = openMenuId.peek()
   openMenuId.value = null
   if (!hasChosen && id !== null) findMenuButton(id)?.focus()
 }
 
-/** `title` is null if it didn't change. `byKeyboard`: the focus must be moved. */
+/** `title` is null if it didn't change. `byKeyboard`: the user finished with a key, so the focus must be moved. */
 export function finishRenaming(
   { sessionList }: SessionRouter,
   { renamingId, findMenuButton }: SessionActions,
@@ -38,7 +38,7 @@ export function eraseSession(router: SessionRouter, { dialog, isDrawerOpen }: Se
   dialog.value = null
   isDrawerOpen.value = false
   void router.eraseSession(id)
-  // Wait until the dialog has closed.
+  // Deferred until the dialog has closed.
   setTimeout(() => focusRequests.value++)
 }
 

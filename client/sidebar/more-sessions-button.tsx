@@ -1,6 +1,6 @@
 /**
- * more-sessions-button.tsx: the end of the list: loads the next page when it comes into view, when it is pressed, or to
- * find the open session.
+ * more-sessions-button.tsx: the button at the end of the list. Loads the next page when the button comes into view, when it
+ * is pressed, or to find the open session.
  *
  * Source: SPEC PG75.
  */
@@ -10,11 +10,11 @@ import { useEffect, useRef } from "preact/hooks"
 import type { MoreSessions, SessionList } from "../session/session-list.ts"
 import { sessionActionText } from "../words/session-action-text.ts"
 
-/** The next page is loaded when the end of the list is this close to the visible part. */
+/** The next page is loaded when the end of the list is closer to the visible part than this. */
 const NEAR_MARGIN = "400px"
-/** Maximum number of pages that are loaded to find a session. */
+/** Maximum number of pages loaded to find a session. */
 const MAX_SEARCHED_PAGES = 10
-/** Delay before the search, in milliseconds. By then, a new session is in the list. */
+/** Delay before the search, in milliseconds. Gives the list time to include a new session. */
 const SEARCH_DELAY_MS = 500
 
 interface MoreSessionsButtonProps {
@@ -48,7 +48,7 @@ const MORE_LABELS = {
   failed: sessionActionText.moreFailed,
 } as const
 
-/** After a failure, the user decides when to try again. */
+/** Loads the next page when the end of the list is near. After a failure, the user decides when to try again. */
 function useLoadNearEnd(button: RefObject<HTMLElement | null>, sessionList: SessionList, more: MoreSessions): void {
   useEffect(() => {
     if (button.current === null || more !== "available") return undefined
@@ -60,7 +60,7 @@ function useLoadNearEnd(button: RefObject<HTMLElement | null>, sessionList: Sess
     )
     observer.observe(button.current)
     return () => observer.disconnect()
-    // A new observer reports at once whether the end is still near after a page was added.
+    // The observer is renewed after each page, because a new one reports at once whether the end is still near.
   }, [more])
 }
 
@@ -82,7 +82,7 @@ function useSearch(sessionList: SessionList, searchedId: string | null, more: Mo
   }, [searchedId, more])
 }
 
-/** If the button disappears, the focus moves to the first session that was added. */
+/** Loads the next page. If the button then disappears, the focus moves to the first session that was added. */
 async function loadAndFocus(sessionList: SessionList, button: HTMLElement): Promise<void> {
   const list = button.closest("nav")
   const listed = list?.querySelectorAll("[data-session]").length ?? 0

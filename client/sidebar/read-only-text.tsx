@@ -1,6 +1,6 @@
 /**
- * read-only-text.tsx: the note that replaces the composer where nothing can be written: while the tenant is leaving, in
- * another user's shared conversation, and for users who may only read. Source: SPEC PG85, SH13.
+ * read-only-text.tsx: what replaces the composer and the welcome screen where nothing can be written: while the tenant is
+ * leaving, in another user's shared conversation, and for users who may only read. Source: SPEC PG85, SH13.
  */
 
 import type { VNode } from "preact"
@@ -30,7 +30,7 @@ export function ReadOnlyText({ router }: { readonly router: SessionRouter }): VN
   )
 }
 
-/** The middle of the page while no conversation is open. */
+/** Shown in place of the welcome screen while no conversation is open. */
 export function ReadOnlyStartText({ router }: { readonly router: SessionRouter }): VNode | null {
   const { sessions, shared, isLoaded } = router.sessionList
   const isLeaving = router.settings.value.erases_at !== undefined

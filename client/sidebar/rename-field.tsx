@@ -18,12 +18,12 @@ export function RenameField({ title, onDone }: RenameFieldProps): VNode {
     field.current?.focus()
     field.current?.select()
     return () => {
-      // Removing the field fires a blur event too.
+      // Removing the field fires a blur event, which must not save.
       isDone.current = true
     }
   }, [])
   const finish = (value: string | null, byKeyboard: boolean): void => {
-    // Removing the field fires a blur event, which would finish it again.
+    // The blur event that follows Enter or Escape must not finish the renaming a second time.
     if (isDone.current) return
     isDone.current = true
     const newTitle = value?.trim().replace(/\s+/g, " ") ?? ""

@@ -42,7 +42,7 @@ export async function saveSession(
   }
 }
 
-/** The whole transcript as a file. */
+/** Downloads the whole transcript. */
 async function downloadExport(api: Api, session: string, format: ExportFormat): Promise<Blob> {
   const query = format === "markdown" ? "?format=markdown" : ""
   const response = await api.fetchAuthorized(sessionPath(session, `/events${query}`), {}, DOWNLOAD_TIMEOUT_MS)

@@ -28,7 +28,7 @@ interface ActionsProps {
   readonly actions: SessionActions
 }
 
-/** A conversation that can only be read can be exported. SPEC SH13. */
+/** The open menu. A read-only conversation can only be exported. SPEC SH13. */
 export function OpenMenu({ router, actions }: ActionsProps): VNode | null {
   const id = actions.openMenuId.value
   if (id === null) return null

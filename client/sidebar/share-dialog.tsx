@@ -1,4 +1,4 @@
-/** share-dialog.tsx: the dialog for sharing a conversation: adds users by their id, lists and removes them. Source: SPEC SH14. */
+/** share-dialog.tsx: the dialog for sharing a conversation, which lists, adds and removes viewers. Source: SPEC SH14. */
 
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
@@ -84,7 +84,7 @@ export function ShareDialog({ api, id, title, onClose }: ShareDialogProps): VNod
 }
 
 interface ViewerListProps {
-  /** Null until they are known. */
+  /** Null until the viewers have been loaded. */
   readonly viewers: readonly SessionViewer[] | null
   readonly isBusy: boolean
   readonly onRemove: (user: string) => void

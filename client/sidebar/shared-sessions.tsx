@@ -17,7 +17,7 @@ import { sharingText } from "../words/sharing-text.ts"
 import { MenuButton } from "./menu-button.tsx"
 import type { SessionActions } from "./sidebar.tsx"
 
-/** How often the list is loaded again while the page is visible, in milliseconds. */
+/** Interval at which the list is reloaded while the page is visible, in milliseconds. */
 const REFRESH_MS = 60_000
 
 const parseSharedPage = createParser<SharedSessionPage>({
@@ -89,7 +89,7 @@ function useSharedList({ api, sessionList }: SessionRouter) {
   }
   useEffect(() => {
     const loadIfVisible = (): void => {
-      // A failure needs no handling, because the next attempt follows soon.
+      // A failure is ignored, because the next attempt follows soon.
       if (!document.hidden) load().catch(() => {})
     }
     loadIfVisible()

@@ -20,28 +20,28 @@ const TICK_MS = 30_000
 
 interface SessionRowsProps {
   readonly sessionList: SessionList
-  /** False while the tenant is leaving. */
-  readonly canCreate: boolean
+  /** Explains a list that is empty. */
+  readonly emptyText: string
   /** The open session, or the one from which an agent's session was opened. */
   readonly currentId: string | null
   readonly isCurrentOpen: boolean
   /** The open session, if the list doesn't contain it yet. */
   readonly unlistedId: string | null
-  /** True while the pointer is over the list, because rows must not move below it. */
+  /** True while the pointer is over the list. Rows must not move under it. */
   readonly isPointerInside: boolean
   readonly actions: SessionActions
-  /** `title` is null if it didn't change. `byKeyboard`: the focus must be moved. */
+  /** `title` is null if it didn't change. `byKeyboard`: the user finished with a key, so the focus must be moved. */
   readonly onRenamed: (id: string, title: string | null, byKeyboard: boolean) => void
 }
 
 export function SessionRows(props: SessionRowsProps): VNode {
-  const { sessionList, canCreate, actions, isPointerInside, unlistedId } = props
+  const { sessionList, emptyText, actions, isPointerInside, unlistedId } = props
   const now = useTickingTime()
   const rows = sessionList.sessions.value
-  // A field that moves in the list would lose the focus and its text.
+  // If the rename field moved in the list, it would lose the focus and its text.
   const orderedRows = useHeldOrder(rows, isPointerInside || actions.renamingId.value !== null)
-  if (rows.length === 0) return <p class="none">{describeEmpty(sessionList, canCreate)}</p>
-  // Messages that arrived since the last tick must not appear to be in the future.
+  if (rows.length === 0) return <p class="none">{describeEmpty(sessionList, emptyText)}</p>
+  // Activity since the last tick must not appear to be in the future.
   const latestTime = rows.reduce((latest, { active }) => Math.max(latest, active), now)
   const LoadedMoreButton = sessionActions.module.value?.MoreSessionsButton
   const rowsById = new Map(rows.map((row) => [row.id, row]))
@@ -62,13 +62,13 @@ export function SessionRows(props: SessionRowsProps): VNode {
   )
 }
 
-function describeEmpty({ isLoaded, isUnreachable, shared }: SessionList, canCreate: boolean): string {
+function describeEmpty({ isLoaded, isUnreachable, shared }: SessionList, emptyText: string): string {
   if (isUnreachable.value) return sidebarText.unreachable
-  return canCreate && isLoaded.value && shared.value.length === 0 ? sidebarText.empty : ""
+  return isLoaded.value && shared.value.length === 0 ? emptyText : ""
 }
 
 /**
- * The rows in order of their activity. While the order is held, they keep the order that they had when it was first held.
+ * Returns the rows, most recently active first. While `isHeld`, the rows keep the order that they had when it became true.
  */
 function useHeldOrder(rows: readonly SessionSummary[], isHeld: boolean): readonly SessionSummary[] {
   const heldActive = useRef<ReadonlyMap<string, number> | null>(null)
@@ -79,7 +79,7 @@ function useHeldOrder(rows: readonly SessionSummary[], isHeld: boolean): readonl
   return rows.map((row) => ({ ...row, active: held.get(row.id) ?? row.active })).sort((a, b) => b.active - a.active)
 }
 
-/** The current time, updated every TICK_MS. */
+/** Returns the current time, and re-renders every TICK_MS. */
 function useTickingTime(): number {
   const now = useSignal(Date.now())
   useEffect(() => {
@@ -121,7 +121,7 @@ function SessionItem(props: SessionItemProps): VNode {
   )
 }
 
-/** Scrolls the list, and nothing around it, until the row is in the middle, so that its neighbours are visible too. */
+/** If the row isn't fully visible, scrolls the list, and nothing around it, until the row is in the middle. */
 function scrollListTo(row: HTMLElement): void {
   const list = row.closest("nav")
   if (list === null) return

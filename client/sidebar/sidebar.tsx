@@ -1,5 +1,5 @@
 /**
- * sidebar.tsx: the list of sessions and their actions: a column on a desktop, a drawer on a phone.
+ * sidebar.tsx: the list of sessions and their actions: a column on desktop, a drawer on a phone.
  *
  * All rows share one menu and one dialog. Source: SPEC PG31, PG32.
  */
@@ -89,7 +89,7 @@ function SessionNavigation({ router, actions }: SessionNavigationProps): VNode {
       {loaded !== null && <loaded.SharedSessions router={router} openId={openId} actions={actions} />}
       <SessionRows
         sessionList={router.sessionList}
-        canCreate={router.settings.value.erases_at === undefined}
+        emptyText={describeEmptyList(router)}
         currentId={openedFrom ?? openId}
         isCurrentOpen={openedFrom === null}
         unlistedId={unlistedId}
@@ -101,6 +101,12 @@ function SessionNavigation({ router, actions }: SessionNavigationProps): VNode {
   )
 }
 
+/** Returns what will appear in an empty list: nothing while the tenant is leaving. */
+function describeEmptyList(router: SessionRouter): string {
+  if (router.settings.value.erases_at !== undefined) return ""
+  return router.isReadOnly.value ? sidebarText.emptyForViewer : sidebarText.empty
+}
+
 /** Above this width the drawer is a column that is always visible (page.css). */
 const WIDE = "(min-width: 50.01rem)"
 
@@ -110,7 +116,7 @@ function useDrawer(isOpen: Signal<boolean>): RefObject<HTMLElement | null> {
   const wasOpen = useRef(false)
   useLayoutEffect(() => {
     if (isOpen.value) drawer.current?.focus()
-    // The focus must not stay in a hidden drawer or be lost: elements behind the drawer could not receive it.
+    // The focus must not stay in the hidden drawer or get lost.
     else if (wasOpen.current && isFocusFree(drawer.current)) focusDrawerButton()
     wasOpen.current = isOpen.value
   }, [isOpen.value])
@@ -131,7 +137,7 @@ function isFocusFree(drawer: HTMLElement | null): boolean {
   return activeElement === null || activeElement === body || drawer?.contains(activeElement) === true
 }
 
-/** Focuses the button that opens the drawer. A desktop has none. */
+/** Focuses the button that opens the drawer. On desktop there is none. */
 function focusDrawerButton(): void {
   document.querySelector<HTMLElement>(".drawer-button")?.focus()
 }

@@ -8,9 +8,9 @@ interface ActionButtonProps {
   readonly label: string
   /** Sets `aria-disabled`, so that a disabled button keeps the focus. */
   readonly isDisabled?: boolean
-  /** The value of `data-way`, by which the focus finds the same button again after a change. */
+  /** The value of `data-way`, used to return the focus to the same button after a re-render. */
   readonly way?: string
-  /** Set on a button that opens a menu: whether it is open. */
+  /** Only for a button that opens a menu: whether the menu is open. */
   readonly isExpanded?: boolean
   readonly onActivate: (button: HTMLElement) => void
   /** The paths of the icon. */
@@ -30,7 +30,7 @@ export function ActionButton(props: ActionButtonProps): VNode {
       aria-haspopup={isExpanded === undefined ? undefined : "menu"}
       aria-expanded={isExpanded}
       onClick={(event) => {
-        // Safari doesn't focus a clicked button, and what happens next depends on the focus.
+        // Safari doesn't focus a clicked button, but what happens next depends on the focus.
         event.currentTarget.focus()
         if (!isDisabled) onActivate(event.currentTarget)
       }}

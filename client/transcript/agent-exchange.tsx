@@ -19,7 +19,7 @@ import { useTranscriptRequests } from "./transcript-requests.ts"
 
 /** The tool that asks another agent. */
 const AGENT_TOOL = "agents_message"
-/** Longer texts are folded. In UTF-16 code units, and in lines. */
+/** Longer text is folded. In UTF-16 code units, and in lines. */
 const MAX_OPEN_CHARS = 600
 const MAX_OPEN_LINES = 12
 /** The excerpt shown next to the fold, in UTF-16 code units: one line. */
@@ -29,11 +29,11 @@ const MAX_SUMMARY_CHARS = 90
 export interface AgentCall {
   readonly agent: string
   readonly message: string
-  /** The answer also arrives as a message of its own. */
+  /** True if the answer also arrives as a message of its own. */
   readonly isAsync: boolean
-  /** null until it arrives. */
+  /** Null until the answer arrives. */
   readonly answer: string | null
-  /** The id of the session with the other agent. */
+  /** The id of the other agent's session. Null if the result has none. */
   readonly session: string | null
 }
 
@@ -41,7 +41,7 @@ export function isAgentCall(tool: ToolSegment): boolean {
   return tool.name === AGENT_TOOL && parseAgentCall(tool) !== null
 }
 
-/** null if the arguments aren't of the expected shape. Pure. */
+/** Returns null if the arguments don't have the expected shape. Pure. */
 export function parseAgentCall({ args, result }: Pick<ToolSegment, "args" | "result">): AgentCall | null {
   const { agent, message, mode } = Object(parseJson(args)) as Record<string, unknown>
   if (typeof agent !== "string" || typeof message !== "string") return null
@@ -65,7 +65,7 @@ export function AgentCallView({ tool, messageId }: AgentCallViewProps): VNode {
   const call = parseAgentCall(tool)
   if (call === null || tool.approval === "asked") return <ToolView tool={tool} messageId={messageId} />
   const { status, error } = tool
-  // The agent's session has the same owner.
+  // The agent's session has the same owner as this one.
   const session = id.replace(/[^/]+$/, call.session ?? "")
   return (
     <section class="agent" data-segment="tool" data-state={status} aria-label={agentText.asked(call.agent)}>
@@ -118,7 +118,7 @@ export function AgentHeader({ direction, name }: AgentHeaderProps): VNode {
   )
 }
 
-/** The text with the name in bold. */
+/** Renders the text with the name in bold. */
 function TextWithName({ text, name }: { readonly text: string; readonly name: string }): VNode {
   const at = text.lastIndexOf(name)
   return (
@@ -140,11 +140,11 @@ function DirectionIcon({ direction }: Pick<AgentHeaderProps, "direction">): VNod
 
 interface FoldableTextProps {
   readonly text: string
-  /** Folded even if it is short, because the text is also shown elsewhere. */
+  /** Folds even short text, because it is also shown elsewhere. */
   readonly isFolded?: boolean
 }
 
-/** A long text is folded. The browser keeps whether the fold is open while the text changes. */
+/** Folds long text. The browser keeps the fold open or closed while the text changes. */
 function FoldableText({ text, isFolded = false }: FoldableTextProps): ComponentChildren {
   const [isOpen, setOpen] = useState(false)
   const isLong = text.length > MAX_OPEN_CHARS || text.split("\n", MAX_OPEN_LINES + 1).length > MAX_OPEN_LINES

@@ -1,15 +1,16 @@
 /**
  * copy-selection.ts: changes the text that the browser copies when the user selects part of a transcript.
  *
- * By default the copy would contain the URLs of images, audio and frames. They are signed, and anyone can use them until they expire. The
- * copy names the media instead, as the copy button does. A formula is copied as its TeX. SPEC PG44, MD12.
+ * By default the copy would contain the URLs of images, audio and frames. Those are signed, so anyone could use them until
+ * they expire. The copy names the media instead, as the copy button does. A formula is copied as
+ * its TeX. SPEC PG44, MD12.
  */
 
-/** Elements that render media. Their labels are kind and name. */
+/** Elements that render media. Their labels consist of kind and name. */
 const MEDIA_SELECTOR = ".frame, .sound, video, .canvas"
 const FORMULA_SELECTOR = ".math[data-tex]"
 
-/** Folded content, controls, and anything else that would load. */
+/** Folded content, controls, and anything else that would load a URL. */
 const REMOVED_SELECTOR = "[src], button, [hidden], details:not([open]), .calls"
 
 export function copySelection(event: ClipboardEvent): void {
@@ -32,7 +33,7 @@ export function copySelection(event: ClipboardEvent): void {
   event.preventDefault()
 }
 
-/** The text with line breaks between blocks. Only a rendered element has them, so the copy is added to the page for a moment. */
+/** Returns the text with line breaks between blocks. Only rendered elements have them, so the copy is rendered briefly. */
 function renderToText(copied: HTMLElement): string {
   copied.className = "unseen"
   document.body.append(copied)

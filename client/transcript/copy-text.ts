@@ -1,13 +1,13 @@
 /**
- * copy-text.ts: the text that the copy button of an answer copies. Pure. SPEC PG21, PG61.
+ * copy-text.ts: the text that an answer's copy button copies. Pure. SPEC PG21, PG61.
  */
 
 import type { Segment } from "../../shared/protocol/segment.ts"
 import { describeMedia } from "../words/media-descriptions.ts"
 
 /**
- * The answer as Markdown, without thinking and tool calls, with media by kind and name. The server escapes `<` so that
- * Markdown shows it; that is undone here.
+ * Returns the answer as Markdown, without thinking and tool calls, and with media replaced by kind and name. The server
+ * escapes `<` so that Markdown shows it; this is undone here.
  */
 export function segmentsToCopyText(segments: readonly Segment[]): string {
   const texts = segments.map(segmentToText).filter((text) => text !== "")

@@ -1,8 +1,8 @@
 /**
  * json-view.tsx: JSON, indented and with syntax colours.
  *
- * The text is the same with and without colours, which only add spans. A long text begins with its first lines and a
- * button for the rest, because a tool decides how long it is. SPEC BD4.
+ * Colours only add spans, so the text is the same with and without them. Of a long text, only the first lines are shown,
+ * with a button for the rest, because a tool decides how long its text is. SPEC BD4.
  */
 
 import type { ComponentChildren, VNode } from "preact"
@@ -11,7 +11,7 @@ import { parseJsonToDepth, printJson } from "../../shared/json-depth.ts"
 import { cutText } from "../../shared/text/cut-text.ts"
 import { toolText, transcriptText } from "../words/transcript-text.ts"
 
-/** The length of the part that is drawn at first, in UTF-16 code units: a few screens. Longer texts aren't coloured. */
+/** Maximum length that is drawn at first, in UTF-16 code units: a few screens. Longer text isn't coloured. */
 const MAX_DRAWN_CHARS = 20_000
 
 interface JsonViewProps {
@@ -19,7 +19,7 @@ interface JsonViewProps {
   /** Shown unchanged if it isn't JSON. */
   readonly text: string
   readonly isColoured: boolean
-  /** Draws all of the text, because the user must see what they allow. */
+  /** Whether all of the text is drawn at once, because the user must see what they allow. */
   readonly isWhole?: boolean
 }
 
@@ -48,7 +48,7 @@ export function JsonView({ title, text, isColoured, isWhole = false }: JsonViewP
   )
 }
 
-/** The text up to MAX_DRAWN_CHARS, to the end of a line if it has lines. */
+/** Cuts the text to MAX_DRAWN_CHARS, at the end of a line if possible. */
 function cutAtLine(text: string): string {
   if (text.length <= MAX_DRAWN_CHARS) return text
   const lineEnd = text.lastIndexOf("\n", MAX_DRAWN_CHARS)

@@ -8,7 +8,7 @@ import { type Signal, signal } from "@preact/signals"
 
 export type TranscriptModule = typeof import("./transcript.tsx")
 
-/** null: not loaded yet. "lost": the server doesn't have this version any more, so the page must be reloaded. */
+/** Null until the code is loaded; "lost" if it can't be. If the page is online then, a newer version has replaced it. */
 export const transcriptModule: Signal<TranscriptModule | null | "lost"> = signal(null)
 
 let isRequested = false

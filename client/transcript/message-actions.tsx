@@ -18,7 +18,7 @@ import { ActionButton } from "./action-button.tsx"
 import { hasCopyText, segmentsToCopyText } from "./copy-text.ts"
 import { type TranscriptRequests, useChangeRequests, useTranscriptRequests } from "./transcript-requests.ts"
 
-/** Whether the actions of a message are disabled: while an answer is running, or while a command for it is pending. */
+/** Whether a message's actions are disabled: while an answer is running, or while a command for the message is pending. */
 export function useIsDisabled(requests: TranscriptRequests | null, id: string): boolean {
   return useComputed(
     () => requests !== null && (requests.store.activeTurn.value !== null || requests.commands.pending.value.has(id)),
@@ -29,13 +29,13 @@ export function useIsLastAnswer(requests: TranscriptRequests | null, id: string)
   return useComputed(() => requests?.store.lastAnswerId.value === id).value
 }
 
-/** Moves the focus to the composer, because the button disappears with this version. */
+/** Requests a new version of an answer. The button disappears with this version, so the focus moves to the composer. */
 export function regenerateAndFocus(requests: TranscriptRequests, id: string): void {
   requests.regenerateAnswer(id)
   focusRequests.value++
 }
 
-/** For an answer that has ended. */
+/** Expects an answer that has ended. */
 export function AnswerActions({ message }: { readonly message: WireMessage }): VNode | null {
   const requests = useTranscriptRequests()
   const changes = useChangeRequests()
@@ -126,7 +126,7 @@ export function ReplyButton({ id }: { readonly id: string }): VNode | null {
   )
 }
 
-/** Such an answer can't be requested again. */
+/** Whether an external producer wrote the answer. Such an answer can't be regenerated. */
 export function isFromProducer({ mode }: WireMessage): boolean {
   return mode === "external"
 }
@@ -163,7 +163,7 @@ export function VersionSwitch({ message }: { readonly message: WireMessage }): V
   )
 }
 
-/** The server's error text, if it refused a command for this message. */
+/** Shows the server's text if it refused a command for this message or tool call. */
 export function RefusalNote({ of: targetId }: { readonly of: string }): VNode | null {
   const requests = useTranscriptRequests()
   const text = useComputed(() => requests?.commands.refusals.value.get(targetId)).value

@@ -1,7 +1,7 @@
 /**
- * message-editor.tsx: edits an earlier message of the user, in its place.
+ * message-editor.tsx: edits one of the user's earlier messages in place.
  *
- * Escape cancels; Ctrl or Cmd and Enter save. The editor stays until the edited message has arrived, so that a refusal
+ * Escape cancels; Ctrl+Enter or Cmd+Enter saves. The editor stays until the edited message has arrived, so that a refusal
  * loses nothing and the old text doesn't flash up. The text is kept in the draft. SPEC PG22, PG27.
  */
 
@@ -17,10 +17,10 @@ import type { TranscriptRequests } from "./transcript-requests.ts"
 interface MessageEditorProps {
   readonly id: string
   readonly original: string
-  /** False if the message has attachments, which can be sent without a text. */
+  /** False if the message has attachments, which can be sent without text. */
   readonly isTextRequired: boolean
   readonly requests: TranscriptRequests
-  /** A module that is imported here and by the transcript would be loaded with the first view. */
+  /** Passed in, because a module imported both here and by the transcript would become part of the first view. */
   readonly words: typeof actionText
   readonly onClose: () => void
 }
@@ -85,7 +85,7 @@ function useEditor({ id, original, isTextRequired, requests, onClose }: MessageE
   return { text, updateText, isSaving, isAcknowledged, isTooLong, isReady, cancelEdit, saveEdit }
 }
 
-/** While an input method composes, keys belong to it. Some browsers report that only as key code 229. */
+/** Whether an input method is composing and handles the key. Some browsers report that only as key code 229. */
 function isComposing(event: KeyboardEvent): boolean {
   return event.isComposing || event.keyCode === 229
 }

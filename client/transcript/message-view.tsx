@@ -1,7 +1,7 @@
 /**
  * message-view.tsx: one message: the user's text, or the segments of an answer in order.
  *
- * Each message has its own signal, so a delta renders one message. The state of its buttons comes from other signals.
+ * Each message has its own signal, so a delta re-renders only one message. Other signals hold the state of its buttons.
  */
 
 import type { Signal } from "@preact/signals"
@@ -62,7 +62,7 @@ export function MessageView({ message, isFresh }: MessageViewProps): VNode {
   )
 }
 
-/** A message that can't be drawn. */
+/** The placeholder for a message that can't be rendered. */
 function BrokenMessage({ message: { id, role, status } }: { readonly message: WireMessage }): VNode {
   return (
     <article data-id={id} data-role={role} data-status={status} aria-label={transcriptText.brokenMessage}>
@@ -159,7 +159,7 @@ function QuestionMessage({ message }: { readonly message: WireMessage }): VNode 
   )
 }
 
-/** The open editor, or undefined. */
+/** Manages the editor of a message. `editor` is undefined while it isn't open or loaded. */
 function useMessageEditor({ id, segments }: WireMessage, text: string) {
   const requests = useTranscriptRequests()
   // An editor that was open when the message was last rendered opens again with its text.
@@ -177,7 +177,7 @@ function useMessageEditor({ id, segments }: WireMessage, text: string) {
   const actionsRef = useRef<HTMLElement>(null)
   const closeEditor = (): void => {
     setEditing(false)
-    // The focus returns to the Edit button, once that is rendered again.
+    // The focus returns to the Edit button, which exists only after the next render.
     setTimeout(() => actionsRef.current?.querySelector<HTMLElement>("[data-way=edit]")?.focus({ preventScroll: true }))
   }
   const editor =
@@ -214,11 +214,11 @@ function QuestionActions({ message, actionsRef, onEdit }: QuestionActionsProps):
   )
 }
 
-/** A queued message can still be withdrawn. */
+/** The note below a queued message, with a button that withdraws it. */
 function QueuedNote({ id }: { readonly id: string }): VNode {
   const requests = useChangeRequests()
   const isWithdrawing = requests?.commands.pending.value.has(id) === true
-  /** The text returns to the composer, and so does the focus. */
+  /** The text and the focus return to the composer. */
   const withdrawAndFocus = (): void => {
     requests?.withdrawMessage(id)
     focusRequests.value++
@@ -240,7 +240,7 @@ function getMessageText(message: WireMessage): string {
   return message.segments.length === 0 ? message.content : texts.join("\n\n")
 }
 
-/** The reason why an answer isn't complete, and the button that continues it. */
+/** Says why an answer isn't complete, with a button that continues or repeats it. */
 function StatusNote({ message }: { readonly message: WireMessage }): VNode | null {
   const requests = useChangeRequests()
   const { id, status, reason, segments } = message

@@ -1,6 +1,6 @@
 /**
- * quoted-message.tsx: an excerpt of the message that another one replies to. Clicking it scrolls to that message,
- * which is loaded if it isn't on the page. SPEC PG43.
+ * quoted-message.tsx: an excerpt of the message being replied to. Clicking it scrolls to that message, which is loaded
+ * first if it isn't on the page. SPEC PG43.
  */
 
 import { useComputed } from "@preact/signals"
@@ -14,10 +14,10 @@ import { describeMedia } from "../words/media-descriptions.ts"
 import { transcriptText } from "../words/transcript-text.ts"
 import { useTranscriptRequests } from "./transcript-requests.ts"
 
-/** In UTF-16 code units: about two lines. */
+/** Maximum length of an excerpt, in UTF-16 code units: about two lines. */
 const MAX_QUOTE_CHARS = 160
 
-/** Pure. */
+/** Creates the quote of a message. Pure. */
 export function createQuote({ role, agent, segments, content }: WireMessage): Quote {
   if (role === "user") {
     const texts = segments.flatMap((segment) => {
@@ -34,7 +34,7 @@ function shortenText(text: string): string {
   return line === "" ? transcriptText.emptyMessage : toExcerpt(line, MAX_QUOTE_CHARS)
 }
 
-/** Scrolls to a message; false if it can't be found. */
+/** A function that scrolls to a message. Resolves with false if the message can't be found. */
 export const JumpContext = createContext<((id: string) => Promise<boolean>) | null>(null)
 
 export function QuotedMessage({ of: messageId }: { readonly of: string }): VNode {
@@ -53,10 +53,10 @@ export function QuotedMessage({ of: messageId }: { readonly of: string }): VNode
   )
 }
 
-/** The author is "" while the message isn't loaded. */
+/** Returns the quote of a message. The author is "" while the message isn't loaded. */
 function useQuote(messageId: string): Quote {
   const requests = useTranscriptRequests()
-  // Compared as JSON, so that a delta that doesn't change the excerpt renders nothing.
+  // Compared as JSON, so that a delta that doesn't change the excerpt re-renders nothing.
   const quoteJson = useComputed(() => {
     const message =
       requests?.store.messageIds.value.includes(messageId) === true

@@ -1,8 +1,8 @@
 /**
- * scroll-anchor.ts: the scroll position of the transcript.
+ * scroll-anchor.ts: controls the transcript's scroll position.
  *
- * The view follows the end while the user is there. Scrolling up stops that; scrolling back to the end, or sending a
- * message, starts it again. Older pages are requested when the top is near. SPEC PG15, PG16.
+ * The view follows the end while the user is there. Scrolling up stops this; scrolling back to the end, or sending a
+ * message, starts it again. Older pages are requested near the top. SPEC PG15, PG16.
  */
 
 import { type Signal, signal } from "@preact/signals"
@@ -14,13 +14,13 @@ const TOP_THRESHOLD_PX = 900
 
 export class ScrollAnchor {
   readonly isFollowing: Signal<boolean> = signal(true)
-  /** New content arrived while the view wasn't at the end. */
+  /** Whether a new message has arrived since the view was last at the end. */
   readonly hasUnread: Signal<boolean> = signal(false)
   readonly #onNearTop: () => void
   #view: HTMLElement | null = null
   #lastTop = 0
   #lastHeight = 0
-  /** The newest message while the view was at the end. */
+  /** The newest message when the view was last at the end. */
   #seenId: string | undefined
 
   constructor(onNearTop: () => void) {
@@ -32,7 +32,7 @@ export class ScrollAnchor {
     return this.#view?.getBoundingClientRect().top ?? 0
   }
 
-  /** The message whose version switch has the focus, or the first one in view; null at the end. */
+  /** Returns the message whose version switch has the focus, or the first in view; null if the view is at the end. */
   findReadingMessage(): string | null {
     const focused = this.#view?.querySelector<HTMLElement>("article:has(.versions :focus)")
     if (focused) return focused.dataset["id"] ?? null
@@ -73,7 +73,7 @@ export class ScrollAnchor {
     this.#checkNearTop(view)
   }
 
-  /** To be called when content has arrived, with the id of the newest message. An answer that grows isn't a new message. */
+  /** To be called with the id of the newest message when content has arrived. An answer that grows isn't a new message. */
   noteNewContent(newestId: string | undefined): void {
     if (this.isFollowing.peek()) this.#seenId = newestId
     else if (newestId !== this.#seenId) this.hasUnread.value = true
@@ -83,7 +83,7 @@ export class ScrollAnchor {
     this.isFollowing.value = false
   }
 
-  /** Scrolls to a message and focuses it; null if it isn't on the page. */
+  /** Scrolls to a message, focuses it and returns it; null if it isn't on the page. */
   showMessage(id: string): HTMLElement | null {
     const article = this.#view?.querySelector<HTMLElement>(`article[data-id="${CSS.escape(id)}"]`) ?? null
     if (article === null) return null
@@ -96,7 +96,7 @@ export class ScrollAnchor {
     return article
   }
 
-  /** Undoes a shift of the content, after which an element that was at `before` pixels from the top is at `after`. */
+  /** Compensates for a shift of the content that moved an element from `before` to `after` pixels from the top. */
   shiftBy(before: number, after: number): void {
     const view = this.#view
     if (view === null || this.isFollowing.peek() || before === after) return
@@ -110,7 +110,7 @@ export class ScrollAnchor {
       this.isFollowing.value = true
       this.hasUnread.value = false
     } else if (view.scrollTop < this.#lastTop - 1 && view.scrollHeight >= this.#lastHeight) {
-      // Upward, and not because the content shrank: the user scrolled.
+      // The view moved up although the content didn't shrink, so the user scrolled.
       this.isFollowing.value = false
     }
     this.#lastTop = view.scrollTop

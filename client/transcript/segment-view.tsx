@@ -1,8 +1,8 @@
 /**
  * segment-view.tsx: renders one segment of a message, depending on its type.
  *
- * A segment that doesn't change keeps its identity, so a delta renders one segment. The result depends on the segment
- * alone, so it is the same live and after a reload. SPEC PG9–PG13, CA3, PF5.
+ * Unchanged segments keep their identity, so a delta re-renders only one segment. The result depends on the segment alone,
+ * so it is the same live and after a reload. SPEC PG9–PG13, CA3, PF5.
  */
 
 import { Component, type ComponentChildren, type VNode } from "preact"
@@ -20,7 +20,7 @@ import { ToolView } from "./tool-call.tsx"
 interface SegmentProps {
   readonly segment: Segment
   readonly messageId: string
-  /** Whether it is the last segment of a running message, and may still grow. */
+  /** Whether the segment is the last one of a running message, so that it may still grow. */
   readonly isOpen: boolean
   readonly isFresh: boolean
 }
@@ -39,7 +39,7 @@ export class SegmentView extends Component<SegmentProps> {
   }
 }
 
-/** A segment that can't be drawn: a note, and its text without Markdown. */
+/** Shown for a segment that can't be rendered: a note, and the segment's text without Markdown. */
 function BrokenSegment({ segment }: { readonly segment: Segment }): VNode {
   const text = readBrokenText(segment)
   return (
@@ -50,7 +50,7 @@ function BrokenSegment({ segment }: { readonly segment: Segment }): VNode {
   )
 }
 
-/** Reading the segment may be what caused the fault. */
+/** Returns "" if the segment can't even be read, which may be why it couldn't be rendered. */
 function readBrokenText(segment: Segment): string {
   try {
     const text = segment.type === "tool" ? toolToText(segment) : segmentToText(segment)
@@ -118,7 +118,7 @@ interface ThinkingViewProps {
   readonly isOpen: boolean
 }
 
-/** Folded until the user opens it. The browser keeps that state. */
+/** Folded until the user opens it. The browser keeps it open while the text changes. */
 function ThinkingView({ text, ms, isOpen }: ThinkingViewProps): VNode {
   return (
     <details data-segment="thinking">
@@ -128,7 +128,7 @@ function ThinkingView({ text, ms, isOpen }: ThinkingViewProps): VNode {
   )
 }
 
-/** The text of a segment that is drawn without its view: of a type that only a newer server has, or after a fault. */
+/** Returns the text of a segment that has no view: of a type that only a newer server knows, or after a fault. */
 function segmentToText(segment: object): string {
   for (const field of ["content", "synthesis", "text", "title", "label"]) {
     const value: unknown = Reflect.get(segment, field)

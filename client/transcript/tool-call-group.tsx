@@ -1,9 +1,9 @@
 /**
- * tool-call-group.tsx: adjacent tool calls as one group with a combined status.
+ * tool-call-group.tsx: shows adjacent tool calls as one group with a combined status.
  *
- * The group is open while a call runs or waits and folds when all have ended, unless the user is inside it or chose
- * otherwise. A call that needs approval is never hidden. A single call has the same elements and no heading, so that a
- * second one can join without rendering the first again. SPEC PG36.
+ * The group is open while a call runs or waits, and folds when all calls have ended, unless the user is inside it or chose
+ * otherwise. A call that needs approval is never hidden. A single call has the same elements but no heading, so that a
+ * second one can join it without recreating the first. SPEC PG36.
  */
 
 import type { ComponentChildren, VNode } from "preact"
@@ -14,14 +14,14 @@ import { toolText } from "../words/transcript-text.ts"
 import { isAgentCall } from "./agent-exchange.tsx"
 import { isApprovalPending, type ToolSegment } from "./tool-call.tsx"
 
-/** Adjacent tool calls, or one segment of another type (then `calls` is empty). */
+/** Adjacent tool calls, or one other segment (then `calls` is empty). */
 export interface SegmentRun {
   /** Index of the first segment. */
   readonly at: number
   readonly calls: readonly ToolSegment[]
 }
 
-/** A call of another agent isn't grouped. Pure. */
+/** Groups adjacent tool calls. Calls that ask another agent aren't grouped. Pure. */
 export function groupCalls(segments: readonly Segment[]): readonly SegmentRun[] {
   const runs: { at: number; calls: ToolSegment[] }[] = []
   segments.forEach((segment, at) => {
@@ -35,8 +35,8 @@ export function groupCalls(segments: readonly Segment[]): readonly SegmentRun[] 
 }
 
 /**
- * The combined status: the status of a running or waiting call if there is one, otherwise "failed" if none succeeded. The
- * heading shows the number of failures.
+ * Returns the combined status: that of a running or waiting call if there is one; "failed" only if a call failed and none
+ * succeeded, because the heading shows the number of failures.
  */
 export function getGroupStatus(calls: readonly ToolSegment[]): CallStatus {
   const hasStatus = (...wanted: readonly CallStatus[]) => calls.some(({ status }) => wanted.includes(status))
@@ -71,7 +71,7 @@ export function ToolCallGroup({ calls, children }: ToolCallGroupProps): VNode {
 
 function useGroupFold(calls: readonly ToolSegment[]) {
   const listRef = useRef<HTMLDivElement>(null)
-  /** null until the user opens or folds the group. */
+  /** Null until the user opens or folds the group. */
   const [userChoice, setUserChoice] = useState<boolean | null>(null)
   const isAllSettled = calls.every(({ status }) => isSettled(status))
   const isGroup = calls.length > 1
@@ -105,7 +105,7 @@ function isInUse(box: HTMLElement | null): boolean {
   return box?.querySelector("details[open]") != null || box?.contains(box.ownerDocument.activeElement) === true
 }
 
-/** "get_weather, rename_conversation": each name once. */
+/** Lists each name once: "get_weather, rename_conversation". */
 function listToolNames(calls: readonly ToolSegment[]): string {
   return [...new Set(calls.map(({ name }) => name))].join(", ")
 }

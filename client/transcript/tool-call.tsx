@@ -22,7 +22,7 @@ interface ToolViewProps {
   readonly messageId: string
 }
 
-/** Whether the call waits for the user. A call may also wait for another agent. */
+/** Whether the call waits for the user's approval. A call may also wait for another agent. */
 export function isApprovalPending({ status, approval }: ToolSegment): boolean {
   return status === "waiting" && approval === "asked"
 }
@@ -68,10 +68,10 @@ function CallDetails({ tool, isColoured }: CallDetailsProps): VNode {
   )
 }
 
-/** Within this distance from its end, growing output is followed. */
+/** Growing output is followed if it is scrolled to within this distance of its end. */
 const END_THRESHOLD_PX = 8
 
-/** The output of a running tool. It keeps its scroll position, and follows the end if the user scrolled there. */
+/** A running tool's output. It keeps its scroll position, and follows the end if the user scrolled there. */
 function OutputText({ text }: { readonly text: string }): VNode {
   const outputRef = useRef<HTMLPreElement>(null)
   const isAtEnd = useRef(false)
@@ -93,7 +93,7 @@ function OutputText({ text }: { readonly text: string }): VNode {
   )
 }
 
-/** Disappears as soon as the user decides, in any tab. */
+/** Asks the user to allow or deny a call. Disappears once the user has decided, in any tab. */
 function ApprovalRequest({ tool: { call_id, name }, messageId }: ToolViewProps): VNode | null {
   const fieldsetRef = useRef<HTMLFieldSetElement>(null)
   const requests = useChangeRequests()
@@ -125,13 +125,13 @@ function ApprovalRequest({ tool: { call_id, name }, messageId }: ToolViewProps):
   )
 }
 
-/** In UTF-16 code units: one line on a phone. */
+/** Maximum length of a hint, in UTF-16 code units: one line on a phone. */
 const MAX_HINT_CHARS = 60
 
-/** A longer value, or one with several lines, is a document rather than a description of the call. */
+/** A longer argument, or one with several lines, is likely a document that says little about the call. */
 const MAX_HINTED_CHARS = 200
 
-/** The string and number arguments, each once: enough to tell folded calls apart. */
+/** Joins the distinct string and number arguments, short ones if there are any: enough to tell folded calls apart. */
 export function createHint(args: string): string {
   const value = parseJson(args)
   if (typeof value !== "object" || value === null) return ""

@@ -1,8 +1,8 @@
 /**
- * transcript-requests.ts: the requests that a user can make inside a transcript, and their state.
+ * transcript-requests.ts: the context with the requests that a user can make inside a transcript, and their state.
  *
- * A context, so that a button deep inside a message needs no props from every component above it. Without it, as in a
- * test fixture, the transcript has no buttons.
+ * With a context, the components above a button need not pass props down to it. Without a value, as in a test fixture, the
+ * transcript has no buttons.
  */
 
 import type { ReadonlySignal, Signal } from "@preact/signals"
@@ -15,9 +15,9 @@ import type { LinkState } from "../net/socket-link.ts"
 import type { ActiveTurn } from "../session/transcript-store.ts"
 
 export interface TranscriptRequests {
-  /** The session, as the page's address names it. */
+  /** The session, as named in the page's URL. */
   readonly id: string
-  /** By the id of a message or tool call. */
+  /** Keyed by the id of a message or tool call. */
   readonly commands: {
     readonly pending: ReadonlySignal<ReadonlyMap<string, PendingCommand>>
     readonly refusals: ReadonlySignal<ReadonlyMap<string, string>>
@@ -29,12 +29,12 @@ export interface TranscriptRequests {
     getMessageSignal(id: string): ReadonlySignal<WireMessage> | undefined
   }
   readonly link: ReadonlySignal<LinkState>
-  /** True if nothing can be changed. Then no button changes anything. */
+  /** True if nothing can be changed. The buttons that would change something are then left out. */
   readonly isReadOnly: ReadonlySignal<boolean>
   readonly draft: { readonly editTexts: Map<string, string>; readonly replyTo: Signal<string | null> }
   /** The hosts and origins that the tenant allows. */
   readonly settings: ReadonlySignal<PageSettings>
-  /** Signed addresses for stored media and for proxied remote media. */
+  /** Returns signed URLs for stored media and for proxied remote media. */
   signUrls(urls: readonly string[]): Promise<SignResponse>
   decideApproval(messageId: string, call_id: string, decision: "allow" | "deny"): void
   withdrawMessage(messageId: string): void
@@ -42,7 +42,7 @@ export interface TranscriptRequests {
   retryAnswer(messageId: string): void
   editMessage(messageId: string, content: string): void
   cancelEdit(messageId: string): boolean
-  /** Loads older pages until they include this message. False if it isn't found. */
+  /** Loads older pages until they include this message. Resolves with false if it isn't found. */
   loadUntilMessage(id: string): Promise<boolean>
   switchVersion(messageId: string, version: number): void
 }
@@ -53,7 +53,7 @@ export function useTranscriptRequests(): TranscriptRequests | null {
   return useContext(TranscriptRequestsContext)
 }
 
-/** Null where nothing can be changed. */
+/** Returns null where nothing can be changed. */
 export function useChangeRequests(): TranscriptRequests | null {
   const requests = useTranscriptRequests()
   return requests?.isReadOnly.value === false ? requests : null

@@ -1,5 +1,5 @@
 /**
- * transcript-rows.tsx: the list of messages, which keeps the scroll position when it changes.
+ * transcript-rows.tsx: the list of messages, which keeps the reading position when the list changes.
  *
  * When an older page is added above, or another version of a message is shown, the message in view doesn't move, and a
  * focused version button keeps the focus. SPEC PG16, PG23.
@@ -17,7 +17,7 @@ interface TranscriptRowsProps {
   readonly ids: readonly string[]
   readonly store: TranscriptStore
   readonly scrollAnchor: ScrollAnchor
-  /** The answer after which the typing indicator is shown: queued messages may follow it. */
+  /** The answer after which the typing indicator is shown; queued messages may follow it. Null for none. */
   readonly writingId: string | null
 }
 
@@ -27,8 +27,8 @@ interface ScrollSnapshot {
   readonly id: string | null
   readonly top: number
   /**
-   * The `data-way` of a focused version button whose article will disappear, the id of the message before that article,
-   * and the position of the article's lower edge.
+   * If a version button has the focus and its article will disappear: the button's `data-way`, the id of the message before
+   * that article, and the position of the article's lower edge. Otherwise null, null and 0.
    */
   readonly way: string | null
   readonly after: string | null
@@ -112,8 +112,8 @@ interface ExchangeBlock {
 }
 
 /**
- * A question from another agent and its answer form one block. The block exists as soon as the question does, so
- * that the answer joins it without moving anything. Pure.
+ * Groups messages into blocks. A question from another agent and its answer form one block, which exists as soon as the
+ * question does, so that the answer joins it without moving anything. Pure.
  */
 export function groupExchanges(
   ids: readonly string[],

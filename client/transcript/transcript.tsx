@@ -1,7 +1,7 @@
 /**
  * transcript.tsx: the messages of a session, oldest first, then unsent messages and the indicator of a pending answer.
  *
- * It looks the same live, after a reload and in a second tab, because it depends on the store and the outbox alone.
+ * The transcript depends only on the store and the outbox, so it looks the same live, after a reload and in a second tab.
  */
 
 import type { ReadonlySignal } from "@preact/signals"
@@ -27,7 +27,7 @@ import { TranscriptRows } from "./transcript-rows.tsx"
 import type { ScrollAnchor } from "./scroll-anchor.ts"
 import { TypingIndicator, UnsentMessage } from "./unsent-messages.tsx"
 
-/** Exports for the page's other parts, which may not import these modules because they aren't part of the first view. */
+/** Re-exported for other parts of the page. Importing these modules directly would make them part of the first view. */
 export { createQuote } from "./quoted-message.tsx"
 export { segmentsToSpokenText } from "../markdown/markdown-to-text.ts"
 export { attachReadingPlace } from "../ui/reading-place.ts"
@@ -37,13 +37,13 @@ interface TranscriptProps {
   readonly unsent: ReadonlySignal<readonly OutboxEntry[]>
   readonly scrollAnchor: ScrollAnchor
   readonly isOnline: ReadonlySignal<boolean>
-  /** null for a read-only transcript. */
+  /** Null where nothing can be requested, as in a test. */
   readonly requests: TranscriptRequests | null
   readonly onRetry: (id: string) => void
   readonly onDiscard: (id: string) => void
 }
 
-/** The log isn't announced as it grows: the announcer reads out finished answers. */
+/** The log isn't announced as it grows, because the announcer reads out finished answers. */
 export function Transcript(props: TranscriptProps): VNode {
   const { store, unsent, scrollAnchor, isOnline, requests, onRetry, onDiscard } = props
   const ids = store.messageIds.value
@@ -51,7 +51,7 @@ export function Transcript(props: TranscriptProps): VNode {
   const isPending = store.isBusy.value || entries.some(({ error }) => error === null)
   const isAnswerPending = useIsConnected(requests) && isOnline.value && isPending
   const LoadedLightbox = lightboxModule.module.value?.Lightbox
-  // Loaded once the transcript is drawn.
+  // Loads the editor once the transcript has been rendered.
   useEffect(() => void messageEditor.load(), [])
   const writingId = isAnswerPending && store.isBusy.value ? (store.activeTurn.value?.id ?? null) : null
   return (
@@ -90,7 +90,7 @@ function CopyTraceButton({ trace }: { readonly trace: string }): VNode {
   return <CopyButton getText={() => trace} label={copyTrace} text={copyTrace} doneText={copied} />
 }
 
-/** False while the connection is lost, because nothing arrives then. */
+/** Whether an answer may arrive: the session is live, or is connecting for the first time. */
 function useIsConnected(requests: TranscriptRequests | null): boolean {
   const wasLive = useRef(false)
   const link = requests?.link.value ?? "live"
@@ -135,7 +135,7 @@ function createMediaContext(requests: TranscriptRequests): MediaContextValue {
   return { signer, settings: requests.settings, reconnectCount: signal(0), lightbox: signal(null) }
 }
 
-/** Retries failed media when the server or the network is back. Returns a function that stops this. */
+/** Retries failed media when the server can be reached again. Returns a function that stops this. */
 function retryOnReconnect({ signer, reconnectCount }: MediaContextValue, { link }: TranscriptRequests): () => void {
   const retryFailed = (): void => {
     signer.retryFailed()
@@ -153,9 +153,9 @@ function retryOnReconnect({ signer, reconnectCount }: MediaContextValue, { link 
   }
 }
 
-/** How long the target of a jump is highlighted. */
+/** How long the target of a jump is highlighted, in milliseconds. */
 const HIGHLIGHT_MS = 1600
-/** By then a loaded message has been rendered, and the scroll position restored. */
+/** Time for a newly loaded message to be rendered and for the scroll position to be restored, in milliseconds. */
 const RENDER_DELAY_MS = 50
 
 function createJump(requests: TranscriptRequests, scrollAnchor: ScrollAnchor): (id: string) => Promise<boolean> {

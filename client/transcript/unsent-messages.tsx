@@ -13,12 +13,12 @@ interface UserMessageProps {
   readonly id: string
   readonly status: string
   readonly text: string
-  /** The text as it is drawn, if that isn't the text itself. */
+  /** What is rendered instead of `text`. */
   readonly body?: ComponentChildren
-  /** The message that it replies to. */
+  /** The quote of the message being replied to. */
   readonly quote?: VNode | undefined
   readonly files?: ComponentChildren
-  /** Shown instead of the text while it is being edited. */
+  /** Rendered instead of the text while the message is being edited. */
   readonly editor?: VNode | undefined
   readonly children?: ComponentChildren
 }
@@ -53,13 +53,13 @@ interface UnsentMessageProps {
   readonly entry: OutboxEntry
   readonly quote?: VNode | undefined
   readonly files?: ComponentChildren
-  /** Another button of a refused message. */
+  /** An additional button of a refused message. */
   readonly copyTrace?: VNode | undefined
   readonly onRetry: (id: string) => void
   readonly onDiscard: (id: string) => void
 }
 
-/** A message that the server doesn't have yet, or refused. */
+/** A message that the server hasn't received yet, or has refused. */
 export function UnsentMessage({ entry, quote, files, copyTrace, onRetry, onDiscard }: UnsentMessageProps): VNode {
   const { id, content, error } = entry
   /** Moves the focus to the composer, because the button disappears. */

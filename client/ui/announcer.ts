@@ -1,10 +1,10 @@
-/** announcer.ts: the announcement for screen readers when a response ends or needs approval. Source: SPEC PG17. */
+/** announcer.ts: what screen readers announce when an answer ends or needs approval. Source: SPEC PG17. */
 
 import type { Signal } from "@preact/signals"
 import type { MessageStatus } from "../../shared/protocol/message.ts"
 import { announcementText } from "../words/page-text.ts"
 
-/** A screen reader skips a text that equals the previous one, so a trailing space makes the two differ. */
+/** Announces the end of an answer. Adds a no-break space to a repeated text, which screen readers would skip otherwise. */
 export function announceAnswerEnd(announcement: Signal<string>, status: MessageStatus, text: string): void {
   const next = formatAnnouncement(status, text)
   announcement.value = next === announcement.peek() ? `${next}\u00a0` : next

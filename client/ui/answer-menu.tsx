@@ -1,5 +1,5 @@
 /**
- * answer-menu.tsx: the menu of an answer. Loaded with the menus of conversations (sidebar/deferred-actions.tsx).
+ * answer-menu.tsx: an answer's menu. Loaded with the conversations' menus (sidebar/deferred-actions.tsx).
  */
 
 import type { VNode } from "preact"

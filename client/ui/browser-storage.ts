@@ -2,7 +2,7 @@
 
 import type { KeyValueStorage } from "../net/outbox.ts"
 
-/** If the browser forbids storage, the page works without it. */
+/** Returns an empty storage if the browser blocks storage, so that the page works without it. */
 export function openStorage(): KeyValueStorage {
   try {
     return localStorage

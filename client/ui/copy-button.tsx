@@ -1,7 +1,7 @@
 /**
- * copy-button.tsx: copies a text to the clipboard, and the button for it.
+ * copy-button.tsx: copies text to the clipboard, and a button that does so.
  *
- * The button says for RESULT_LABEL_MS whether the text was copied. Source: SPEC PG83.
+ * For RESULT_LABEL_MS, the button says whether the text was copied. Source: SPEC PG83.
  */
 
 import type { VNode } from "preact"
@@ -11,12 +11,12 @@ import { actionText } from "../words/transcript-text.ts"
 const RESULT_LABEL_MS = 1500
 
 export interface CopyState {
-  /** null: the button was not pressed recently. */
+  /** Null if the button was not pressed recently. */
   readonly result: "copied" | "failed" | null
   copyText(): void
 }
 
-/** For a button with its own look. `getText` is called when the user presses it. */
+/** For a button with a look of its own. `getText` is called when the user presses the button. */
 export function useCopy(getText: () => string): CopyState {
   const [result, setResult] = useState<CopyState["result"]>(null)
   const copyText = async (): Promise<void> => {
@@ -26,7 +26,7 @@ export function useCopy(getText: () => string): CopyState {
   return { result, copyText: () => void copyText() }
 }
 
-/** False if the browser refuses. Without HTTPS there is no clipboard API. */
+/** Returns false if the browser refuses. Without HTTPS, there is no clipboard API, so the text is copied from a field. */
 export async function writeToClipboard(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)
@@ -36,7 +36,7 @@ export async function writeToClipboard(text: string): Promise<boolean> {
   }
 }
 
-/** Copies by selecting the text in a field that is added to the page for a moment. */
+/** Copies the text by selecting it in a field that is briefly added to the page. */
 function copyFromField(text: string): boolean {
   const focused = document.activeElement
   const field = document.createElement("textarea")

@@ -3,9 +3,9 @@
 import { type ReadonlySignal, signal } from "@preact/signals"
 
 export interface DeferredModule<T> {
-  /** null: not loaded yet. */
+  /** Null until the code is loaded. */
   readonly module: ReadonlySignal<T | null>
-  /** False if the code can't be loaded. The next call tries again. */
+  /** Loads the code. Returns false if that fails; the next call tries again. */
   load(): Promise<boolean>
 }
 

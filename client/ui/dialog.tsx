@@ -29,7 +29,7 @@ export function Dialog({ title, role = "dialog", onCancel, children }: DialogPro
         onCancel()
       }}
       onKeyDown={(event) => {
-        // Otherwise the page's Escape handler would stop a response behind the dialog.
+        // Otherwise the page's Escape handler would stop an answer behind the dialog.
         if (event.key !== "Escape" || event.isComposing) return
         event.preventDefault()
         onCancel()

@@ -1,4 +1,4 @@
-/** drop-overlay.tsx: the overlay that is shown while files are dragged over the conversation. Source: SPEC PG42. */
+/** drop-overlay.tsx: the overlay shown while files are dragged over the conversation. Source: SPEC PG42. */
 
 import type { VNode } from "preact"
 import { attachmentChipText } from "../words/attachment-chip-text.ts"

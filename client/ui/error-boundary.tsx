@@ -1,11 +1,11 @@
 /**
- * error-boundary.tsx: contains an exception of the views inside it, so that the rest of the page stays. SPEC PF5.
+ * error-boundary.tsx: catches exceptions of the views inside it, so that the rest of the page keeps working. SPEC PF5.
  */
 
 import { Component, type ComponentChildren } from "preact"
 
 interface ErrorBoundaryProps {
-  /** The data that the children render. When it changes, they are rendered again. */
+  /** The data that the children render. After a failure, a change of the data renders them again. */
   readonly of: unknown
   /** Rendered instead of the children. It must not throw. */
   readonly renderFallback: () => ComponentChildren

@@ -17,7 +17,7 @@ export function useFitTextarea(field: RefObject<HTMLTextAreaElement | null>, tex
     if (element === null || supportsFieldSizing()) return undefined
     let width = 0
     const observer = new ResizeObserver(() => {
-      // Ignore changes of height: fitHeight causes them.
+      // Ignores changes of the height, which fitHeight itself causes.
       if (element.clientWidth !== width) fitHeight(element)
       width = element.clientWidth
     })

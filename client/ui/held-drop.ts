@@ -6,7 +6,7 @@
 
 export type DropTarget = "list" | "conversation"
 
-/** The target of a drop: `list` for the sidebar and dialogs, `conversation` for everything else. */
+/** Returns the target of a drop: `list` for the sidebar and dialogs, `conversation` for everything else. */
 export function findDropTarget({ target }: DragEvent): DropTarget {
   return target instanceof Element && target.closest(".sidebar, dialog") !== null ? "list" : "conversation"
 }
@@ -26,7 +26,7 @@ export function holdDroppedFiles(): void {
   addEventListener("drop", hold)
 }
 
-/** The files that are waiting for the code of a target. Files dropped on it later are no longer kept. */
+/** Returns the files that are waiting for a target's code. Files dropped on the target later are not kept. */
 export function takeHeldFiles(target: DropTarget): readonly File[] {
   const files = held[target] ?? []
   held[target] = null

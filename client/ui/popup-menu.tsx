@@ -1,9 +1,8 @@
 /**
- * popup-menu.tsx: a menu, placed next to the button that opened it.
+ * popup-menu.tsx: a menu next to the button that opened it.
  *
- * Arrow keys, Home and End move between items. Escape, Tab and a press outside close the menu. It is positioned relative to
- * the window. That way it isn't clipped by the scrolling list, or by a message that the browser skips while it is out of
- * view. Source: SPEC PG32.
+ * Arrow keys, Home and End move between items. Escape, Tab and a click outside close the menu. It is in the top layer and
+ * positioned relative to the window, so neither the scrolling list nor a message clips it. Source: SPEC PG32.
  */
 
 import type { RefObject, VNode } from "preact"
@@ -12,7 +11,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
 export interface MenuItem {
   readonly label: string
   readonly isDestructive?: boolean
-  /** The menu stays open to show the result. */
+  /** Whether the menu stays open, to show the result. */
   readonly staysOpen?: boolean
   readonly onSelect: () => void
 }
@@ -22,7 +21,7 @@ interface PopupMenuProps {
   readonly label: string
   readonly items: readonly MenuItem[]
   readonly findAnchor: () => HTMLElement | null
-  /** `hasChosen`: the focus is already where it should be. */
+  /** `hasChosen`: the user chose a command or clicked outside, so the focus must not move back to the button. */
   readonly onClose: (hasChosen: boolean) => void
 }
 
@@ -34,7 +33,7 @@ export function PopupMenu({ label: menuLabel, items, findAnchor, onClose }: Popu
   const findItems = (): HTMLElement[] => [...(menuRef.current?.querySelectorAll<HTMLElement>("[role=menuitem]") ?? [])]
   useLayoutEffect(() => {
     const button = findAnchor()
-    // In the top layer, nothing around the button clips the menu.
+    // A popover is in the top layer, where nothing around the button clips it.
     menuRef.current?.showPopover?.()
     if (menuRef.current !== null && button !== null) positionMenu(menuRef.current, button)
     findItems()[0]?.focus({ preventScroll: true })
@@ -70,7 +69,7 @@ export function PopupMenu({ label: menuLabel, items, findAnchor, onClose }: Popu
   )
 }
 
-/** Closes the menu when the user presses or scrolls outside it, or resizes the window. */
+/** Closes the menu when the user clicks or scrolls outside it, or resizes the window. */
 function useCloseOutside(
   menuRef: RefObject<HTMLElement | null>,
   findAnchor: PopupMenuProps["findAnchor"],
@@ -80,7 +79,7 @@ function useCloseOutside(
     const closeIfOutside = (event: Event): void => {
       const { target } = event
       if (!(target instanceof Node) || menuRef.current?.contains(target)) return
-      // The button's own click handler closes the menu.
+      // If the menu's button was clicked, its own handler closes the menu.
       if (event.type === "pointerdown" && findAnchor()?.contains(target)) return
       onClose(event.type === "pointerdown")
     }
@@ -95,7 +94,7 @@ function useCloseOutside(
   }, [])
 }
 
-/** The index of the item that a key moves to; null for other keys. */
+/** Returns the index of the item that a key moves to; null for other keys. */
 function getTargetIndex(key: string, index: number, count: number): number | null {
   if (key === "ArrowDown") return (index + 1) % count
   if (key === "ArrowUp") return (index - 1 + count) % count

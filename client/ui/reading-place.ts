@@ -1,5 +1,5 @@
 /**
- * reading-place.ts: records where the user is reading in a conversation, and returns the view there when it is shown again.
+ * reading-place.ts: records where the user is reading in a conversation, and scrolls there when it is shown again.
  *
  * Source: SPEC PG81.
  */
@@ -14,12 +14,12 @@ interface FollowingView {
   findReadingMessage(): string | null
 }
 
-/** Messages get their real heights only when they come into view, so the place is corrected for this long. */
+/** Messages get their real heights only when they come into view, so the position is corrected for this long. */
 const SETTLE_MS = 1_500
 
 /**
- * Reports the reading place to the controller. Once the message is drawn, scrolls to the place where the user left the
- * conversation. Call it after the scroll anchor is attached to the same elements. Returns a function that stops this.
+ * Lets the controller find the reading position. Once the message is rendered, scrolls to where the user left the
+ * conversation. Must be called after the scroll anchor was attached to the same elements. Returns a function that stops it.
  */
 export function attachReadingPlace(
   controller: SessionController,
@@ -34,7 +34,7 @@ export function attachReadingPlace(
     pending = null
   }
   const showPlace = (): void => {
-    // Once the place has been shown, moving to the end abandons it, for example by a button or by sending a message.
+    // Once the position has been shown, jumping to the end, for example by sending a message, ends the corrections.
     if (settleTimer !== undefined && scrollAnchor.isFollowing.peek()) forgetPlace()
     if (pending === null || !controller.isLoaded.peek()) return
     const article = findArticle(view, pending.messageId)
@@ -57,10 +57,10 @@ export function attachReadingPlace(
   }
 }
 
-/** Events after which the user may be elsewhere. */
+/** Events with which the user may move elsewhere. */
 const MOVING_EVENTS = ["wheel", "touchmove", "pointerdown", "keydown"] as const
 
-/** The reading place; null if the view is at the end. */
+/** Returns the reading position; null if the view is at the end. */
 function readPlace(view: HTMLElement, scrollAnchor: FollowingView): ReadingPlace | null {
   const messageId = scrollAnchor.findReadingMessage()
   const article = messageId === null ? null : findArticle(view, messageId)

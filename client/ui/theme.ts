@@ -31,6 +31,6 @@ export function cycleTheme(): void {
   try {
     localStorage.setItem(STORAGE_KEY, theme.peek())
   } catch {
-    // Storage is forbidden: the choice lasts until the page is closed.
+    // Storage is blocked: the choice lasts until the page is closed.
   }
 }

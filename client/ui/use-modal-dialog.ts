@@ -11,7 +11,7 @@ export function useModalDialog(dialogRef: RefObject<HTMLDialogElement | null>): 
     dialog?.showModal()
     dialog?.querySelector<HTMLElement>("[data-first]")?.focus()
     return () => {
-      // Close first: while a modal is open, nothing behind it can receive the focus.
+      // Closes the dialog first, because nothing behind an open modal can receive the focus.
       dialog?.close()
       if (previousFocus instanceof HTMLElement) previousFocus.focus({ preventScroll: true })
     }

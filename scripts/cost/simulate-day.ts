@@ -2,7 +2,8 @@
  * simulate-day.ts: simulates a day of many sessions, with objects reduced to counters. Pure and seeded.
  *
  * users → sessions at times of the day → operations → requests of each object per second, billed amounts
- * Operations and the caches of isolates send requests to a tenant's object. A user's operations send requests to the user's directory.
+ * Operations and the caches of isolates send requests to a tenant's object. A user's operations also send requests to the
+ * user's directory.
  */
 
 import { OPERATION_COSTS, type Operation, type OperationCost } from "./operation-costs.ts"
@@ -82,7 +83,7 @@ export function meanDayPrice(sessions: number): number {
 
 /** The price of a million sessions in docs/cost.md, in US dollars. Throws if the page has none. */
 export function parseDayPrice(page: string): number {
-  const [, price] = /^\| a day \| \$([\d.]+) \|$/m.exec(page) ?? []
+  const [, price] = /^\| one day \| \$([\d.]+) \|$/m.exec(page) ?? []
   if (price === undefined) throw new Error("docs/cost.md has no price of a day")
   return Number(price)
 }
@@ -144,7 +145,7 @@ const READS_CONFIGURATION: ReadonlySet<Operation> = new Set([
   "listSessions",
 ])
 
-/** Counts an operation at a time, in seconds. */
+/** Counts an operation that happens at `at`, in seconds. */
 export type Perform = (operation: Operation, at: number) => void
 
 /** When the user's page got its newest token, and when the tenant was asked for one, in seconds. */
@@ -185,7 +186,7 @@ function simulateUser(
   return { starts, peak: Math.max(0, ...directory.values()) }
 }
 
-/** The directory reports some time after eight turns have ended. It begins with a remainder from earlier days. */
+/** The directory reports some time after eight turns have ended. The count starts with a remainder from earlier days. */
 export function reportUsage(random: Random, turns: number[], perform: Perform): void {
   turns.sort((a, b) => a - b)
   const { batchTurns, batchSeconds, batchSpreadSeconds } = PROFILE

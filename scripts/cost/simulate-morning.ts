@@ -1,5 +1,6 @@
 /**
- * simulate-morning.ts: counts the requests to a tenant's object in the busiest second of a morning when its users sign in at nine. Pure and seeded.
+ * simulate-morning.ts: counts the requests to a tenant's object in the busiest second of a morning when its users sign in
+ * around nine. Pure and seeded.
  */
 
 import type { Operation } from "./operation-costs.ts"
@@ -29,9 +30,9 @@ export const NINE_O_CLOCK: MorningPlan = {
   isolates: 200,
 }
 
-/** The requests of a user's operations to the tenant's object, without those for values that isolates cache. */
+/** The requests that a user's operations send to the tenant's object, not counting those for values that isolates cache. */
 export interface MorningCalls {
-  /** Requests of a sign-in. */
+  /** Requests per sign-in. */
   readonly signIn: number
   readonly operations: Readonly<Partial<Record<Operation, number>>>
   /** How long isolates cache each value that they read at a sign-in, in seconds. */
@@ -39,9 +40,9 @@ export interface MorningCalls {
 }
 
 /**
- * The calls before the change. A sign-in requested the list of providers, the provider at the redirect and at the callback,
- * its keys, and the admission. Each token requested the admission again, and each session and socket requested the agent.
- * The access to the tenant was cached.
+ * The calls before sign-ins were optimised. A sign-in requested the list of providers, the provider at the redirect and
+ * at the callback, its keys, and the admission. Each token requested the admission again, and each session and socket
+ * requested the agent. The access to the tenant was cached.
  */
 export const CALLS_BEFORE: MorningCalls = {
   signIn: 5,

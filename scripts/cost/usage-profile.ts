@@ -4,12 +4,12 @@ import { type Operation, toAmounts } from "./operation-costs.ts"
 import { type BilledAmounts, PRICE_PER_GB_MONTH, sumAmounts } from "./prices.ts"
 
 export const PROFILE = {
-  /** Mean number of turns of a session. */
+  /** Mean number of turns per session. */
   turns: 4,
   /** Mean time from the end of an answer to the next question, and from the last answer until the tab closes, in seconds. */
   thinkSeconds: 45,
   readSeconds: 90,
-  /** Mean number of sessions of an active user on a day. */
+  /** Mean number of sessions per active user and day. */
   sessionsPerUser: 2,
   /** A page's token expires after this time, in seconds. The page opens its socket again with the next token. */
   tokenSeconds: 600,

@@ -9,9 +9,9 @@ const MIN_DIFFERENCE = 0.005
 /** Fewer failed requests than this are not enough evidence, however few requests there were. */
 const MIN_FAILED = 3
 /**
- * Standard errors between the two rates. A healthy version exceeds it by chance once in 740 independent comparisons. A stage compares about 20 times and a
- * deploy 60 times, on counts that mostly overlap: a healthy version is rolled back more often than that, in the worst case once
- * in 12 deploys.
+ * Standard errors between the two rates. A healthy version exceeds this by chance once in 740 independent comparisons. A
+ * stage compares about 20 times and a deploy 60 times, on counts that mostly overlap, so a healthy version is rolled back
+ * more often than that: in the worst case, once in 12 deploys.
  */
 const MIN_DEVIATION = 3
 

@@ -73,7 +73,10 @@ export interface PlatformSettings {
   readonly firstPauseMs?: number
 }
 
-/** Reads the settings. Throws a text for the user if something is missing or the token would be sent unencrypted. */
+/**
+ * Reads the settings. Throws an error with a text for the user if something is missing or the token would be sent
+ * unencrypted.
+ */
 export function readPlatformSettings(env: NodeJS.ProcessEnv, script: string): PlatformSettings {
   const baseUrl = (env["CLOUDFLARE_API_BASE_URL"] ?? DEFAULT_BASE_URL).replace(/\/+$/, "")
   const url = URL.parse(baseUrl)
@@ -107,8 +110,8 @@ export class PlatformApi {
   }
 
   /**
-   * Makes a deployment, and returns its id. The request is not repeated, because without a response it is unknown whether the deployment was made.
-   * Errors: PlatformError.
+   * Makes a deployment, and returns its id. The request is not retried, because without a response it is unknown whether
+   * the deployment was made. Errors: PlatformError.
    */
   async createDeployment(versions: readonly VersionShare[], message: string): Promise<string> {
     const body = {
@@ -194,7 +197,7 @@ export class PlatformApi {
     return `/accounts/${this.#settings.account}/workers/scripts/${this.#settings.script}`
   }
 
-  /** Returns the `result` of a response. Repeats the request if the platform is busy or does not respond. */
+  /** Returns the `result` of a response. Retries the request if the platform is busy or does not respond. */
   async #request(method: string, path: string, body?: object, attempts = MAX_ATTEMPTS): Promise<unknown> {
     for (let attempt = 1; ; attempt += 1) {
       const answer = await this.#tryRequest(method, path, body)

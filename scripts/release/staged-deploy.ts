@@ -23,9 +23,9 @@ export interface StagePlan {
 }
 
 /**
- * `deployed`: all traffic goes to the new version. `rolled_back`: all traffic goes to the old one again. `unchanged`: no deployment was made.
- * `left`: somebody else has deployed, and nothing was changed after that. `stuck`: the traffic is still split, because the
- * platform refuses the change.
+ * `deployed`: all traffic goes to the new version. `rolled_back`: all traffic goes to the old one again. `unchanged`: no
+ * deployment was made. `left`: somebody else has deployed, and nothing was changed after that. `stuck`: the traffic is
+ * still split, because the platform refuses the change.
  */
 export interface StageOutcome {
   readonly kind: "deployed" | "rolled_back" | "unchanged" | "left" | "stuck"
@@ -138,7 +138,7 @@ class StagedDeploy {
     await this.#giveWay(known)
   }
 
-  /** If this run's last deployment has replaced one that somebody else made just before, that one is made again. */
+  /** If this run's last deployment has replaced one that somebody else made just before, restores that one. */
   async #giveWay(known: string): Promise<void> {
     const [, earlier] = await this.#api.listDeployments()
     if (earlier === undefined || earlier.id === known || this.#messages.has(earlier.message)) return
@@ -146,7 +146,9 @@ class StagedDeploy {
     throw new TakenOver(describeOther(earlier.id))
   }
 
-  /** The active deployment, which is one of this run: the last one, or one that was made although its request failed. */
+  /**
+   * Returns the active deployment if this run made it, even in a request that seemed to fail. Otherwise throws TakenOver.
+   */
   async #requireOwn(): Promise<Deployment> {
     const [newest] = await this.#api.listDeployments()
     if (newest !== undefined && this.#messages.has(newest.message)) this.#own = newest.id

@@ -78,7 +78,7 @@ export class TenantAccess {
     return await readJson(this.#options, response)
   }
 
-  /** Sends a JSON text as it is. */
+  /** Sends JSON text unchanged. */
   async sendText(path: string, text: string): Promise<JsonObject> {
     const response = await send(this.#options, path, await this.#readKey(), { method: "POST", text })
     return await readJson(this.#options, response)

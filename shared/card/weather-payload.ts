@@ -23,7 +23,7 @@ export interface WeatherPayload {
   readonly visibility_km: number | null
   readonly uv_index: number | null
   readonly precip_mm: number
-  /** Local time of the place, without a time zone: "2026-05-02T14:00". */
+  /** Local time at the place, without a time zone: "2026-05-02T14:00". */
   readonly observation_time: string
   readonly is_raining: boolean
   readonly is_daylight: boolean
@@ -44,7 +44,7 @@ export interface WeatherPayload {
 
 /** The forecast of one day. Null: the source does not provide the value. */
 export interface WeatherDay {
-  /** "2026-05-03", in the calendar of the place. */
+  /** Local date at the place: "2026-05-03". */
   readonly date: string
   readonly condition: string | null
   readonly max_c: number | null

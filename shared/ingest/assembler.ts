@@ -29,8 +29,8 @@ import { readEventTime, readRecordTime } from "./assembly/record-time.ts"
 export type { AssembledMessage }
 
 /**
- * Maximum number of answers of an imported turn that are in memory together, and of their records. Beyond that, the turn is
- * stored, and further records begin new answers. SPEC RE41.
+ * Maximum number of answers of an imported turn that are held in memory together, and of their records. Beyond that, the
+ * turn is stored, and further records begin new answers. SPEC RE41.
  */
 export const MAX_OPEN_ANSWERS = 64
 export const MAX_OPEN_RECORDS = 200_000
@@ -170,8 +170,8 @@ class TurnAssembler implements Assembler {
   }
 
   /**
-   * Adds a callback that arrives while an answer is written: as the result of its call, so that the remainder of the answer
-   * is not cut off. Without such a call, it is shown as a separate result.
+   * Adds a callback that arrives while an answer is being written: as the result of its call, so that the remainder of the
+   * answer is not cut off. Without such a call, it is shown as a separate result.
    */
   #addCallbackToAnswer(record: CallbackRecord): LateEvents[] {
     this.#openRecords += 1

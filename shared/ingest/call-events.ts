@@ -17,12 +17,12 @@ import { countUtf8Bytes } from "../truncate.ts"
 
 type CallEvent = Extract<TurnEvent, { type: "tool_call" }>
 type ResultEvent = Extract<TurnEvent, { type: "tool_result" }>
-/** Longest code of an error, in UTF-16 code units: the same as for the name of a tool. */
+/** Longest error code, in UTF-16 code units: the same as for a tool name. */
 const MAX_ERROR_CODE_CHARS = MAX_TOOL_NAME_CHARS
 
 type CallError = { readonly code: string; readonly message: string }
 
-/** The first `max` code units of a text, with lone surrogates replaced by U+FFFD. */
+/** The first `max` code units of `text`, with lone surrogates replaced by U+FFFD. */
 export function boundText(text: string, max: number): string {
   return replaceLoneSurrogates(cutText(text, max))
 }

@@ -103,7 +103,7 @@ const CONVERTERS = {
 
 type ChatEventType = keyof typeof CONVERTERS
 
-/** A text part of its own: a label, and the texts after it. Data is written as JSON. */
+/** Creates a separate text part: a label, followed by the values. Values that are not strings are written as JSON. */
 function createLabelledText(label: unknown, ...values: readonly unknown[]): RecordFields[] {
   const texts = values.flatMap((value) => {
     if (value === undefined || value === null || value === "") return []

@@ -177,7 +177,7 @@ function toResultEvent(call_id: string, record: Extract<StreamRecord, { type: "t
   return size === null ? event : { ...event, output_size: size }
 }
 
-/** Only the parts of its texts that were not streamed count. The status of a running answer is not an end. */
+/** Ends the answer, and adds only text that was not streamed. The status of a running answer is refused. */
 function interpretEnd(
   message: Message,
   streamed: StreamedText,

@@ -20,7 +20,7 @@ export interface Mapper {
   mapEvent(event: Fields): StreamRecord[]
   /** Ends the answer when the program has ended. `exit` is its exit code, or null if unknown, as for a file. */
   end(exit: number | null): StreamRecord[]
-  /** Unknown types of events, items and blocks, with their number. Events are skipped, the others are shown as text. */
+  /** Unknown types of events, items and blocks, with their counts. Events are skipped, the others are shown as text. */
   readonly unknown: ReadonlyMap<string, number>
 }
 
@@ -55,7 +55,7 @@ export function toText(value: unknown): string {
 
 /** Collects the records of one answer. Text that arrives in deltas and again as a whole is written once. */
 export class RecordWriter {
-  /** Types of events that no mapper handles, with their number. */
+  /** Types of events that no mapper handles, with their counts. */
   readonly unknown = new Map<string, number>()
   readonly #countedKeys = new Set<string>()
   /** The part of each growing text that is already written, by its key. */
@@ -76,7 +76,7 @@ export class RecordWriter {
     return drained
   }
 
-  /** A model call begins. */
+  /** Begins the step of the next model call. */
   nextStep(): void {
     this.#step += 1
   }
@@ -90,18 +90,18 @@ export class RecordWriter {
     this.#write({ type: `${kind}_done` })
   }
 
-  /** A delta of a text that the program will repeat as a whole. */
+  /** Writes a delta of text that the program will repeat as a whole. */
   appendDelta(key: string, kind: Kind, delta: string): void {
     this.#textByKey.set(key, (this.#textByKey.get(key) ?? "") + delta)
     this.writeText(kind, delta)
   }
 
-  /** The whole text so far. Only what is not yet written is added. */
+  /** Writes the part of the whole text so far that is not written yet. */
   appendWhole(key: string, kind: Kind, whole: string): void {
     this.writeText(kind, this.#takeUnwritten(key, whole))
   }
 
-  /** The part of a growing text that is already written. */
+  /** The part of growing text that is already written. */
   getKnownText(key: string): string | undefined {
     return this.#textByKey.get(key)
   }
@@ -127,7 +127,7 @@ export class RecordWriter {
     for (const piece of splitDelta(delta)) this.#write({ type: "tool_output_delta", callId, delta: piece })
   }
 
-  /** The whole output of a call so far. If its beginning has been dropped, only the result shows the remainder. */
+  /** Like `appendWhole`, for a call's output. If the program dropped the beginning, only the result shows the remainder. */
   writeWholeOutput(callId: string, whole: string): void {
     this.writeOutput(callId, this.#takeUnwritten(`output ${callId}`, whole))
   }
@@ -164,7 +164,7 @@ export class RecordWriter {
     this.unknown.set(type, (this.unknown.get(type) ?? 0) + 1)
   }
 
-  /** The records of the end. A program with a bad exit code has failed, regardless of what it reported. */
+  /** Returns the last records. A program with a bad exit code has failed, even if it reported success. */
   finishAnswer(exit: number | null): StreamRecord[] {
     const { status, reason, text = "" } = resolveOutcome(this.#outcome, exit)
     const written = this.#writtenText

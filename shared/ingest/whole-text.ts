@@ -1,5 +1,5 @@
 /**
- * whole-text.ts: computes the text that a whole text adds to the text streamed before it.
+ * whole-text.ts: computes what a whole text adds to the text that was streamed before it.
  *
  * raw events → STREAMED TEXT ← whole text of a response or of a part
  * Producers send the deltas of a response and then its whole text, over all of its parts (SPEC IR3). Some send the whole text
@@ -17,7 +17,7 @@ export class StreamedText {
   readonly #parts: Record<TextKind, string[]> = { text: [], thinking: [] }
   #openKind: TextKind | null = null
   #gapsFilled = 0
-  /** The text was sanitised before it was stored. */
+  /** Whether the text was sanitised before it was stored. */
   #isSanitized = false
 
   /** The text of a stored answer, in which whole texts are sanitised before they are compared. */
@@ -74,7 +74,7 @@ export class StreamedText {
     return this.#gapsFilled++ < MAX_GAP_FILLS && this.hasText(kind)
   }
 
-  /** The last part, or an empty text. */
+  /** The last part, or an empty string. */
   readLastPart(kind: TextKind): string {
     return this.#parts[kind].at(-1) ?? ""
   }
@@ -94,7 +94,7 @@ export class StreamedText {
   }
 
   /**
-   * Whether a part is open. If so, a text that does not match is another version of that part; otherwise it is a new text.
+   * Whether a part is open. If so, text that does not match is another version of that part; otherwise it is new text.
    */
   isOpen(kind: TextKind): boolean {
     return this.#openKind === kind

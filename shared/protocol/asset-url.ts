@@ -27,7 +27,7 @@ export function canvasUrl(id: string): string {
 
 const ID = new RegExp(`^${ID_PATTERN}$`)
 
-/** Whether a text is a well-formed public id. */
+/** Whether a string is a well-formed public id. */
 export function isId(text: string): boolean {
   return ID.test(text)
 }

@@ -70,7 +70,7 @@ export function encodeAuditGenesis(tenant: string): string {
   return JSON.stringify(["cuecard audit 1", tenant])
 }
 
-/** An entry as it is stored. `details` is a JSON text, and is hashed as it is written. */
+/** An entry as it is stored. `details` is JSON text, and is hashed exactly as stored. */
 export interface StoredAuditEntry extends Omit<AuditEntry, "actor" | "details" | "hash"> {
   /** `user:ada`, `key:a1` or a kind without an id. */
   readonly actor: string

@@ -39,7 +39,7 @@ export const agentTagSchema = v.object({
   call_id: v.optional(idSchema),
 })
 
-/** Size of a text. `bytes` counts UTF-8. */
+/** Size of text. `bytes` counts UTF-8. */
 export const sizeSchema = v.object({ lines: v.number(), bytes: v.number() })
 
 const sideSchema = v.pipe(v.number(), v.safeInteger(), v.minValue(1), v.maxValue(MAX_SIDE))
@@ -69,7 +69,7 @@ export const publicMediaSchema = v.object({
   voice: v.optional(v.literal(true)),
 })
 
-/** Media of a tool call for the answer. */
+/** Media that a tool call adds to the answer. */
 export const callMediaSchema = v.union([assetSchema, publicMediaSchema])
 
 const eventSchema = v.variant("type", [

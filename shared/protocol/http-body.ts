@@ -37,13 +37,13 @@ export interface ImportProgress {
   /** The first skipped lines. `skipped` counts all of them. */
   readonly bad: readonly BadLine[]
   readonly skipped: number
-  /** The file has a valid seal of this deployment. False until the seal was checked. */
+  /** Whether the file has a valid seal of this deployment; false until the seal has been checked. */
   readonly isSealed: boolean
   /** Number of messages that were imported. Set once it is `done`. */
   readonly messages?: number
   /**
-   * Counts of content in another system's file that cannot be shown as it was, by kind: `image`, `audio`, `video`, `file`,
-   * `document`, `canvas`, `hidden_thinking`, `system`, `subagent`, `call`, or `block:`, `message:`, `line:` and an unknown type.
+   * Counts of content in another system's file that cannot be shown as it was, by kind: a `KnownKind` of kind-counts.ts, or
+   * `block:`, `message:` or `line:` and an unknown type.
    */
   readonly kinds?: Readonly<Record<string, number>>
   /** Set for an upload in parts: their count, and the numbers of the missing ones. */
@@ -75,7 +75,7 @@ export interface SessionPage {
   readonly next: string | null
 }
 
-/** A session that somebody shared. `since` is the time in milliseconds since 1970. */
+/** A session that another user shared with the user. `since` is when, in milliseconds since 1970. */
 export interface SharedSession {
   readonly id: string
   /** The user who shared it: the value of `?owner=` in requests for it. */
@@ -91,7 +91,7 @@ export interface SharedSessionPage {
   readonly next: string | null
 }
 
-/** A user with whom a session is shared. `since` is the time in milliseconds since 1970. */
+/** A user with whom a session is shared. `since` is when it was shared, in milliseconds since 1970. */
 export interface SessionViewer {
   readonly user: string
   readonly since: number
@@ -126,7 +126,7 @@ export interface UserSummary {
   readonly id: string
   readonly name: string | null
   readonly role: "owner" | "admin" | "member" | "viewer"
-  /** The name of the issuer at which the user signed in; null for users of the tenant's own tokens. */
+  /** The name of the issuer with which the user signed in; null for users of the tenant's own tokens. */
   readonly issuer: string | null
   /** `erasing`: the user's data is being erased. */
   readonly status: "active" | "suspended" | "erasing"
@@ -144,9 +144,9 @@ export interface UserPage {
 /** Counts of the content that an export contains, an import has created, or an erasure has removed. */
 export interface Tally {
   readonly users: number
-  /** Conversations of users. */
+  /** Users' conversations. */
   readonly sessions: number
-  /** Conversations of agents that received questions from them. */
+  /** Conversations of agents that were asked in users' conversations. */
   readonly agent_sessions: number
   /** Stored files, and their bytes. */
   readonly files: number

@@ -30,7 +30,7 @@ export function foldAt(message: Message, event: TurnEvent, at: string | undefine
 /**
  * Adds the time of an event to the parts that it changed.
  *
- * Cost: a continued text costs nothing; an event of a call, and the end, cost the number of parts.
+ * Cost: nothing for continued text; the number of parts for a call's event and for the end.
  */
 function stampTimes(before: Message, after: Message, event: TurnEvent, at: string): Message {
   if (after === before || isContinued(before, after, event)) return after

@@ -122,7 +122,7 @@ const recordSchema = v.variant("type", [
     ...placementFields,
     ...modalityFields,
     text: v.optional(v.string()),
-    /** All thinking of the answer. It is used if none was streamed. */
+    /** All thinking of the answer. Only the part that was not already streamed is used. */
     thinkingText: v.optional(v.string()),
     /** The answer was stopped before it was complete. `status` takes precedence. */
     interrupted: v.optional(v.boolean()),

@@ -1,8 +1,8 @@
 /**
  * responses.ts: reads the bodies of HTTP responses on the client's side.
  *
- * Each parser takes the parsed JSON and returns the typed body, or null if a field has another type. It uses plain checks
- * instead of schemas, because valibot would make the page's first view larger than its budget. Pure.
+ * Each parser takes the parsed JSON and returns the typed body, or null if a field has the wrong type. The parsers use
+ * plain checks instead of schemas, because valibot would make the page's first view larger than its budget. Pure.
  */
 
 import type {

@@ -13,6 +13,7 @@
  * - `identity_invalid`: the provider's statement about the person could not be verified.
  * - `clock_skewed`: the clocks of provider and server differ too much.
  * - `user_suspended`: the person may not sign in.
+ * - `user_erased`: the person's account and data were deleted.
  * - `attempts_limited`: too many sign-ins from this address have failed.
  * - `internal`: a fault of this server.
  */
@@ -32,7 +33,7 @@ export const SIGN_IN_ERRORS = [
 
 export type SignInError = (typeof SIGN_IN_ERRORS)[number]
 
-/** The address of the page that shows an error of a sign-in. */
+/** The address of the page that shows a sign-in error. */
 export const SIGN_IN_ERROR_PATH = "/#/signin-error/"
 
 /** `GET /auth/providers`. */

@@ -2,7 +2,7 @@
  * clean-writer.ts: writes sanitised text: copies, replaces or removes ranges of the source.
  *
  * clean → CLEAN WRITER → event
- * It tracks the line of the output, and inserts a word joiner where removing text would create new syntax. So sanitising
+ * It tracks the current output line, and inserts a word joiner where removing text would create new syntax. So sanitising
  * the output again changes nothing (SPEC CL9), and it opens no fence that the source did not (SPEC CL10).
  */
 
@@ -16,15 +16,15 @@ export interface CleanWriterState {
   readonly line: LineState
   /** The last code unit of the output. Empty if it cannot combine with what follows, like the second `\` of `\\`. */
   readonly last: string
-  /** Text was removed after it. */
+  /** Text was removed after `last`. */
   readonly dropped: boolean
-  /** Text was removed in the head of this line. */
+  /** Text was removed in the head of the current output line. */
   readonly dirtyHead: boolean
   /** A tag that separated words was removed after `last`. Undefined in states of version 0.1.0. */
   readonly broken?: boolean
   /**
-   * The line of the output, outside fences: columns of white space so far, or NOT_INDENTED or INDENTED after other text.
-   * Undefined in states of version 0.1.0.
+   * Indentation of the current output line, outside fences: columns of white space so far or, once other text follows,
+   * NOT_INDENTED or INDENTED. Undefined in states of version 0.1.0.
    */
   readonly indent?: number
   /** A fence ended because this line has too few `>`, and only those were written so far. */
@@ -112,7 +112,7 @@ export class CleanWriter {
     return to
   }
 
-  /** The text that separates the texts around removed text: a joiner between parts of syntax, a space between words. */
+  /** What to insert where text was removed: a joiner between parts of syntax, a space between words. */
   #getSeparator(next: string): string {
     if (isUnsafeJoin(this.#last, next)) return WORD_JOINER
     return this.#broken && isWordUnit(this.#last) && isWordUnit(next) ? " " : ""
@@ -123,7 +123,10 @@ export class CleanWriter {
     this.#last = ""
   }
 
-  /** Removes the source up to `to`. `isRemoved` is false if other text is written in its place. `isBreak`: it separated words. */
+  /**
+   * Removes the source up to `to`. `isRemoved` is false if a replacement will be written. `isBreak` is true if the removed
+   * text separated words.
+   */
   dropTo(to: number, isRemoved = true, isBreak = false): number {
     // In the output, the fence must end at this line too.
     if (isRemoved && this.#bareLine) this.#write(WORD_JOINER)

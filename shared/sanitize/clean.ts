@@ -18,7 +18,7 @@ import { isControl, isConstructStart, normalizeText, PUNCTUATION, findSpecial } 
 export interface CleanState {
   /** A final CR or high surrogate, which may be half of a pair. */
   readonly carry: string
-  /** Text that can't be decided yet. */
+  /** Text that can't be sanitised yet. */
   readonly held: string
   /** 0 outside a span with a tag id; inside, 1 plus the number of open spans without one. */
   readonly spans: number
@@ -37,7 +37,7 @@ export interface Cleaner {
 }
 
 /**
- * Creates a cleaner for a growing text. Each `push` returns sanitised text, which may be shorter than the input: at most
+ * Creates a cleaner for growing text. Each `push` returns sanitised text, which may be shorter than the input: at most
  * a few MAX_PENDING_CHARS are buffered. Malformed HTML becomes text. Cost: one pass, even for hostile text. SPEC CL1–CL10.
  */
 export function createCleaner(saved?: CleanState): Cleaner {
@@ -58,7 +58,7 @@ export function createCleaner(saved?: CleanState): Cleaner {
   }
 }
 
-/** Sanitises a complete text. */
+/** Sanitises complete text. */
 export function clean(text: string): string {
   const cleaner = createCleaner()
   return cleaner.push(text) + cleaner.end()
@@ -88,7 +88,7 @@ function selectTrigger(held: string): RegExp {
 }
 
 class ChunkCleaner {
-  /** Text that can't be decided yet. */
+  /** Text that can't be sanitised yet. */
   #text: string
   /** Further chunks, which cannot decide anything because `#trigger` does not match them. */
   #deferred: string[] = []
@@ -143,7 +143,9 @@ class ChunkCleaner {
     return this.#writer.takeOutput()
   }
 
-  /** Stores a chunk that cannot decide the held text. Without this, a text that arrives in single characters would be slow. */
+  /**
+   * Stores a chunk that cannot decide the held text. Without this, text that arrives one character at a time would be slow.
+   */
   #deferChunk(chunk: string): boolean {
     const size = this.#text.length + this.#deferredLength + chunk.length
     const first = this.#text[0]
@@ -250,7 +252,7 @@ class ChunkCleaner {
     return closerEnd === TEXT ? this.#handleUnclosedBackticks(at, end, final) : this.#writer.copyRange(at, closerEnd)
   }
 
-  /** Handles a run of backticks that opens nothing. It is escaped if it could open code in the sanitised text. */
+  /** Handles a run of backticks that opens no code. It is escaped if it could open code in the sanitised text. */
   #handleUnclosedBackticks(at: number, end: number, final: boolean): number {
     const size = end - at
     const paragraphEnd = size * 2 > MAX_PENDING_CHARS ? end : this.#findParagraphEnd(at, end, final)
@@ -306,7 +308,7 @@ class ChunkCleaner {
   }
 
   /**
-   * The replacement of an opening or closing tag of a span, or null. The first `</span>` that is kept ends the span with a
+   * The replacement for an opening or closing span tag, or null. The first `</span>` that is kept ends the span with a
    * tag id, so a span without one is removed together with its own end (SPEC CL2, SG7).
    */
   #applySpanTag({ text, span }: HtmlConstruct): string | null {

@@ -10,13 +10,13 @@ import { MAX_PENDING_CHARS } from "../limits.ts"
 import { TEXT, WAIT } from "../text/fence.ts"
 import { MatchFinder, TagEndFinder, type TagToken, TokenReader } from "./html-token.ts"
 
-/** The replacement of a construct that ends before `end`. `text` is null if the construct is removed. */
+/** The replacement for a construct that ends before `end`. `text` is null if the construct is removed. */
 export interface HtmlConstruct {
   readonly end: number
   readonly text: string | null
   /** 1 if the construct opens a span, -1 if it closes one. `text` of an opening tag is null if it has no tag id. */
   readonly span: -1 | 0 | 1
-  /** Set if the removed tag separated the words around it. */
+  /** Whether the removed tag separated the words around it. */
   readonly isBreak?: boolean
 }
 
@@ -75,7 +75,7 @@ const LETTER_S = 115
 const QUESTION = 63
 const CONTROL_CHAR = /[\0-\x1f\u202d\u202e]/
 
-/** Reads the constructs of a growing text, from left to right. Searches are cached, so all calls together cost one pass. */
+/** Reads the constructs of growing text, from left to right. Searches are cached, so all calls together cost one pass. */
 export class HtmlReader {
   readonly #tags = new TagEndFinder()
   readonly #tokens = new TokenReader()
@@ -89,7 +89,7 @@ export class HtmlReader {
 
   /**
    * Reads the construct at a `<` that precedes a letter, `/`, `!` or `?`. TEXT if there is none or it is longer than
-   * MAX_PENDING_CHARS, WAIT if further text decides.
+   * MAX_PENDING_CHARS, WAIT if that depends on further text.
    */
   readConstruct(text: string, at: number, final: boolean): ReadResult {
     const result = this.#readUnbounded(text, at)

@@ -100,7 +100,7 @@ function describeEnd({ role, status, reason }: Message): string[] {
   return [`_This answer is ${status}${why}_`]
 }
 
-/** The model's Markdown without span tags. If it leaves a block open, it is put into a fence. */
+/** The model's Markdown without span tags. Text that leaves a block open is put into a fence. */
 function formatProse(text: string): string {
   const prose = stripSpans(text)
   return isSelfContained(prose) ? prose : formatFence("markdown", prose)
@@ -123,7 +123,7 @@ function isSelfContained(text: string): boolean {
   return fence === null && hasBalancedPre(text)
 }
 
-/** Parsers disagree on fences inside `pre` and the reverse, so a text with both does not count as balanced. */
+/** Parsers disagree on fences inside `pre` and the reverse, so text with both does not count as balanced. */
 function hasBalancedPre(text: string): boolean {
   let depth = 0
   for (const [, slash] of text.matchAll(PRE)) {
@@ -151,7 +151,7 @@ function formatFence(language: string, text: string): string {
   return `${fence}${language}\n${text}\n${fence}`
 }
 
-/** A folded block. Viewers without `details` show a quote. */
+/** A collapsed block. Viewers without `details` show a quote. */
 function formatDetails(title: string, text: string): string {
   const quoted = text.split(/\r\n?|\n/).map((line) => `> ${line}`.trimEnd())
   return `<details><summary>${title}</summary>\n\n${quoted.join("\n")}\n\n</details>`

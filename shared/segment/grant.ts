@@ -23,7 +23,7 @@ export interface Resolver {
   listOrigins(): readonly string[]
 }
 
-/** The targets that the directives of a text may name. */
+/** Decides which targets the directives of a part may name. */
 export interface Permit {
   isOriginAllowed(origin: string): boolean
   isReplyAllowed(id: string): boolean
@@ -35,7 +35,9 @@ export interface Permit {
 
 export const NO_GRANTS: Grants = { origins: [], replies: [], assets: [] }
 
-/** The permit of a text with known grants. Without `assets`, every asset URL is accepted, and without `canvases` every document. */
+/**
+ * The permit for text with known grants. Without `assets`, every asset URL is accepted; without `canvases`, every document.
+ */
 export function grantsToPermit({ origins = [], replies = [], assets, canvases }: Partial<Grants>): Permit {
   return {
     isCanvasAllowed: (id) => canvases === undefined || canvases.includes(id),

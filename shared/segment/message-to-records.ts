@@ -26,7 +26,7 @@ export interface PlacedMessage {
   readonly message: Message
 }
 
-/** Longest text of a record, in UTF-16 code units. A longer text is written in several deltas. SPEC RE43. */
+/** Longest text of a record, in UTF-16 code units. Longer text is written in several deltas. SPEC RE43. */
 export const MAX_RECORD_TEXT_CHARS = 250_000
 
 /**
@@ -171,7 +171,7 @@ function textToRecords(part: TextPart, base: RecordBase): StreamRecord[] {
       ...(part.open ? [] : [{ type: "thinking_done" as const, ...end, ...whole, ...ms }]),
     ]
   }
-  // An open text with grants is exported as cut, because grants are a field of `text_done`.
+  // Open text with grants is exported as cut, because grants are a field of `text_done`.
   const hasEnd = part.open ? part.grants !== undefined : true
   const cut = part.cut === true || part.open ? { cut: true } : {}
   const grants = part.grants === undefined ? {} : { grants: copyGrants(part.grants) }
@@ -181,7 +181,7 @@ function textToRecords(part: TextPart, base: RecordBase): StreamRecord[] {
   ]
 }
 
-/** An empty text is one empty delta. */
+/** Empty text is one empty delta. */
 function cutIntoDeltas(text: string): string[] {
   const deltas: string[] = []
   for (let rest = text; rest !== "" || deltas.length === 0; ) {

@@ -1,5 +1,5 @@
 /**
- * parse-directives.ts: parses the directives of a single text that does not belong to a message.
+ * parse-directives.ts: parses the directives in text that does not belong to a message.
  *
  * It is used for the trailers of tool results, and by other programs. Messages go through segmenter.ts, which uses the same
  * code. The text must be sanitised already. Pure.
@@ -27,7 +27,7 @@ export interface DirectiveContext extends Partial<Grants> {
 }
 
 /**
- * Parses one complete text.
+ * Parses complete text.
  *
  * Shapes: (text, context) → Directives. Without a context, no external origin is allowed, no message id is known, and
  *         every asset URL is accepted.

@@ -2,7 +2,7 @@
  * prose-edges.ts: removes the Markdown that is left over where a span divides the text around it.
  *
  * In `- **<span…>…</span>**` the span becomes a segment of its own. Neither the bullet nor the asterisks then have any
- * text, so they are removed. For this, markup at the end of growing prose is held until the text after it decides. Pure:
+ * text, so they are removed. For this, markup at the end of growing prose is held until the text after it is known. Pure:
  * what is written depends only on the text so far, not on how it was split.
  */
 
@@ -164,7 +164,7 @@ function stripMarkers(text: string, isHead: boolean): string {
 const END_TAGS = /^(?:<\/[a-z]+[1-6]?>)+/
 const CELL_END = /^[ \t]*\|[ \t]*(?=\n)/
 
-/** White space after which a paragraph continues with text. In a new line, a digit may begin a list item. */
+/** White space after which a paragraph continues with text. On a new line, a digit may begin a list item. */
 const CONTINUATION = /^(?:[ \t]*(?![\s|*_~`<])|[ \t]*\n[ \t]*(?![\s|*_~`<>#+\-\d]))/
 
 /**

@@ -82,7 +82,7 @@ export function segmentsOf(message: Message): Segment[] {
   return deriveView(message).segments
 }
 
-/** The segments of an answer, and the id of the message that it replies to by a directive. */
+/** The segments of an answer, and the id of the message that a directive makes it a reply to. */
 function deriveView(message: Message): { readonly segments: Segment[]; readonly replyTo: string | null } {
   const segmenter = createMessageSegmenter()
   const segments = apply([], segmenter.advance(message))
@@ -164,7 +164,7 @@ export interface MessageSegmenter {
   /** Returns the message with the grants that `advance` has decided. */
   applyGrants(message: Message): Message
   readonly drift: readonly Drift[]
-  /** The message that the text replies to by a directive (`[[reply_to…]]`), so far. */
+  /** The id of the message that the directives so far (`[[reply_to…]]`) make the answer a reply to. */
   getReplyTo(): string | null
 }
 

@@ -24,7 +24,7 @@ export interface SpanScanner {
 }
 
 /**
- * Splits a growing text at its span tags.
+ * Splits growing text at its span tags.
  *
  * Shapes: text → SpanToken[]. The `text` and `raw` fields joined are the input.
  * Units: UTF-16 code units. Buffered text begins with a possible tag or with unfinished inline code.

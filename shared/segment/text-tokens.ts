@@ -37,7 +37,7 @@ export interface TokenScanner {
 }
 
 /**
- * Splits a growing text at its span tags and directives.
+ * Splits growing text at its span tags and directives.
  *
  * Shapes: text → TextToken[]. The `text` and `raw` fields joined are the input.
  * Errors: none.
@@ -162,7 +162,7 @@ function matchBracketTag(text: string, at: number, final: boolean): Match<Direct
   return BRACKET_TAG_PREFIX.test(head) ? WAIT : null
 }
 
-/** The directive in double brackets at the start of a text, or null. */
+/** The directive in double brackets at the start of `text`, or null. */
 export function parseBracketDirective(text: string): BracketDirective | null {
   const found = BRACKET_TAG.exec(text)
   if (found === null) return null

@@ -2,7 +2,7 @@
  * characters.ts: the characters that matter when model text is scanned: specials, controls, surrogates, unsafe joins.
  */
 
-/** Characters that need a decision. A `<` that cannot start an HTML construct does not. */
+/** Characters that may be syntax, so they have to be examined. A `<` that cannot start an HTML construct is skipped. */
 const SPECIAL = /[`\\\0-\x08\x0b-\x1f\u202d\u202e]|<(?=[A-Za-z/!?\0-\x08\x0b-\x1f\u202d\u202e]|$)|~~~/g
 export const PUNCTUATION = /[!-/:-@[-`{-~]/
 const TILDE = 126

@@ -67,7 +67,7 @@ export class LineFinder {
     return TEXT
   }
 
-  /** Cached, because a text may be one long line with many tags. */
+  /** Cached, because the text may be one long line with many tags. */
   #findLineEnd(text: string, at: number): number {
     const known = this.#lineEnd - this.#base
     if (known >= at && this.#isEnd) return known
@@ -94,7 +94,7 @@ export class InlineCodeFinder {
   /** Absolute position of the first code unit of the text. */
   #base = 0
   #runs = new Map<number, BacktickRuns>()
-  /** All runs before this position are recorded. */
+  /** All runs before this position have been recorded. */
   #searchedTo = 0
   /** Finds the ends of paragraphs. A paragraph ends at the line ending before the line that ends it. */
   readonly paragraphEnds = new LineFinder(isParagraphEnd)
@@ -158,7 +158,7 @@ export type Block =
   | { readonly type: "code"; readonly info: string; readonly text: string; readonly closed: boolean }
 
 /**
- * Splits a text into fenced code and the text between. One pass. SPEC CO1–CO3.
+ * Splits text into fenced code and the text between. One pass. SPEC CO1–CO3.
  *
  * Code blocks do not include their fences, nor the quote markers and indentation of the opening run. A list marker before
  * a fence stays in the text before it.

@@ -1,5 +1,5 @@
 /**
- * cut-text.ts: shortens a text without splitting a surrogate pair.
+ * cut-text.ts: shortens text without splitting a surrogate pair.
  *
  * Stored and sent text is UTF-8, which cannot represent half of a pair. Lengths are UTF-16 code units.
  */

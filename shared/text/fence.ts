@@ -1,5 +1,5 @@
 /**
- * fence.ts: decides line by line where a fence of code opens or ends, and where a paragraph ends.
+ * fence.ts: decides line by line where a code fence opens or ends, and where a paragraph ends.
  *
  * FENCE → code-tracker → clean, scanner, page
  * A simplified Markdown: the decision for a line does not depend on later lines, so incomplete text can be decided

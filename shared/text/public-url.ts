@@ -3,7 +3,7 @@
  *
  * model text → PUBLIC URL → directive; redirect → PUBLIC URL → fetch
  * The platform's WHATWG parser decides, and a URL that other parsers read differently is refused, because a check with one
- * parser would not hold for another. The ranges of addresses come from ipaddr.js. A public name may still resolve to a
+ * parser would not hold for another. The address ranges come from ipaddr.js. A public name may still resolve to a
  * private address; code that fetches a URL has to guard against that.
  */
 
@@ -105,7 +105,7 @@ const PRIVATE_TLDS = new Set(
   ).split(" "),
 )
 
-/** Public names known to lead to internal hosts: metadata services of clouds, and services that resolve to a chosen address. */
+/** Public names known to lead to internal hosts: cloud metadata services, and services that resolve to a chosen address. */
 const PRIVATE_NAMES = new Set(
   (
     "metadata.goog metadata.tencentyun.com metadata.packet.net metadata.platformequinix.com metadata.cloud.ibm.com " +
@@ -152,7 +152,7 @@ function extractEmbeddedV4(parts: readonly number[]): ipaddr.IPv4[] | null {
   return null
 }
 
-/** RFC 5214: an interface inside an IPv4 network. */
+/** Whether the address is an ISATAP address (RFC 5214), which ends in an IPv4 address. */
 function isIsatap(parts: readonly number[]): boolean {
   return ((parts[4] ?? 0) & 0xfdff) === 0 && parts[5] === 0x5efe
 }

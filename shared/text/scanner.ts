@@ -33,15 +33,15 @@ export interface Match<P> {
   readonly end: number
 }
 
-/** Defines the tokens to find. Between two calls of `startText` it is called from left to right. */
+/** Defines the tokens to find. Between calls to `startText`, the positions passed to it only increase. */
 export interface Matcher<P> {
-  /** A new text begins. `head` is the result of `countHeadSpaces` for the text before it. */
+  /** Called when new text begins. `head` is the result of `countHeadSpaces` for the text before it. */
   startText(head: number): void
   /** Index of the next possible token, or the end of the text. */
   findCandidate(text: string, from: number): number
   /** The match at a candidate; WAIT if further text may complete one, null if none can. */
   matchAt(text: string, at: number, final: boolean): Match<P> | typeof WAIT | null
-  /** The match is outside code and is reported. */
+  /** Called when a match turns out to be outside code, just before it is reported. */
   acceptMatch(found: Match<P>): void
 }
 
@@ -63,10 +63,10 @@ export function countHeadSpaces(head: number, text: string): number {
 
 export class TextScanner<P> {
   readonly #matcher: Matcher<P>
-  /** Text in which code can't be decided yet. Its first `#reported` code units are reported. */
+  /** Text for which it is not yet known what is code. Its first `#reported` code units have been reported. */
   #text = ""
   #reported = 0
-  /** Code is decided up to this index. */
+  /** Up to this index, it is known what is code. */
   #settled = 0
   readonly #line: LineState = createLineState()
   /** The line is tracked up to this index. */
@@ -80,7 +80,7 @@ export class TextScanner<P> {
   #head = 0
   #endHead = 0
   #tokens: (P | PlainToken)[] = []
-  /** Text after `#text` without candidates. All of it is reported. */
+  /** Text after `#text`, without candidates. All of it has been reported. */
   #plain: string[] = []
   #plainLength = 0
   /** Index of the next backtick, candidate, `~~~`, ```` ``` ```` and blank line, or the end of the text; -1 if unknown. */
@@ -89,7 +89,7 @@ export class TextScanner<P> {
   #nextTildes = -1
   #nextTripleBackticks = -1
   #nextBlankLine = -1
-  /** Index of a run that is not a fence so far. */
+  /** Index of the last run that was tried and did not open a fence. */
   #rejectedRun = -1
 
   constructor(matcher: Matcher<P>) {
@@ -105,7 +105,7 @@ export class TextScanner<P> {
       this.#matcher.startText(head)
       const candidate = this.#matcher.findCandidate(chunk, 0)
       if (candidate === chunk.length && !this.#reportPlain(chunk)) return this.#tokens
-      // All text before the candidate is reported, so nothing in it can become a token.
+      // Everything before this chunk has been reported, so the candidate is the first possible token.
       this.#nextCandidate = this.#text.length + this.#plainLength + candidate
     }
     this.#text = this.#mergePlain(chunk)
@@ -116,7 +116,10 @@ export class TextScanner<P> {
     return this.#tokens
   }
 
-  /** Reports text without candidates, for which code need not be decided yet. Returns true if too much of it is stored. */
+  /**
+   * Reports a chunk that has no candidates, whether or not it is code. Returns true, and reports nothing, if the buffer
+   * would become too large.
+   */
   #reportPlain(chunk: string): boolean {
     if (this.#plainLength + chunk.length >= MAX_PLAIN_CHARS) return true
     if (chunk === "") return false
@@ -151,7 +154,7 @@ export class TextScanner<P> {
     return this.#trackedTo
   }
 
-  /** Decides the text up to and including the next special character. Returns the index after it, or WAIT. */
+  /** Works out what is code up to and including the next special character. Returns the index after it, or WAIT. */
   #settleNext(at: number, final: boolean): number {
     const text = this.#text
     if (this.#inRun) {
@@ -237,7 +240,7 @@ export class TextScanner<P> {
     return match.end
   }
 
-  /** Index of the first token in undecided text that counts unless it turns out to be in code. */
+  /** Index of the first possible token in undecided text. Text before it can be reported now. */
   #findFirstPending(final: boolean): number {
     const text = this.#text
     let at = Math.max(this.#reported, this.#settled)
@@ -279,7 +282,7 @@ export class TextScanner<P> {
 
 const BACKSLASH = 92
 
-/** Reported text without candidates that is stored, in UTF-16 code units, before its code is decided after all. */
+/** Maximum length of buffered plain text, in UTF-16 code units. Beyond it, the scanner works out what is code. */
 const MAX_PLAIN_CHARS = 256 * MAX_PENDING_CHARS
 
 function indexOfOr(text: string, needle: string, from: number, otherwise: number): number {

@@ -26,7 +26,7 @@ export function toDay(ms: number): string {
   return `${pad(year, 4)}-${pad(month, 2)}-${pad(day, 2)}`
 }
 
-/** Whether a text is an existing day from 1970 on, such as `2026-01-31`. */
+/** Whether a string is an existing day from 1970 on, such as `2026-01-31`. */
 export function isDay(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false
   const [year = 0, month = 0, day = 0] = text.split("-").map(Number)

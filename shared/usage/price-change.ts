@@ -49,7 +49,7 @@ export const pricesSchema = v.strictObject({
     v.maxLength(MAX_PRICES),
     v.check((entries) => new Set(entries.map(priceKey)).size === entries.length),
   ),
-  /** That of the list which the sender has read. Absent: replaces any list. */
+  /** The revision of the list that the sender has read. If it is absent, any list is replaced. */
   revision: v.optional(v.pipe(v.string(), v.maxLength(64))),
 })
 

@@ -18,10 +18,10 @@ export interface PriceView {
 }
 
 export interface PricesView {
-  /** The tenant's own, which come first. */
+  /** The tenant's own prices, which take precedence. */
   readonly prices: readonly PriceView[]
   readonly built_in: readonly PriceView[]
-  /** Names the list in `prices`. A server of an earlier version returns none. */
+  /** Identifies the current state of `prices`. A server of an earlier version returns none. */
   readonly revision?: string
 }
 

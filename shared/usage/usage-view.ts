@@ -7,7 +7,7 @@ import type { UsageTotals } from "./usage-totals.ts"
 export interface TotalsView {
   /** Model calls. */
   readonly calls: number
-  /** Calls whose cost is unknown. `cost_nano_usd` does not include them. */
+  /** Calls whose cost is unknown. `cost_nano_usd` includes at most an estimate for them. */
   readonly unpriced_calls: number
   readonly retries: number
   readonly input_tokens: number

@@ -44,7 +44,7 @@ interface Passes {
 
 const createSamples = (): Samples => ({ first: [], windows: [] })
 
-/** Called for every frame of a stream, with its arrival time. */
+/** Calls `take` for every frame of a stream, with its arrival time. Returns a function that stops this. */
 function collect(socket: WebSocket, take: (text: string, now: number) => void): () => void {
   const hear = (event: MessageEvent): void => take(String(event.data), performance.now())
   socket.addEventListener("message", hear)
@@ -88,7 +88,7 @@ async function streamFloor(
   stop()
 }
 
-/** Opens all sockets of a kind, each slightly later than the one before. */
+/** Starts a stream on each socket of a kind, each slightly later than the one before. */
 async function streamAll(sockets: readonly WebSocket[], stream: (socket: WebSocket) => Promise<void>): Promise<void> {
   const streams = sockets.map(async (socket, i) => {
     await sleep((i * DELTA_WINDOW_MS) / STREAMS)

@@ -1,11 +1,12 @@
 /**
- * client.ts: two clients of a session: one counts the frames, the other one builds the transcript.
+ * client.ts: two clients of a session: one counts the frames, the other builds the transcript.
  */
 
 import type { Cuecard } from "cuecard/testing"
 import { applyToMessage } from "../../shared/protocol/apply-ops.ts"
 import { parseServerFrame, type ServerFrame, type WireMessage } from "../../shared/protocol/server-frame.ts"
 import { PROTOCOL_VERSION, SEEN_EVERY_FRAMES } from "../../shared/limits.ts"
+import { MAX_SOCKET_FRAMES } from "../../shared/user-limits.ts"
 import { type Exchange, exchange, opened } from "./measure.ts"
 
 export function connect(cuecard: Cuecard, session: string): Promise<WebSocket> {
@@ -46,11 +47,25 @@ export async function runTurn(socket: WebSocket, content: string): Promise<Turn>
   let [seq, text] = [0, ""]
   const isLast = (frame: string): boolean => {
     text = frame
-    return frame.includes('"op":"end"')
+    return frame.includes('"op":"end"') || frame.startsWith('{"type":"error"')
   }
   const done = await exchange(socket, frame, (text) => text.startsWith('{"type":"ops"'), isLast)
+  if (text.startsWith('{"type":"error"')) throw new Error(text)
   seq = Number(/"seq":(\d+)/.exec(text)?.[1])
   return { ...done, up: Buffer.byteLength(frame) + see(socket, seq, done.frames) }
+}
+
+/** Turns that one socket can run before it reaches the limit of its frames (SPEC LI4), at any speed. */
+const TURNS_PER_SOCKET = Math.floor(MAX_SOCKET_FRAMES / 2)
+
+/** Fills a session with short turns, on as many sockets as the limit of frames requires. */
+export async function fillSession(cuecard: Cuecard, session: string, turns: number): Promise<void> {
+  for (let done = 0; done < turns; done += TURNS_PER_SOCKET) {
+    const socket = await openSession(cuecard, session)
+    for (let turn = done; turn < Math.min(done + TURNS_PER_SOCKET, turns); turn++)
+      await runTurn(socket, `Question number ${turn}?`)
+    socket.close()
+  }
 }
 
 /** Sends `seen` frames as often as the protocol requires, and returns their bytes. */

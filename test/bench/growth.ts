@@ -5,7 +5,7 @@
  */
 
 import { startCuecard } from "cuecard/testing"
-import { openSession, runTurn, type Turn } from "./client.ts"
+import { fillSession, openSession, runTurn, type Turn } from "./client.ts"
 import { mb, median, ms, rssBytes, sleep } from "./measure.ts"
 import type { Row } from "./table.ts"
 
@@ -53,19 +53,20 @@ export async function benchGrowth(): Promise<Row[]> {
   const other = await openSession(cuecard)
   for (let i = 0; i < 2 * RUNS; i++) await runTurn(other, "Question?")
   other.close()
-  const socket = await openSession(cuecard)
+  const { id } = await cuecard.createSession()
   const rows: Row[] = []
   let turn = 1
   for (const mark of MARKS) {
-    for (; turn < mark; turn++) await runTurn(socket, `Question number ${turn}?`)
+    await fillSession(cuecard, id, mark - turn)
     await settled(logs)
     logs.length = 0
+    const socket = await openSession(cuecard, id)
     const turns: Turn[] = []
-    for (; turn < mark + RUNS; turn++) turns.push(await runTurn(socket, `Question number ${turn}?`))
+    for (turn = mark; turn < mark + RUNS; turn++) turns.push(await runTurn(socket, `Question number ${turn}?`))
+    socket.close()
     await settled(logs)
     rows.push(rowOf(mark, { turns, logs, memory: rssBytes(cuecard.pid()) }))
   }
-  socket.close()
   await cuecard.close()
   return rows
 }

@@ -1,7 +1,7 @@
 /** history.ts: a page of 50 from sessions of 100, 1,000 and 10,000 messages: time, bytes, rows read. */
 
 import { type Cuecard, startCuecard } from "cuecard/testing"
-import { openSession, type Page, readPage, runTurn } from "./client.ts"
+import { fillSession, type Page, readPage } from "./client.ts"
 import { kb, median, ms } from "./measure.ts"
 import type { Row } from "./table.ts"
 
@@ -9,7 +9,7 @@ const SIZES = [100, 1_000, 10_000] as const
 const RUNS = 21
 const PAGE = 50
 
-/** Sent in batches, so that ten thousand messages take less than a minute. */
+/** A short answer, so that ten thousand messages take less than a minute. */
 const ANSWER = [
   [{ type: "text_delta", delta: "An answer about as long as a sentence is, and no longer." }, { type: "finish" }],
 ] as const
@@ -17,9 +17,7 @@ const ANSWER = [
 /** Creates a session with this number of messages through the API. */
 async function fill(cuecard: Cuecard, messages: number): Promise<string> {
   const { id } = await cuecard.createSession()
-  const socket = await openSession(cuecard, id)
-  for (let i = 0; i < messages / 2; i++) await runTurn(socket, `Question number ${i}?`)
-  socket.close()
+  await fillSession(cuecard, id, messages / 2)
   return id
 }
 

@@ -22,7 +22,7 @@ export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms))
 }
 
-/** Clock ticks a second of /proc: fixed on Linux. */
+/** Clock ticks per second in /proc, which is fixed on Linux. */
 const TICKS_PER_SECOND = 100
 
 /** Processor time of a process so far, user and system, in milliseconds. */

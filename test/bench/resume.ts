@@ -29,7 +29,7 @@ interface Cut {
   readonly ended: Promise<unknown>
 }
 
-/** Extra characters after half of the text, so that each run cuts at a different moment of a window. */
+/** Extra milliseconds after half of the text, so that each run cuts at a different moment of a window. */
 const momentMs = (run: number): number => (run * DELTA_WINDOW_MS) / RUNS
 
 /** Runs a turn and cuts the reader off after half of it. */

@@ -1,8 +1,8 @@
 /**
  * tenant-export.ts: the export of a tenant of 100 and of 1,000 sessions: memory growth of workerd, and duration.
  *
- * The floor reads the export of each session, one after the other, through its route. Every measurement runs in its own process, on the
- * same state.
+ * The floor reads the export of each session, one after the other, through its route. Every measurement runs in its own
+ * process, on the same state.
  */
 
 import { mkdtemp, rm } from "node:fs/promises"

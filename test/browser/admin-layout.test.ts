@@ -1,4 +1,4 @@
-/** admin-layout.test.ts: the admin page in all sizes, themes and directions: it is accessible, and nothing overflows. */
+/** admin-layout.test.ts: the admin page is accessible, and nothing overflows, in all sizes, themes and directions. */
 
 import type { Page } from "playwright-core"
 import { beforeAll, describe, expect, test } from "vitest"
@@ -13,7 +13,7 @@ const SECTIONS = ["users", "keys", "issuers", "agents", "usage", "prices", "sett
 
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0" } })
 
-/** Elements that overflow the window sideways, except in lists that scroll. */
+/** Returns the elements that overflow the window sideways. */
 function findOverflow(page: Page): Promise<string[]> {
   return page.$$eval(".admin main *, .admin > header *, dialog[open] *", (all) =>
     all
@@ -67,7 +67,7 @@ describe("every section", () => {
     ["issuers", "Add a provider"],
     ["agents", "Add an agent"],
   ])(
-    "[AD8] the form of %s: axe finds nothing; the keyboard stays inside, and returns to its button",
+    "[AD8] the form of %s: axe finds nothing; the keyboard focus stays inside, and returns to its button",
     async (section, name) => {
       for (const size of IS_FULL ? [DESK, PHONE] : [DESK]) {
         const { page } = await openAdmin(setup.browser, setup.cuecard, section, { size, bypassCSP: true })

@@ -17,7 +17,7 @@ export interface OpenedAdmin {
   readonly errors: string[]
 }
 
-/** Name, size, theme and direction of the views in which a section of the admin page is pictured. */
+/** Name, size, theme and direction of the views in which screenshots of an admin section are taken. */
 export const PICTURED_VIEWS = [
   ["desk-light", DESK, "light", "ltr"],
   ["desk-dark", DESK, "dark", "ltr"],
@@ -25,7 +25,7 @@ export const PICTURED_VIEWS = [
   ["phone-dark-rtl", PHONE, "dark", "rtl"],
 ] as const
 
-/** A development token for `demo`. */
+/** Requests a development token for `demo`. */
 export async function tokenFor({ url }: Cuecard, user: string, role: Role): Promise<string> {
   const headers = { "content-type": "application/json" }
   const response = await fetch(`${url}/v1/dev/token`, { method: "POST", headers, body: JSON.stringify({ user, role }) })
@@ -42,7 +42,7 @@ export async function callApi(cuecard: Cuecard, token: string, method: string, p
   return { status: response.status, body: text === "" ? null : JSON.parse(text) }
 }
 
-/** Registers a user, as the first conversation does. */
+/** Registers a user, as creating their first conversation does. */
 export async function addUser(cuecard: Cuecard, user: string, role: Role = "member"): Promise<void> {
   const token = await tokenFor(cuecard, user, role)
   const created = await callApi(cuecard, token, "POST", "/v1/sessions", { title: "First" })
@@ -73,12 +73,12 @@ export async function openAdmin(
   return { page, errors }
 }
 
-/** The row of a list that contains a text. */
+/** Finds the list row that contains a text. */
 export function rowWith(page: Page, text: string) {
   return page.locator(".rows > li", { hasText: text })
 }
 
-/** A button of the open dialog. */
+/** Finds a button of the open dialog. */
 export function dialogButton(page: Page, name: string) {
   return page.locator("dialog[open]").getByRole("button", { name, exact: true })
 }

@@ -73,7 +73,7 @@ describe("export and deletion", () => {
     await expect.poll(() => page.textContent("main .fault")).toContain("None of these files is the manifest")
     await field.setInputFiles([manifest])
     await expect.poll(() => page.textContent("main .fault")).toContain("Missing: part 1.")
-    // The part is held back in transit, and the upload is stopped and cancelled.
+    // The part is held back in transit while the upload is stopped and its import cancelled.
     let isHeld = true
     await page.route("**/v1/tenant/imports/*/files/1", async (route) => {
       while (isHeld) await new Promise((done) => setTimeout(done, 50))
@@ -104,7 +104,7 @@ describe("export and deletion", () => {
     await page.context().close()
   })
 
-  test("[AD7] the tenant is deleted only after typing its id, and the deletion is undone; an admin can do neither", async () => {
+  test("[AD7] the tenant is deleted only after its id is typed, and the deletion can be undone; an admin can do neither", async () => {
     const admin = await openAdmin(setup.browser, setup.cuecard, "tenant", { role: "admin", user: "an-admin" })
     expect(await admin.page.textContent("main")).toContain("Only owners can export or delete the organization.")
     await admin.page.context().close()

@@ -21,7 +21,7 @@ describe("who is admitted", () => {
       expect(await page.textContent("h1")).toBe("You don't have access to this page")
       expect(await page.locator("nav").count()).toBe(0)
       await page.click("main a")
-      // The composer of a viewer disappears when the page knows the role.
+      // A viewer's composer disappears once the page knows the role.
       await page.waitForSelector("main.view", SOON)
       expect(errors).toEqual([])
       await page.context().close()
@@ -48,7 +48,7 @@ describe("who is admitted", () => {
     await page.context().close()
   })
 
-  test("[AD1] a refusal shows the server's text, and nothing else changes", async () => {
+  test("[AD1] if a request is refused, the server's text is shown and nothing else changes", async () => {
     const { page } = await openAdmin(setup.browser, setup.cuecard, "agents")
     await page.click("text=Add an agent")
     await page.getByLabel("Name", { exact: true }).fill("Not A Name")
@@ -124,7 +124,7 @@ describe("API keys", () => {
     const key = await field.inputValue()
     expect(key).toMatch(/^ck_demo_[0-9A-Za-z]+_[0-9A-Za-z]+_[0-9A-Za-z]{6}$/)
     expect((await callApi(setup.cuecard, key, "POST", "/v1/tokens", { user: "key-user" })).status).toBe(200)
-    // Only its button closes the dialog.
+    // Escape must not close the dialog; only its button does.
     await page.keyboard.press("Escape")
     expect(await field.isVisible()).toBe(true)
     await dialogButton(page, "I've stored it").click()
@@ -171,7 +171,7 @@ describe("API keys", () => {
 })
 
 describe("sign-in providers", () => {
-  test("[AD4] a provider is saved only if its keys are found; its secret is never shown; it can be changed and deleted", async () => {
+  test("[AD4] a provider is saved only if its keys are found, can be changed and deleted, and never shows its secret", async () => {
     const provider = await startOidcProvider({ redirectUris: [`${setup.cuecard.url}/auth/callback/staff`] })
     const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "issuers")
     await page.getByRole("button", { name: "Add a provider" }).click()

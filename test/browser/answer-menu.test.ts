@@ -1,4 +1,4 @@
-/** answer-menu.test.ts: the trace id of an answer identifies its line in the log of a real server. */
+/** answer-menu.test.ts: an answer's trace id identifies its turn's line in a real server's log. */
 
 import { expect, test } from "vitest"
 import { type Cuecard, startCuecard } from "cuecard/testing"
@@ -11,7 +11,7 @@ const OUT = "test/browser/out"
 test.each([
   ["desk", DESK, "light"],
   ["phone", PHONE, "dark"],
-] as const)("[OB9] [OB2] copied from the menu on a %s, it finds the line of the turn", async (name, size, theme) => {
+] as const)("[OB9] [OB2] the trace id copied on a %s identifies the turn's line", async (name, size, theme) => {
   const lines: string[] = []
   const cuecard: Cuecard = await startCuecard({ onLog: (line) => void lines.push(line) })
   const browser = await openChromium()
@@ -21,7 +21,7 @@ test.each([
   await settled(page)
   await page.click("[aria-label=More]")
   await page.waitForSelector("[role=menu]")
-  // Its position needs a frame.
+  // Positioning the menu takes a frame.
   await untilStill(page)
   await page.screenshot({ path: `${OUT}/answer-menu-${name}.png` })
   await page.click("text=Copy trace ID")

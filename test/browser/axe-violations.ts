@@ -1,4 +1,4 @@
-/** axe-violations.ts: runs axe in a page that was opened without its content security policy, which forbids axe's script. */
+/** axe-violations.ts: runs axe in a page opened without its content security policy, which would block axe's script. */
 
 import { createRequire } from "node:module"
 import type { AxeResults } from "axe-core"
@@ -8,7 +8,7 @@ import type { Page } from "playwright-core"
 const RULE_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js")
 
-/** Waits until no transition or animation changes a colour any more. */
+/** Waits until all transitions and animations have finished, because they change colours. */
 async function untilRested(page: Page): Promise<void> {
   await page.evaluate(() => Promise.all(document.getAnimations().map((one) => one.finished.catch(() => {}))))
 }

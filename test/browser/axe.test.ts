@@ -1,6 +1,6 @@
 /**
- * axe.test.ts: accessibility of the page in a real Chromium: axe in every state, keyboard focus, target sizes, the text
- * of images, forced colours and print.
+ * axe.test.ts: accessibility of the page in a real Chromium: axe in every state, keyboard focus, target sizes, text
+ * alternatives of images, forced colours and print.
  */
 
 import type { Browser, Page } from "playwright-core"
@@ -11,7 +11,7 @@ import { ask, DESK, FIELD, open, PHONE, settled, THEMES, untilStill, type View }
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const SOON = { timeout: 20_000 }
-/** SPEC AX5, in CSS pixels. */
+/** Minimum width and height of a target, in CSS pixels. SPEC AX5. */
 const MIN_TARGET_PX = 24
 
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0", PROBE_TOOLS: "on" } })
@@ -129,7 +129,7 @@ const STATES: readonly State[] = [
   },
 ]
 
-/** Opens the page without its content security policy, which forbids axe's script. */
+/** Opens the page without its content security policy, which would block axe's script. */
 async function openBare(browser: Browser, view: View): Promise<Page> {
   const { page } = await open(browser, setup.cuecard, { ...view, bypassCSP: true })
   return page
@@ -151,7 +151,7 @@ describe("axe finds nothing in", () => {
   })
 })
 
-/** The names of the focused element and of the box that contains it. */
+/** Returns the names of the focused element and of the box that contains it. */
 function readFocus(page: Page): Promise<string> {
   return page.evaluate(() => {
     const one = document.activeElement
@@ -163,7 +163,7 @@ function readFocus(page: Page): Promise<string> {
 describe("the keyboard", () => {
   test("[AX2] the first Tab reaches a button that moves the focus to the message field", async () => {
     const { page } = await open(setup.browser, setup.cuecard)
-    // Starts at the top of the page, which focuses the message field when it opens.
+    // Moves the focus to the top of the page, because the page focuses the message field when it opens.
     await page.$eval(".page", (top) => {
       top.setAttribute("tabindex", "-1")
       ;(top as HTMLElement).focus()
@@ -175,7 +175,7 @@ describe("the keyboard", () => {
     await page.context().close()
   })
 
-  test("[AX3] the drawer takes the focus, keeps it, and returns it to its button", async () => {
+  test("[AX3] the drawer takes the focus, keeps it, and returns it to the button that opened it", async () => {
     const { page } = await open(setup.browser, setup.cuecard, { size: PHONE })
     await askAndWait(page, "/say one")
     await page.focus(".drawer-button")
@@ -190,7 +190,7 @@ describe("the keyboard", () => {
     expect([...places].filter((place) => place !== "sidebar")).toEqual([])
     await page.keyboard.press("Escape")
     await expect.poll(() => readFocus(page)).toBe("topbar/drawer-button")
-    // On a wide page, nothing behind the list may stay inert.
+    // When the window becomes wide, the drawer becomes a column, so nothing may stay inert.
     await page.keyboard.press("Enter")
     await expect.poll(() => page.$eval(".behind-drawer", (one) => one.hasAttribute("inert"))).toBe(true)
     await page.setViewportSize(DESK)
@@ -212,7 +212,7 @@ describe("what is drawn", () => {
     await page.context().close()
   })
 
-  test("[AX5] every button, link and field is at least 24 pixels wide and high, except links within text", async () => {
+  test("[AX5] every button, link and field is at least 24 pixels wide and tall, except links within text", async () => {
     for (const size of [DESK, PHONE]) {
       const { page } = await open(setup.browser, setup.cuecard, { size })
       await askAndWait(page, "What's the weather in London and Paris?")

@@ -1,4 +1,4 @@
-/** budgets.test.ts: budgets in a real Chromium: what a user sees of them, what a refusal looks like, and the admin page. */
+/** budgets.test.ts: budgets in a real Chromium: what a user sees of them, how a refusal looks, and the admin page. */
 
 import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
@@ -51,7 +51,7 @@ describe("the page", () => {
     await limit({ tenant: null, roles: { member: null } })
   })
 
-  test("[BU14] a refused message stays with its reason, even after a reload, and is sent once the budget allows it", async () => {
+  test("[BU14] a refused message keeps its place and shows the reason, even after a reload, and can be sent once the budget allows it", async () => {
     await limit({ tenant: { tokens_per_day: 0 } })
     const { page } = await open(setup.browser, setup.cuecard)
     await ask(page, "/say hello")

@@ -11,7 +11,7 @@ import { closeContexts, openChromium } from "../support/chromium.ts"
 import { ask, open, openIn, settled } from "./page.ts"
 import { call, expectClock, freePort, SOON } from "./rich.ts"
 
-/** Counts the messages it receives. A click on a button sends the message that the button names. */
+/** A document that counts the messages it receives. A click on a button sends the message that the button names. */
 const LISTENER = `<output id=n>0</output><script>
 addEventListener("message", () => { n.textContent = Number(n.textContent) + 1 })
 </script><button id=ready>ready</button><button id=gone>gone</button><script>
@@ -19,7 +19,7 @@ for (const b of document.querySelectorAll("button"))
   b.onclick = () => setTimeout(() => parent.postMessage({ type: "cuecard:" + b.id }, "*"), 50)
 </script>`
 
-/** Shows its origin and the theme that the page sent it. */
+/** A document that shows its origin and the theme that the page sent it. */
 const GREETER = `<p></p><script>
 addEventListener("message", ({ data }) => { document.querySelector("p").textContent = origin + " " + data.theme })
 parent.postMessage({ type: "cuecard:ready" }, "*")
@@ -90,7 +90,7 @@ describe.each([
     expect(await page.getAttribute("iframe", "sandbox")).toBe("allow-scripts")
     expect(errors).toEqual([])
     expect(strangers.filter((url) => !url.startsWith(`${place}${pathname}`))).toEqual([])
-    // No other URL serves it, not even on the origin of the page.
+    // No other URL serves the document, not even on the page's origin.
     const framed = { "sec-fetch-dest": "iframe" }
     expect(await askAs(new URL(place).host, cuecard, pathname + search, framed)).toBe(200)
     expect(await askAs(new URL(place).host, cuecard, pathname + search, { "sec-fetch-dest": "document" })).toBe(403)
@@ -120,7 +120,7 @@ describe.each([
       for (const type of ["cuecard:ready", "cuecard:gone"]) postMessage({ type }, "*")
     })
     await press("#ready")
-    // The answer goes to the sender.
+    // The page answers only the sender.
     await expect.poll(() => readOutput(second), SOON).toBe("3")
     expect(await readOutput(first)).toBe("2")
     expect(await element?.evaluate((one) => one.isConnected)).toBe(true)
@@ -136,7 +136,7 @@ describe.each([
   })
 })
 
-test("[CD2] the origin of the documents serves no page, no API route and no media", async () => {
+test("[CD2] the documents' origin serves no page, no API route and no media", async () => {
   const host = new URL(canvas).host
   for (const path of ["/", "/index.html", "/healthz", "/v1/sessions", "/v1/dev/token", "/media/x", "/media/remote"]) {
     expect([path, await askAs(host, apart, path)]).toEqual([path, 404])
@@ -144,7 +144,7 @@ test("[CD2] the origin of the documents serves no page, no API route and no medi
   expect(await askAs(new URL(apart.url).host, apart, "/healthz")).toBe(200)
 })
 
-test("[SE1] [HD2] [PG41] [PG66] a document of another origin is framed while the tenant allows that origin, and is a link otherwise", async () => {
+test("[SE1] [HD2] [PG41] [PG66] a document from another origin is framed while the tenant allows that origin, and is a link otherwise", async () => {
   const far = "https://frames.example.com"
   const admin = await joined.tokenFor({ scope: "admin" })
   const allow = async (embed_origins: readonly string[]): Promise<void> => {

@@ -1,6 +1,5 @@
 /**
- * erase-user.test.ts: erases a user on the admin page. The test waits until no isolate can trust the user's tokens any
- * more.
+ * erase-user.test.ts: erases a user on the admin page. The test waits until no isolate can still trust the user's tokens.
  */
 
 import { expect, test } from "vitest"
@@ -11,7 +10,7 @@ const SOON = { timeout: 20_000 }
 
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0" } })
 
-test("[AD2] [AD7] a user is erased after typing their id, and the receipt is listed", async () => {
+test("[AD2] [AD7] a user is erased after their id is typed, and the receipt is listed", async () => {
   await addUser(setup.cuecard, "to-erase")
   const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "users")
   await page.getByLabel("User ID starts with").fill("to-erase")
@@ -27,7 +26,7 @@ test("[AD2] [AD7] a user is erased after typing their id, and the receipt is lis
   await page.click("nav >> text=Export & deletion")
   const receipt = rowWith(page, "User to-erase")
   await receipt.waitFor(SOON)
-  // Tokens that another isolate still trusts are refused before anything is erased.
+  // The erasure starts only once no isolate still accepts the user's tokens.
   await expect
     .poll(() => receipt.textContent(), { timeout: 90_000 })
     .toMatch(/Done.*1 conversation · .*Recoverable by the platform's operator until/s)

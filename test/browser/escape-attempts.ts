@@ -1,14 +1,14 @@
 /**
- * escape-attempts.ts: documents that try to contact a host or to read objects of the page.
+ * escape-attempts.ts: documents that try to contact a host or to read the page's objects.
  *
  * Each attempt is a whole document with its own hosts (`To`), so that a request identifies its attempt.
  */
 
 /** The hosts of one attempt. */
 export interface To {
-  /** A URL without a slash at its end. */
+  /** A URL without a trailing slash. */
   readonly evil: string
-  /** Host and port for packets. */
+  /** Host and port for UDP packets. */
   readonly udp: string
 }
 
@@ -122,7 +122,7 @@ const framed: Code = (to) => `<iframe srcdoc="<script>${rtc(to)}</script>"></ifr
 const inXml = (name: string, to: To, bracket = "&lt;"): string =>
   `<${name} srcdoc="${bracket}script>${rtc(to)}${bracket}/script>"/>`
 
-/** A JavaScript string literal that neither ends the script nor contains tags. */
+/** Returns a JavaScript string literal that neither ends the script nor contains tags. */
 const text = (value: string): string => JSON.stringify(value).replaceAll("<", "\\x3c")
 const insert = (html: string): string =>
   `const d=document.createElement('div');document.documentElement.append(d);d.innerHTML=${text(html)}`

@@ -1,10 +1,10 @@
 /**
  * escape.test.ts: documents that try to reach other hosts from their frame, in a real Chromium.
  *
- * The test serves page and documents with the headers and the sealing of the Worker. It first runs each attempt
+ * The test serves the page and the documents with the Worker's headers and sealing. It first runs each attempt
  * (escape-attempts.ts) alone and without restrictions. If this browser supports the attempt, its host must receive
  * something. Then it puts all attempts into one restricted page, together with an unrestricted control document. There,
- * only the control's host may receive anything.
+ * only the control's hosts may receive anything.
  */
 
 import { createSocket } from "node:dgram"
@@ -19,7 +19,7 @@ import { closeContexts, openChromium } from "../support/chromium.ts"
 import { GRABS, type To, ATTEMPTS } from "./escape-attempts.ts"
 
 /**
- * The requests that each attempt's hosts received, and requests to our own server for anything but the page and its
+ * The requests that the attempts' hosts received, and the requests to our own server for anything but the page and its
  * documents.
  */
 const received: string[] = []
@@ -40,7 +40,7 @@ function control({ evil, udp }: To): string {
 
 const nameOf = (at: number): string => ALL[at]?.name ?? "unknown"
 
-/** A connection alone counts, even if no data follows. */
+/** Servers that record connections, which count even if no data follows. */
 const listeners = ALL.map(({ name }) =>
   createServer((socket) => {
     received.push(`${name}: a connection`)
@@ -78,7 +78,7 @@ const server = createHttp((request, response) => {
 /** Documents that don't try to reach a host. */
 const [GRABBING, ENDLESS] = [-1, -2]
 
-/** A document that reports that its script runs, and then makes its attempt. */
+/** Returns a document that reports that its script runs, and then makes its attempt. */
 function documentAt(at: number): string {
   const to = hosts[at]
   if (at === ENDLESS) return `<script>parent.postMessage(${at}, "*");setTimeout(() => { for (;;); }, 100)</script>`
@@ -98,7 +98,7 @@ beforeAll(async () => {
   await Promise.all([...started, ...packets.map((one) => new Promise<void>((done) => one.bind(0, "0.0.0.0", done)))])
   const portOf = (address: unknown): number => (address as AddressInfo).port
   own = `http://127.0.0.1:${portOf(server.address())}`
-  // WebRTC sends packets through a network interface and not through the loopback.
+  // WebRTC sends packets through a network interface, not through the loopback.
   const outer = Object.values(networkInterfaces()).flatMap((all) => all ?? [])
   const address = outer.find(({ family, internal }) => family === "IPv4" && !internal)?.address
   hasNetwork = address !== undefined
@@ -142,8 +142,8 @@ describe("a document that tries to escape", () => {
     const ran = await countRuns(page)
     await page.goto(`${own}/page?mode=${mode}&attempts=${ATTEMPTS.map((_, at) => at).join(",")}`)
     await expect.poll(ran, { timeout: 60_000 }).toBe(ATTEMPTS.length)
-    // The unrestricted control starts after them in the same page. Once it has reached its hosts, the others have had
-    // enough time.
+    // The unrestricted control starts after the attempts, in the same page. Once it has reached its hosts, the attempts
+    // have had enough time.
     await addControlFrame(page)
     const isControl = (entry: string): boolean => entry.startsWith(nameOf(CONTROL))
     const controls = hasNetwork ? 2 : 1
@@ -160,7 +160,7 @@ describe("a document that tries to escape", () => {
     const ran = await countRuns(page)
     await page.goto(`${own}/page?mode=closed&attempts=${ENDLESS}`, { waitUntil: "commit" })
     await expect.poll(ran, { timeout: 20_000 }).toBe(1)
-    // The loop has started by the last of these.
+    // By the last iteration, the document's loop has started.
     for (let n = 0; n < 20; n++) {
       await page.evaluate(() => new Promise((done) => setTimeout(done, 20)))
     }
@@ -186,7 +186,7 @@ describe("a document that tries to escape", () => {
     }, `/canvas/documents/${CONTROL}/index.html?mode=open`)
   }
 
-  test("[CD4] it cannot read the page, its storage or its cookies, and cannot add a second policy", async () => {
+  test("[CD4] a document cannot read the page, its storage or its cookies, and cannot add a second policy", async () => {
     const context = await browser.newContext()
     const page = await context.newPage()
     const dialogs: string[] = []
@@ -215,7 +215,7 @@ describe("a document that tries to escape", () => {
     await context.close()
   })
 
-  test("[CD4] control: without the restrictions of its frame, a document can read most of this", async () => {
+  test("[CD4] control: without the frame's restrictions, a document can read most of this", async () => {
     const context = await browser.newContext()
     const page = await context.newPage()
     page.on("dialog", (dialog) => dialog.accept())

@@ -1,4 +1,4 @@
-/** gate.test.ts: tests in Chromium that the placeholder for external media shows the host that a click would contact. */
+/** gate.test.ts: the placeholder for external media shows the host that a click would contact, in a real Chromium. */
 
 import type { Page } from "playwright-core"
 import { expect, test } from "vitest"

@@ -1,8 +1,8 @@
 /**
- * hostile-texts.ts: texts that a hijacked model may write, grouped by what they attempt.
+ * hostile-texts.ts: texts that a hijacked model might write, grouped by what they attempt.
  *
- * Code calls `owned(…)`; requests go to a host under `evil.example.com`. Each text ends in a unique mark (`END`), which
- * shows a test that the text was drawn completely.
+ * Code calls `owned(…)`; requests go to a host under `evil.example.com`. Each text ends with a unique mark (`END`), by
+ * which a test recognises that the text was rendered completely.
  */
 
 export interface Hostile {
@@ -312,7 +312,7 @@ export const HOSTILE: readonly Hostile[] = [
   ...groupOf("directive", DIRECTIVES),
 ]
 
-/** Code. Its text must be shown exactly. */
+/** Code whose text must be shown exactly. */
 export const CODE: readonly string[] = [...SCRIPTS, ...HANDLERS, ...MENDED, ...LEAKS, ...DIRECTIVES].filter(
   // Other tests cover code delimiters and characters that are not shown.
   (text) => !/[`\u0000\ud800-\udfff\n]/.test(text) && text.length < 200,

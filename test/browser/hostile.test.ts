@@ -1,7 +1,7 @@
 /**
  * hostile.test.ts: hostile text from a model in a real Chromium, live and after a reload. The tests run with the content
- * security policy and, to test the renderer alone, without it. They also run without sanitising, because the page must not
- * depend on `clean`.
+ * security policy and, to test the renderer alone, without it. They also run without sanitising, because the page must
+ * not depend on `clean`.
  */
 
 import type { BrowserContext, Page } from "playwright-core"
@@ -103,7 +103,7 @@ function strangersIn(page: Page): Promise<string[]> {
       dir: /^(?:auto|ltr|rtl)$/,
       style: /^(?:text-align: (?:left|right|center);|height: \d+px;)$/,
       sandbox: /^allow-scripts$/,
-      // Our own addresses, except `/media/remote`, which needs a click.
+      // Our own URLs, except `/media/remote`, which needs a click.
       src: /^\/(?:media\/(?!remote\b)|canvas\/documents\/)/,
     }
     const free =
@@ -141,11 +141,11 @@ async function settled(page: Page, answers: number): Promise<void> {
     answers,
     { timeout: 60_000 },
   )
-  // Gives images time to load, and handlers time to run.
+  // Gives images time to load and handlers time to run.
   await page.waitForTimeout(150)
 }
 
-/** The mark at the end of each answer. */
+/** Returns the mark at the end of each answer. */
 async function endsOf(page: Page): Promise<string[]> {
   return await page.$$eval("[data-transcript] article[data-role=assistant]", (all) =>
     // A quote before it may contain a mark too.
@@ -202,7 +202,7 @@ describe("hostile text from the model", () => {
 
 async function judge({ page, found }: Watched, texts: readonly string[], when: string): Promise<void> {
   await settled(page, texts.length)
-  // Long texts are drawn in slices.
+  // Long texts are rendered in slices.
   await expect.poll(() => endsOf(page), { message: when, timeout: 30_000 }).toEqual(texts.map(endOf))
   expect(await strangersIn(page), when).toEqual([])
   expect(found, when).toEqual([])
@@ -232,7 +232,7 @@ async function showRaw(texts: readonly string[]): Promise<Watched & { readonly c
   return { ...watched, context }
 }
 
-describe("hostile text that was not sanitised", () => {
+describe("hostile text that wasn't sanitised", () => {
   test("[PG51] without sanitising and without the policy it runs nothing, requests nothing and draws no unexpected element", async () => {
     const { page, found, context } = await showRaw(HOSTILE.map(({ text }) => text))
     expect(await strangersIn(page)).toEqual([])

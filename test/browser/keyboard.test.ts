@@ -62,7 +62,7 @@ test.each([
   },
 )
 
-test("[PG52] a document that takes focus once is kept, and clicking it gives it keyboard focus", async () => {
+test("[PG52] a document that takes the focus once is kept, and clicking it gives it the focus", async () => {
   const page = await show("i.focus()")
   await page.click(FIELD)
   await page.keyboard.type("Wh")
@@ -70,7 +70,7 @@ test("[PG52] a document that takes focus once is kept, and clicking it gives it 
   await expect.poll(() => active(page), SOON).toBe("textarea")
   await page.keyboard.type("at")
   expect(await page.inputValue(FIELD)).toBe("What")
-  // Longer than the time for which typing protects the focus.
+  // Longer than typing protects the focus.
   await page.waitForTimeout(1_100)
   await page.frameLocator(".canvas iframe").locator("#i").click()
   await page.keyboard.type("left")

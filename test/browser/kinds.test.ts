@@ -54,7 +54,7 @@ const answer = (...segments: Segment[]): WireMessage[] => [
   createWireMessage("assistant", segments),
 ]
 
-/** For each kind: its messages, the clicks, and the contents of the screenshot. */
+/** For each kind: its messages, what is clicked, and what the screenshot shows. */
 const KINDS: readonly (readonly [name: string, () => WireMessage[], opened: string | null, shown: string])[] = [
   ["text", () => answer(text(PROSE)), null, "article[data-role=assistant]"],
   ["thinking", () => answer({ type: "thinking", content: WHY, ms: 3_200 }, text("A coat.")), "summary", ""],

@@ -20,7 +20,7 @@ test("[PG85] a tenant that is leaving: the page shows the date, keeps unsent mes
   const { page, errors } = await openAs("lea")
   await ask(page, "Say hello world")
   await settled(page)
-  // The page doesn't know yet. The server refuses the message, which then waits.
+  // The page doesn't know yet that the tenant is leaving. The server refuses the message, which then waits.
   const left = await api("boss", "DELETE", "/v1/tenant", { confirm: "demo" }, "owner")
   expect(left.status).toBe(202)
   await page.fill(FIELD, "Say one more thing")
@@ -42,7 +42,7 @@ test("[PG85] a tenant that is leaving: the page shows the date, keeps unsent mes
   await owner.page.getByRole("link", { name: "Cancel the deletion in the admin settings" }).click()
   await owner.page.waitForURL(`${setup.cuecard.url}/admin#tenant`)
   await api("boss", "POST", "/v1/tenant/restore", {}, "owner")
-  // Coming back to the page repeats the request.
+  // When the user comes back to the page, it requests the settings again.
   await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")))
   await page.waitForSelector(FIELD, SOON)
   expect(await page.inputValue(FIELD)).toBe("Say one more thing")

@@ -16,11 +16,11 @@ const { code, text } = faultToWire({
   retryAfterSeconds: RETRY_AFTER_SECONDS,
 })
 const LINE = "Too many requests at once. Nothing is lost. We'll continue automatically in about 3 seconds."
-/** The refusal itself, which the browser logs. */
+/** The browser logs the refusal itself. */
 const EXPECTED_ERROR = /status of 429/
 
 test.each(THEMES.flatMap((theme) => [DESK, PHONE].map((size) => ({ theme, size }))))(
-  "[LI6] a first message waits for Retry-After with a quiet line, and is then answered ($theme, $size.width)",
+  "[LI6] a first message waits for Retry-After, which a status line says, and is then answered ($theme, $size.width)",
   async ({ theme, size }) => {
     const { page, errors } = await open(setup.browser, setup.cuecard, { theme, size })
     let refusals = 0

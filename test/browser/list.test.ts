@@ -12,7 +12,7 @@ import { everyNth } from "../support/seeded.ts"
 import { ask, DESK, open, openIn, PHONE, sessionIn, settled, transcriptOf } from "./page.ts"
 
 const WEATHER = "What's the weather in London and in Tokyo?"
-/** Longer than a loopback request takes, in milliseconds. */
+/** A timeout longer than a loopback request takes, in milliseconds. */
 const SOON = { timeout: 20_000 }
 
 let cuecard: Cuecard
@@ -58,7 +58,7 @@ async function begin(page: Page, text: string): Promise<string> {
   return sessionIn(page)
 }
 
-/** How many conversations the server lists for the page's user. */
+/** Returns how many conversations the server lists for the page's user. */
 async function listedSessions(): Promise<number> {
   const headers = { authorization: `Bearer ${cuecard.token}` }
   const answer = await fetch(`${cuecard.url}/v1/sessions`, { headers })
@@ -67,7 +67,7 @@ async function listedSessions(): Promise<number> {
 
 const title = (page: Page, id: string) => page.textContent(`[data-session="${id}"] .title`)
 
-/** The boxes in the open dialog that overlap each other or lie outside the dialog. */
+/** Returns the boxes in the open dialog that overlap each other or lie outside the dialog. */
 function findMisplacedBoxes(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const dialog = document.querySelector("dialog[open]")
@@ -120,7 +120,7 @@ describe.each(everyNth(SIZES, 2))("the list of conversations on a %s", (_, size)
     await page.context().close()
   })
 
-  test("[PG33] deleting asks for confirmation, opens a new conversation and shows in every other window", async () => {
+  test("[PG33] deleting asks for confirmation and opens a new conversation, and every other window shows the deletion", async () => {
     const { page, errors } = await open(browser, cuecard, { size })
     const id = await begin(page, "/say to be erased")
     const other = await openIn(page.context(), cuecard, `#/s/${id}`)
@@ -300,7 +300,7 @@ test("[PG35] on a phone a closed dialog moves the focus to the button that opens
   await page.context().close()
 })
 
-test("[PG32] a click into the composer saves the title and keeps the focus; a reordered list saves nothing", async () => {
+test("[PG32] a click in the composer saves the title and focuses the composer; a reordered list saves nothing", async () => {
   const { page, errors } = await open(browser, cuecard)
   const one = await begin(page, "/say one")
   const two = await begin(page, "/say two")
@@ -308,7 +308,7 @@ test("[PG32] a click into the composer saves the title and keeps the focus; a re
   await page.fill(".rename", "By leaving")
   await page.click(".composer textarea")
   await expect.poll(() => title(page, one), SOON).toBe("By leaving")
-  // Longer than any delay with which the focus returns.
+  // Longer than any delay after which the focus returns.
   await page.waitForTimeout(100)
   await page.keyboard.type("and on")
   expect(await page.inputValue(".composer textarea")).toBe("and on")
@@ -335,7 +335,7 @@ test("[PG32] a click into the composer saves the title and keeps the focus; a re
   await page.context().close()
 })
 
-test("[PG31] [PG53] a conversation in the background is marked while it runs, and only until its answer has ended", async () => {
+test("[PG31] [PG53] a conversation in the background is marked as running until its answer has ended", async () => {
   const { page } = await open(browser, cuecard)
   await ask(page, "/bench deltas=250 delay_ms=10")
   await page.waitForSelector("article[data-status=running] [data-segment=text]", SOON)
@@ -426,7 +426,7 @@ describe.each(everyNth(SIZES.toReversed(), 2))("a long list on a %s", (_, size) 
     await context.close()
   })
 
-  test("[PG75] a page that failed can be retried, and the focus moves on when the list is complete", async () => {
+  test("[PG75] loading a page can be retried after a failure, and the focus moves on when the list is complete", async () => {
     const context = await browser.newContext({ viewport: size })
     await serveList(context, createRows(101))
     await context.route(/after=100$/, (route) => route.abort())
@@ -445,7 +445,7 @@ describe.each(everyNth(SIZES.toReversed(), 2))("a long list on a %s", (_, size) 
     await context.close()
   })
 
-  test("[PG75] [PG76] the open conversation is found in an older page, and scrolled to", async () => {
+  test("[PG75] [PG76] if the open conversation is in an older page, the list loads that page and scrolls to it", async () => {
     const { page: first } = await open(browser, cuecard)
     const id = await begin(first, "/say far down")
     await first.context().close()
@@ -464,7 +464,7 @@ describe.each(everyNth(SIZES.toReversed(), 2))("a long list on a %s", (_, size) 
         return list !== undefined && box.top >= list.top && box.bottom <= list.bottom
       })
     await expect.poll(isInView, SOON).toBe(true)
-    // The search stops where the conversation is.
+    // The search stops at the page that contains the conversation.
     expect(cursors.slice(0, 3)).toEqual(["0", "100", "200"])
     await menu(page, id, "Rename")
     await page.waitForSelector(".rename", SOON)
@@ -472,7 +472,7 @@ describe.each(everyNth(SIZES.toReversed(), 2))("a long list on a %s", (_, size) 
   })
 })
 
-test("[PG76] rows don't move below the pointer; the list is sorted again when the pointer leaves", async () => {
+test("[PG76] rows don't move under the pointer; the list is sorted again when the pointer leaves", async () => {
   const { page } = await open(browser, cuecard)
   const one = await begin(page, "/say one")
   const two = await begin(page, "/say two")
@@ -493,7 +493,7 @@ test("[PG76] rows don't move below the pointer; the list is sorted again when th
   await page.context().close()
 })
 
-test("[PG35] an import that was cut off by closing the page is removed when the page opens again", async () => {
+test("[PG35] the session of an import that was cut off by closing the page is removed when the page opens again", async () => {
   const { page } = await open(browser, cuecard)
   const listed = (one: Page) =>
     one.$$eval("[data-session]", (all) => all.map((row) => row.getAttribute("data-session")))

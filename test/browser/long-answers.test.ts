@@ -1,6 +1,6 @@
 /**
- * long-answers.test.ts: answers of 1 MB, right-to-left answers and a document that floods the page with messages, in a real
- * Chromium on the built page.
+ * long-answers.test.ts: answers of 1 MB, right-to-left answers, and a document that floods the page with messages, in a
+ * real Chromium on the built page.
  */
 
 import type { Page } from "playwright-core"
@@ -45,10 +45,10 @@ const MAX_PART_ELEMENTS = 20_000
 
 describe("an answer of 1 MB", () => {
   test.each(everyNth(HOSTILE, 2))(
-    "[PF1] [PF3] %s: the page shows one part, and what is typed meanwhile",
+    "[PF1] [PF3] %s: the page shows one part, and the composer works meanwhile",
     async (_name, content) => {
       const page = await show([content])
-      // The text field works before all slices are drawn.
+      // The text field works before all slices are rendered.
       await page.click(FIELD)
       await page.keyboard.type("still here")
       await page.waitForSelector(".show-more", SOON)
@@ -123,7 +123,7 @@ describe("right-to-left answers", () => {
   })
 })
 
-test("[CD6] a document that floods the page with 1 MB messages is put behind a button, each time", async () => {
+test("[CD6] a document that floods the page with 1 MB messages is replaced by a button, each time", async () => {
   const url = "/canvas/documents/flood/index.html"
   const script = "const s='x'.repeat(1e6);(function f(){for(let i=0;i<5;i++)parent.postMessage(s,'*');setTimeout(f)})()"
   const context = await setup.browser.newContext({ viewport: DESK })

@@ -12,7 +12,7 @@ import { closeContexts, openChromium } from "../support/chromium.ts"
 import { everyNth } from "../support/seeded.ts"
 import { ask, DESK, open, PHONE, sessionIn, settled, transcriptOf } from "./page.ts"
 
-/** `npm run pictures` updates the screenshots of the documentation. Other runs write to an ignored folder. */
+/** `npm run pictures` updates the documentation's screenshots. Other runs write to an ignored folder. */
 const PICTURES = fileURLToPath(
   new URL(process.env["PICTURES"] === "docs" ? "../../docs/pictures/" : "out/", import.meta.url),
 )
@@ -63,7 +63,7 @@ describe("the main job", () => {
     },
   )
 
-  test("[PG2] two tabs, and a third that opens in the middle of the turn, show the same", async () => {
+  test("[PG2] two tabs, and a third that opens in the middle of the turn, show the same transcript", async () => {
     const { page: first } = await open(browser, cuecard)
     await ask(first, "hello")
     await settled(first)
@@ -102,7 +102,7 @@ describe("the main job", () => {
         ).length,
         links: [...document.querySelectorAll<HTMLAnchorElement>("[data-transcript] a")].map((link) => link.protocol),
       }))
-      // The title names the conversation, whose name is the hostile text.
+      // The document's title contains the conversation's title, which is the hostile text.
       expect(found.title, when).toMatch(/^(?:\/say .* · )?Cuecard$/)
       expect(found.elements, when).toBe(0)
       expect(found.handlers, when).toBe(0)
@@ -134,7 +134,7 @@ describe("the main job", () => {
     await long.close()
   })
 
-  test("[PG5] keyboard: Enter sends, Shift+Enter is a new line, an empty message is not sent", async () => {
+  test("[PG5] Enter sends, Shift+Enter inserts a line break, and an empty message is not sent", async () => {
     const { page } = await open(browser, cuecard)
     await page.press("textarea", "Enter")
     expect(await page.$$("article")).toHaveLength(0)

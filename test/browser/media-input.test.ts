@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest"
 import { ask, FIELD, open, openIn, PHONE, sessionIn, settled } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
-/** Longer than a loopback request takes, in milliseconds. */
+/** A timeout longer than a loopback request takes, in milliseconds. */
 const SOON = { timeout: 20_000 }
 
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0" } }, { withFiles: true })
@@ -34,7 +34,7 @@ async function sendTwoImages(page: Page): Promise<void> {
   await expectImages(page, 2)
 }
 
-/** Runs in the page. Makes an image of this size and type, as base64. */
+/** Runs in the page. Creates an image of this type and size, as base64. */
 async function drawn([type, width, height]: readonly [string, number, number]): Promise<string> {
   const pen = new OffscreenCanvas(width, height).getContext("2d") as OffscreenCanvasRenderingContext2D
   pen.fillStyle = "#8b7cf6"
@@ -43,7 +43,7 @@ async function drawn([type, width, height]: readonly [string, number, number]): 
   return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""))
 }
 
-/** Exif data for a rotated camera, to be inserted after the first two bytes of a JPEG. */
+/** Exif data of a photo taken with a rotated camera, to be inserted after the first two bytes of a JPEG. */
 const SIDEWAYS = Buffer.from("ffe100224578696600004d4d002a000000080001011200030000000100060000ffff0000", "hex")
 
 describe("an image in its message", () => {
@@ -62,7 +62,7 @@ describe("an image in its message", () => {
     for (const [at, one] of all.entries()) {
       await choose(page, one)
       await expect.poll(() => chips(page), SOON).toEqual(["done"])
-      // The test holds the image back until its box is measured.
+      // The test holds the image back until its box has been measured.
       const held = Promise.withResolvers<void>()
       await page.route(/\/media\/[^/]+\?token=/, async (route) => {
         await held.promise
@@ -107,7 +107,7 @@ describe("an open image", () => {
     await page.context().close()
   })
 
-  test("[PG39] [PG57] a horizontal swipe shows the next image, and a downward swipe closes it", async () => {
+  test("[PG39] [PG57] a horizontal swipe shows the next image, and a downward swipe closes the viewer", async () => {
     const context = await setup.browser.newContext({ viewport: PHONE, hasTouch: true, isMobile: true })
     const { page, errors } = await openIn(context, setup.cuecard)
     await sendTwoImages(page)
@@ -179,7 +179,7 @@ describe("copying and printing", () => {
       }
     })
     expect(paper).toEqual({ around: [false, false, false], isWhole: true, ink: "rgb(23, 23, 31)" })
-    // The print has as many pages as the conversation needs.
+    // The printout has as many pages as the conversation needs.
     const sheets = (await page.pdf({ format: "A5" })).toString("latin1").match(/\/Type\s*\/Page\b(?!s)/g) ?? []
     expect(sheets.length).toBeGreaterThan(2)
     await page.context().close()
@@ -234,7 +234,7 @@ describe("attachments and replies by keyboard", () => {
     expect(await page.textContent(".chip [role=alert]")).toBe(
       "We couldn't reach the server. Check your connection and try again.",
     )
-    // Chromium may report that it is online before requests pass again, so the test dispatches the event itself.
+    // Chromium may report that it is online before requests succeed again, so the test dispatches the event itself.
     await page.evaluate(() => dispatchEvent(new Event("online")))
     await expect.poll(() => chips(page), SOON).toEqual(["done"])
     await page.click("button[type=submit]")

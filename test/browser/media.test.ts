@@ -15,10 +15,10 @@ import { useServerAndBrowser } from "./server-and-browser.ts"
 const PICTURES = fileURLToPath(
   new URL(process.env["PICTURES"] === "docs" ? "../../docs/pictures/" : "out/", import.meta.url),
 )
-/** Longer than a loopback request takes, in milliseconds. */
+/** A timeout longer than a loopback request takes, in milliseconds. */
 const SOON = { timeout: 20_000 }
 const FAR = "https://pictures.example.com/harbour.png"
-/** The server's error. */
+/** The server's response to a file of a type that it doesn't accept. */
 const REFUSED = faultToWire({ reason: "asset_type_refused" })
 const PLAN = "/canvas/documents/plan/index.html"
 
@@ -79,7 +79,7 @@ describe("images", () => {
     await page.keyboard.press("Escape")
     await page.waitForSelector(".lightbox", { state: "detached" })
     expect(await page.evaluate(() => document.activeElement?.getAttribute("data-url"))).toBe("/media/landscape")
-    // A click next to the image closes it too.
+    // A click next to the image closes the viewer too.
     await page.click(".frame >> nth=0")
     await page.mouse.click(20, 500)
     await page.waitForSelector(".lightbox", { state: "detached" })
@@ -108,7 +108,7 @@ describe("images", () => {
     await context.close()
   })
 
-  test("[PG40] an image of a host that the tenant allows loads without a click", async () => {
+  test("[PG40] an image from a host that the tenant allows loads without a click", async () => {
     const settings = { media_hosts: ["pictures.example.com"], embed_origins: [] }
     const { page, context, fetched, strangers } = await show(one(media("image", FAR, "harbour.png")), { settings })
     await isShown(page)
@@ -291,7 +291,7 @@ describe("attachments", () => {
 
   test("[PG42] [PG35] a file dropped on the list is imported, not attached", async () => {
     const { page, context } = await show([])
-    // The import is loaded after the first view.
+    // The import button is loaded after the first view.
     await page.waitForSelector(".sidebar button.import")
     await drop(page, ".sidebar", ["old.jsonl"])
     await page.waitForSelector("dialog.box")
@@ -325,7 +325,7 @@ describe("attachments", () => {
       expect(isHeld).toEqual([true, true])
       expect(await page.locator(shown).count()).toBe(0)
       release()
-      // The name is replaced by the result as soon as the file was read.
+      // The result replaces the name as soon as the file has been read.
       await expect
         .poll(() => page.locator(shown).first().textContent(), { timeout: 20_000 })
         .toMatch(/early\.txt|couldn't find any messages in this file/)
@@ -350,7 +350,7 @@ describe("attachments", () => {
 
 /** One screenshot of each kind of segment in both themes, for the documentation. */
 describe("screenshots for the documentation", () => {
-  /** For each kind: its name, the segments of the answer, and a check that they are drawn. */
+  /** For each kind: its name, the answer's segments, and a check that they are rendered. */
   const KINDS: readonly (readonly [string, () => WireMessage["segments"], (page: Page, theme: string) => unknown])[] = [
     [
       "image",

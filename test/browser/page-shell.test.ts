@@ -1,6 +1,6 @@
 /**
- * page-shell.test.ts: the page around the transcript, in a real Chromium: drafts, theme, titles, connection states, reading
- * place, header of an agent's conversation, and copying without a clipboard.
+ * page-shell.test.ts: the page around the transcript, in a real Chromium: drafts, theme, titles, connection status, reading
+ * position, the header of an agent's conversation, and copying without a clipboard.
  */
 
 import type { BrowserContext, Page } from "playwright-core"
@@ -25,7 +25,7 @@ async function signInAs(context: BrowserContext, user: string): Promise<void> {
   })
 }
 
-/** Asks in a new conversation and returns its id. */
+/** Sends the first message of a new conversation, and returns the conversation's id. */
 async function begin(page: Page, text: string): Promise<string> {
   await page.goto(url("#/"))
   await page.waitForSelector(".welcome", SOON)
@@ -64,7 +64,7 @@ describe("drafts", () => {
     await settled(page, 2)
     await page.reload()
     await settled(page, 2)
-    // The other drafts have been restored by now.
+    // By now, the other drafts have been restored.
     await goTo(page, one)
     await expect.poll(() => page.inputValue(FIELD), SOON).toBe("half of one\nمرحبا")
     await goTo(page, two)
@@ -73,7 +73,7 @@ describe("drafts", () => {
     await page.context().close()
   })
 
-  test("[PG77] one user's draft is not shown to another, and is erased with its conversation", async () => {
+  test("[PG77] one user's draft isn't shown to another, and is erased with its conversation", async () => {
     const { page } = await open(setup.browser, setup.cuecard)
     const context = page.context()
     const id = await begin(page, "/say one")
@@ -110,7 +110,7 @@ describe("drafts", () => {
     await page.context().close()
   })
 
-  test("[PG77] a draft that was sent in one tab disappears from the other tab", async () => {
+  test("[PG77] a draft that is sent in one tab disappears from the other tab", async () => {
     const { page } = await open(setup.browser, setup.cuecard)
     const id = await begin(page, "/say one")
     await page.fill(FIELD, "/say two")
@@ -151,7 +151,7 @@ describe("the theme", () => {
       const look = () =>
         page.evaluate(() => ({
           ground: getComputedStyle(document.documentElement).backgroundColor,
-          // The page's own background applies once the style sheet has loaded. Until then, the browser uses this.
+          // The browser paints the page in this scheme until the style sheet has loaded.
           scheme: document.querySelector<HTMLMetaElement>("meta[name=color-scheme]")?.content,
           colors: [...document.querySelectorAll<HTMLMetaElement>("meta[name=theme-color]")]
             .filter(({ media }) => matchMedia(media).matches)
@@ -168,7 +168,7 @@ describe("the theme", () => {
     },
   )
 
-  test("[PG80] a change of the theme changes the browser's colours at once, and is kept", async () => {
+  test("[PG80] changing the theme changes the browser's colours at once, and the choice is kept", async () => {
     const { page } = await open(setup.browser, setup.cuecard, { theme: "light" })
     const colors = () =>
       page.evaluate(() =>
@@ -237,7 +237,7 @@ describe("the header of an agent's conversation", () => {
     await expect.poll(() => sessionIn(page), SOON).toBe(own)
     await settled(page)
     expect(await page.isVisible(".topbar")).toBe(name === "phone")
-    // When opened by its address, it has no conversation to lead back to.
+    // Opened by its URL, the conversation has nothing to link back to.
     const { page: direct } = await openIn(page.context(), setup.cuecard, `#/s/${agentSession}`)
     await direct.setViewportSize(size)
     await expect.poll(() => direct.textContent(".topbar .title"), SOON).toBe("Asked by general")
@@ -271,7 +271,7 @@ describe("loading and connecting", () => {
     await page.context().close()
   })
 
-  test("[PG79] the first connection isn't a reconnection; a later one is", async () => {
+  test("[PG79] the first connection isn't called a reconnection, but a later one is", async () => {
     const { page } = await open(setup.browser, setup.cuecard)
     const id = await begin(page, "/say one")
     const context = await setup.browser.newContext()
@@ -306,7 +306,7 @@ describe("loading and connecting", () => {
   })
 })
 
-test("[PG81] the reading place is kept when the user comes back to a conversation, even far above its end", async () => {
+test("[PG81] the reading position is kept when the user comes back to a conversation, even far above its end", async () => {
   const { page } = await open(setup.browser, setup.cuecard)
   const other = await begin(page, "/say other")
   const long = await begin(page, "/say 1")
@@ -321,7 +321,7 @@ test("[PG81] the reading place is kept when the user comes back to a conversatio
     await page.mouse.wheel(0, -30)
     await page.waitForTimeout(300)
   }
-  /** The message at the top of the view, and its distance from there. */
+  /** Returns the message at the top of the view, and its distance from the top. */
   const place = () =>
     view.evaluate((element) => {
       const { top } = element.getBoundingClientRect()
@@ -330,7 +330,7 @@ test("[PG81] the reading place is kept when the user comes back to a conversatio
     })
   await page.reload()
   await settled(page, 12)
-  // Scrolls up, which loads the older page.
+  // Scrolling up loads the older page.
   await wheelTo(0)
   await page.waitForFunction(() => document.querySelectorAll("article").length === 32, null, SOON)
   await wheelTo(3)
@@ -356,7 +356,7 @@ describe("copying", () => {
     ["without a clipboard", "undefined", false],
     ["with a refusing clipboard", "{ writeText: () => Promise.reject(new Error('no')) }", false],
     ["and nothing works", "undefined", true],
-  ])("[PG83] %s the page copies another way, or says that it couldn't", async (_, clipboard, isBlocked) => {
+  ])("[PG83] %s the page copies in another way, or says that it couldn't", async (_, clipboard, isBlocked) => {
     const context = await setup.browser.newContext({ viewport: DESK })
     await context.addInitScript(`Object.defineProperty(navigator, "clipboard", { value: ${clipboard} })`)
     if (isBlocked) await context.addInitScript("document.execCommand = () => false")
@@ -387,7 +387,7 @@ test("[PG84] text typed in a right-to-left script is laid out from right to left
   await settled(page)
   await page.waitForSelector("[data-session] .title:text-is('שלום, מה שלומך?')", SOON)
   expect(await direction("[data-current] .title")).toBe("rtl")
-  // A short title is aligned to the start of the list, like the others.
+  // A short title is aligned to the start edge of the list, like the others.
   const gapPx = await page.$eval("[data-current] .title", (title) => {
     const range = document.createRange()
     range.selectNodeContents(title)

@@ -1,4 +1,4 @@
-/** page-versions.test.ts: an open page whose version is no longer served, in a real Chromium and the real Worker. */
+/** page-versions.test.ts: an open page whose version is no longer served, in a real Chromium on the real Worker. */
 
 import { execFileSync } from "node:child_process"
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
@@ -12,7 +12,7 @@ import { closeContexts, openChromium } from "../support/chromium.ts"
 import { ask, open, settled } from "./page.ts"
 
 const ASSETS = "dist/client/assets"
-/** The hash in the file names of another version. No build has it. */
+/** The hash in another version's file names. No build has it. */
 const OTHER_HASH = "-OtherBld"
 
 let persist = ""

@@ -1,5 +1,5 @@
 /**
- * page.ts: helpers for the browser tests: open the page, send, wait, and read the transcript in a normalised form.
+ * page.ts: helpers for the browser tests: open the page, send messages, wait, and read the transcript in a normalised form.
  */
 
 import type { Cuecard } from "cuecard/testing"
@@ -66,7 +66,7 @@ export async function ask(page: Page, question: string): Promise<void> {
   await page.press(FIELD, "Enter")
 }
 
-/** The composer's text field. An editor has one too. */
+/** The composer's text field. A message editor also has a textarea. */
 export const FIELD = ".composer textarea"
 
 export interface Net {
@@ -76,7 +76,7 @@ export interface Net {
   mend(): Promise<void>
 }
 
-/** Puts a proxy between a browser context and the server. Call it before a page is opened. */
+/** Puts a proxy between a browser context and the server. Must be called before a page is opened. */
 export async function netOf(context: BrowserContext): Promise<Net> {
   let generation = 0
   await context.routeWebSocket(/\/socket$/, (page) => {
@@ -112,10 +112,10 @@ export async function settled(page: Page, answers = 1): Promise<void> {
   await untilStill(page)
 }
 
-/** How long the transcript has to stay unchanged, in milliseconds. The number in a card pauses for 110 ms at most. */
+/** How long the transcript has to stay unchanged, in milliseconds. */
 const STILL_MS = 150
 
-/** Waits until the transcript has stopped changing: entrances are over and the numbers in cards have counted up. */
+/** Waits until the transcript has stopped changing and no finite animation is running. */
 export async function untilStill(page: Page): Promise<void> {
   await page.evaluate(
     (stillMs) =>
@@ -151,7 +151,7 @@ export async function shoot(page: Page, selector: string, path: string): Promise
   expect(Math.abs(height - (box?.height ?? 0)), `height of ${path}`).toBeLessThan(2)
 }
 
-/** Lets a page load all of a session at once, as if the user had scrolled to its beginning. */
+/** Lets a page load a whole session at once, as if the user had scrolled to its beginning. */
 export async function loadWholeHistory(context: BrowserContext): Promise<void> {
   await context.route(/\/conversation\/recent/, (route) =>
     route.fallback({
@@ -163,7 +163,7 @@ export async function loadWholeHistory(context: BrowserContext): Promise<void> {
   )
 }
 
-/** The elements, attributes and text of the transcript, in a normalised form. */
+/** Returns the elements, attributes and text of the transcript, in a normalised form. */
 export function transcriptOf(page: Page): Promise<string> {
   return page.evaluate(() => {
     const lines: string[] = []
@@ -173,7 +173,7 @@ export function transcriptOf(page: Page): Promise<string> {
         if (text !== "") lines.push(" ".repeat(depth) + JSON.stringify(text))
         return
       }
-      // An answer's menu belongs to the turn that this server ran. An imported answer has no menu.
+      // Only answers of turns that this server ran have a menu; imported answers don't.
       if (!(node instanceof Element) || node.matches(".acts [aria-haspopup=menu]")) return
       // Each page gets its own signatures.
       const withoutToken = (value: string): string => JSON.stringify(value.replace(/\?token=[^"]*$/, "?token"))

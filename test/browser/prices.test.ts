@@ -31,7 +31,7 @@ const FIGURES: Omit<UsageRowView, "model" | "provider"> = {
   cost_nano_usd: null,
 }
 
-/** Responds with calls of unknown price: for two models without one, and for a known model that reported no tokens. */
+/** Responds with calls of unknown cost: of two models without a price, and of a known model that reported no tokens. */
 async function fakeUsage(page: Page): Promise<void> {
   await page.route("**/v1/usage?*", async (route) => {
     const query = new URL(route.request().url()).searchParams
@@ -106,7 +106,7 @@ describe("prices on the admin page", () => {
     await page.context().close()
   })
 
-  test("[AD10] a change of another administrator in the same moment stays, and a price that they changed isn't replaced", async () => {
+  test("[AD10] another administrator's simultaneous change is kept, and a price that they changed isn't replaced", async () => {
     const mine = { model: "mine", from: "2026-01-01", input: 1, output: 2 }
     const theirs = { model: "theirs", from: "2026-01-01", input: 3, output: 4 }
     await api("PUT", { prices: [mine] })
@@ -130,7 +130,7 @@ describe("prices on the admin page", () => {
     await page.context().close()
   })
 
-  test("[AD10] a refusal shows the server's text; the tenant's own price replaces a built-in one from today on", async () => {
+  test("[AD10] if a change is refused, the server's text is shown; the tenant's own price replaces a built-in one from today on", async () => {
     await api("PUT", { prices: [] })
     const { page } = await openAdmin(setup.browser, setup.cuecard, "prices")
     await page.getByRole("button", { name: "Replace the price of gpt-5-mini from 2025-08-07" }).click(SOON)
@@ -180,7 +180,7 @@ describe("prices on the admin page", () => {
   })
 
   test.each(PICTURED_VIEWS)(
-    "[AD8] the prices and their form fit the screen, without a violation: %s",
+    "[AD8] the prices and their form fit the screen, and axe finds nothing: %s",
     async (name, size, theme, direction) => {
       const house = { model: "a-very-long-name-of-a-model-that-somebody-runs-themselves/instruct", input: 2, output: 8 }
       await api("PUT", {

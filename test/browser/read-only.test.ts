@@ -18,7 +18,7 @@ const api = async (user: string, method: string, path: string, body?: object, ro
   await callApi(setup.cuecard, await tokenFor(setup.cuecard, user, role), method, path, body)
 
 describe("sharing", () => {
-  test("[SH12] [SH13] [SH14] the owner shares in a dialog; the viewer sees the same, live, and can't change anything", async () => {
+  test("[SH12] [SH13] [SH14] the owner shares in a dialog; the viewer sees the same transcript, live, and can't change anything", async () => {
     const owner = await openAs("olga")
     const viewer = await openAs("vic", { role: "viewer" })
     expect(await viewer.page.locator(".composer, .welcome button, .sidebar .new, .sidebar .import").count()).toBe(0)
@@ -27,7 +27,7 @@ describe("sharing", () => {
     await ask(owner.page, "What's the weather in Oslo?")
     await settled(owner.page)
     const session = sessionIn(owner.page)
-    // The tenant knows only users who wrote something or got a token from its backend.
+    // The tenant knows only users who have written something or got a token from its backend.
     const body = { name: "backend", roles: ["member", "viewer"] }
     const { key } = (await api("boss", "POST", "/v1/keys", body, "owner")).body as { key: string }
     const issued = await callApi(setup.cuecard, key, "POST", "/v1/tokens", { user: "vic", role: "viewer" })
@@ -107,7 +107,7 @@ describe("sharing", () => {
     await page.context().close()
   })
 
-  test("[SH12] a member reads a conversation that another user shares, and still writes their own; further pages load on request", async () => {
+  test("[SH12] a member can read a conversation that another user shares, and still write in their own; more pages load on request", async () => {
     await api("mia", "POST", "/v1/sessions", { title: "Mine" })
     const otto = await tokenFor(setup.cuecard, "otto", "member")
     for (let i = 0; i < 101; i++) {

@@ -130,7 +130,7 @@ describe("media of other hosts", () => {
     await page.route("**/v1/settings", (route) => (attempts++ < 2 ? route.abort() : route.continue()))
     await page.reload()
     await settled(page)
-    // A click is valid until the page closes. A setting of the tenant remains valid.
+    // A click is valid until the page is closed. The tenant's setting stays valid.
     await expect.poll(() => imageWidthsIn(page), SOON).toEqual([880])
     expect(await page.$$(".gate")).toHaveLength(1)
     expect([requestsFor(PICTURE).length, requestsFor(ALLOWED).length]).toEqual([1, 1])
@@ -142,7 +142,7 @@ describe("media of other hosts", () => {
     ["short", 3, 2],
     ["unknownLength", 3, 2],
     ["long", 1100, 900],
-  ] as const)("[PG40] [PG58] [RM4] external audio plays and can seek: %s", async (name, length, to) => {
+  ] as const)("[PG40] [PG58] [RM4] external audio can be played and seeked: %s", async (name, length, to) => {
     const { page, errors, strangers } = await openWithAnswer(`MEDIA:${SOUNDS[name]}`)
     expect(requestsFor(SOUNDS[name])).toEqual([])
     await page.click("[aria-label^='Load: Audio from sounds.example.com']")
@@ -180,7 +180,7 @@ async function failSigning(context: BrowserContext, times: number): Promise<() =
   return () => count
 }
 
-/** Signs a URL for a number of seconds; a negative number makes an expired one. */
+/** Creates a URL's token for a number of seconds; if the number is negative, the token has expired. */
 function tokenFor(audience: string, session: string, what: string, seconds: number): Promise<string> {
   return new SignJWT({ tenant: "demo", session })
     .setProtectedHeader({ alg: "HS256" })
@@ -198,7 +198,7 @@ describe("a server that cannot be reached", () => {
     return { at: `#/s/${sessionIn(page)}`, page }
   }
 
-  test("[PG38] [PG55] an image whose URL can't be signed shows that, and loads later without a click", async () => {
+  test("[PG38] [PG55] an image whose URL can't be signed is shown as failed, and loads later without a click", async () => {
     const { at, page } = await drawn("paint a sunset")
     await page.close()
     const context = await browser.newContext()
@@ -211,7 +211,7 @@ describe("a server that cannot be reached", () => {
     await context.close()
   })
 
-  test("[PG38] [PG55] [PG26] media drawn offline loads when the network is back", async () => {
+  test("[PG38] [PG55] [PG26] media rendered offline loads when the network is back", async () => {
     const { page } = await drawn("paint a sunset")
     const context = page.context()
     await context.route(/\/media\/(?!remote|sign)[\w-]+\?token=/, (route) => route.abort())
@@ -226,7 +226,7 @@ describe("a server that cannot be reached", () => {
     await context.close()
   })
 
-  test("[PG39] [PG59] [PG38] audio whose URL expires during playback continues at the position it seeks to", async () => {
+  test("[PG39] [PG59] [PG38] audio whose URL has expired continues at the position to which the user seeks", async () => {
     const { id: session } = await cuecard.createSession("Long")
     const post = (path: string, body: BodyInit) =>
       call(cuecard, `/v1/sessions/${session}/${path}`, { method: "POST", body })
@@ -267,7 +267,7 @@ describe("a server that cannot be reached", () => {
       signed.push(urls)
       const answer = await (await route.fetch()).json()
       if (signed.length > 1) return await route.fulfill({ json: answer })
-      // A genuine URL that has expired.
+      // A genuine but expired URL.
       const [, what = ""] = /documents\/([\w-]+)/.exec(urls[0] ?? "") ?? []
       const href = `${urls[0]}?token=${await tokenFor("canvas", at.slice(4), what, -60)}`
       return await route.fulfill({ json: { ...answer, signed: [{ url: urls[0], href }] } })

@@ -1,6 +1,6 @@
 /**
- * rich.test.ts: assets of tools and users on a real server in a real Chromium. They survive reloads, a kill, an export and
- * an import, and are deleted with their session.
+ * rich.test.ts: tools' and users' assets on a real server in a real Chromium. The assets survive reloads, a kill, an export
+ * and an import, and are deleted with their session.
  */
 
 import { type Cuecard, type CuecardOptions, startCuecard } from "cuecard/testing"
@@ -53,15 +53,15 @@ async function choose(sender: Page, name: string): Promise<void> {
   await sender.waitForSelector(".chip[data-state=done]", SOON)
 }
 
-/** Expects the same transcript as on the first page. */
+/** Expects another page to show the same transcript as the first. */
 async function expectSame(other: Page): Promise<void> {
   await settled(other, QUESTIONS.length)
   await expectRich(other)
   expect(await transcriptOf(other)).toBe(shown)
 }
 
-describe("assets of tools", () => {
-  test("[PG38] [PG39] [PG41] each built-in tool, requested in plain English: the image decodes, the audio plays, the document runs", async () => {
+describe("tools' assets", () => {
+  test("[PG38] [PG39] [PG41] built-in tools are used when asked in plain English: the image decodes, the audio plays, the document runs", async () => {
     const opened = await open(browser, cuecard)
     page = opened.page
     for (const [n, question] of QUESTIONS.entries()) {
@@ -89,7 +89,7 @@ describe("assets of tools", () => {
     expect([twin.errors, other.errors, twin.strangers, other.strangers]).toEqual([[], [], [], []])
   })
 
-  test("[PG26] [PG38] the transcript is the same after workerd was killed, on the open page and on a new one", async () => {
+  test("[PG26] [PG38] the transcript is the same after workerd has been killed, on the open page and on a new one", async () => {
     await cuecard.kill()
     cuecard = await startCuecard({ ...options, persist: cuecard.persist })
     servers.push(cuecard)
@@ -117,7 +117,7 @@ async function imported(file: string) {
 }
 
 describe("export and import", () => {
-  test("[RE25] [RE26] a sealed export shows everything in another session, even after the first was deleted; a changed export shows text only", async () => {
+  test("[RE25] [RE26] a sealed export shows everything in another session, even after the first is deleted; a changed export shows only text", async () => {
     const first = sessionIn(page)
     const { text: file } = await call(cuecard, `/v1/sessions/${first}/events`)
     const copy = await imported(file)
@@ -128,7 +128,7 @@ describe("export and import", () => {
     for (const { session } of sources) expect(session).toBe(copy.id)
     const changed = await imported(file.replace('"paint a sunset"', '"paint a Sunset"'))
     expect(await changed.page.$$(".frame, .sound, .gate, iframe")).toEqual([])
-    // The session has no such document, so its directive is text (DR23).
+    // The session has no such document, so its directive is plain text (DR23).
     expect(await changed.page.$$(".canvas")).toEqual([])
     const transcript = await changed.page.textContent("[data-transcript]")
     for (const part of ["paint a Sunset", "Here it is:", "MEDIA:/media/", "[embed ref=", "Here's how it sounds."])
@@ -146,7 +146,7 @@ describe("export and import", () => {
   })
 })
 
-describe("attachments of the user", () => {
+describe("the user's attachments", () => {
   test("[PG42] [PG39] [PG57] [AS9] an image goes from the picker to the lightbox, and is deleted from the bucket with its session", async () => {
     const opened = await open(browser, cuecard)
     const { page: sender } = opened

@@ -1,6 +1,6 @@
 /**
- * rich.ts: helpers for tests of media and documents: checks that they are drawn, play and run, and a server in place of all
- * public hosts.
+ * rich.ts: helpers for tests of media and documents: checks that they are rendered, play and run, and a server in place of
+ * all public hosts.
  */
 
 import { readdirSync, readFileSync } from "node:fs"
@@ -13,10 +13,10 @@ import { expect } from "vitest"
 import { parseJson } from "../../shared/json.ts"
 import type { Bytes } from "./samples.ts"
 
-/** Longer than a loopback request takes, in milliseconds. */
+/** A timeout longer than a loopback request takes, in milliseconds. */
 export const SOON = { timeout: 20_000 }
 
-/** A free port, for an address that must be known before its server starts. */
+/** Finds a free port, for an address that must be known before its server starts. */
 export function freePort(): Promise<number> {
   return new Promise((done) => {
     const socket = createSocket().listen(0, "127.0.0.1", () => {
@@ -33,7 +33,7 @@ export async function call(cuecard: Cuecard, path: string, init: RequestInit = {
   return { status: answer.status, text, json: Object(parseJson(text)) }
 }
 
-/** Scrolls to each media segment and document, because those far away are not loaded. */
+/** Scrolls to each media segment and document, because those far from the view aren't loaded. */
 export async function lookThrough(page: Page): Promise<void> {
   for (const one of await page.$$("[data-segment=media], [data-segment=canvas]")) await one.scrollIntoViewIfNeeded()
 }
@@ -43,11 +43,11 @@ export const imageWidthsIn = (page: Page, within = "") =>
     all.map((one) => (one instanceof HTMLImageElement && one.complete ? one.naturalWidth : 0)),
   )
 
-/** The lengths of the audio files that can be played, in seconds. */
+/** Returns the durations of the audio files that can be played, in seconds. */
 export const lengthsIn = (page: Page, within = "") =>
   page.$$eval(`${within} audio`, (all) => (all as HTMLAudioElement[]).flatMap(({ duration }) => duration || []))
 
-/** Expects a chart, an image, a voice note and a clock that are drawn and can play. */
+/** Expects a chart, an image, a voice note and a clock that are rendered and can play. */
 export async function expectRich(page: Page): Promise<void> {
   await lookThrough(page)
   await expect.poll(() => imageWidthsIn(page, "article[data-role=assistant]"), SOON).toEqual([768, 768])
@@ -66,7 +66,7 @@ export async function expectClock(page: Page): Promise<void> {
   expect(await page.textContent(".canvas header b")).toBe("Clock")
 }
 
-/** The paths of media and documents without signatures, and the sessions that the signatures are for. */
+/** Returns the paths of media and documents without signatures, and the sessions for which the signatures are valid. */
 export const sourcesIn = (page: Page) =>
   page.$$eval("[data-transcript] :is(img, audio, iframe)", (all) =>
     all.map((one) => {
@@ -77,7 +77,7 @@ export const sourcesIn = (page: Page) =>
     }),
   )
 
-/** Counts the files of the bucket on disk that contain exactly these bytes. */
+/** Counts the bucket's files on disk that contain exactly these bytes. */
 export function countStoredCopies({ persist }: Cuecard, bytes: Buffer): number {
   const names = readdirSync(persist, { recursive: true, encoding: "utf8" }).filter((name) => /\bblobs\b/.test(name))
   const isSame = (name: string): boolean => {
@@ -90,7 +90,7 @@ export function countStoredCopies({ persist }: Cuecard, bytes: Buffer): number {
   return names.filter(isSame).length
 }
 
-/** A file from another host. `isUntold`: sent without a content-length. */
+/** A file from another host. `hasUnknownLength`: sent without a content-length. */
 export interface Far extends Bytes {
   readonly hasUnknownLength?: boolean
 }
@@ -101,8 +101,8 @@ export interface MediaRequest {
 }
 
 /**
- * A server in place of all public hosts (`MEDIA_UPSTREAM`). It selects the response by the complete URL and records its
- * requests.
+ * Starts a server in place of all public hosts (`MEDIA_UPSTREAM`). It selects the response by the complete URL and records
+ * its requests.
  */
 export async function startElsewhere(files: ReadonlyMap<string, Far>) {
   const requests: MediaRequest[] = []

@@ -1,6 +1,6 @@
 /**
  * same-dom.test.ts: every golden transcript produces the same elements live, from storage, after an export and import, and
- * after an import of a file from another system, in a real Chromium on the built page. So do imported files.
+ * after an import as another system's file, in a real Chromium on the built page. So do imported files.
  *
  * The live page plays the frames that the server would send (see GO4). The other pages use a real server.
  */
@@ -47,7 +47,7 @@ function turnsOf(goldens: readonly Golden[]): Turn[] {
   })
 }
 
-/** The frames of some turns as the server would send them: each message at its start, then ops after each event. */
+/** Returns some turns' frames as the server would send them: each message when it starts, then ops after each event. */
 function framesOf(turns: readonly Turn[]): object[] {
   let seq = 0
   const frames: object[] = []
@@ -111,7 +111,7 @@ function linesOf(records: readonly object[]): string {
   return records.map((record) => `${JSON.stringify(record)}\n`).join("")
 }
 
-/** The file to which a session with these turns would be exported, sealed with its tenant's key. */
+/** Returns the file to which a session with these turns would be exported, sealed with its tenant's key. */
 function exportedFile(turns: readonly Turn[]): string {
   const messages = turns.flatMap(({ question, answer }) => [question, answer])
   const records: StreamRecord[] = messages.flatMap((message, at) => {
@@ -129,7 +129,7 @@ function exportedFile(turns: readonly Turn[]): string {
   return linesOf([...records, { ...head, value: sealOf([...records, head]) }])
 }
 
-/** The seal of an export, computed independently of the Worker. */
+/** Returns the seal of an export, computed independently of the Worker. */
 function sealOf(records: readonly object[]): string {
   const secret = "local-development-only-never-deploy-this"
   const key = createHmac("sha256", secret).update(`cuecard export ${setup.cuecard.tenant}`).digest()
@@ -209,12 +209,12 @@ function hasWaitingCall({ answer }: Turn): boolean {
   return answer.parts.some((part) => part.type === "tool_call" && part.call.status === "waiting")
 }
 
-/** A file from another system contains no assets and no grants, so turns with them look different. */
+/** Whether a turn has no assets and no grants. Files from other systems can't contain any. */
 function isPlain({ answer }: Turn): boolean {
   return !/"(?:grants":\{|media":\[\{)/.test(JSON.stringify(answer))
 }
 
-/** An import interrupts calls that still wait at its end (SPEC RE44), so a golden transcript with such a call changes. */
+/** Without transcripts in which a call still waits at the end: an import interrupts such calls (SPEC RE44). */
 const goldens = readGoldens().filter((golden) => !turnsOf([golden]).some(hasWaitingCall))
 const batches = Array.from({ length: Math.ceil(goldens.length / TURNS) }, (_, at) => {
   const some = goldens.slice(at * TURNS, (at + 1) * TURNS)
@@ -237,7 +237,7 @@ describe("golden transcripts in the page", () => {
   })
 })
 
-/** The frames of imported messages as if they were being written now, so an answer grows part by part. */
+/** Returns imported messages' frames as if the messages were being written now, so that an answer grows part by part. */
 function growingFrames(messages: readonly Message[]): object[] {
   let seq = 0
   const frames: object[] = []

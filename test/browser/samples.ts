@@ -1,8 +1,8 @@
 /**
- * samples.ts: messages with media, and the bytes of the media, which the browser itself makes.
+ * samples.ts: messages with media, and the media's bytes, which the browser itself creates.
  *
- * The tests play the frames of the server (as in same-dom.test.ts), sign URLs and serve files themselves, so that
- * they can show every kind of segment.
+ * The tests play the server's frames (as in same-dom.test.ts), sign URLs and serve files themselves, so that they can show
+ * every kind of segment.
  */
 
 import type { BrowserContext, Page } from "playwright-core"
@@ -119,7 +119,7 @@ export async function serve(
   return served
 }
 
-/** Makes the sample files in a browser. */
+/** Creates the sample files in a browser. */
 export async function makeFiles(page: Page): Promise<ReadonlyMap<string, Bytes>> {
   const drawn = async (name: "landscape" | "portrait" | "chart"): Promise<Bytes> => ({
     type: "image/png",
@@ -139,7 +139,7 @@ export async function makeFiles(page: Page): Promise<ReadonlyMap<string, Bytes>>
   ])
 }
 
-/** Runs in the page: makes an image, as base64. */
+/** Runs in the page: creates an image, as base64. */
 async function draw(name: "landscape" | "portrait" | "chart"): Promise<string> {
   const [width, height] = { landscape: [880, 500], portrait: [420, 640], chart: [880, 480] }[name] as [number, number]
   const pen = new OffscreenCanvas(width, height).getContext("2d") as OffscreenCanvasRenderingContext2D
@@ -190,7 +190,7 @@ async function draw(name: "landscape" | "portrait" | "chart"): Promise<string> {
   return btoa(bytes)
 }
 
-/** Runs in the page: makes half a second of video, as base64. */
+/** Runs in the page: creates half a second of video, as base64. */
 async function film(): Promise<string> {
   const canvas = Object.assign(document.createElement("canvas"), { width: 640, height: 360 })
   const pen = canvas.getContext("2d") as CanvasRenderingContext2D
@@ -214,7 +214,7 @@ async function film(): Promise<string> {
   return btoa(bytes)
 }
 
-/** Some seconds of noise that resembles speech: 8 kHz, 16 bits, one channel. */
+/** Creates some seconds of noise that resembles speech: 8 kHz, 16 bits, one channel. */
 function wave(seconds: number): Buffer {
   const rate = 8000
   const samples = rate * seconds

@@ -16,7 +16,7 @@ interface BrowserSetup {
 export function useServerAndBrowser(options: CuecardOptions = {}, { withFiles = false } = {}): Readonly<BrowserSetup> {
   const setup: Partial<BrowserSetup> & Pick<BrowserSetup, "files"> = { files: new Map() }
   beforeAll(async () => {
-    // Printed with the output of the running test, and shown if that test fails.
+    // Logged to the running test's console, whose output is printed if that test fails.
     setup.cuecard = await startCuecard({ onLog: console.log, ...options })
     setup.browser = await openChromium()
     if (!withFiles) return

@@ -1,4 +1,4 @@
-/** sign-in-pages.ts: a server whose page signs in with a real OpenID provider, and the steps that a person takes there. */
+/** sign-in-pages.ts: a server whose page signs in with a real OpenID provider, and the steps that a person takes. */
 
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import { SignJWT } from "jose"
@@ -17,7 +17,7 @@ export interface SignInSetup {
   browser: Browser
 }
 
-/** `vars` of the deployment, in addition to those for the sign-in. */
+/** `vars` are deployment variables, in addition to those for the sign-in. */
 export function useSignIn(vars: Readonly<Record<string, string>> = {}): Readonly<SignInSetup> {
   const setup: Partial<SignInSetup> = {}
   beforeAll(async () => {
@@ -47,7 +47,7 @@ export function useSignIn(vars: Readonly<Record<string, string>> = {}): Readonly
   return setup as SignInSetup
 }
 
-/** A token that an integrator signed with the deployment's secret. */
+/** Creates a token as an integrator would, signed with the deployment's secret. */
 export function signToken(user: string, role: string, life = "1h"): Promise<string> {
   return new SignJWT({ tenant: TENANT, role })
     .setProtectedHeader({ alg: "HS256" })
@@ -73,7 +73,7 @@ export interface Visitor {
   readonly errors: string[]
 }
 
-/** Opens the page in a new browser. `at`: path and hash. */
+/** Opens the page in a new browser context. `at` is its path and hash. */
 export async function visit({ browser, cuecard }: SignInSetup, at = "/", options = {}): Promise<Visitor> {
   const context = await browser.newContext(options)
   const { page, errors } = await openTab(context, `${cuecard.url}${at}`)
@@ -109,7 +109,7 @@ export async function consent(page: Page): Promise<void> {
   await page.click("button[type=submit]")
 }
 
-/** Signs in, from the sign-in screen until the page is back. */
+/** Signs in, starting on the sign-in screen, and waits until the page is back. */
 export async function signIn(page: Page, login: string): Promise<void> {
   await goToProvider(page)
   await enterLogin(page, login)

@@ -64,7 +64,7 @@ describe("signing in", () => {
     await page.waitForSelector("article", SOON)
     const tab = await openTab(context, url(`/#/s/${session}`))
     await tab.page.waitForSelector("article", SOON)
-    // In another browser, the same person begins at the conversation's address.
+    // In another browser, the same person begins at the conversation's URL.
     const other = await visit(setup, `/#/s/${session}`)
     await signIn(other.page, "ada")
     await other.page.waitForSelector("article", SOON)
@@ -74,7 +74,7 @@ describe("signing in", () => {
     await context.close()
   })
 
-  test("[SP3] an owner's menu leads to the admin page, which admits them", async () => {
+  test("[SP3] an owner's menu leads to the admin page, which the owner can use", async () => {
     await setup.provider.setFaults({})
     const { context, page, errors } = await visit(setup)
     await signIn(page, "admin-grace")
@@ -97,7 +97,7 @@ describe("signing in", () => {
   })
 })
 
-describe("a sign-in that fails says why", () => {
+describe("a failed sign-in shows the reason:", () => {
   test("[SP4] denied consent", async () => {
     const { context, page } = await visit(setup, "/#/s/some-conversation")
     await goToProvider(page)
@@ -105,7 +105,7 @@ describe("a sign-in that fails says why", () => {
     await page.click("a[href$='/abort']")
     await untilSignedOut(page)
     expect(await page.textContent(".sign-in [role=alert]")).toContain("You cancelled the sign-in")
-    // The address is the one at which the sign-in began, and a reload doesn't repeat the error.
+    // The URL is the one at which the sign-in began, and the error isn't shown again after a reload.
     expect(page.url()).toBe(url("/#/s/some-conversation"))
     await page.reload()
     await untilSignedOut(page)
@@ -130,12 +130,12 @@ describe("a sign-in that fails says why", () => {
     })
     await signIn(page, "replayed")
     expect(callback).toContain("code=")
-    // In another browser, the code is worthless.
+    // The code doesn't work in another browser.
     const thief = await visit(setup, callback.slice(url("").length))
     await untilSignedOut(thief.page)
     expect(await thief.page.textContent(".sign-in [role=alert]")).toContain("already used")
     await thief.context.close()
-    // In this browser, nothing changes: the person is signed in.
+    // In this browser, nothing changes: the person stays signed in.
     await page.goto(callback)
     await page.waitForSelector(".account-button", SOON)
     await context.close()
@@ -155,7 +155,7 @@ describe("a sign-in that fails says why", () => {
     await context.close()
   })
 
-  test("[SP4] a list of providers that can't be loaded can be tried again", async () => {
+  test("[SP4] the list of providers can't be loaded, and can be requested again", async () => {
     const { context, page } = await visit(setup, "/admin")
     await untilSignedOut(page)
     await page.route("**/auth/providers", (route) => route.abort())
@@ -169,7 +169,7 @@ describe("a sign-in that fails says why", () => {
 })
 
 describe("signing out", () => {
-  test("[SP6] in one tab signs out the other; going back and forward shows nothing of the user", async () => {
+  test("[SP6] in one tab also signs out the other tab; going back and forward shows none of the user's data", async () => {
     const { context, page, errors } = await visit(setup)
     await signIn(page, "leaver")
     await ask(page, "/say a secret text")
@@ -192,7 +192,7 @@ describe("signing out", () => {
     await context.close()
   })
 
-  test("[SP3] [SP6] everywhere: asks for confirmation, and ends the sign-in in another browser", async () => {
+  test("[SP3] [SP6] everywhere asks for confirmation, and ends the sign-in in another browser", async () => {
     const one = await visit(setup)
     await signIn(one.page, "traveller")
     const other = await visit(setup)
@@ -208,14 +208,14 @@ describe("signing out", () => {
     await one.page.click("text=Sign out everywhere…")
     await one.page.click("dialog[open] .grave")
     await untilSignedOut(one.page)
-    // The server closes the other browser's socket, so nobody has to touch that browser.
+    // The server closes the other browser's socket, so nothing has to be done there.
     await untilSignedOut(other.page)
     expect(await other.page.content()).not.toContain("hello")
     await one.context.close()
     await other.context.close()
   })
 
-  test("[SP3] a failed sign-out says so, and the user stays signed in", async () => {
+  test("[SP3] is reported if it fails, and the user stays signed in", async () => {
     const { context, page } = await visit(setup)
     await signIn(page, "stayer")
     await page.route("**/auth/logout", (route) => route.abort())
@@ -228,7 +228,7 @@ describe("signing out", () => {
     await context.close()
   })
 
-  test("[SP5] [SP6] the next user sees no unsent message and no draft of the previous one, who finds both again", async () => {
+  test("[SP5] [SP6] hides unsent messages and drafts from the next user, and the previous user finds both again", async () => {
     const { context, page } = await visit(setup)
     await signIn(page, "first")
     await ask(page, "/say one")
@@ -250,7 +250,7 @@ describe("signing out", () => {
     await page.click("text=Sign out")
     await untilSignedOut(page)
     await page.unroute("**/v1/sessions")
-    // The provider still recognises the browser, but another person uses it.
+    // Another person uses the browser now, so the provider must not recognise the previous one.
     await context.clearCookies({ domain: new URL(setup.provider.issuer).hostname })
     await signIn(page, "second")
     await page.waitForSelector(".welcome", SOON)
@@ -323,7 +323,7 @@ describe("two users in one browser", () => {
   })
 })
 
-describe("a browser that forbids storage", () => {
+describe("a browser that blocks storage", () => {
   test.each(["/", "/admin"])("[SP6] signing out on %s ends the sign-in, and empties the page", async (at) => {
     const { context, page, errors } = await visit(setup)
     await signIn(page, "stayer")
@@ -344,8 +344,8 @@ describe("a browser that forbids storage", () => {
   })
 })
 
-describe("a token that ends", () => {
-  test("[SP7] in the middle of an answer loses nothing", async () => {
+describe("a token that is revoked", () => {
+  test("[SP7] in the middle of an answer is replaced, and nothing of the answer is lost", async () => {
     const { context, page, errors } = await visit(setup)
     const tokens: string[] = []
     page.on("response", async (response) => {
@@ -376,7 +376,7 @@ describe("a token that expires", () => {
   test("[SP7] in the middle of an answer is renewed, and nothing of the answer is lost", async () => {
     const context = await setup.browser.newContext()
     let issued = 0
-    // The page renews a socket's token every 20 s at most, so these expire first.
+    // The page waits at least 20 s between renewals of a socket's token, so these tokens expire first.
     await context.exposeFunction("issueToken", () => {
       issued++
       return signToken("short-lived", "member", "5s")
@@ -440,7 +440,7 @@ describe("accessibility", () => {
   )
 })
 
-/** Elements whose text doesn't begin at the right edge, on a right-to-left page. */
+/** Returns the elements whose text doesn't begin at the right edge, on a right-to-left page. */
 function findWrongEdges(page: Page, selector: string): Promise<string[]> {
   return page.$$eval(selector, (all) =>
     all

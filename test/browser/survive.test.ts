@@ -46,7 +46,7 @@ const state = (page: Page) => page.getAttribute("article[data-role=assistant] >>
 const shows = (pages: readonly Page[], selector: string) =>
   Promise.all(pages.map((page) => page.waitForSelector(selector, { timeout: 20_000 })))
 
-/** Expects all windows, including a new one, to show the same. */
+/** Expects all windows, including a new one, to show the same transcript. */
 async function expectSame(answers: number): Promise<void> {
   await Promise.all(windows.map((page) => settled(page, answers)))
   const fresh = await another(windows[0] as Page)
@@ -59,7 +59,7 @@ async function expectSame(answers: number): Promise<void> {
 }
 
 describe("stopping", () => {
-  test("[PG18] Stop on a phone: every window shows the answer so far and that it was stopped", async () => {
+  test("[PG18] after Stop on a phone, every window shows the answer so far and that it was stopped", async () => {
     const [first, second, phone] = await threeWindows()
     await ask(first, SLOW)
     await shows([first, second, phone], "article[data-status=running] [data-segment=text]")
@@ -90,7 +90,7 @@ describe("the network", () => {
     ["the answer completes meanwhile", false],
     ["the answer is stopped meanwhile", true],
   ])(
-    "[PG26] a window that was offline in the middle of an answer shows what the others show: %s",
+    "[PG26] a window that was offline in the middle of an answer then shows what the others show: %s",
     async (_, isStopped) => {
       const [first, second] = await threeWindows()
       const context = await browser.newContext()
@@ -101,12 +101,12 @@ describe("the network", () => {
       await ask(first, "/bench deltas=400 delay_ms=10 tools=2")
       await shows(windows, "article[data-status=running] [data-segment=text]")
       await net.cut()
-      // By then, the window has drawn everything that it received.
+      // By now, the window has rendered everything that it received.
       await lost.waitForSelector("footer .link")
       const before = await lost.textContent("article[data-status=running]")
       if (isStopped) await second.keyboard.press("Escape")
       await ask(lost, "/say written offline")
-      // The answer ends in the other windows.
+      // Waits until the answer has ended in the other windows.
       await Promise.all([settled(first, 2), settled(second, 2)])
       expect(await lost.textContent("article[data-status=running]")).toBe(before)
       await net.mend()
@@ -167,7 +167,7 @@ describe("approval", () => {
     expect(await phone.textContent(".ask")).toContain("Allow Cuecard to run probe_ask?")
     expect(await phone.isVisible('[data-segment=tool] >> text="now"')).toBe(true)
     expect(await first.$(".typing")).toBe(null)
-    // The second click may find no button any more.
+    // The second click may find that the button is gone.
     const press = (page: Page, name: string) =>
       page.click(`.ask button >> text="${name}"`, { timeout: 3_000 }).catch(() => {})
     await Promise.all([press(second, "Allow"), press(phone, "Deny")])
@@ -196,7 +196,7 @@ describe("approval", () => {
     await page.context().close()
   })
 
-  test("[PG20] approval works by keyboard alone", async () => {
+  test("[PG20] approval works with the keyboard alone", async () => {
     const [first] = await threeWindows()
     await ask(first, '/call probe_ask {"text":"now"}')
     await first.waitForSelector(".ask")
@@ -335,7 +335,7 @@ describe("retries and versions", () => {
     await expectSame(3)
   })
 
-  test("[PG24] a long conversation gets a folded summary above the answer it was made for, and keeps all messages", async () => {
+  test("[PG24] a long conversation gets a folded summary above the answer for which it was made, and keeps all messages", async () => {
     const small = await startCuecard({ vars: { SCRIPTED_DELAY_MS: "0", MODEL_CONTEXT_TOKENS: "3000" } })
     const { page, errors } = await open(browser, small)
     for (let at = 1; at <= 10; at++) {

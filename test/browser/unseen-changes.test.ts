@@ -1,4 +1,4 @@
-/** unseen-changes.test.ts: changes that open windows must not show yet: late answers to another version, and a running import. */
+/** unseen-changes.test.ts: changes that open windows must not show yet: late answers to other versions, and imports. */
 
 import type { Page } from "playwright-core"
 import { afterEach, expect, test } from "vitest"
@@ -8,7 +8,7 @@ import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const setup = useServerAndBrowser({ vars: { PROBE_TOOLS: "on" } })
 
-/** More than the number of messages in the first test, and less than a page of history. */
+/** How many of the newest messages are compared: more than the first test has, and less than a page of history. */
 const NEWEST_COMPARED = 8
 
 let windows: Page[] = []
@@ -39,8 +39,8 @@ async function expectSame(session: string, answers: number): Promise<void> {
 }
 
 /**
- * The newest messages of a transcript. The number of older pages that a window has loaded depends on its height and its
- * history.
+ * Returns the newest messages of a transcript. The number of older pages that a window has loaded depends on its height and
+ * on what happened in it.
  */
 function newestOf(transcript: string): string {
   return transcript
@@ -67,7 +67,7 @@ async function untilAnswered(session: string): Promise<void> {
   await expect.poll(hasAnswer, { timeout: 20_000 }).toBe(true)
 }
 
-test("[VE8] a late answer to an edited question shows in no window until its version is shown, then in all", async () => {
+test("[VE8] a late answer to an edited question is shown in no window until its version is shown, and then in all", async () => {
   const page = await openWindow()
   const research = [[{ type: "tool_call", name: "probe_slow", args: '{"ms":2500}' }], [say("Found it.")]]
   const message = `/script ${JSON.stringify(research)}`
@@ -92,7 +92,7 @@ test("[VE8] a late answer to an edited question shows in no window until its ver
   expect(await page.textContent("[data-transcript]")).toContain("Found it.")
 })
 
-test("[HI6] an import shows in open windows at once when it is complete; until then a reload shows the same as they do", async () => {
+test("[HI6] open windows show an import as soon as it is complete; until then, a reload shows the same as they do", async () => {
   const { id } = await setup.cuecard.createSession("Imported")
   const [page, phone] = [await openWindow(id), await openWindow(id, PHONE)]
   const parts = [fileOf("first"), fileOf("second")]
@@ -117,7 +117,7 @@ function say(delta: string): object {
   return { type: "text_delta", delta }
 }
 
-/** A part of 60 turns. */
+/** Creates a part of 60 turns. */
 function fileOf(name: string): string {
   const day = name === "first" ? "01" : "02"
   const turns = Array.from({ length: 60 }, (_, n) => [

@@ -1,11 +1,11 @@
-/** upload.test.ts: uploads, shows and downloads attachments on a real server in a real Chromium. */
+/** upload.test.ts: attachments are uploaded, shown and downloaded, on a real server in a real Chromium. */
 
 import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
 import { FIELD, open, openIn, sessionIn, settled, transcriptOf } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
-/** Longer than a loopback request takes, in milliseconds. */
+/** A timeout longer than a loopback request takes, in milliseconds. */
 const SOON = { timeout: 20_000 }
 
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "3" } }, { withFiles: true })
@@ -79,7 +79,7 @@ describe("attachments on a real server", () => {
     await page.context().close()
   })
 
-  test("[PG70] [PG77] a refused file says that it must be removed, and Enter doesn't remove it; an uploaded file survives a reload", async () => {
+  test("[PG70] [PG77] a note says that a refused file must be removed, and Enter doesn't remove it; an uploaded file survives a reload", async () => {
     const { page } = await open(setup.browser, setup.cuecard)
     await page.fill(FIELD, "/say first")
     await page.press(FIELD, "Enter")
@@ -100,7 +100,7 @@ describe("attachments on a real server", () => {
     await page.context().close()
   })
 
-  test("[PG42] [PG67] [PG72] a file of unknown type shows the server's error text; a session without messages is deleted again", async () => {
+  test("[PG42] [PG67] [PG72] for a file of unknown type, the server's error text is shown; a session without messages is deleted again", async () => {
     const before = await sessions()
     const { page } = await open(setup.browser, setup.cuecard)
     await choose(page, ["tool.exe", Buffer.from("4d5a90000300000004000000ffff0000", "hex")])

@@ -15,7 +15,7 @@ const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0" } })
 const asOwner = async (method: string, path: string, body?: object) =>
   await callApi(setup.cuecard, await tokenFor(setup.cuecard, "you", "owner"), method, path, body)
 
-/** Plays turns whose usage is reported in one batch. */
+/** Runs turns whose usage is reported in one batch. */
 async function playTurns(user: string, count: number): Promise<void> {
   const token = await tokenFor(setup.cuecard, user, "member")
   const created = await callApi(setup.cuecard, token, "POST", "/v1/sessions", {})
@@ -102,7 +102,7 @@ describe("usage on the admin page", () => {
   test.each([
     ["desk", DESK],
     ["phone", PHONE],
-  ] as const)("[MT12] the axis is readable with no cost, and with a tiny cost, on a %s", async (_, size) => {
+  ] as const)("[MT12] on a %s, the axis is readable without a cost and with a tiny cost", async (_, size) => {
     const { page } = await openAdmin(setup.browser, setup.cuecard, "users", { size })
     for (const cost of [0, 40]) {
       const figures = { ...rowOf(0), cost_nano_usd: cost }
@@ -126,7 +126,7 @@ describe("usage on the admin page", () => {
     await page.context().close()
   })
 
-  test("[MT12] the figures of real turns: totals, chart, tables by model and user, and CSV", async () => {
+  test("[MT12] totals, chart, tables by model and user, and CSV show the usage of real turns", async () => {
     await addUser(setup.cuecard, "you", "owner")
     await asOwner("PUT", "/v1/prices", { prices: [{ model: "scripted", from: "2026-01-01", input: 2, output: 8 }] })
     await playTurns("ada", 8)
@@ -156,7 +156,7 @@ describe("usage on the admin page", () => {
   })
 
   test.each(PICTURED_VIEWS)(
-    "[MT12] many days, unknown prices and names in other scripts: %s",
+    "[MT12] many days, unknown prices and names in other scripts are shown: %s",
     async (name, size, theme, direction) => {
       const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "users", { size, theme, bypassCSP: true })
       await fakeUsage(page)

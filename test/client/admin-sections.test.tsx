@@ -1,4 +1,4 @@
-/** admin-sections.test.tsx: sections of the admin page, with an API that a test scripts. */
+/** admin-sections.test.tsx: sections of the admin page, with an API scripted by each test. */
 
 import { expect, test, vi } from "vitest"
 import { BudgetMeters } from "../../client/account/budget-meters.tsx"
@@ -24,11 +24,11 @@ const FIGURES = {
   cost_nano_usd: 1_000,
 }
 
-/** An API with the methods that a test needs. */
+/** Creates an API with only the methods that a test needs. */
 const apiWith = (methods: Partial<AdminApi>): AdminApi => methods as AdminApi
 
-/** A body as the page's API reads it. */
-function read<T>(body: unknown, parse: (value: unknown) => T | null): T {
+/** Parses a body as the page's API does. */
+function parseResponse<T>(body: unknown, parse: (value: unknown) => T | null): T {
   const value = parse(JSON.parse(JSON.stringify(body)))
   if (value === null) throw new Error("not the shape that the page expects")
   return value
@@ -39,14 +39,14 @@ const textOf = (root: Element): string => root.textContent ?? ""
 test.each([
   [undefined, 0, 0],
   [{ turns_per_user: 7 }, 2, 1],
-])("[MT14] sums that may lack turns say so, and rows of single users don't: %j", async (incomplete, sums, ofUsers) => {
+])("[MT14] sums that may lack turns say so, but rows of single users don't: %j", async (incomplete, sums, ofUsers) => {
   const view = (path: string): UsageView => {
     const [from, to, by] = ["2026-01-01", "2026-01-31", new URLSearchParams(path.split("?")[1]).get("by")]
     const rows = [{ ...FIGURES, [String(by)]: by === "day" ? from : "one" }]
     const known = incomplete === undefined ? {} : { incomplete }
     return { from, to, by: by as UsageView["by"], rows, total: FIGURES, next: null, ...known }
   }
-  const api = apiWith({ get: async (path, parse) => read(view(path), parse) })
+  const api = apiWith({ get: async (path, parse) => parseResponse(view(path), parse) })
   const root = draw(<UsageSection api={api} identity={identity} />)
   const countNotes = (): number => textOf(root).split("may lack up to 7").length - 1
   await until(() => expect(root.querySelectorAll(".usage-totals, .usage-scroll")).toHaveLength(2))
@@ -62,10 +62,10 @@ test("[AD2] choosing a role sends nothing until the button is pressed", async ()
   const user = { id: "bob", name: "Bob", role: "member", issuer: null, status: "active", created: 0 }
   const sent: unknown[] = []
   const api = apiWith({
-    get: async (_path, parse) => read({ users: [user], next: null }, parse),
+    get: async (_path, parse) => parseResponse({ users: [user], next: null }, parse),
     send: async (method, path, body, parse) => {
       sent.push([method, path, body])
-      return read({ ...user, ...body }, parse)
+      return parseResponse({ ...user, ...body }, parse)
     },
   })
   const root = draw(<UsersSection api={api} identity={identity} />)
@@ -86,7 +86,7 @@ test("[AD2] choosing a role sends nothing until the button is pressed", async ()
 const retryIn = (root: Element): HTMLButtonElement | undefined =>
   [...root.querySelectorAll("button")].find((button) => textOf(button) === "Try again")
 
-test("[AD11] if the models without a price can't be loaded, the page says so and offers another try", async () => {
+test("[AD11] if the models without a price can't be loaded, the page says so and offers a retry", async () => {
   let requests = 0
   const get: AdminApi["get"] = async () => {
     requests++
@@ -99,7 +99,7 @@ test("[AD11] if the models without a price can't be loaded, the page says so and
   await until(() => expect(requests).toBe(2))
 })
 
-test("[BU13] if the budgets can't be loaded, the menu says so and offers another try", async () => {
+test("[BU13] if the budgets can't be loaded, the menu says so and offers a retry", async () => {
   const left = { budget: "sessions", scope: "user", limit: 3, used: 1, left: 2, resets: null }
   const fetched = vi.spyOn(globalThis, "fetch").mockRejectedValueOnce(new TypeError("down"))
   fetched.mockResolvedValueOnce(Response.json({ budgets: [left] }))

@@ -1,4 +1,4 @@
-/** announcer.test.ts: each end is announced, even if its text equals the previous one. */
+/** announcer.test.ts: the end of each answer is announced, even if its text equals the previous one. */
 
 import { signal } from "@preact/signals"
 import { expect, test } from "vitest"

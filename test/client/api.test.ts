@@ -5,7 +5,7 @@ import { HttpApi } from "../../client/net/api.ts"
 import { RequestError } from "../../client/net/http-request.ts"
 import { wireMessage } from "./wire.ts"
 
-/** A token whose times are set by the server's clock. */
+/** Creates a token whose times were set by the server's clock. */
 function tokenOf(name: string, seconds: number, issued = 5_000_000): string {
   return `${name}.${btoa(JSON.stringify({ iat: issued, exp: issued + seconds }))}.sign`
 }
@@ -60,7 +60,7 @@ describe("tokens", () => {
     }
   })
 
-  test("[SO1] a refused token is renewed once, and the request repeated", async () => {
+  test("[SO1] a refused token is renewed once, and the request is sent again", async () => {
     let refused = 0
     const { api, tokens } = setUp(() =>
       ++refused === 1 ? new Response("{}", { status: 401 }) : Response.json({ sessions: [] }),
@@ -76,7 +76,7 @@ describe("tokens", () => {
 })
 
 describe("requests", () => {
-  test("[PG14] a refusal contains the server's error text", async () => {
+  test("[PG14] a refused request throws an error with the server's text", async () => {
     const { api } = setUp(() =>
       Response.json({ code: "session_unknown", text: "We couldn't find that conversation." }, { status: 404 }),
     )
@@ -92,12 +92,12 @@ describe("requests", () => {
     ["a session without a time", { sessions: [{ id: "a", title: "A", created: 1, running: false }] }],
     ["another agent's type", { sessions: [{ id: "a", title: "A", created: 1, active: 1, running: false, agent: 7 }] }],
     ["not JSON", "<html>"],
-  ])("[PG31] a list of sessions with %s is refused, not shown", async (_, body) => {
+  ])("[PG31] a list of sessions with %s is rejected, not shown", async (_, body) => {
     const { api } = setUp(() => (typeof body === "string" ? new Response(body) : Response.json(body)))
     await expect(api.listSessions()).rejects.toMatchObject({ status: 502 })
   })
 
-  test("[PG16] a page of history with an invalid message is refused, not shown", async () => {
+  test("[PG16] a page of history with an invalid message is rejected, not shown", async () => {
     const whole = wireMessage("m1", { segments: [{ type: "text", content: "Hi" }] })
     const answers = [whole, { ...whole, segments: [null] }, { ...whole, timestamp: 0 }]
     const { api } = setUp(() =>
@@ -107,7 +107,7 @@ describe("requests", () => {
     for (const _ of [1, 2]) await expect(api.getHistoryPage("s", 1)).rejects.toMatchObject({ status: 502 })
   })
 
-  test("[PG16] pages are requested with their cursor, and sessions are created with their title", async () => {
+  test("[PG16] older pages are requested with a cursor, and sessions are created with a title", async () => {
     const bodies: unknown[] = []
     const { api, requests } = setUp((path, init) => {
       bodies.push(init.body)

@@ -1,4 +1,4 @@
-/** audit-details.test.ts: the details of an audit entry as one line of text. */
+/** audit-details.test.ts: formats an audit entry's details as one line of text. */
 
 import { expect, test } from "vitest"
 import { formatDetails } from "../../client/admin/audit-section.tsx"

@@ -1,4 +1,4 @@
-/** dom.ts: renders components into a document and reads them back as short HTML. */
+/** dom.ts: renders components into the document, and waits for changes. */
 
 import { type ComponentChild, h, render } from "preact"
 import { vi } from "vitest"
@@ -13,7 +13,7 @@ export function draw(
   return root
 }
 
-/** Renders a text as Markdown and returns the HTML inside `.prose`, without directions. */
+/** Renders Markdown and returns the HTML inside `.prose`, without `dir` attributes. */
 export function markdown(text: string): string {
   const root = document.createElement("div")
   draw(h(Markdown, { text }), root)
@@ -22,7 +22,7 @@ export function markdown(text: string): string {
   return html.replace(/ dir="\w+"/g, "")
 }
 
-/** A timeout that is long enough for a busy machine. */
+/** A timeout long enough for a busy machine, in milliseconds. */
 const WAIT_OPTIONS = { timeout: 3_000 }
 
 /** Waits until `check` no longer throws. */

@@ -11,7 +11,7 @@ import { ops } from "./wire.ts"
 
 beforeEach(() => document.body.replaceChildren())
 
-test("[PG30] an unverified answer is marked as such above all it shows", () => {
+test("[PG30] an unverified answer is marked as such above its content", () => {
   const { root } = transcript([user("q", "go"), answer("a", { origin: "import" }), user("p", "on"), answer("b")])
   const [imported, own] = [...root.querySelectorAll<HTMLElement>("article[data-role=assistant]")]
   expect(imported?.dataset["origin"]).toBe("import")
@@ -20,7 +20,7 @@ test("[PG30] an unverified answer is marked as such above all it shows", () => {
 })
 
 describe("folds", () => {
-  test("[PG24] a summary is folded above the answer it was made for, and replaces nothing", async () => {
+  test("[PG24] a summary is folded above the answer for which it was made, and replaces nothing", async () => {
     const { root, store } = transcript([user("q", "go"), answer("a", { status: "running" })])
     store.applyFrame(ops(2, 1, "a", [{ op: "meta", summary: "They spoke of **weather**." }]))
     await delay()
@@ -31,7 +31,7 @@ describe("folds", () => {
     expect(root.querySelectorAll("article")).toHaveLength(2)
   })
 
-  test("[PG25] the output of a running tool grows unchanged in an open fold, and shows how much is omitted", async () => {
+  test("[PG25] a running tool's output is shown as it is and grows in an open fold, with a note of how much is omitted", async () => {
     const running = call({ status: "running", output: '{"a":1}' })
     const { root, store } = transcript([answer("a", { status: "running", segments: [running] })])
     const fold = root.querySelector("details") as HTMLDetailsElement

@@ -1,4 +1,4 @@
-/** import-file.test.ts: importing a file: split, uploaded, folded, refused, cancelled. */
+/** import-file.test.ts: importing a file: splitting, uploading, folding, refusals and cancellation. */
 
 import { describe, expect, test, vi } from "vitest"
 import type { Api } from "../../client/net/api.ts"
@@ -75,12 +75,12 @@ function importing(
 }
 
 const file = (text: string, name = "old.jsonl") => new File([text], name)
-/** A file that reports a larger size than it has. */
+/** Creates a file that reports a larger size than it has. */
 function hugeFile(size: number, head: string): File {
   return new Proxy(file(head), { get: (one, key) => (key === "size" ? size : fieldOf(one, key)) })
 }
 
-/** A file with line endings at every place where it may be split. It needs one part too many. */
+/** Creates a file with a line ending wherever it may be split. It needs one part too many. */
 function manyParts(): File {
   const slice = () => new Blob(["\n"])
   const size = MAX_IMPORT_PARTS * MAX_IMPORT_BYTES
@@ -113,7 +113,7 @@ describe("splitting", () => {
     expect(await splitAtLines(new Blob(["abcdef\n"]), 5)).toBe(null)
   })
 
-  test("[PG35] compressed files and lists are recognised by their first bytes", async () => {
+  test("[PG35] compressed files and JSON arrays are recognised by their first bytes", async () => {
     expect(await isGzip(new Blob([new Uint8Array([0x1f, 0x8b, 8])]))).toBe(true)
     expect(await isGzip(new Blob(["{"]))).toBe(false)
     expect(await isJsonArray(new Blob(["\n [{}]"]))).toBe(true)
@@ -152,7 +152,7 @@ describe("an import", () => {
     expect(importer.fileName.value).toBe("old.jsonl")
   })
 
-  test("[PG35] a server without a progress route responds only when it is done", async () => {
+  test("[PG35] an import succeeds on a server without a progress route, which responds only when it is done", async () => {
     const unknown = () => Promise.reject(new RequestError(404, "There's nothing at this address."))
     const { importer } = importing(() => Promise.resolve(answered(DONE)), { getImportProgress: unknown })
     await importer.startImport(file("a\n"))
@@ -198,7 +198,7 @@ describe("an import", () => {
       answered({ code: "import_running", text: "Another upload is coming in." }, 409),
     ],
     ["a line that broke", null],
-  ])("[PG35] after %s the same is sent again, and abandoned after a while", async (_, failure) => {
+  ])("[PG35] after %s the request is retried, and abandoned after a while", async (_, failure) => {
     const fail = () => (failure === null ? Promise.reject(new TypeError("broken")) : Promise.resolve(failure))
     let tries = 0
     const again = importing(() => (++tries < 3 ? fail() : Promise.resolve(answered(DONE))))
@@ -211,7 +211,7 @@ describe("an import", () => {
     expect(never.paths.length).toBeGreaterThan(3)
   })
 
-  test("[PG35] an import cancelled offline leaves the list at once and is erased when the page opens again", async () => {
+  test("[PG35] a session whose import is cancelled offline leaves the list at once, and is erased when the page opens again", async () => {
     let isAway = true
     const erase = vi.fn(() => (isAway ? Promise.reject(new TypeError("no network")) : Promise.resolve()))
     const summary = { id: "new", title: "", created: 1, active: 1, running: false }
@@ -247,7 +247,7 @@ describe("an import", () => {
     ["an upload that the server gave up is erased", { ...unfinished, state: "none" } as const, [], 1],
     ["a complete upload is kept", { ...unfinished, state: "folding" } as const, [], 0],
     ["a session with later messages is kept", { ...unfinished, state: "none" } as const, [user("u1", "Hi")], 0],
-  ])("[PG35] a page was closed during its import: %s", async (_, progress, messages, times) => {
+  ])("[PG35] after a page was closed during its import: %s", async (_, progress, messages, times) => {
     const { importer, erased, storage, paths, reopen } = importing(() => new Promise(() => {}), {
       getImportProgress: () => Promise.resolve(progress),
       getHistoryPage: () => Promise.resolve(pageOf(messages)),
@@ -278,7 +278,7 @@ describe("an import", () => {
     expect(erased).toEqual([])
   })
 
-  test("[PG35] a file chosen during an import is refused by name", async () => {
+  test("[PG35] a file chosen during an import is rejected, and its name is shown", async () => {
     const { importer, paths } = importing(() => new Promise(() => {}))
     const under = importer.startImport(file("a\n"))
     await vi.waitFor(() => expect(paths).toHaveLength(1))
@@ -337,10 +337,10 @@ describe("an import", () => {
 
   test.each([
     ["an empty file", file(""), "This file is empty."],
-    ["one line", hugeFile(MAX_IMPORT_BYTES + 1, "{}"), "A line of this file is too long to import."],
-    ["more than so many parts", manyParts(), "Files can be up to 4 GB."],
-    ["a list", hugeFile(MAX_IMPORT_BYTES + 1, "[{}]"), "JSON lists can be up to 64 MB."],
-  ])("[PG35] %s that can't be sent is reported before anything is created", async (_, one, errorText) => {
+    ["a file with too long a line", hugeFile(MAX_IMPORT_BYTES + 1, "{}"), "A line of this file is too long to import."],
+    ["a file with too many parts", manyParts(), "Files can be up to 4 GB."],
+    ["too large a JSON array", hugeFile(MAX_IMPORT_BYTES + 1, "[{}]"), "JSON lists can be up to 64 MB."],
+  ])("[PG35] %s is rejected before anything is created", async (_, one, errorText) => {
     const { importer, made } = importing(() => Promise.resolve(answered(DONE)))
     await importer.startImport(one)
     expect(importer.stage.value).toMatchObject({ at: "choose", error: expect.stringContaining(errorText) })
@@ -419,7 +419,7 @@ describe("a data export", () => {
     expect(erased).toEqual(["s2"])
   })
 
-  test("[IH10] choosing an archive shows what to do instead", async () => {
+  test("[IH10] choosing a ZIP archive shows what to do instead", async () => {
     const { importer, made } = importing(() => Promise.resolve(answered(DONE)))
     await importer.startImport(file("PK\u0003\u0004…", "export.zip"))
     expect(importer.stage.value).toMatchObject({ at: "choose", error: expect.stringContaining("Unzip it") })

@@ -20,7 +20,7 @@ interface Connection {
   readonly down: string[]
   isOpen: boolean
   isDead: boolean
-  /** The seq of the last numbered frame sent on it; null until the client has sent hello. */
+  /** The seq of the last numbered frame sent on this connection; null until the client has sent hello. */
   last: number | null
 }
 
@@ -89,7 +89,7 @@ export class LossyServer {
     this.#add(this.#answer(old.exchange_id))
   }
 
-  /** Accepts a user's message. There is no queue, so a running answer is ended. */
+  /** Accepts a user's message. There is no queue, so a running answer is completed. */
   say(id: string, content: string): void {
     this.end("completed")
     const segments = [{ type: "text", content }] as const
@@ -124,13 +124,13 @@ export class LossyServer {
     if (hasCloseEvent) connection.events.onClose(1006)
   }
 
-  /** Drops the first numbered frame, if a later one reveals the gap. */
+  /** Drops the first numbered frame if a later frame reveals the gap. */
   lose(connection: Connection): void {
     const [first, ...rest] = connection.down.map((text) => text.includes('"prev"'))
     if (first === true && rest.includes(true)) connection.down.shift()
   }
 
-  /** Sends the last frame again. */
+  /** Sends the last numbered frame again. */
   repeat(connection: Connection): void {
     const last = this.replayBuffer.at(-1)
     if (last !== undefined && connection.last !== null)

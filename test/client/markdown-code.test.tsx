@@ -205,7 +205,7 @@ describe("a code block", () => {
 })
 
 describe("colours", () => {
-  const css = readFileSync("client/styles/reading.css", "utf8")
+  const css = readFileSync("client/styles/transcript/reading.css", "utf8")
   const base = readFileSync("client/styles/base.css", "utf8")
   const luminance = (hex: string): number => {
     const [r = 0, g = 0, b = 0] = [1, 3, 5]

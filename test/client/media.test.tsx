@@ -1,4 +1,4 @@
-/** media.test.tsx: media and canvas documents: their requests, and the placeholders shown before loading. */
+/** media.test.tsx: images, files, audio and video: their requests, and the placeholders shown before they load. */
 
 import { beforeEach, describe, expect, test, vi } from "vitest"
 import { forgetClicks } from "../../client/files/remote-media.ts"
@@ -13,11 +13,11 @@ import { waitForElement, delay, until } from "./dom.ts"
 import { answer, text } from "./sample-messages.ts"
 import { transcript } from "./render-transcript.tsx"
 
-const srcs = (root: Element) => [...root.querySelectorAll("img")].map((one) => one.getAttribute("src"))
+const listSources = (root: Element) => [...root.querySelectorAll("img")].map((one) => one.getAttribute("src"))
 
 const imageSegment = (url: string, label = "a chart"): Segment => ({ type: "media", url, kind: "image", label })
 const REMOTE = "https://example.com/cat.png"
-const canvas = (url: string): Segment => ({
+const createCanvas = (url: string): Segment => ({
   type: "canvas",
   preview: { kind: "canvas", surface: "assistant_message", render: "url", url, title: "Plan", preferredHeight: 200 },
 })
@@ -77,15 +77,15 @@ describe("images", () => {
     expect(root.querySelector(".gate")).toBe(null)
   })
 
-  test("[PG55] media interrupted by the network loads without a click when it is back, whether the URL or the bytes failed", async () => {
+  test("[PG55] media that failed because of the network loads without a click once it is back, whether the URL or the bytes failed", async () => {
     const { root, actions, link } = transcript([
       answer("a", { segments: [imageSegment("/media/x"), imageSegment("/media/y")] }),
     ])
-    await until(() => expect(srcs(root)).toHaveLength(2))
+    await until(() => expect(listSources(root)).toHaveLength(2))
     const [first] = root.querySelectorAll("img")
     first?.dispatchEvent(new Event("error"))
     await until(() => expect(root.querySelector("img")).not.toBe(first))
-    await until(() => expect(srcs(root)).toHaveLength(2))
+    await until(() => expect(listSources(root)).toHaveLength(2))
     root.querySelector("img")?.dispatchEvent(new Event("error"))
     expect((await waitForElement(root, ".gate")).textContent).toBe("a chart Couldn't load.Try again")
     link.value = "waiting"
@@ -93,7 +93,7 @@ describe("images", () => {
     root.querySelector("img")?.dispatchEvent(new Event("error"))
     await until(() => expect(root.querySelectorAll(".gate")).toHaveLength(2))
     link.value = "live"
-    await until(() => expect(srcs(root)).toHaveLength(2))
+    await until(() => expect(listSources(root)).toHaveLength(2))
     expect(root.querySelectorAll(".gate")).toHaveLength(0)
   })
 
@@ -107,8 +107,8 @@ describe("images", () => {
     const gates = [...root.querySelectorAll(".gate")].map((one) => one.textContent)
     expect(gates).toEqual(Array(2).fill("a cat Image from example.comLoad"))
     root.querySelector<HTMLButtonElement>(".gate button")?.click()
-    // The click applies to the URL, wherever it is shown.
-    await until(() => expect(srcs(root)).toEqual(Array(2).fill(`${REMOTE}?token=t`)))
+    // The click applies to the URL, wherever that is shown.
+    await until(() => expect(listSources(root)).toEqual(Array(2).fill(`${REMOTE}?token=t`)))
     expect(root.querySelectorAll(".gate")).toHaveLength(0)
     expect(actions.signUrls.mock.calls).toEqual([[[REMOTE]]])
     // It also applies in another transcript of this page, but to no other URL.
@@ -128,10 +128,10 @@ describe("images", () => {
     await delay()
     expect(root.querySelectorAll("img")).toHaveLength(0)
     settings.value = { media_hosts: ["example.com"], embed_origins: [] }
-    await until(() => expect(srcs(root)).toEqual([`${REMOTE}?token=t`]))
+    await until(() => expect(listSources(root)).toEqual([`${REMOTE}?token=t`]))
   })
 
-  test("[PG63] a refusal shows the server's error text, with a link", async () => {
+  test("[PG63] for refused media, the server's error text is shown, with a link", async () => {
     vi.stubGlobal("fetch", async () => Response.json({ text: "The address is not public." }, { status: 403 }))
     const { root } = transcript([answer("a", { segments: [imageSegment(REMOTE, "a cat")] })])
     root.querySelector<HTMLButtonElement>(".gate button")?.click()
@@ -174,17 +174,17 @@ describe("images", () => {
         ],
       }),
     ])
-    await until(() => expect(srcs(root)).toEqual(["/media/x?token=t"]))
+    await until(() => expect(listSources(root)).toEqual(["/media/x?token=t"]))
     expect(actions.signUrls.mock.calls).toEqual([[["/media/x"]]])
     expect(root.querySelector("a.picture")?.textContent).toBe("http example.com")
   })
 
-  test("[PG57] a click opens an image among those of its message; Escape closes it, and the focus returns", async () => {
+  test("[PG57] a click opens an image among those of its message; Escape closes the viewer, and the focus returns", async () => {
     const { root, actions } = transcript([
       answer("a", { segments: [imageSegment("/media/x", "one"), imageSegment("/media/y", "two")] }),
       answer("b", { segments: [imageSegment("/media/z", "another")] }),
     ])
-    await until(() => expect(srcs(root)).toHaveLength(3))
+    await until(() => expect(listSources(root)).toHaveLength(3))
     const frame = [...root.querySelectorAll<HTMLElement>(".frame")][1]
     frame?.focus()
     frame?.click()
@@ -217,7 +217,7 @@ describe("images", () => {
 
   test("[PG57] if the viewer's code can't be loaded, the image opens in a new tab", async () => {
     const { root } = transcript([answer("a", { segments: [imageSegment("/media/x", "one")] })])
-    await until(() => expect(srcs(root)).toHaveLength(1))
+    await until(() => expect(listSources(root)).toHaveLength(1))
     const loading = vi.spyOn(lightboxModule, "load").mockResolvedValue(false)
     const opening = vi.spyOn(window, "open").mockReturnValue(null)
     root.querySelector<HTMLElement>(".frame")?.click()
@@ -230,10 +230,10 @@ describe("images", () => {
 })
 
 describe("audio", () => {
-  const audio = (): HTMLMediaElement => Object.assign(document.createElement("audio"), { pause: vi.fn() })
+  const createAudio = (): HTMLMediaElement => Object.assign(document.createElement("audio"), { pause: vi.fn() })
 
-  test("[PG58] only one element plays at a time, and it is stopped once", () => {
-    const [first, second] = [audio(), audio()]
+  test("[PG58] only one element plays at a time, and stopping it a second time does nothing", () => {
+    const [first, second] = [createAudio(), createAudio()]
     trackPlay(first)
     trackPlay(second)
     expect(first.pause).toHaveBeenCalledTimes(1)
@@ -298,7 +298,7 @@ describe("audio", () => {
 describe("media descriptions", () => {
   test("[PG61] announcements and copies contain the kind and the label", () => {
     const voice: Segment = { type: "media", url: "/media/v", kind: "audio", label: "hello", voice: true }
-    const segments = [text("Look."), imageSegment("/media/x"), voice, canvas("/canvas/documents/d/index.html")]
+    const segments = [text("Look."), imageSegment("/media/x"), voice, createCanvas("/canvas/documents/d/index.html")]
     expect(segmentsToSpokenText(segments)).toBe("Look. Image: a chart. Voice note: hello. Document: Plan.")
     expect(segmentsToCopyText(segments)).toBe("Look.\n\n[Image: a chart]\n\n[Voice note: hello]\n\n[Document: Plan]")
   })

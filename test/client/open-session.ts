@@ -1,4 +1,4 @@
-/** open-session.ts: opens a session on a fake server, with storage that the next page can reuse. */
+/** open-session.ts: opens a session on a fake server. A later page can be given the same storage. */
 
 import type { Api } from "../../client/net/api.ts"
 import type { SessionRouterDeps } from "../../client/session/session-router.ts"
@@ -22,7 +22,7 @@ export function createMemoryStorage(): KeyValueStorage & { readonly all: Map<str
   }
 }
 
-/** The requests that a test of an open session does not care about. */
+/** Creates an API with the requests that tests of an open session don't care about. */
 export function createStubApi(): Omit<Api, "getToken" | "getHistoryPage"> {
   return {
     forgetToken() {},
@@ -41,7 +41,7 @@ export function pageOf(messages: readonly WireMessage[], more: Partial<HistoryPa
   return { messages, has_more: false, epoch: "e1", seq: 10, ...more }
 }
 
-/** Named locks, like the browser's. `free` releases all of them, as closing a page does. */
+/** Creates named locks, like the browser's. `free` releases all of them, as closing a page does. */
 function createLocks() {
   const last = new Map<string, Promise<void>>()
   return {
@@ -97,7 +97,7 @@ export async function openSession(pages?: HistoryPage[], storedState?: ReturnTyp
   return { clock, server, storage, requests, ended, controller, deps }
 }
 
-export const sends = (sent: readonly { readonly type: string }[]) => sent.filter(({ type }) => type === "send")
+export const listSendFrames = (sent: readonly { readonly type: string }[]) => sent.filter(({ type }) => type === "send")
 export const user = (id: string, text: string, more: Partial<WireMessage> = {}) =>
   wireMessage(id, {
     role: "user",
@@ -107,7 +107,7 @@ export const user = (id: string, text: string, more: Partial<WireMessage> = {}) 
     ...more,
   })
 
-/** Makes the connection break after a while, and reconnects. */
+/** Closes the socket once the connection has been stable, waits for the page to reconnect, and answers its hello. */
 export async function reconnect(
   { server, clock }: Pick<Awaited<ReturnType<typeof openSession>>, "server" | "clock">,
   seq = 10,

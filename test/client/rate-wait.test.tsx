@@ -11,7 +11,7 @@ import { rateWaitText } from "../../client/words/rate-wait-text.ts"
 import { faultToWire } from "../../shared/fault.ts"
 import { RATE_PERIOD_SECONDS } from "../../shared/user-limits.ts"
 import { draw } from "./dom.ts"
-import { sends, setUp } from "./open-session.ts"
+import { listSendFrames, setUp } from "./open-session.ts"
 import { hello } from "./wire.ts"
 
 const PERIOD_MS = RATE_PERIOD_SECONDS * 1000
@@ -34,19 +34,19 @@ afterEach(() => {
   expect(hold.end).toBeNull()
 })
 
-/** Runs everything that needs no timer, including loading code. */
+/** Waits for everything that needs no timer, including the loading of code. */
 async function settleAll(): Promise<void> {
   await vi.advanceTimersByTimeAsync(0)
   await vi.dynamicImportSettled()
   await vi.advanceTimersByTimeAsync(0)
 }
 
-async function pass(ms: number): Promise<void> {
+async function passTime(ms: number): Promise<void> {
   await vi.advanceTimersByTimeAsync(ms)
   await settleAll()
 }
 
-/** A server that responds to each request with the next of these responses, and then with an empty list. */
+/** Creates an API whose server answers each request with the next of these responses, and then with an empty list. */
 function createApi(responses: Response[]) {
   const requests: string[] = []
   const respond = async (url: string): Promise<Response> => {
@@ -62,37 +62,37 @@ function createApi(responses: Response[]) {
   return { requests, api }
 }
 
-const refuse = (retryAfter?: string) =>
+const createRateLimited = (retryAfter?: string) =>
   Response.json({ code, text }, { status: 429, headers: retryAfter === undefined ? {} : { "retry-after": retryAfter } })
 
-test("[LI6] a refused request is repeated after Retry-After, and the others wait too", async () => {
+test("[LI6] a rate-limited request is retried after Retry-After, and other requests wait too", async () => {
   vi.spyOn(Math, "random").mockReturnValue(1)
-  const { requests, api } = createApi([refuse("10")])
+  const { requests, api } = createApi([createRateLimited("10")])
   const first = api.listSessions()
   await settleAll()
   expect(holdText.value).toBe(rateWaitText.limited(10))
   const second = api.listSessions("after")
   await settleAll()
   expect(requests).toEqual(["/v1/sessions"])
-  // The whole random part is added.
-  await pass(12_999)
+  // Math.random() returns 1, so the full jitter is added.
+  await passTime(12_999)
   expect(requests).toHaveLength(1)
-  await pass(1)
+  await passTime(1)
   expect(await first).toEqual({ sessions: [], next: null })
   expect(await second).toEqual({ sessions: [], next: null })
   expect(requests.slice(1).sort()).toEqual(["/v1/sessions", "/v1/sessions?after=after"])
   expect(holdText.value).toBe("")
 })
 
-test("[LI6] a refusal without Retry-After, or with a long one, fails at once", async () => {
+test("[LI6] a request refused without Retry-After, or with a long one, fails at once", async () => {
   for (const retryAfter of [undefined, "3600", "0", "soon"]) {
-    const { requests, api } = createApi([refuse(retryAfter)])
+    const { requests, api } = createApi([createRateLimited(retryAfter)])
     await expect(api.listSessions()).rejects.toThrow(text)
     expect([requests.length, holdText.value]).toEqual([1, ""])
   }
 })
 
-test("[LI6] a refused upload is repeated after the wait", async () => {
+test("[LI6] a rate-limited upload is retried after the wait", async () => {
   const responses = [{ status: 429, text: JSON.stringify({ code, text }), retryAfter: "10" }]
   let sent = 0
   const uploading = sendPatiently(async () => {
@@ -101,11 +101,11 @@ test("[LI6] a refused upload is repeated after the wait", async () => {
   })
   await settleAll()
   expect([sent, holdText.value]).toEqual([1, rateWaitText.limited(10)])
-  await pass(PERIOD_MS)
+  await passTime(PERIOD_MS)
   expect([(await uploading).status, sent]).toEqual([201, 2])
 })
 
-/** An open session whose socket waits for a token, as the page's socket does. */
+/** Opens a session whose socket waits for a token while the page is rate-limited, as the page's socket does. */
 async function openLimited() {
   const { clock, server, deps } = setUp()
   const getToken = async () => {
@@ -122,7 +122,7 @@ async function openLimited() {
 
 const idOf = (frame: object): unknown => Reflect.get(frame, "id")
 
-test("[LI6] a refused message stays in the outbox and is sent again under its id", async () => {
+test("[LI6] a rate-limited message stays in the outbox and is resent under its id", async () => {
   const { server, controller } = await openLimited()
   controller.sendMessage("one")
   controller.sendMessage("two")
@@ -134,15 +134,15 @@ test("[LI6] a refused message stays in the outbox and is sent again under its id
   await settleAll()
   expect(holdText.value).toBe(rateWaitText.limited(10))
   controller.sendMessage("three")
-  expect(sends(server.last().sent)).toHaveLength(1)
-  await pass(PERIOD_MS)
-  expect(sends(server.last().sent).map(idOf)).toEqual(["n1", "n1"])
+  expect(listSendFrames(server.last().sent)).toHaveLength(1)
+  await passTime(PERIOD_MS)
+  expect(listSendFrames(server.last().sent).map(idOf)).toEqual(["n1", "n1"])
   server.last().say({ type: "ack", id: "n1", seq: 11 })
-  expect(sends(server.last().sent).map(idOf)).toEqual(["n1", "n1", "n2"])
+  expect(listSendFrames(server.last().sent).map(idOf)).toEqual(["n1", "n1", "n2"])
   expect(holdText.value).toBe("")
 })
 
-test("[LI6] refused commands are all sent again, each of them once", async () => {
+test("[LI6] all rate-limited commands are resent, each of them once", async () => {
   const { server, controller } = await openLimited()
   controller.regenerateAnswer("a1")
   controller.editMessage("m1", "new text")
@@ -151,7 +151,7 @@ test("[LI6] refused commands are all sent again, each of them once", async () =>
   expect(controller.commands.refusals.value.size).toBe(0)
   await settleAll()
   const before = sent.length
-  await pass(PERIOD_MS)
+  await passTime(PERIOD_MS)
   expect(sent.slice(before).map(({ type }) => type)).toEqual(["regenerate", "edit"])
 })
 
@@ -163,17 +163,17 @@ test("[LI6] a socket that a limit closed is opened again after the wait", async 
   server.last().events.onClose(4429)
   // The link tries again, and waits for its token.
   clock.pass(5_000)
-  await pass(PERIOD_MS - 1)
+  await passTime(PERIOD_MS - 1)
   expect(server.sockets).toHaveLength(1)
-  await pass(1)
+  await passTime(1)
   expect(server.sockets).toHaveLength(2)
   server.last().events.onOpen()
   server.last().say(hello())
-  expect(sends(server.last().sent)).toMatchObject([{ content: "kept" }])
+  expect(listSendFrames(server.last().sent)).toMatchObject([{ content: "kept" }])
   expect(holdText.value).toBe("")
 })
 
-test("[LI6] the reason why a session is full is shown until a socket is accepted", async () => {
+test("[LI6] the message that a session has too many connections is shown until a socket is accepted", async () => {
   const { clock, server } = await openLimited()
   const full = faultToWire({ reason: "sockets_full", max: 1_000 })
   server.last().say({ type: "error", code: full.code, text: full.text })
@@ -187,7 +187,7 @@ test("[LI6] the reason why a session is full is shown until a socket is accepted
   expect(holdText.value).toBe("")
 })
 
-test("[LI6] a quiet line says that the page is waiting, in place of the connection status", () => {
+test("[LI6] while requests are held, the status line says so instead of showing the connection status", () => {
   const lineOf = (link: LinkState, held: string): string | undefined => {
     holdText.value = held
     const root = document.createElement("div")

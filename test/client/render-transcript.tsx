@@ -1,4 +1,4 @@
-/** render-transcript.tsx: a transcript rendered into the page, with the user's actions recorded. */
+/** render-transcript.tsx: renders a transcript into the page, and records the user's actions. */
 
 import { signal } from "@preact/signals"
 import { vi } from "vitest"

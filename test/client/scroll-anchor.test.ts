@@ -3,7 +3,7 @@
 import { beforeEach, describe, expect, test, vi } from "vitest"
 import { ScrollAnchor } from "../../client/transcript/scroll-anchor.ts"
 
-/** A scrolling element 500 px high, with content of the given height. */
+/** Creates a scrolling element 500 px tall, with content of the given height. */
 function createView(height: number) {
   const view = document.createElement("div")
   const size = { height, top: 0 }
@@ -48,7 +48,7 @@ beforeEach(() => {
 })
 
 describe("scrolling", () => {
-  test("[PG15] follows the end while the user is at it", () => {
+  test("[PG15] follows the end while the user is there", () => {
     const { view, grow } = setUp()
     expect(view.scrollTop).toBe(2500)
     grow(300)
@@ -122,7 +122,7 @@ describe("scrolling", () => {
     expect(scrollAnchor.findReadingMessage()).toBe("b")
   })
 
-  test("[PG16] requests more at once if the first page doesn't fill the window", () => {
+  test("[PG16] requests older messages at once if the first page doesn't fill the window", () => {
     expect(setUp(400).nearTop).toHaveBeenCalled()
   })
 })

@@ -8,10 +8,10 @@ import { SessionRouter, parseSessionHash } from "../../client/session/session-ro
 import { SessionController } from "../../client/session/session-controller.ts"
 import { deriveTitle } from "../../client/session/session-starts.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
-import { openSession, pageOf, reconnect, sends, setUp, user } from "./open-session.ts"
+import { openSession, pageOf, reconnect, listSendFrames, setUp, user } from "./open-session.ts"
 import { hello, messageFrame, ops, settle, wireMessage } from "./wire.ts"
 
-/** A late answer of an agent, which begins a turn. */
+/** Creates an agent's late answer, which begins a turn. */
 function agentReply(id: string, extras: Partial<WireMessage>): WireMessage {
   const agent = { direction: "received", name: "researcher", exchange: id, call_id: "call_2_0" } as const
   return wireMessage(id, { role: "agent", exchange_id: id, status: "completed", agent, ...extras })
@@ -22,7 +22,7 @@ describe("sending", () => {
     const { controller, server } = await openSession()
     controller.sendMessage("hi")
     expect(controller.outbox.entries.value).toMatchObject([{ id: "n1", content: "hi", error: null }])
-    expect(sends(server.last().sent)).toEqual([{ type: "send", id: "n1", content: "hi" }])
+    expect(listSendFrames(server.last().sent)).toEqual([{ type: "send", id: "n1", content: "hi" }])
     server.last().say(messageFrame(11, 10, user("n1", "hi")))
     expect(controller.outbox.entries.value).toEqual([])
     expect(controller.store.messageIds.value).toEqual(["n1"])
@@ -49,18 +49,18 @@ describe("sending", () => {
     clock.pass(300)
     await settle()
     server.last().events.onOpen()
-    expect(sends(server.last().sent)).toEqual([])
+    expect(listSendFrames(server.last().sent)).toEqual([])
     server.last().say(hello(11))
-    expect(sends(server.last().sent)).toEqual([{ type: "send", id: "n2", content: "two" }])
+    expect(listSendFrames(server.last().sent)).toEqual([{ type: "send", id: "n2", content: "two" }])
   })
 
-  test("[SO7] it survives a reload, and isn't sent if the loaded history already contains it", async () => {
+  test("[SO7] an unacknowledged message survives a reload, and isn't sent if the loaded history already contains it", async () => {
     const first = await openSession()
     first.controller.sendMessage("kept")
     first.controller.sendMessage("known")
     first.controller.close()
     const { controller, server } = await openSession([pageOf([user("n2", "known")])], first.storage)
-    expect(sends(server.last().sent)).toEqual([{ type: "send", id: "n1", content: "kept" }])
+    expect(listSendFrames(server.last().sent)).toEqual([{ type: "send", id: "n1", content: "kept" }])
     expect(controller.outbox.entries.value.map(({ id }) => id)).toEqual(["n1"])
   })
 
@@ -94,7 +94,7 @@ describe("sending", () => {
     expect(controller.outbox.listPending()).toEqual([])
     controller.retrySend("n1")
     expect(controller.outbox.entries.value).toMatchObject([{ id: "n1", error: null }])
-    expect(sends(server.last().sent)).toHaveLength(2)
+    expect(listSendFrames(server.last().sent)).toHaveLength(2)
     controller.discardUnsent("n1")
     expect(controller.outbox.entries.value).toEqual([])
     expect(storage.all.size).toBe(0)
@@ -168,7 +168,7 @@ describe("the transcript", () => {
     expect(controller.store.isBusy.value).toBe(true)
   })
 
-  test("[PG8] messages that arrive in the order of their last change appear in the order in which they began", async () => {
+  test("[PG8] messages received in the order of their last change appear in the order in which they began", async () => {
     const at = (second: number) => `2026-05-02T14:00:0${second}.000Z`
     const { controller, server } = await openSession()
     const frames = [
@@ -187,7 +187,7 @@ describe("the transcript", () => {
     server.last().say(messageFrame(18, 17, user("q3", "three", { timestamp: at(3) })))
     server.last().say(messageFrame(19, 18, wireMessage("a3", { exchange_id: "q3", timestamp: at(7) })))
     expect(controller.store.messageIds.value).toEqual(["q1", "a1", "q2", "a2", "q3", "a3", "q4", "r1"])
-    // A client that was disconnected receives them in the order in which they began: r1 after q4, even though r1's
+    // A client that was disconnected receives the messages in the order in which they began: r1 after q4, even though r1's
     // timestamp is earlier.
     server.last().say(messageFrame(20, 19, user("q4", "four", { timestamp: at(6) })))
     server.last().say(messageFrame(21, 20, agentReply("r1", { timestamp: at(1) })))
@@ -195,7 +195,7 @@ describe("the transcript", () => {
     expect(controller.store.messageIds.value).toEqual(["q1", "a1", "q2", "a2", "q3", "a3", "q4", "r1", "r2"])
   })
 
-  test("[PG8] a change of a message that is older than the loaded history doesn't put it before that history", async () => {
+  test("[PG8] a message older than the loaded history isn't added before it when it changes", async () => {
     const at = (second: number) => `2026-05-02T14:00:0${second}.000Z`
     const newest = pageOf([user("q5", "five", { timestamp: at(5) })], { has_more: true, cursor: "5" })
     const { controller, server } = await openSession([newest])
@@ -204,7 +204,7 @@ describe("the transcript", () => {
     expect(controller.store.messageIds.value).toEqual(["q5"])
   })
 
-  test("[PG16] each older page is inserted before the rest, once", async () => {
+  test("[PG16] each older page is inserted once, before the loaded messages", async () => {
     const newest = pageOf([user("m3", "3")], { has_more: true, cursor: "3" })
     const older = pageOf([user("m1", "1"), user("m2", "2")])
     const { controller, requests } = await openSession([newest, older])
@@ -218,7 +218,7 @@ describe("the transcript", () => {
     expect(requests).toHaveLength(2)
   })
 
-  test("[PG29] a response from the server proves that the network is up, whatever the browser reports", async () => {
+  test("[PG29] after a response from the server the page counts as online, whatever the browser reports", async () => {
     const { deps, server } = setUp()
     let reached = 0
     const controller = new SessionController("s1", { ...deps, onReachable: () => void reached++ })
@@ -263,7 +263,7 @@ describe("the transcript", () => {
 })
 
 describe("sessions", () => {
-  test("[PG78] an agent's session has its heading and its back button even while no loaded message names the agent", async () => {
+  test("[PG78] an agent's session has its heading and back button even while no loaded message names the agent", async () => {
     const { deps } = setUp([pageOf([wireMessage("a")], { has_more: true, cursor: "c" })])
     const hash = "#/s/agent-1"
     const router = new SessionRouter({ ...deps, readHash: () => hash, writeHash() {}, readOpenedFrom: () => "s1" })
@@ -281,7 +281,7 @@ describe("sessions", () => {
     expect(formatHeading(router.heading.value)).toBe("Agent conversation")
   })
 
-  test("[PG14] the first message creates a session, is sent to it, and its URL is kept", async () => {
+  test("[PG14] the first message creates a session and is sent to it, and the URL then names the session", async () => {
     const { deps, server } = setUp()
     const hashes: string[] = []
     const router = new SessionRouter({ ...deps, readHash: () => "", writeHash: (hash) => void hashes.push(hash) })
@@ -295,7 +295,7 @@ describe("sessions", () => {
     await settle()
     server.last().events.onOpen()
     server.last().say(hello())
-    expect(sends(server.last().sent)).toEqual([{ type: "send", id: "n1", content: "first words" }])
+    expect(listSendFrames(server.last().sent)).toEqual([{ type: "send", id: "n1", content: "first words" }])
   })
 
   test("[PG27] text written while the first session is being created stays with it, and each session keeps its own text", async () => {
@@ -345,7 +345,7 @@ describe("sessions", () => {
     expect(router.controller.value?.id).toBe("s9")
   })
 
-  test("[SH12] [PG85] nothing is written to a read-only conversation: a message waits until that has changed", async () => {
+  test("[SH12] [PG85] nothing is written to a read-only conversation: a message waits until it can be written to again", async () => {
     const { server, deps, clock } = setUp([pageOf([])])
     const isReadOnly = signal(true)
     let unsure = 0
@@ -355,21 +355,21 @@ describe("sessions", () => {
     server.last().events.onOpen()
     server.last().say(hello())
     controller.sendMessage("one")
-    expect(sends(server.last().sent)).toEqual([])
+    expect(listSendFrames(server.last().sent)).toEqual([])
     expect(controller.stopAnswer()).toBe(false)
     // The conversation can be written to again, and the page sends the waiting messages.
     isReadOnly.value = false
     controller.sendStored()
-    expect(sends(server.last().sent)).toMatchObject([{ content: "one" }])
+    expect(listSendFrames(server.last().sent)).toMatchObject([{ content: "one" }])
     // The page doesn't know yet that the conversation is read-only again.
     server.last().say({ type: "error", id: "n1", code: "scope_denied", text: "No." })
     expect(unsure).toBe(1)
     expect(controller.outbox.entries.value).toMatchObject([{ content: "one", error: null }])
     controller.sendStored()
-    expect(sends(server.last().sent).length).toBe(1)
+    expect(listSendFrames(server.last().sent).length).toBe(1)
     await reconnect({ server, clock })
     expect(unsure).toBe(2)
-    expect(sends(server.last().sent)).toMatchObject([{ content: "one" }])
+    expect(listSendFrames(server.last().sent)).toMatchObject([{ content: "one" }])
     expect(new SessionController("ada/s1", deps).isReadOnly.value).toBe(true)
   })
 

@@ -1,4 +1,4 @@
-/** session-list.test.ts: the list of conversations: local state, and optimistic changes and their outcomes. */
+/** session-list.test.ts: the list of conversations: its local state, and optimistic changes and their outcomes. */
 
 import { describe, expect, test, vi } from "vitest"
 import type { Api } from "../../client/net/api.ts"
@@ -12,7 +12,7 @@ import type { SessionPage, SessionSummary } from "../../shared/protocol/http-bod
 import { openSession, pageOf, setUp, user } from "./open-session.ts"
 import { hello, messageFrame, settle, wireMessage } from "./wire.ts"
 
-const row = (id: string, more: Partial<SessionSummary> = {}): SessionSummary => ({
+const createRow = (id: string, more: Partial<SessionSummary> = {}): SessionSummary => ({
   id,
   title: id,
   created: 1,
@@ -36,24 +36,24 @@ function createSessionList(rows: SessionSummary[], more: Partial<Api> = {}) {
     },
   }
 }
-const titles = (sessions: SessionList) => sessions.sessions.value.map(({ title }) => title)
-const ids = (sessions: SessionList) => sessions.sessions.value.map(({ id }) => id)
-const refused = () => Promise.reject(new RequestError(500, "Something went wrong on our side."))
+const listTitles = (sessions: SessionList) => sessions.sessions.value.map(({ title }) => title)
+const listIds = (sessions: SessionList) => sessions.sessions.value.map(({ id }) => id)
+const rejectRequest = () => Promise.reject(new RequestError(500, "Something went wrong on our side."))
 
 describe("the list of conversations", () => {
   test("[PG31] the most recently used conversation comes first; sending a message moves its conversation up at once", async () => {
-    const { sessions, clock } = createSessionList([row("a", { active: 5 }), row("b", { active: 9 })])
+    const { sessions, clock } = createSessionList([createRow("a", { active: 5 }), createRow("b", { active: 9 })])
     expect(sessions.isLoaded.value).toBe(false)
     await sessions.refresh()
     expect(sessions.isLoaded.value).toBe(true)
-    expect(ids(sessions)).toEqual(["b", "a"])
+    expect(listIds(sessions)).toEqual(["b", "a"])
     clock.pass(10)
     sessions.markActive("a")
-    expect(ids(sessions)).toEqual(["a", "b"])
+    expect(listIds(sessions)).toEqual(["a", "b"])
   })
 
-  test("[PG53] an open session's running state overrides the list, even after it is closed, until the server responds", async () => {
-    const { sessions, rows } = createSessionList([row("a")])
+  test("[PG53] an open session's running state overrides the server's list, and is kept after it is closed until the next refresh", async () => {
+    const { sessions, rows } = createSessionList([createRow("a")])
     const runs = () => sessions.sessions.value[0]?.running
     await sessions.refresh()
     sessions.setLocalRunning("a", true)
@@ -62,19 +62,19 @@ describe("the list of conversations", () => {
     expect(runs()).toBe(true)
     sessions.clearLocalRunning("a")
     expect(runs()).toBe(true)
-    rows[0] = row("a", { running: false })
+    rows[0] = createRow("a", { running: false })
     await sessions.refresh()
     expect(runs()).toBe(false)
   })
 
-  test("[PG53] it is refreshed often while another session is running, otherwise rarely, and never while hidden", async () => {
-    const { sessions, clock, requests, rows, hide } = createSessionList([row("a", { running: true })])
+  test("[PG53] the list is refreshed often while another session is running, otherwise rarely, and never while the page is hidden", async () => {
+    const { sessions, clock, requests, rows, hide } = createSessionList([createRow("a", { running: true })])
     await sessions.refresh()
     sessions.startPolling()
     clock.pass(5_000)
     await settle()
     expect(requests).toHaveBeenCalledTimes(2)
-    rows[0] = row("a")
+    rows[0] = createRow("a")
     clock.pass(5_000)
     await settle()
     expect(requests).toHaveBeenCalledTimes(3)
@@ -104,7 +104,7 @@ describe("the list of conversations", () => {
     expect(formatRelativeTime(now + 60_000, now)).toBe("now")
     const all = [now, ago(16 * 60), at(2026, 4, 9), at(2026, 3, 20), at(2025, 1, 1)]
     const groups = groupByDate(
-      all.map((active, nth) => row(`s${nth}`, { active })),
+      all.map((active, nth) => createRow(`s${nth}`, { active })),
       now,
     )
     expect(groups.map(({ name, sessions }) => [name, sessions.length])).toEqual([
@@ -118,7 +118,7 @@ describe("the list of conversations", () => {
 
 describe("pages of the list", () => {
   const rowsFrom = (newest: number, count: number) =>
-    Array.from({ length: count }, (_, at) => row(`s${newest - at}`, { active: newest - at }))
+    Array.from({ length: count }, (_, at) => createRow(`s${newest - at}`, { active: newest - at }))
   const idsOf = (sessions: readonly SessionSummary[]) => sessions.map(({ id }) => id)
   const first: SessionPage = { sessions: rowsFrom(10, 3), next: "c8" }
 
@@ -132,13 +132,13 @@ describe("pages of the list", () => {
     const loading = sessions.loadMore()
     expect(sessions.more.value).toBe("loading")
     await Promise.all([loading, sessions.loadMore()])
-    expect(ids(sessions)).toEqual(["s10", "s9", "s8", "s7", "s6"])
+    expect(listIds(sessions)).toEqual(["s10", "s9", "s8", "s7", "s6"])
     expect(sessions.more.value).toBe("none")
     await sessions.loadMore()
     expect(pages.mock.calls).toEqual([[], ["c8"]])
   })
 
-  test("[PG75] a failure is shown and keeps the loaded sessions, and the next attempt continues", async () => {
+  test("[PG75] after a failure, which is shown, the loaded sessions stay, and the next attempt continues from there", async () => {
     let isDown = true
     const pages = vi.fn((after?: string) => {
       if (after === undefined) return Promise.resolve(first)
@@ -155,13 +155,17 @@ describe("pages of the list", () => {
 
   test("[PG75] a refresh of the first page keeps older pages, and drops deleted sessions", () => {
     const loaded = appendPage(mergeFirstPage(NO_SESSIONS, first), { sessions: rowsFrom(7, 3), next: "c5" })
-    const changed = [row("s6", { active: 12 }), row("s11", { active: 11 }), row("s10", { active: 10 })]
+    const changed = [
+      createRow("s6", { active: 12 }),
+      createRow("s11", { active: 11 }),
+      createRow("s10", { active: 10 }),
+    ]
     const merged = mergeFirstPage(loaded, { sessions: changed, next: "c10" })
-    // s9 and s8 are older than the end of the page, so the page says nothing about them.
+    // s9 and s8 were last active before the page's end, so the page says nothing about them.
     expect(idsOf(merged.sessions)).toEqual(["s6", "s11", "s10", "s9", "s8", "s7", "s5"])
     expect(merged.next).toBe("c5")
     const withoutNine = mergeFirstPage(merged, {
-      sessions: [row("s10", { active: 10 }), row("s8", { active: 8 })],
+      sessions: [createRow("s10", { active: 10 }), createRow("s8", { active: 8 })],
       next: "c8",
     })
     expect(idsOf(withoutNine.sessions)).toEqual(["s10", "s8", "s7", "s5"])
@@ -174,7 +178,7 @@ describe("pages of the list", () => {
     expect([idsOf(merged.sessions), merged.next]).toEqual([["s30", "s29", "s28"], "c28"])
   })
 
-  test("[PG79] a list that can't be loaded says so until it can", async () => {
+  test("[PG79] the list says that it can't be loaded until it can", async () => {
     let isDown = true
     const { sessions } = createSessionList([], {
       listSessions: () => (isDown ? Promise.reject(new TypeError("no network")) : Promise.resolve(first)),
@@ -197,23 +201,23 @@ describe("changes", () => {
       new Promise<string>((resolve) => {
         done = resolve
       })
-    const { sessions, rows } = createSessionList([row("a")], { renameSession: rename })
+    const { sessions, rows } = createSessionList([createRow("a")], { renameSession: rename })
     await sessions.refresh()
     const renamed = sessions.renameSession("a", "New")
-    expect(titles(sessions)).toEqual(["New"])
+    expect(listTitles(sessions)).toEqual(["New"])
     const late = sessions.refresh()
-    rows[0] = row("a", { title: "New" })
+    rows[0] = createRow("a", { title: "New" })
     done("New")
     await Promise.all([renamed, late])
-    expect(titles(sessions)).toEqual(["New"])
+    expect(listTitles(sessions)).toEqual(["New"])
     expect(sessions.notice.value).toBe(null)
   })
 
   test("[PG32] a refused title reverts, and the reason is shown", async () => {
-    const { sessions } = createSessionList([row("a", { title: "Old" })], { renameSession: refused })
+    const { sessions } = createSessionList([createRow("a", { title: "Old" })], { renameSession: rejectRequest })
     await sessions.refresh()
     await sessions.renameSession("a", "New")
-    expect(titles(sessions)).toEqual(["Old"])
+    expect(listTitles(sessions)).toEqual(["Old"])
     expect(sessions.notice.value).toEqual({
       text: "Couldn't rename “Old”. Something went wrong on our side.",
       isFault: true,
@@ -222,12 +226,12 @@ describe("changes", () => {
   })
 
   test("[PG33] a deleted conversation disappears at once, and reappears if the deletion is refused", async () => {
-    const { sessions } = createSessionList([row("a"), row("b")], { eraseSession: refused })
+    const { sessions } = createSessionList([createRow("a"), createRow("b")], { eraseSession: rejectRequest })
     await sessions.refresh()
     const erased = sessions.eraseSession("a")
-    expect(ids(sessions)).toEqual(["b"])
+    expect(listIds(sessions)).toEqual(["b"])
     expect(await erased).toBe(false)
-    expect(ids(sessions)).toEqual(["a", "b"])
+    expect(listIds(sessions)).toEqual(["a", "b"])
     expect(sessions.notice.value?.text).toContain("Couldn't delete")
   })
 
@@ -259,9 +263,9 @@ describe("changes", () => {
     expect(router.draft.text.value).toBe("")
   })
 
-  test("[PG33] if a conversation can't be deleted, its messages are still there", async () => {
+  test("[PG33] if a conversation can't be deleted, its unsent messages are kept", async () => {
     const setup = setUp()
-    const api = { ...setup.api, eraseSession: refused }
+    const api = { ...setup.api, eraseSession: rejectRequest }
     const router = new SessionRouter({ ...setup.deps, api, readHash: () => "#/s/s1", writeHash() {} })
     router.openFromHash()
     await settle()
@@ -291,7 +295,7 @@ describe("changes", () => {
 
   test("[PG53] the open session updates the list when an answer begins and ends", async () => {
     const { deps, api, server } = setUp()
-    const sessions = () => Promise.resolve({ sessions: [row("s1")], next: null })
+    const sessions = () => Promise.resolve({ sessions: [createRow("s1")], next: null })
     const router = new SessionRouter({
       ...deps,
       api: { ...api, listSessions: sessions },

@@ -78,7 +78,7 @@ describe("hello", () => {
 })
 
 describe("numbered frames", () => {
-  test("[SO2] a seq at or below the last is dropped", async () => {
+  test("[SO2] a frame with a seq at or below the last is dropped", async () => {
     const { server, received } = await openLiveSocket()
     server.last().say(ops(11, 10, "m", []))
     server.last().say(ops(11, 10, "m", []))
@@ -87,7 +87,7 @@ describe("numbered frames", () => {
     expect(server.last().sent).toHaveLength(1)
   })
 
-  test("[SO3] after a gap, hello is sent again from the last seq; frames before the response don't count", async () => {
+  test("[SO3] after a gap, hello is sent again from the last seq, and frames before the response are dropped", async () => {
     const { server, received } = await openLiveSocket()
     server.last().say(ops(11, 10, "m", []))
     server.last().say(ops(14, 13, "m", []))
@@ -232,7 +232,7 @@ describe("losing and finding the server", () => {
     expect(received.links.at(-1)).toBe("live")
   })
 
-  test("[SO9] a socket that dies right after a response is found within DEAD_SOCKET_MS", async () => {
+  test("[SO9] a socket that dies right after a response is detected within DEAD_SOCKET_MS", async () => {
     const { clock, server, received } = await openLiveSocket()
     clock.pass(PING_MS)
     server.last().say({ type: "pong" })
@@ -250,7 +250,7 @@ describe("losing and finding the server", () => {
     expect(received.links.at(-1)).toBe("live")
   })
 
-  test("[SO9] the wait for a response allows for the time that a large message takes on a slow line", async () => {
+  test("[SO9] the wait for a response allows for the time that a large message takes on a slow connection", async () => {
     const { clock, received, socket } = await openLiveSocket()
     socket.send({ type: "send", id: "a", content: "x".repeat(32_000) })
     clock.pass(15_000)
@@ -293,7 +293,7 @@ describe("losing and finding the server", () => {
     expect(hung.server.sockets[1]?.sent).toEqual([])
   })
 
-  test("[SO1] a refused token is discarded, and the next is tried at once", async () => {
+  test("[SO1] a refused token is discarded, and a new one is tried at once", async () => {
     const { server, deps } = await openLiveSocket()
     server.last().events.onClose(4401)
     await settle()

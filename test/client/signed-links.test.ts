@@ -1,4 +1,4 @@
-/** signed-links.test.ts: signatures for rendered media are batched, remembered, renewed and retried. */
+/** signed-links.test.ts: signed URLs for rendered media are requested in batches, cached, renewed and retried. */
 
 import { describe, expect, test } from "vitest"
 import { RequestError } from "../../client/net/http-request.ts"
@@ -7,8 +7,8 @@ import { SIGNED_URL_SECONDS } from "../../shared/asset-limits.ts"
 import { MAX_URL_CHARS } from "../../shared/limits.ts"
 import { delay } from "./dom.ts"
 
-/** A signer whose requests the test answers, with a clock that the test advances. */
-function signing(life = SIGNED_URL_SECONDS) {
+/** Creates a signer whose requests the test answers, with a clock that the test advances. */
+function setUpSigning(life = SIGNED_URL_SECONDS) {
   const requests: (readonly string[])[] = []
   let waiting: { readonly ms: number; readonly call: () => void }[] = []
   let now = 1_000_000
@@ -49,16 +49,16 @@ function signing(life = SIGNED_URL_SECONDS) {
 }
 
 describe("signatures", () => {
-  test("[PG38] media drawn within a moment is requested together, at most a hundred in one request", async () => {
-    const { signer, requests, settle } = signing()
+  test("[PG38] URLs of media rendered at almost the same time are requested together, at most a hundred per request", async () => {
+    const { signer, requests, settle } = setUpSigning()
     for (let at = 0; at < 230; at++) signer.requestLink(`/media/${at % 210}`)
     await settle()
     expect(requests.map((urls) => urls.length)).toEqual([100, 100, 10])
     expect(signer.getLink("/media/7").value).toEqual({ at: "ready", href: expect.stringContaining("/media/7?token=") })
   })
 
-  test("[PG38] a signature is remembered until it expires, and then requested again", async () => {
-    const { signer, requests, settle, pass } = signing()
+  test("[PG38] a signed URL is kept until it expires, and then requested again", async () => {
+    const { signer, requests, settle, pass } = setUpSigning()
     signer.requestLink("/media/a")
     await settle()
     pass((SIGNED_URL_SECONDS - 60) * 1000)
@@ -73,8 +73,8 @@ describe("signatures", () => {
     ])
   })
 
-  test("[PG38] a refused signature stays refused; a failed request is repeated when the media is drawn again", async () => {
-    const { signer, requests, settle, down } = signing()
+  test("[PG38] a refused URL stays refused; a failed request is retried when the media is rendered again", async () => {
+    const { signer, requests, settle, down } = setUpSigning()
     signer.requestLink("/media/gone")
     await settle()
     signer.requestLink("/media/gone")
@@ -92,7 +92,7 @@ describe("signatures", () => {
   })
 
   test("[PG55] an unreachable server is retried with growing delays, and the links don't change until it responds", async () => {
-    const { signer, requests, settle, down, waits } = signing()
+    const { signer, requests, settle, down, waits } = setUpSigning()
     const seen: string[] = []
     signer.getLink("/media/a").subscribe(({ at }) => void seen.push(at))
     down(new RequestError(503, "away"))
@@ -114,8 +114,8 @@ describe("signatures", () => {
     expect([signer.getLink("/media/b").value.at, waits()]).toEqual(["ready", []])
   })
 
-  test("[PG55] a request is sent at once when the server is known to be back, and none once no media is drawn", async () => {
-    const { signer, requests, settle, down, waits } = signing()
+  test("[PG55] a request is sent at once when the server is known to be back, and none once no media is rendered", async () => {
+    const { signer, requests, settle, down, waits } = setUpSigning()
     down()
     signer.requestLink("/media/a")
     await settle()
@@ -127,8 +127,8 @@ describe("signatures", () => {
     expect([requests.length, signer.getLink("/media/a").value.at]).toEqual([2, "ready"])
   })
 
-  test("[PG38] a refused request isn't repeated; an invalid URL doesn't affect others", async () => {
-    const { signer, requests, settle, down, waits } = signing()
+  test("[PG38] a refused request isn't retried; an invalid URL doesn't affect others", async () => {
+    const { signer, requests, settle, down, waits } = setUpSigning()
     down(new RequestError(404, "We couldn't find that conversation."))
     signer.requestLink("/media/a")
     await settle()

@@ -36,7 +36,7 @@ describe("stored drafts", () => {
     expect(next.attachments.listUploaded()).toEqual([asset])
   })
 
-  test("[PG77] a new conversation keeps only its text, because the session of its files is erased with the page", () => {
+  test("[PG77] only the text of a new conversation is stored, because the session with its files is erased when the page is closed", () => {
     const { keep, storage, clock } = openPage()
     const draft = keep("")
     draft.attachments.restoreAssets([asset])
@@ -109,7 +109,7 @@ describe("stored drafts", () => {
     expect(sizes.length).toBeGreaterThan(5)
   })
 
-  test("[PG77] if rows are damaged or storage refuses, only stored drafts are lost", () => {
+  test("[PG77] if rows are damaged or can't be written, only stored drafts are lost", () => {
     const { keep, storage, clock } = openPage()
     keep("s1").text.value = "words"
     clock.pass(250)
@@ -130,7 +130,7 @@ describe("stored drafts", () => {
     expect(draft.text.value).toBe("")
   })
 
-  test("[PG77] another tab that sends the same draft empties this one, except for text typed here since", () => {
+  test("[PG77] when another tab sends the same draft, this tab's draft is cleared unless it has changed", () => {
     const { keep, drafts, storage, clock } = openPage()
     const [same, changed] = [keep("s1"), keep("s2")]
     same.text.value = "same"
@@ -142,7 +142,7 @@ describe("stored drafts", () => {
     expect([same.text.value, changed.text.value]).toEqual(["", "second"])
   })
 
-  test("[PG77] erasing a conversation deletes its stored draft, even before drafts were restored", async () => {
+  test("[PG77] erasing a conversation deletes its stored draft, even before drafts have been restored", async () => {
     const { deps, storage } = setUp()
     storage.setItem("cuecard.draft.demo%2Fyou.s1", '{"at":1,"text":"words"}')
     storage.setItem("cuecard.draft.demo%2Fyou.s2", '{"at":1,"text":"words"}')

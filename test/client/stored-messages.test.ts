@@ -5,7 +5,7 @@ import { RequestError } from "../../client/net/http-request.ts"
 import { SessionRouter } from "../../client/session/session-router.ts"
 import { SessionController } from "../../client/session/session-controller.ts"
 import { MAX_QUEUED_MESSAGES } from "../../shared/limits.ts"
-import { openSession, sends, setUp, user } from "./open-session.ts"
+import { openSession, listSendFrames, setUp, user } from "./open-session.ts"
 import { hello, messageFrame, ops, settle } from "./wire.ts"
 
 type Setup = ReturnType<typeof setUp>
@@ -26,7 +26,7 @@ async function goLive({ server }: Pick<Setup, "server">) {
 }
 
 describe("stored messages", () => {
-  test("[SO13] of a closed page are delivered by a page opened elsewhere, which then closes the session", async () => {
+  test("[SO13] of a closed page are delivered by a page that doesn't show their session, which then closes the session", async () => {
     const setup = setUp()
     const closed = new SessionController("s1", setup.deps)
     closed.sendMessage("written offline")
@@ -37,14 +37,14 @@ describe("stored messages", () => {
     await goLive(setup)
     const { server, storage } = setup
     expect(router.controller.value).toBe(null)
-    expect(sends(server.last().sent)).toMatchObject([{ id: "n1", content: "written offline" }])
+    expect(listSendFrames(server.last().sent)).toMatchObject([{ id: "n1", content: "written offline" }])
     server.last().say({ type: "ack", id: "n1", seq: 11 })
     expect(storage.all.size).toBe(0)
     expect(server.last().closedWith).toBe(1000)
     expect(server.sockets).toHaveLength(1)
   })
 
-  test("[SO13] another open page of their session also delivers them, after giving their own page time to do so", async () => {
+  test("[SO13] are also delivered by another open page of their session, after it has given their own page time to do so", async () => {
     const setup = setUp()
     const router = createRouter(setup, { hash: "#/s/s1" })
     router.openFromHash()
@@ -53,14 +53,14 @@ describe("stored messages", () => {
     other.sendMessage("from the other tab")
     other.close()
     router.handleStorageEvent({ key: null, oldValue: null, newValue: null })
-    expect(sends(setup.server.last().sent)).toEqual([])
+    expect(listSendFrames(setup.server.last().sent)).toEqual([])
     setup.clock.pass(3_000)
-    expect(sends(setup.server.last().sent)).toMatchObject([{ id: "n1" }])
+    expect(listSendFrames(setup.server.last().sent)).toMatchObject([{ id: "n1" }])
     router.controller.value?.sendStored()
     expect(router.controller.value?.outbox.entries.value).toHaveLength(1)
   })
 
-  test("[SO13] a refused message waits for the user, and one for an unknown session is refused", async () => {
+  test("[SO13] stay for the user if they were refused, and are marked as failed if their session doesn't exist", async () => {
     const setup = setUp()
     const controller = new SessionController("gone", setup.deps)
     controller.sendMessage("refused")
@@ -79,7 +79,7 @@ describe("stored messages", () => {
     expect(lost.isClosed).toBe(true)
   })
 
-  test("[SO14] a full queue only delays messages: none is lost, and none overtakes another", async () => {
+  test("[SO14] are only delayed by a full queue: none is lost, and none overtakes another", async () => {
     const { controller, server } = await openSession()
     const tell = (id: string) => {
       if (Number(id.slice(1)) > MAX_QUEUED_MESSAGES)
@@ -88,7 +88,7 @@ describe("stored messages", () => {
     }
     for (let at = 1; at <= MAX_QUEUED_MESSAGES + 2; at++) controller.sendMessage(`w${at}`)
     for (let at = 1; at <= MAX_QUEUED_MESSAGES + 1; at++) tell(`n${at}`)
-    const sentIds = () => sends(server.last().sent).map((one) => Reflect.get(one, "id"))
+    const sentIds = () => listSendFrames(server.last().sent).map((one) => Reflect.get(one, "id"))
     const first = Array.from({ length: MAX_QUEUED_MESSAGES + 1 }, (_, at) => `n${at + 1}`)
     expect(sentIds()).toEqual(first)
     expect(controller.outbox.listPending().map(({ id }) => id)).toEqual(["n9", "n10"])
@@ -123,7 +123,7 @@ describe("first messages", () => {
     await settle()
     expect(router.controller.value?.id).toBe("s9")
     await goLive(setup)
-    expect(sends(setup.server.last().sent)).toMatchObject([{ id: "n1", content: "first words" }])
+    expect(listSendFrames(setup.server.last().sent)).toMatchObject([{ id: "n1", content: "first words" }])
     expect([...setup.storage.all.keys()]).toEqual(["cuecard.send.s9.n1"])
 
     const refusing = createRouter(setUp(), { createSession: () => Promise.reject(new RequestError(400, "No.")) })
@@ -178,7 +178,7 @@ describe("first messages", () => {
     expect([made, router.startingEntry.value, setup.storage.all.size]).toEqual([1, null, 0])
   })
 
-  test("[SO13] are delivered even if the browser stores nothing", async () => {
+  test("[SO13] are delivered even if browser storage is unavailable", async () => {
     const setup = setUp()
     setup.storage.setItem = () => {
       throw new Error("forbidden")
@@ -187,6 +187,6 @@ describe("first messages", () => {
     router.sendMessage("first words")
     await settle()
     await goLive(setup)
-    expect(sends(setup.server.last().sent)).toMatchObject([{ content: "first words" }])
+    expect(listSendFrames(setup.server.last().sent)).toMatchObject([{ content: "first words" }])
   })
 })

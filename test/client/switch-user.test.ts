@@ -1,7 +1,7 @@
 /** switch-user.test.ts: unsent messages when another user signs in. */
 
 import { describe, expect, test, vi } from "vitest"
-import { putUserAside, switchUser } from "../../client/account/switch-user.ts"
+import { setUserAside, switchUser } from "../../client/account/switch-user.ts"
 import { createUserGuard } from "../../client/account/user-guard.ts"
 import { type KeyValueStorage, Outbox } from "../../client/net/outbox.ts"
 import { readStorageRows, USER_KEY, createUserStorage, type UserStorage } from "../../client/net/user-storage.ts"
@@ -20,7 +20,7 @@ function createStorage(rows: Readonly<Record<string, string>> = {}): KeyValueSto
   }
 }
 
-const ADAS = {
+const ADA_ROWS = {
   "cuecard.send..m1": "first message",
   "cuecard.send.s1.m2": "a message",
   "cuecard.edit.s1.m3": "an edit",
@@ -28,21 +28,21 @@ const ADAS = {
 }
 const SHARED = { "cuecard.theme": "dark", "cuecard.draft.acme%2Fada.s1": "a draft" }
 
-/** Starts a switch that reloads the page, so that its promise never settles. */
+/** Starts a switch that reloads the page. The promise of such a switch never settles, so this doesn't await it. */
 async function switchAndReload(storage: KeyValueStorage, previous: string | null, user: string): Promise<void> {
   const reload = vi.fn()
   void switchUser(storage, previous, user, reload)
   await vi.waitFor(() => expect(reload).toHaveBeenCalledOnce())
 }
 
-/** The unsent rows that the page of a user finds. */
-function unsentOf(storage: KeyValueStorage, user: string | null): object {
+/** Returns the unsent rows visible to a page where this user is signed in. */
+function readUnsentRows(storage: KeyValueStorage, user: string | null): object {
   const page = createUserStorage(storage)
   page.user = user
   return Object.fromEntries(readStorageRows(page).filter(([key]) => /^cuecard\.(send|edit|import)\./.test(key)))
 }
 
-/** A page of this user, in a browser that may have pages of other users. */
+/** Returns storage as seen by a page where this user is signed in. Other users may have pages in the same browser. */
 function openPage(storage: KeyValueStorage, user: string): UserStorage {
   const page = createUserStorage(storage)
   page.user = user
@@ -60,7 +60,7 @@ describe("another user", () => {
     const bobsOutbox = new Outbox(bob, "")
     bobsOutbox.mergeStored()
     expect(bobsOutbox.listPending()).toEqual([])
-    expect(unsentOf(storage, "acme/bob")).toEqual({})
+    expect(readUnsentRows(storage, "acme/bob")).toEqual({})
     expect(new Outbox(openPage(storage, "acme/ada"), "").listPending()).toEqual([ENTRY])
     new Outbox(ada, "").removeEntry("m1")
     expect(storage.rows()).toEqual({})
@@ -69,17 +69,17 @@ describe("another user", () => {
   test("[SP5] finds no unsent message, edit or import of the previous user; a returning user finds their own again", async () => {
     const storage = createStorage({ ...SHARED, [USER_KEY]: "acme/ada" })
     const ada = createUserStorage(storage)
-    for (const [key, value] of Object.entries(ADAS)) ada.setItem(key, value)
+    for (const [key, value] of Object.entries(ADA_ROWS)) ada.setItem(key, value)
     await switchAndReload(storage, "acme/ada", "acme/bob")
-    expect(unsentOf(storage, "acme/bob")).toEqual({})
+    expect(readUnsentRows(storage, "acme/bob")).toEqual({})
     expect(storage.rows()).toMatchObject({ ...SHARED, [USER_KEY]: "acme/bob" })
     createUserStorage(storage).setItem("cuecard.send.s9.m9", "bob's")
     await switchAndReload(storage, "acme/bob", "acme/ada")
-    expect(unsentOf(storage, "acme/ada")).toEqual(ADAS)
+    expect(readUnsentRows(storage, "acme/ada")).toEqual(ADA_ROWS)
     expect(storage.rows()).toMatchObject({ ...SHARED, [USER_KEY]: "acme/ada" })
   })
 
-  test("[SP5] a tab of another user doesn't sign the other tabs out, so two tabs can't reload each other forever", async () => {
+  test("[SP5] a tab of another user doesn't sign other tabs out, so two tabs can't reload each other forever", async () => {
     const storage = createStorage({ [USER_KEY]: "acme/ada" })
     const removeItem = vi.spyOn(storage, "removeItem")
     await switchAndReload(storage, "acme/ada", "acme/bob")
@@ -87,41 +87,53 @@ describe("another user", () => {
     expect(storage.getItem(USER_KEY)).toBe("acme/bob")
   })
 
-  test("[SP5] users of two tenants with the same id are different users", () => {
+  test("[SP5] users with the same id in different tenants are different users", () => {
     const storage = createStorage()
     new Outbox(openPage(storage, "acme/ada"), "").addEntry(ENTRY)
-    expect(unsentOf(storage, "other/ada")).toEqual({})
+    expect(readUnsentRows(storage, "other/ada")).toEqual({})
   })
 
-  test("[SP5] the first user of a browser keeps the rows of version 0.1.0, without a reload", async () => {
-    const storage = createStorage(ADAS)
-    expect(unsentOf(storage, null)).toEqual(ADAS)
+  test("[SP5] the first user to sign in keeps the rows written by version 0.1.0, without a reload", async () => {
+    const storage = createStorage(ADA_ROWS)
+    expect(readUnsentRows(storage, null)).toEqual(ADA_ROWS)
     const reload = vi.fn()
     await switchUser(storage, null, "acme/ada", reload)
     expect(reload).not.toHaveBeenCalled()
-    expect(unsentOf(storage, "acme/ada")).toEqual(ADAS)
-    expect(unsentOf(storage, "acme/bob")).toEqual({})
+    expect(readUnsentRows(storage, "acme/ada")).toEqual(ADA_ROWS)
+    expect(readUnsentRows(storage, "acme/bob")).toEqual({})
   })
 
   test("[SP6] signing out keeps all of the user's rows, and the storage belongs to nobody", async () => {
     const storage = createStorage({ ...SHARED, [USER_KEY]: "acme/ada" })
-    for (const [key, value] of Object.entries(ADAS)) createUserStorage(storage).setItem(key, value)
-    putUserAside(storage, "acme/ada")
-    expect(unsentOf(storage, null)).toEqual({})
+    for (const [key, value] of Object.entries(ADA_ROWS)) createUserStorage(storage).setItem(key, value)
+    setUserAside(storage, "acme/ada")
+    expect(readUnsentRows(storage, null)).toEqual({})
     expect(storage.getItem(USER_KEY)).toBe(null)
     await switchAndReload(storage, null, "acme/ada")
-    expect(unsentOf(storage, "acme/ada")).toEqual(ADAS)
+    expect(readUnsentRows(storage, "acme/ada")).toEqual(ADA_ROWS)
     expect(storage.rows()).toMatchObject({ ...SHARED, [USER_KEY]: "acme/ada" })
   })
 
   test("[SP5] rows of users who are not signed in are limited in number", () => {
     const storage = createStorage({ [USER_KEY]: "acme/ada" })
     for (let i = 0; i < 300; i++) createUserStorage(storage).setItem(`cuecard.send.s.${i}`, "x")
-    putUserAside(storage, "acme/ada")
+    setUserAside(storage, "acme/ada")
     expect(storage.length).toBe(200)
   })
 
-  test("[SP5] a renewed token of the same user changes nothing", async () => {
+  test("[SP5] of the rows of users who are not signed in, the oldest are deleted first", () => {
+    const storage = createStorage({ [USER_KEY]: "acme/ada" })
+    const page = createUserStorage(storage)
+    const write = (kind: string, n: number, at: number) =>
+      page.setItem(`cuecard.${kind}.s.${n}`, JSON.stringify({ id: `${n}`, at }))
+    for (let n = 0; n < 150; n++) write("send", n, 9_000 - n)
+    for (let n = 150; n < 300; n++) write("edit", n, 9_000 - n)
+    setUserAside(storage, "acme/ada")
+    const kept = Object.keys(storage.rows()).map((key) => Number(key.split(".").at(-1)))
+    expect(kept.sort((a, b) => a - b)).toEqual(Array.from({ length: 200 }, (_, n) => n))
+  })
+
+  test("[SP5] renewing the same user's token changes nothing", async () => {
     const rows = { [USER_KEY]: "acme/ada", ...SHARED }
     const storage = createStorage(rows)
     const guard = createUserGuard(storage, createUserStorage(storage))

@@ -20,7 +20,7 @@ function setUp(deps: Partial<TokenSourceDeps>, routes: Readonly<Record<string, (
   return { source, requests, refusals }
 }
 
-describe("where the token comes from", () => {
+describe("the source of the token", () => {
   test("[SP1] the embedding product's function is used instead of the server, for every renewal too", async () => {
     let count = 0
     const { source, requests } = setUp({ getEmbeddedToken: async () => `given-${++count}` })
@@ -70,7 +70,8 @@ describe("where the token comes from", () => {
 })
 
 describe("nobody is signed in", () => {
-  const refuse = (status: number, code: string) => () => Response.json({ code, text: `Text of ${code}.` }, { status })
+  const createRefusal = (status: number, code: string) => () =>
+    Response.json({ code, text: `Text of ${code}.` }, { status })
 
   test.each([
     [401, "sign_in_required"],
@@ -78,7 +79,7 @@ describe("nobody is signed in", () => {
   ])(
     "[SP2] %s %s: the page is told once, with the server's text, and stops requesting tokens",
     async (status, code) => {
-      const { source, requests, refusals } = setUp({}, { "/auth/token": refuse(status, code) })
+      const { source, requests, refusals } = setUp({}, { "/auth/token": createRefusal(status, code) })
       await expect(source.getToken()).rejects.toThrow(`Text of ${code}.`)
       source.forgetToken()
       await expect(source.fetchAuthorized("/v1/sessions")).rejects.toThrow(`Text of ${code}.`)
@@ -87,13 +88,13 @@ describe("nobody is signed in", () => {
     },
   )
 
-  test("[SP2] if the server has none of these routes, nobody is signed in either", async () => {
+  test("[SP2] if the server has none of the token routes, nobody is signed in", async () => {
     const { source, refusals } = setUp({})
     await expect(source.getToken()).rejects.toBeInstanceOf(RequestError)
     expect(refusals.map(({ status }) => status)).toEqual([401])
   })
 
-  test("[SP2] a server that is down signs nobody out", async () => {
+  test("[SP2] nobody is signed out because the server is down", async () => {
     let isDown = true
     const { source, refusals } = setUp(
       {},

@@ -43,7 +43,7 @@ beforeEach(() => {
 })
 
 describe("a message", () => {
-  test("[PG9] its segments appear in order, each in its own element", () => {
+  test("[PG9] shows its segments in order, each in its own element", () => {
     const { root } = answer([
       { type: "thinking", content: "hm", ms: 400 },
       { type: "text", content: "a" },
@@ -134,13 +134,13 @@ describe("tools", () => {
     ["ok", "Done"],
     ["failed", "Failed"],
     ["interrupted", "Interrupted"],
-  ])("[PG10] %s is %s", (status, badge) => {
+  ])("[PG10] a call with the status %s is labelled %s", (status, badge) => {
     const { root } = answer([{ type: "tool", call_id: "c", name: "weather", args: '{"city":"London"}', status }])
     expect(root.querySelector("summary")?.textContent).toBe(`weatherLondon${badge}`)
     expect(root.querySelector<HTMLElement>("[data-segment=tool]")?.dataset["state"]).toBe(status)
   })
 
-  test("[PG10] arguments and result are indented JSON, coloured once opened without changes to the text", async () => {
+  test("[PG10] arguments and result are indented JSON, and get colours without changes to the text once the call is opened", async () => {
     const tool: Segment = {
       type: "tool",
       call_id: "c",
@@ -242,7 +242,7 @@ describe("cards", () => {
     expect(live.root.querySelector(".synthesis")).toBe(null)
   })
 
-  test("[SG16] an ephemeral row is drawn like any other: the call, and the card that it cues", () => {
+  test("[SG16] an ephemeral row is rendered like any other: the call, and the card that it cues", () => {
     const call = { call_id: "c1", name: "weather" } as const
     const data = JSON.stringify(createWeather("Rain"))
     const events: readonly TurnEvent[] = [
@@ -270,7 +270,7 @@ describe("cards", () => {
     expect(root.querySelector(".card .place")?.textContent).toBe("London, GB")
   })
 
-  test("[CA7] the card shows a forecast of three days, with the place's weekdays", () => {
+  test("[CA7] the card shows a three-day forecast, with the weekdays at the place", () => {
     const days = Array.from({ length: 7 }, (_, i) => ({
       date: `2026-05-0${i + 3}`,
       condition: i === 2 ? null : "Snow",
@@ -323,7 +323,7 @@ describe("cards", () => {
     expect([shown(), readUnit()]).toEqual([celsius, "C"])
   })
 
-  test("[CA2] every sky has its icon, by day and by night", () => {
+  test("[CA2] each kind of weather has its icon, by day and by night", () => {
     const { root } = answer(
       CONDITIONS.map(([condition, is_daylight]) => createCardSegment(createWeather(condition, { is_daylight }), "")),
     )
@@ -370,7 +370,7 @@ describe("live and after a reload", () => {
     [{ op: "end", status: "completed", reason: null, metrics: null }],
   ]
 
-  test("[PG1] after every frame, the page shows what a reload would show, including animations", async () => {
+  test("[PG1] after every frame, the page shows what a reload would show", async () => {
     const { store, root } = transcript([])
     store.applyFrame(messageFrame(2, 1, wireMessage("a")))
     for (const [at, list] of weatherTurn.entries()) {
@@ -426,7 +426,7 @@ describe("live and after a reload", () => {
     expect(root.querySelector(".degrees")?.textContent).toBe("30°C")
   })
 
-  test("[PG6] a delta changes its own segment's elements and no others", async () => {
+  test("[PG6] a delta changes only the elements of its own segment", async () => {
     const { root, store } = transcript([
       ...createAllMessages(),
       wireMessage("live", {
@@ -448,7 +448,7 @@ describe("live and after a reload", () => {
     expect(own?.textContent).toBe("yz")
   })
 
-  test("[PG6] a delta renders one segment, and no other", async () => {
+  test("[PG6] a delta re-renders only its own segment", async () => {
     const live = wireMessage("live", {
       segments: [
         { type: "text", content: "x" },

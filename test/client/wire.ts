@@ -51,7 +51,7 @@ export function createServer(): FakeServer {
   }
 }
 
-/** A clock that the test advances. */
+/** Creates a clock that the test advances. */
 export function createClock() {
   let now = 1_000_000
   let timers: { readonly at: number; readonly call: () => void }[] = []

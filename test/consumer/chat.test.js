@@ -27,7 +27,7 @@ const call = (path, init = {}) =>
     headers: { authorization: `Bearer ${cuecard.token}`, "content-type": "application/json" },
   })
 
-test("a message over HTTP, its answer on the socket, and the same in history", async () => {
+test("a message is sent over HTTP, and its answer is the same on the socket and in history", async () => {
   const { id } = await cuecard.createSession()
   const socket = new WebSocket(`${cuecard.url.replace("http", "ws")}/v1/sessions/${id}/socket`, [
     "cuecard.v1",

@@ -122,7 +122,7 @@ function momentOf(
   }
 }
 
-/** The key of a side effect is the turn's id, or begins with it. */
+/** Whether a side effect of the turn has happened. Its key is the turn's id, or begins with it. */
 function hasEffect({ effects }: Host, id: string): boolean {
   return [...effects.keys()].some((key) => key.startsWith(`${id}/`) || key.startsWith(`${id}-`))
 }
@@ -165,7 +165,7 @@ async function untilAnswersArrived(host: Host, session: TestSession): Promise<vo
     if (file !== null && !hasWaitingCall(file)) break
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
   }
-  // The answers begin turns.
+  // Each answer begins a turn.
   await untilEnded(host, session)
 }
 

@@ -43,7 +43,10 @@ export function startApprover(host: Host, session: TestSession): () => void {
   return () => clearInterval(timer)
 }
 
-/** Denies the calls of a turn without a plan (another version), and, at the end, the calls that still wait. */
+/**
+ * Returns the planned decision. Calls of a turn without a plan (another version) and, at the end, calls that still wait are
+ * denied.
+ */
 function findApproval(session: TestSession, exchange: string): PlannedApproval | null {
   const turn = session.plan.turns.find(({ id }) => id === exchange)
   if (turn === undefined || session.isSettling) return turn?.approval ?? DENIAL

@@ -84,10 +84,10 @@ export async function readExport(server: TestServer, session: string): Promise<s
   }
 }
 
-/** Longest upload, in milliseconds: a blackholed connection gives no sign. */
+/** Longest upload, in milliseconds: a blackholed connection fails silently. */
 const UPLOAD_MS = 1_500
 
-/** Uploads a text through the proxy of the first tab, and retries after each failure. The same bytes are stored once. */
+/** Uploads text through the proxy of the first tab, and retries after each failure. The same bytes are stored once. */
 export async function uploadText(host: Host, session: TestSession, text: string): Promise<Asset | null> {
   const late = performance.now() + TURN_END_MS
   const headers = { authorization: `Bearer ${host.server.token()}` }

@@ -9,7 +9,7 @@ import { readAll } from "./usage-rows.ts"
 const LONG = [25, 20, 20, 40] as const
 const [USERS, SESSIONS, TURNS, KILLS] = IS_LONG ? LONG : IS_FULL ? ([10, 6, 8, 10] as const) : ([6, 4, 8, 5] as const)
 const MAX_TURN_TOKENS = 2_000
-/** The usage that a user's turns would have without budgets. */
+/** A user's expected usage without budgets, in tokens. */
 const DEMAND = (SESSIONS * TURNS * MAX_TURN_TOKENS) / 2
 
 const RAISED = { tokens_per_month: 10 * USERS * DEMAND }
@@ -39,7 +39,7 @@ const PLAN: BudgetRunPlan = {
 }
 
 test(
-  `[FS15] ${USERS * SESSIONS} sessions of ${TURNS} turns under budgets and kills: spent ≤ budget + leases, and the ledgers equal the turns`,
+  `[FS15] ${USERS * SESSIONS} sessions of ${TURNS} turns under budgets and kills: usage stays within budget + leases, and the ledgers match the turns`,
   async () => {
     run = await BudgetRun.start(PLAN)
     await run.prepare()
@@ -51,7 +51,7 @@ test(
     expect(run.counts.kills).toBe(KILLS)
     expect(run.counts.accepted).toBeGreaterThan((USERS * SESSIONS * TURNS) / 10)
     expect(run.counts.refused).toBeGreaterThan((USERS * SESSIONS * TURNS) / 10)
-    // The same checks find a turn that is counted twice.
+    // The same checks detect a token that is counted twice.
     countTwice(run.persist)
     expect(run.findStoredFaults(RAISED)).toHaveLength(1)
   },

@@ -20,7 +20,7 @@ const BUDGET = 1_000
 const LIMITS: UserLimits = { tenant: {}, role: {}, user: { tokens_per_day: BUDGET } }
 const NOTHING = { day: NO_SPENDING, month: NO_SPENDING }
 
-/** An injected bug of the directory. */
+/** A bug injected into the directory. */
 type Mutant = "counts_twice" | "counts_nothing" | "forgets_account" | "admits_all"
 
 interface ModelSession {
@@ -183,7 +183,7 @@ async function play(acts: readonly Act[], mutant: Mutant | null = null): Promise
 
 const plans = fc.array(actArbitrary, { minLength: 20, maxLength: 120, size: "max" })
 
-test("[BU8] [BU9] [BU16] whatever gets lost, no turn begins without a lease on a used-up budget, and each turn counts once", async () => {
+test("[BU8] [BU9] [BU16] despite lost calls and restarts, no turn begins without a lease on a used-up budget, and each turn counts once", async () => {
   await assertPropertyAsync(
     fc.asyncProperty(plans, async (acts) => {
       expect(listViolations(await play(acts))).toBe("")
@@ -193,7 +193,7 @@ test("[BU8] [BU9] [BU16] whatever gets lost, no turn begins without a lease on a
 })
 
 test.each(["counts_twice", "counts_nothing", "forgets_account", "admits_all"] as const)(
-  "[BU16] the mutant %s is found",
+  "[BU16] the checks detect the injected bug %s",
   async (mutant) => {
     const found = await Promise.all(
       fc.sample(plans, { seed: 1, numRuns: shareOf(1_000) }).map(async (acts) => await play(acts, mutant)),

@@ -178,7 +178,7 @@ export class BudgetRun {
     }
   }
 
-  /** Raises the tenant's budget. Then every user with a remaining budget can send, and nobody else. */
+  /** Raises the tenant's budget, and checks that exactly the users with a remaining budget can send. */
   async raise(tenant: UserLimits["tenant"]): Promise<void> {
     await setLimits(this.#server, { tenant })
     for (const user of this.#users) {
@@ -201,7 +201,10 @@ export class BudgetRun {
     return [...findUsageFaults(this.persist), ...findBudgetFaults(this.persist, bounds)]
   }
 
-  /** Each accepted message is stored once, none failed for its budget, and no refused one is stored. Stop the server. */
+  /**
+   * Finds accepted messages that are not stored exactly once, refused messages that are stored, and answers to messages
+   * that were queued on a used-up budget. The server must be stopped.
+   */
   findMessageFaults(): string[] {
     const turns = [...readTurns(this.persist).values()]
     const stored = turns.flatMap(({ messages }) => messages)

@@ -6,8 +6,8 @@ import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 let laterFields: ReadonlySet<string> = new Set()
 
 /**
- * Omits fields that an earlier version does not know. It is for runs that alternate between both versions: only one of them
- * shows these fields. The setting applies to all runs of this process.
+ * Leaves fields that an earlier version does not know out of the comparison, for runs that alternate between that version
+ * and the current one. The setting applies to all runs of this process.
  */
 export function leaveOutFields(names: readonly string[]): void {
   laterFields = new Set(names)

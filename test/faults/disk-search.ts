@@ -10,7 +10,7 @@ import { DatabaseSync } from "node:sqlite"
 
 const COPY_TRIES = 10
 
-/** Returns the places that contain a text, sorted: `do/cuecard-Session leaf`, or a file path. The server may be running. */
+/** Returns the places that contain `text`, sorted: `do/cuecard-Session leaf`, or a file path. The server may be running. */
 export async function findOnDisk(persist: string, text: string): Promise<string[]> {
   // Work on a copy, because SQLite writes to the files that it opens.
   const copy = await mkdtemp(join(tmpdir(), "cuecard-disk-"))
@@ -32,7 +32,7 @@ export async function findOnDisk(persist: string, text: string): Promise<string[
   }
 }
 
-/** Copies may be repeated: a running server deletes the write-ahead log of an object that is removed from memory. */
+/** Retries a failed copy: a running server deletes the write-ahead log of an object that is removed from memory. */
 async function copyState(from: string, to: string, tries = COPY_TRIES): Promise<void> {
   try {
     await cp(from, to, { recursive: true })
@@ -44,7 +44,7 @@ async function copyState(from: string, to: string, tries = COPY_TRIES): Promise<
   }
 }
 
-/** Returns the tables of a database that contain a text, including the platform's own tables. */
+/** Returns the tables of a database that contain `text`, including the platform's own tables. */
 function findInTables(path: string, text: string): string[] {
   const database = new DatabaseSync(path)
   try {

@@ -34,7 +34,7 @@ async function fillTenant(on: TestServer, tenant: string, user: string): Promise
   await expect.poll(isDone, WAIT).toBe(true)
 }
 
-test("[FS13] a kill during the erasure of a user or of a tenant leaves nothing of them on the disk", async () => {
+test("[FS13] a kill during the erasure of a user or a tenant leaves none of their content on disk", async () => {
   server = await startServer({ TENANT_GRACE_MS: String(GRACE_MS) })
   const on = server
   const chance = createChance(15)

@@ -82,7 +82,7 @@ async function evict(host: Host, session: TestSession): Promise<void> {
   }
 }
 
-/** Retries until it is answered, as a careful client does. */
+/** Cancels an exchange, and retries until the command is answered, as a careful client does. */
 async function cancel(
   host: Host,
   session: TestSession,
@@ -100,7 +100,7 @@ async function cancel(
   }
 }
 
-/** The page retries on its own until it sees the end. The answer to its command follows immediately. */
+/** Waits until the page, which retries on its own, has seen the end. The answer to its command follows immediately. */
 async function untilStopped(
   session: TestSession,
   tab: Tab,

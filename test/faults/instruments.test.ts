@@ -39,7 +39,7 @@ const HEAD = Buffer.from("HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket
 const TEXT = 1
 const PING = 9
 
-test.each([1, 3, 7, 1000, 1_000_000])("[FS5] data frames are counted in chunks of %i bytes", (size) => {
+test.each([1, 3, 7, 1000, 1_000_000])("[FS5] data frames that arrive in chunks of %i bytes are counted", (size) => {
   const frames = [
     frameOf(TEXT, 0),
     frameOf(PING, 4),
@@ -137,7 +137,7 @@ test("[FS5] the tap reports a gap even when a new epoch crosses a hello", () => 
   hello("e2", 9)
   welcome("e2", 9)
   ops(10, 9)
-  // The server announces e3 while a hello of e2 is in flight. It answers that hello, and then the hello of e3.
+  // The server announces e3 while a hello for e2 is in flight. It answers that hello, and then the hello for e3.
   hello("e2", 10)
   welcome("e3", 12)
   welcome("e3", 12)
@@ -151,7 +151,7 @@ test("[FS5] the tap reports a gap even when a new epoch crosses a hello", () => 
   expect(found).toEqual(["seq 15 says prev 14, and 13 was last"])
 })
 
-test("[FS5] the tap matches the answers of two frames with the same id, and reports swapped answers", () => {
+test("[FS5] the tap matches the answers to two frames with the same id, and reports answers in the wrong order", () => {
   const found: string[] = []
   const answered: string[] = []
   const report = (_rule: Rule, detail: string): void => void found.push(detail)
@@ -174,7 +174,7 @@ test("[FS5] the tap matches the answers of two frames with the same id, and repo
 
 const EMPTY = createMessage({ id: "a", role: "assistant", exchange_id: "q", timestamp: "2026-01-01T00:00:00.000Z" })
 
-/** A turn with a tool, a card, thinking and text, and every intermediate state that was shown. */
+/** Returns a turn with a tool, a card, thinking and text, and every intermediate state that was shown. */
 function turn(): { readonly final: Message; readonly states: readonly WireMessage[] } {
   const result = '{"location":"Oslo"}\n\nUse <span id=\'weather_1\'>words</span>'
   const events = [
@@ -240,7 +240,7 @@ test("[FS5] an approval or an ending that is stored differently from what was se
 
 const CIRCUMSTANCES = { question: "play early_end t", kills: 0, isCancelRequested: false, hasSmallContext: false }
 
-/** Returns an answer with a number of words of the tag `t`, and an end. */
+/** Returns an ended answer with `words` words of the tag `t`. */
 function answerOf(
   words: number,
   status: "completed" | "failed" | "cancelled" | "interrupted",
@@ -270,7 +270,7 @@ test("[FS5] an answer with the wrong ending or the wrong text is reported", () =
   expect(wrongs).not.toContain(null)
 })
 
-/** Returns the violations for these stored messages and these effects, by `<key>/<call id>`. */
+/** Returns the rules that these stored messages violate. `happened` counts the effects by `<key>/<call id>`. */
 function foundIn(all: readonly Message[], happened: Readonly<Record<string, number>>): string[] {
   const session: TestSession = {
     id: "s",
@@ -302,7 +302,7 @@ function foundIn(all: readonly Message[], happened: Readonly<Record<string, numb
   return checkSession(session, stored, facts).map(({ rule }) => rule)
 }
 
-/** Returns the violations for one call in two answers, as after a retry, whose effect happened `count` times. */
+/** Like `foundIn`, for one call in two answers, as after a retry. */
 function effectsFound(happened: Readonly<Record<string, number>>): string[] {
   const args = '{"key":"s-0-effect","ms":1}'
   const events = [
@@ -324,7 +324,7 @@ test("[FS5] effects are counted by call: zero effects, two effects, and an effec
   expect(effectsFound({ [key]: 1, "s-0-effect/call_9_0": 1 })).toEqual(["once_dispatched"])
 })
 
-test("[FS5] a missing row is reported as a violation and causes no crash", () => {
+test("[FS5] a missing row is reported as a violation and does not crash the checks", () => {
   const [hole] = [] as Message["parts"]
   const parts = [hole as Message["parts"][number]]
   expect(foundIn([{ ...EMPTY, status: "completed", parts }], {})).toEqual(["rows_whole"])
@@ -339,7 +339,7 @@ test("[FS5] an end that comes too late after the start, or after the last restar
   expect([lateBy(ended(9_000), []) > 0, lateBy(ended(15_000), [began + 1_000]) > 0]).toEqual([true, true])
 })
 
-/** Returns an answer at position 2 with a call that another agent answered late. */
+/** Returns an answer with a call to another agent, whose result arrived after the answer had ended. */
 function askedLater(): Message {
   const args = '{"agent":"researcher","mode":"async","message":"x"}'
   const provisional = '{"mode":"async","status":"queued"}'

@@ -76,7 +76,7 @@ class KilledServer {
     throw new Error("no message was refused")
   }
 
-  /** Does not open the session. */
+  /** Waits until no turn is running, without opening the session. */
   async untilIdle(): Promise<void> {
     const isIdle = async (): Promise<boolean> => {
       if (await this.isKilled()) throw new Error("killed")
@@ -138,7 +138,7 @@ const POINTS = everyNth(
 )
 
 test.each(Object.entries(KINDS))(
-  "[FS14] budgets of %s: killed at any write, the server counts every turn and refuses only what is used up",
+  "[FS14] budgets of %s: wherever it is killed, the server counts every turn and refuses only what is used up",
   async (_, limitsOf) => {
     killed = new KilledServer(await mkdtemp(join(tmpdir(), "cuecard-kill-points-")))
     const server = killed

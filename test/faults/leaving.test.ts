@@ -18,7 +18,7 @@ const send = (path: string, token: string, init?: RequestInit) => request(server
 const exportOf = async (id: string, token: string) =>
   (await (await send(`/v1/sessions/${id}/events`, token)).text()).replace(/,"value":"[^"]*"}/, "}")
 
-test("[FS13] after a kill during an export or import nothing stays half done", async () => {
+test("[FS13] an export and an import that kills interrupt are completed, and nothing is missing", async () => {
   server = await startServer({})
   const chance = createChance(13)
   const owner = await tokenOf("from", "boss", "owner")
@@ -60,7 +60,7 @@ test("[FS13] a kill during the rotation of token keys leaves a tenant whose toke
   }
 })
 
-test("[FS13] [TX4] several tenants that export right after the server's start all finish", async () => {
+test("[FS13] [TX4] the exports of several tenants all finish if they begin right after a server start", async () => {
   server = await startServer({})
   const on = server
   const tenants = Array.from({ length: 6 }, (_, n) => `starts-${n}`)

@@ -25,7 +25,7 @@ export const DETECTED_BY = {
   file_lost: ["files_kept"],
 } as const satisfies Readonly<Record<string, readonly Rule[]>>
 
-/** Variables of the server. They let a producer return before it counts as gone. */
+/** Server variables for a mutant's plan. They give a producer time to return before it counts as gone. */
 export const MUTANT_VARS: { readonly [name in Mutant]?: Readonly<Record<string, string>> } = {
   record_again: { TIME_SCALE: "0.2" },
 }
@@ -68,7 +68,7 @@ export function planFor(mutant: Mutant, seed: number): RunPlan {
   return { seed, model: "scripted", contextTokens: null, sessions: [{ name, tabs: 1, turns }] }
 }
 
-/** Returns a unique text. */
+/** Returns the text of a message, made unique by its id. */
 function wordsFor(content: string, id: string): string {
   return content.includes(KEY) ? content.replaceAll(KEY, id) : `${content} ${id}`
 }

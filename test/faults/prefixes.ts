@@ -119,7 +119,10 @@ const STAGES: Readonly<Record<WireMessage["status"], number>> = {
   failed: 2,
 }
 
-/** Returns all fields of a message except its segments. The end of an answer is compared separately, with its segments. */
+/**
+ * Whether all fields except the segments are on the way to the final ones. The end of an answer is compared separately,
+ * with its segments.
+ */
 function isHeadOnTheWay(shown: WireMessage, final: WireMessage): boolean {
   const isEnd = STAGES[shown.status] === 2
   if (isEnd ? shown.status !== final.status : STAGES[shown.status] > STAGES[final.status]) return false

@@ -11,7 +11,7 @@ import { clip, type Violation } from "./violation.ts"
 
 /** Maximum time for attempts to finish an answer, in milliseconds. After that, the server ends it for its silence. */
 const PRODUCE_MS = 9_000
-/** Longest single request, in milliseconds: a blackholed connection gives no sign. */
+/** Longest single request, in milliseconds: a blackholed connection fails silently. */
 const REQUEST_MS = 2_500
 /** Pause between two records, in milliseconds. */
 const DRIP_MS = 10
@@ -113,7 +113,10 @@ async function request(
   }
 }
 
-/** Each record of a producer took effect once: the stored text is a prefix of its text, and the whole text at the end. */
+/**
+ * Finds answers in which a record did not take effect exactly once: the stored text must be a prefix of the producer's
+ * text, and equal to it if the answer is complete.
+ */
 export function findProducerViolations({ plan, produced }: TestSession, { all }: StoredSession): Violation[] {
   return plan.turns.flatMap((turn): Violation[] => {
     const { id, via } = turn

@@ -40,7 +40,10 @@ interface Armed {
   readonly inside: boolean
 }
 
-/** Calls `target` for the port of the server at each connection, and `onCut` for each cut that broke a connection. */
+/**
+ * Starts a proxy. `target` returns the server's port for each new connection. `onCut` is called for each cut that broke
+ * one.
+ */
 export async function startProxy(target: () => number, onCut: (how: Cut) => void): Promise<TabProxy> {
   const pairs = new Set<Pair>()
   let passed = 0

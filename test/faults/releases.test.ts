@@ -55,7 +55,7 @@ afterEach(async () => {
   server = null
 })
 
-/** Repeats a request while the server is being replaced. */
+/** Retries a request while the server is being replaced. */
 async function persistently<T>(attempt: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -119,7 +119,7 @@ describe.skipIf(lacksCommit(RELEASED))("version 0.1.0 and this one alternately",
 
 describe.skipIf(lacksCommit(SAME_CALLS))("the version before usage was stored, and this one, alternately", () => {
   test.each(Array.from({ length: FULL_PLANS }, (_, n) => 400 + n))(
-    "[DP8] [FS1] [FS8] the faults of seed %i with a deploy at each kill find no divergence",
+    "[DP8] [FS1] [FS8] the faults of seed %i, with a deploy at each kill, cause no violation",
     async (seed) => {
       const builds = [readBuild(), buildRelease(SAME_CALLS)]
       const { faults, violations } = await runPlan(planRun(seed, { sessions: 4, turns: 5 }), {}, undefined, builds)

@@ -19,7 +19,7 @@ interface Turn {
   readonly isEvicted: boolean
 }
 
-/** Creates a directory with its alarm, in virtual time. */
+/** A directory with its alarm, in virtual time. */
 class DirectoryModel {
   readonly #sql: SqlStorage
   readonly #hasBudgets: boolean
@@ -34,7 +34,7 @@ class DirectoryModel {
   sentCalls = 0
   readonly months = new Set<string>()
 
-  /** With budgets, a batch is a lease and is sent at once. */
+  /** With budgets, a batch renews the lease, so it is sent at once. */
   constructor(hasBudgets: boolean) {
     this.#hasBudgets = hasBudgets
     const database = new DatabaseSync(":memory:")
@@ -100,7 +100,7 @@ const turnArbitrary: fc.Arbitrary<Turn> = fc.record({
   isEvicted: fc.boolean(),
 })
 
-test("[BU17] the tenant's object always receives at most one call per eight turns, and one for each month's remainder", async () => {
+test("[BU17] the tenant's object always receives at most one call per eight turns, plus one per month for the remainder", async () => {
   await assertPropertyAsync(
     fc.asyncProperty(fc.array(turnArbitrary, { maxLength: 60 }), fc.boolean(), async (turns, hasBudgets) => {
       const model = new DirectoryModel(hasBudgets)
@@ -119,7 +119,7 @@ test.each([
   // Four batches, and the remainders of two months.
   ["a day", 24 * HOUR_MS, 32, 1.5],
 ])(
-  "[BU17] a turn %s, with an eviction before each: calls per eight turns",
+  "[BU17] a turn %s, with an eviction before each, causes the expected number of calls",
   async (_pattern, afterMs, turns, perEight) => {
     const model = new DirectoryModel(true)
     for (let i = 0; i < turns; i++) await model.play({ afterMs, session: i % 3, isEvicted: true })

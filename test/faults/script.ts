@@ -25,7 +25,10 @@ export function laterWords(chance: Chance, id: string): string {
   return askLater(chance.between(20, 500), id, speech(chance, id))
 }
 
-/** The same, after some text. The other agent works for `ms` milliseconds. Its text is short, as other turns may wait. */
+/**
+ * Like `laterWords`, after the given text. The other agent works for `ms` milliseconds. Its text is short, because other
+ * turns may wait.
+ */
 export function askLater(ms: number, id: string, before: readonly Event[] = []): string {
   const research = [[call("probe_slow", { ms })], [{ type: "text_delta", delta: `${id}-there` }]]
   const question = { agent: "researcher", mode: "async", message: `/script ${JSON.stringify(research)}` }

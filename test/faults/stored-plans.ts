@@ -32,7 +32,7 @@ function nameOf(file: string): string {
   return file.slice(0, -END.length).replaceAll("-", " ")
 }
 
-/** Reads a plan. The file is trusted, because `keepPlan` wrote it. */
+/** Reads a plan. The file is trusted, because `storePlan` wrote it. */
 function readPlan(file: string): RunPlan {
   return JSON.parse(readFileSync(FOLDER + file, "utf8")) as RunPlan
 }

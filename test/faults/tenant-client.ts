@@ -25,7 +25,7 @@ export function tokenOf(tenant: string, user: string, role: string): Promise<str
   return dated.sign(new TextEncoder().encode(readBuild().vars["JWT_SECRET"]))
 }
 
-/** Repeats a request while the server is being killed, until the whole response has arrived. */
+/** Retries a request while the server is being killed, until the whole response has arrived. */
 export async function request(
   server: TestServer,
   path: string,

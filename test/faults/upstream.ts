@@ -41,7 +41,7 @@ const HEADERS = { "content-type": "text/event-stream; charset=utf-8", "cache-con
 interface PlayRequest {
   readonly play: Play
   readonly tag: string
-  /** Number of tool results since the last user message. */
+  /** The tool results since the last user message. */
   readonly results: readonly string[]
   /** Number of earlier requests for this step. */
   readonly before: number
@@ -107,7 +107,7 @@ export function playIn(words: string): { readonly play: Play; readonly tag: stri
   return name === undefined || tag === undefined ? null : { play: name as Play, tag }
 }
 
-/** Content is either a text or a list of parts. */
+/** Content is either a string or a list of parts. */
 function wordsOf(content: unknown): string {
   if (typeof content === "string") return content
   if (!Array.isArray(content)) return ""

@@ -140,7 +140,7 @@ async function perform(model: LedgerModel, act: Act): Promise<void> {
   }
 }
 
-test("[MT5] [MT6] [MT7] [MT8] whatever gets lost, user and tenant end with the sum of all turns", async () => {
+test("[MT5] [MT6] [MT7] [MT8] whatever gets lost, the totals of the user and the tenant end up as the sum of all turns", async () => {
   await assertPropertyAsync(
     fc.asyncProperty(fc.array(actArbitrary, { maxLength: 40 }), async (acts) => {
       const model = new LedgerModel()

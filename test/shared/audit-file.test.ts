@@ -19,11 +19,11 @@ import {
 } from "../../shared/protocol/audit-entry.ts"
 import { assertPropertyAsync } from "../support/seeded.ts"
 
-const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
+const hashText = (text: string): string => createHash("sha256").update(text).digest("hex")
 
 /** Returns an export of the entries up to `count`. With `removed`, the first ones are missing and an entry records that. */
 function createFile(count: number, tenant = "acme", removed?: AuditHead): string[] {
-  const base = removed ?? { seq: 0, hash: sha256(encodeAuditGenesis(tenant)) }
+  const base = removed ?? { seq: 0, hash: hashText(encodeAuditGenesis(tenant)) }
   const entries: AuditEntry[] = []
   for (let seq = base.seq + 1; seq <= count; seq += 1) {
     const id = seq % 2 === 0 ? "ada" : ""
@@ -49,7 +49,7 @@ function createFile(count: number, tenant = "acme", removed?: AuditHead): string
       details: { up_to: base.seq, hash: base.hash },
     }
     const written: AuditEntry = isRemoval ? { ...entry, ...pruned, actor: { ...pruned.actor, address: null } } : entry
-    const hash = sha256(encodeAuditEntry(entries.at(-1)?.hash ?? base.hash, toStoredAuditEntry(written)))
+    const hash = hashText(encodeAuditEntry(entries.at(-1)?.hash ?? base.hash, toStoredAuditEntry(written)))
     entries.push({ ...written, hash })
   }
   const head = { seq: count, hash: entries.at(-1)?.hash ?? base.hash }
@@ -93,7 +93,7 @@ test("[AL12] a missing beginning is found, unless an entry records that the serv
   const removed = { seq: 3, hash: third.hash }
   const pruned = createFile(9, "acme", removed)
   expect(await verifyAuditFile(pruned)).toMatchObject({ ok: true, entries: 6 })
-  // The entry is about another beginning.
+  // The entry records a different beginning.
   const fifth = JSON.parse(pruned[2] ?? "")
   const later = { ...JSON.parse(pruned[0] ?? ""), base: { seq: fifth.seq, hash: fifth.hash } }
   expect(await verifyAuditFile([JSON.stringify(later), ...pruned.slice(3)])).toMatchObject({ ok: false, line: 2 })

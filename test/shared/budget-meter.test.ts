@@ -46,7 +46,7 @@ describe("meters", () => {
     later: fc.integer({ min: -2 * DAY_MS, max: 2 * DAY_MS }),
   })
 
-  test("[BU1] a meter counts the usage in its period, and clocks that run backwards reset nothing", () => {
+  test("[BU1] a meter counts the usage in its period, and a clock that runs backwards resets nothing", () => {
     assertProperty(
       fc.property(fc.constantFrom(...METERED_BUDGET_NAMES), fc.array(step, { maxLength: 40 }), (budget, steps) => {
         const { unit, period } = METERED_BUDGETS[budget]
@@ -118,7 +118,7 @@ describe("accounts", () => {
     expect(leaseNextTurn(large, running, NOON).turns).toBe(1)
   })
 
-  test("[BU5] a turn that exceeds the budget is counted whole, and the next is refused", () => {
+  test("[BU5] a turn that exceeds the budget is counted in full, and the next turn is refused", () => {
     const account = countTurn(createAccount(limits), { tokens: 400, cost: 0 }, NOON)
     expect(account.meters.map(({ spent }) => spent)).toEqual([400, 400])
     const resets = Date.UTC(2026, 10, 23)
@@ -146,7 +146,7 @@ describe("accounts", () => {
     ])
   })
 
-  test("[BU8] if the tenant stays silent, eventually no more turns begin", () => {
+  test("[BU8] if the tenant never responds, eventually no more turns begin", () => {
     let account = createAccount(limits)
     for (let turn = 0; turn < 32; turn++) account = countTurn(account, NO_SPENDING, NOON)
     expect(decideTurn(account, [], NOON)).toEqual({ refusal: "unchecked" })

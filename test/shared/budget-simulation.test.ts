@@ -15,14 +15,14 @@ function expectBounded(outcome: Outcome, { limits, users }: Plan): void {
   }
   expect(outcome.tenant.spent).toBeLessThanOrEqual((tenant.tokens_per_day ?? Infinity) + outcome.tenant.leased)
   expect(outcome.tenant.unleased).toBe(0)
-  // A true bound. A directory asks when RENEW_TURNS turns have been counted since the last response. It asks twice without
-  // a response in between only if it was killed while it waited. Each user's directory also asks at the first contact and
-  // at the end of the simulation.
+  // This bound is exact. A directory asks when RENEW_TURNS turns have been counted since the last response. It asks twice
+  // without a response in between only if it was killed while it waited. Each user's directory also asks at the first
+  // contact and at the end of the simulation.
   const others = 2 * users + outcome.lostRenewals
   expect(outcome.tenantCalls).toBeLessThanOrEqual(Math.floor(outcome.turns / RENEW_TURNS) + others)
 }
 
-test("[BU8] [BU9] 500 sessions × 20 turns under budgets and kills: spent ≤ budget + leases, and the ledgers equal the turns", () => {
+test("[BU8] [BU9] 500 sessions × 20 turns under budgets and kills: usage stays within budget + leases, and the ledgers match the turns", () => {
   const plan: Plan = {
     seed: 1,
     users: 25,
@@ -58,7 +58,7 @@ test("[BU8] [BU9] the bound holds for any budgets, sizes and kills", () => {
   )
 })
 
-test("[BU9] without kills a user with 20 sessions exceeds the budget by at most four turns", () => {
+test("[BU9] without kills, a user with 20 sessions exceeds the budget by at most four turns", () => {
   const plan: Plan = {
     seed: 7,
     users: 25,

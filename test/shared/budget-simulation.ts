@@ -26,7 +26,7 @@ export interface Plan {
   readonly turnsPerSession: number
   readonly limits: UserLimits
   readonly maxTurnTokens: number
-  /** Of 100 steps, the number that kill a process. */
+  /** The number of steps in 100 that kill a process. */
   readonly kills: number
 }
 
@@ -64,26 +64,26 @@ export interface Outcome {
   readonly turns: number
   readonly refused: number
   readonly tenantCalls: number
-  /** Calls that were in progress when the directory was killed, and that are repeated. */
+  /** Number of calls that were in progress when the directory was killed. They are repeated. */
   readonly lostRenewals: number
-  /** Number of ended turns, according to the sessions' own rows. */
+  /** Usage of all ended turns, according to the sessions' own rows. */
   readonly spent: Spending
   readonly counted: Spending
   readonly tenantCounted: Spending
-  /** The largest excess of a user over the budget, and the usage of the turns that had begun or had a lease by then. */
+  /** For each user: the total usage, and how much of it had begun or had a lease when the budget was used up. */
   readonly users: readonly Excess[]
   readonly tenant: Excess
 }
 
 export interface Excess {
   readonly spent: number
-  /** The turns that had begun or had a lease, but were not counted, when the budget was used up. */
+  /** Uncounted usage when the budget was used up, and the usage of later turns that already had a lease then. */
   readonly leased: number
   /** Number of turns that began later without an earlier lease. */
   readonly unleased: number
 }
 
-/** The usage of one budget since it was used up. */
+/** Watches one budget: how much more is used once it is used up. */
 class Watch {
   readonly limit: number
   isUsedUp = false
@@ -98,7 +98,7 @@ class Watch {
     this.limit = limit
   }
 
-  /** Called when the count has changed. `uncounted`: usage and running turns of these sessions outside the count. */
+  /** Called when the count has changed. `uncounted` is the usage of these sessions that is not counted yet. */
   observe(counted: number, uncounted: number, sessions: readonly SimSession[], unaware: readonly SimUser[] = []): void {
     if (this.isUsedUp || counted < this.limit) return
     this.isUsedUp = true
@@ -111,7 +111,7 @@ class Watch {
     for (const { id, lease } of sessions) if ((lease?.turns ?? 0) > 0) this.#leasedSessions.add(id)
   }
 
-  /** Called when the directory of a user knows it. */
+  /** Called when the directory of a user learns that the budget is used up. */
   inform(user: SimUser, sessions: readonly SimSession[]): void {
     if (this.isUsedUp && this.#unaware.delete(user)) this.keepLeases(sessions)
   }
@@ -168,7 +168,7 @@ export class BudgetSimulation {
   }
 
   run(): Outcome {
-    // This is a user's first contact. Its response contains the limits.
+    // This is each user's first contact. Its response contains the limits.
     for (const user of this.#users) this.#answerDirectory(user)
     for (const session of this.#sessions) this.#later(this.#pick(60_000), () => this.#attempt(session))
     for (let next = this.#next(); next !== null; next = this.#next()) next()
@@ -223,7 +223,7 @@ export class BudgetSimulation {
     this.#later(this.#pick(20_000), () => this.#end(session))
   }
 
-  /** A kill cuts off the turn; its usage until then is stored. */
+  /** The turn ends, and its usage is stored. */
   #end(session: SimSession): void {
     const { running } = session
     if (running === null) return

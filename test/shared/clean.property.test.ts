@@ -38,7 +38,7 @@ function listCode(text: string) {
   return splitFences(text).filter((block) => block.type === "code")
 }
 
-test("[CL9] any cut gives the same clean text, even when the cleaner is saved between chunks", () => {
+test("[CL9] however the text is cut, the clean text is the same, even if the cleaner is saved between chunks", () => {
   const property = (text: fc.Arbitrary<string>) =>
     fc.property(text, cuts, (raw, at) => {
       const whole = clean(raw)
@@ -57,7 +57,7 @@ test("[CL9] single code units give the same clean text", () => {
   )
 })
 
-test("[CL9] cleaning twice is cleaning once", () => {
+test("[CL9] cleaning twice gives the same text as cleaning once", () => {
   const property = (text: fc.Arbitrary<string>) =>
     fc.property(text, (raw) => {
       const once = clean(raw)

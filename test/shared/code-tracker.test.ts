@@ -146,7 +146,7 @@ function listFencesByLine(text: string): Found[] {
   return found
 }
 
-test("[CO1] [CO2] page and clean see the same fences, line by line", () => {
+test("[CO1] [CO2] the page and the sanitiser find the same fences as a literal implementation", () => {
   assertProperty(
     fc.property(shortText, (raw) => {
       const text = normalized(raw)

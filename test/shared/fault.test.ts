@@ -125,7 +125,7 @@ test.each(Object.values(FAULTS))("[ER1] the row of $reason in SPEC.md matches", 
   expect(SPEC).toContain(`| \`${code}\` | ${status} | ${close ?? "stays open"} | ${text} |`)
 })
 
-test("[ER1] the table of SPEC.md has no extra fault", () => {
+test("[ER1] the table of SPEC.md contains no other faults", () => {
   const rows = SPEC.match(/^\| `\w+` \| \d{3} \|/gm) ?? []
   expect(rows).toHaveLength(Object.keys(FAULTS).length)
 })
@@ -142,6 +142,6 @@ test("[ER1] the text of a fault that closes a socket fits into a close frame", (
     .map(faultToWire)
     .filter(({ close }) => close !== null)
   expect(closing.length).toBeGreaterThan(0)
-  // RFC 6455: 125 bytes, two of them for the code.
+  // RFC 6455 allows 125 bytes, two of which are the code.
   for (const { text } of closing) expect(new TextEncoder().encode(text).length).toBeLessThanOrEqual(123)
 })

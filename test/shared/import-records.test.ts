@@ -138,7 +138,7 @@ describe("generated transcripts", () => {
         )
       }
     })
-    // A fifth of them in each run.
+    // A run that is not full tests a fifth of them.
     assertProperty(property, IS_FULL ? RUNS : 2 * RUNS)
   })
 })

@@ -56,7 +56,7 @@ function answerOf(records: readonly StreamRecord[]): Message {
 }
 
 /** Returns a summary of an answer, one line per segment. */
-function shown(message: Message, unknown: Mapper["unknown"] = new Map()): string {
+function printMessage(message: Message, unknown: Mapper["unknown"] = new Map()): string {
   const steps = message.parts.map((part) => part.step)
   const lines = messageToWire(message).segments.map((segment) => {
     switch (segment.type) {
@@ -78,25 +78,25 @@ function shown(message: Message, unknown: Mapper["unknown"] = new Map()): string
   return `${[...lines, end, `steps ${steps.join(" ")}`, ...passed].join("\n")}\n`
 }
 
-function mapped(mapper: Mapper, lines: readonly string[], exit: number | null = null): StreamRecord[] {
+function mapLines(mapper: Mapper, lines: readonly string[], exit: number | null = null): StreamRecord[] {
   return [...lines.flatMap((line) => mapper.mapLine(line)), ...mapper.end(exit)]
 }
 
 describe("recorded streams", () => {
   test.each(names)("[PI1] %s", (name) => {
     const mapper = mapperFor(name)
-    const answer = shown(answerOf(mapped(mapper, linesOf(name))), mapper.unknown)
+    const answer = printMessage(answerOf(mapLines(mapper, linesOf(name))), mapper.unknown)
     const file = join(FOLDER, `${name}.txt`)
     // UPDATE=1 writes the expected file. Read it before you commit it.
     if (process.env["UPDATE"] === "1") writeFileSync(file, answer)
     expect(answer).toBe(readFileSync(file, "utf8"))
   })
 
-  test.each(names)("[PI2] %s, cut after any line, shows a prefix of the answer and ends", (name) => {
+  test.each(names)("[PI2] %s, when cut after any line, shows a prefix of the answer and ends", (name) => {
     const lines = linesOf(name)
-    const whole = answerOf(mapped(mapperFor(name), lines))
+    const whole = answerOf(mapLines(mapperFor(name), lines))
     for (let at = 0; at < lines.length; at++) {
-      const message = answerOf(mapped(mapperFor(name), lines.slice(0, at), 1))
+      const message = answerOf(mapLines(mapperFor(name), lines.slice(0, at), 1))
       expect(["failed", "interrupted"]).toContain(message.status)
       expect(listCalls(message).length).toBeLessThanOrEqual(listCalls(whole).length)
       expect(listCalls(message).every((call) => call.status !== "running")).toBe(true)
@@ -105,7 +105,7 @@ describe("recorded streams", () => {
 
   test("[PI3] the exit code counts: non-zero is a failure; zero without a reported end is an early end", () => {
     const end = (lines: readonly string[], exit: number | null) => {
-      const { status, reason } = answerOf(mapped(createClaudeMapper(), lines, exit))
+      const { status, reason } = answerOf(mapLines(createClaudeMapper(), lines, exit))
       return [status, reason]
     }
     const whole = linesOf("claude-tools")
@@ -118,7 +118,7 @@ describe("recorded streams", () => {
   })
 })
 
-/** The same messages, sent whole and with preceding deltas. */
+/** Generates the blocks of a message. */
 const blocksArb = fc.array(
   fc.record({ kind: fc.constantFrom("text", "thinking"), words: fc.string({ minLength: 1, maxLength: 40 }) }),
   { minLength: 1, maxLength: 5 },
@@ -147,7 +147,7 @@ function liveOf(records: readonly StreamRecord[]): Message {
 
 describe("live and imported", () => {
   test.each(names)("[PI1] %s gives the same answer live, whole and as an import", (name) => {
-    const records = mapped(mapperFor(name), linesOf(name))
+    const records = mapLines(mapperFor(name), linesOf(name))
     const [live, imported] = [liveOf(records), answerOf(records)]
     expect([live.status, live.reason]).toEqual([imported.status, imported.reason])
     expect(messageToWire(live).segments).toEqual(messageToWire(imported).segments)
@@ -157,12 +157,12 @@ describe("live and imported", () => {
   })
 })
 
-/** Parts of a response with a tool between them. Each part is cut anywhere and loses some deltas at its end. */
+/** Parts of a response, with a tool between them. Each part is cut anywhere and loses some deltas at its end. */
 const responseArb = fc
   .array(fc.stringMatching(/^[a-z<>*` .]{0,12}[a-z]$/), { minLength: 1, maxLength: 4 })
   .chain((texts) => fc.tuple(fc.constant(texts), fc.tuple(...texts.map(cutsOf)), fc.nat(3)))
 
-describe("a text that arrives whole", () => {
+describe("a text that arrives as a whole", () => {
   const shownTextOf = (message: Message): string =>
     message.parts.map((part) => (part.type === "text" ? part.text : "|")).join("")
 
@@ -207,34 +207,43 @@ describe("a text that arrives whole", () => {
   })
 })
 
-describe("a text that was lost while it was streamed", () => {
+describe("a text of which parts were lost during streaming", () => {
   const text = (delta: string): StreamRecord => ({ type: "text_delta", delta })
   const thinking = (delta: string): StreamRecord => ({ type: "thinking_delta", delta })
-  const end = (texts: object): StreamRecord => ({ type: "assistant_message", text: "", ...texts })
+  const createFinalRecord = (texts: object): StreamRecord => ({ type: "assistant_message", text: "", ...texts })
   const textsOf = ({ parts }: Message): string[] => parts.map((part) => (part.type === "tool_call" ? "" : part.text))
-  const done = (whole: string): StreamRecord => ({ type: "text_done", text: whole })
+  const createDoneRecord = (whole: string): StreamRecord => ({ type: "text_done", text: whole })
   const whole = "Hello world, this is fine and more words here."
   const lost = [text("Hello wo"), text(" fine and more words here.")]
 
   test.each([
-    ["a gap, by the text", [...lost, done(whole), end({})], [whole]],
-    ["a gap, by the end", [...lost, end({ text: whole })], [whole]],
-    ["a gap, by both", [...lost, done(whole), end({ text: whole })], [whole]],
-    ["its long beginning, by the text", [text("end."), done("A long text and its end.")], ["A long text and its end."]],
+    ["a gap from the text", [...lost, createDoneRecord(whole), createFinalRecord({})], [whole]],
+    ["a gap from the end", [...lost, createFinalRecord({ text: whole })], [whole]],
+    ["a gap from both", [...lost, createDoneRecord(whole), createFinalRecord({ text: whole })], [whole]],
     [
-      "its long beginning, by the end",
-      [text("end."), end({ text: "A long text and its end." })],
+      "a long beginning from the text",
+      [text("end."), createDoneRecord("A long text and its end.")],
       ["A long text and its end."],
     ],
-    ["the end of thinking", [thinking("abc"), end({ thinkingText: "abcdef" })], ["abcdef"]],
+    [
+      "a long beginning from the end",
+      [text("end."), createFinalRecord({ text: "A long text and its end." })],
+      ["A long text and its end."],
+    ],
+    ["the end of thinking", [thinking("abc"), createFinalRecord({ thinkingText: "abcdef" })], ["abcdef"]],
     [
       "thinking before text",
-      [thinking("abc"), text("Hi"), end({ text: "Hi!", thinkingText: "abcdef" })],
+      [thinking("abc"), text("Hi"), createFinalRecord({ text: "Hi!", thinkingText: "abcdef" })],
       ["abcdef", "Hi!"],
     ],
     [
       "the last of two parts",
-      [text("One. "), { type: "thinking_start" }, text("end."), end({ text: "One. And then the long end." })],
+      [
+        text("One. "),
+        { type: "thinking_start" },
+        text("end."),
+        createFinalRecord({ text: "One. And then the long end." }),
+      ],
       ["One. ", "And then the long end."],
     ],
   ] as const)("[IR3] an import restores %s", (_, records, shown) => {
@@ -242,28 +251,30 @@ describe("a text that was lost while it was streamed", () => {
   })
 
   test("[IR3] a live answer restores the end of its thinking", () => {
-    expect(textsOf(liveOf([thinking("abc"), end({ thinkingText: "abcdef" })]))).toEqual(["abcdef"])
-    expect(textsOf(liveOf([thinking("abc"), text("Hi"), end({ text: "Hi!", thinkingText: "abcdef" })]))).toEqual([
-      "abc",
-      "Hi!",
-      "def",
-    ])
+    expect(textsOf(liveOf([thinking("abc"), createFinalRecord({ thinkingText: "abcdef" })]))).toEqual(["abcdef"])
+    expect(
+      textsOf(liveOf([thinking("abc"), text("Hi"), createFinalRecord({ text: "Hi!", thinkingText: "abcdef" })])),
+    ).toEqual(["abc", "Hi!", "def"])
   })
 
   test("[RE36] a longer text that differs is counted", () => {
     const assembler = createAssembler()
-    const records = [text("Something"), done("A completely different and longer one."), end({})]
+    const records = [
+      text("Something"),
+      createDoneRecord("A completely different and longer one."),
+      createFinalRecord({}),
+    ]
     for (const [n, record] of records.entries()) assembler.addRecord(record, n + 1)
     expect(assembler.end().map((item) => item.lost)).toEqual([{ text: 1 }])
   })
 })
 
-describe("what a mapper handles", () => {
+describe("a mapper", () => {
   const shownOf = (make: () => Mapper, events: readonly object[]): string => {
     const mapper = make()
-    return shown(
+    return printMessage(
       answerOf(
-        mapped(
+        mapLines(
           mapper,
           events.map((one) => JSON.stringify(one)),
           0,
@@ -273,11 +284,11 @@ describe("what a mapper handles", () => {
     )
   }
   const DONE = { type: "result", subtype: "success" }
-  const whole = (id: string, text: string) => ({
+  const createWholeMessage = (id: string, text: string) => ({
     type: "assistant",
     message: { id, content: [{ type: "text", text }] },
   })
-  const streamed = (id: string, ...deltas: string[]) => [
+  const streamMessage = (id: string, ...deltas: string[]) => [
     { type: "stream_event", event: { type: "message_start", message: { id } } },
     { type: "stream_event", event: { type: "content_block_start", index: 0, content_block: { type: "text" } } },
     ...deltas.map((text) => ({
@@ -287,12 +298,20 @@ describe("what a mapper handles", () => {
   ]
 
   test("[PI2] a whole text that differs from its deltas isn't repeated; one that the program fell back to continues", () => {
-    expect(shownOf(createClaudeMapper, [...streamed("m1", "Hel", "lo "), whole("m1", "Hello"), DONE])).toContain(
-      'text "Hello"\nend completed',
-    )
-    const fallen = shownOf(createClaudeMapper, [...streamed("m1", "Hel"), whole("m2", "Hello there"), DONE])
+    expect(
+      shownOf(createClaudeMapper, [...streamMessage("m1", "Hel", "lo "), createWholeMessage("m1", "Hello"), DONE]),
+    ).toContain('text "Hello"\nend completed')
+    const fallen = shownOf(createClaudeMapper, [
+      ...streamMessage("m1", "Hel"),
+      createWholeMessage("m2", "Hello there"),
+      DONE,
+    ])
     expect(fallen).toContain('text "Hello there"\nend completed')
-    const other = shownOf(createClaudeMapper, [...streamed("m1", "Hel"), whole("m2", "Good day"), DONE])
+    const other = shownOf(createClaudeMapper, [
+      ...streamMessage("m1", "Hel"),
+      createWholeMessage("m2", "Good day"),
+      DONE,
+    ])
     expect(other).toContain("Good day")
   })
 
@@ -302,7 +321,10 @@ describe("what a mapper handles", () => {
       parent_tool_use_id: parent,
       message: { id: `m-${id}`, content: [{ type: "tool_use", id, name, input: {} }] },
     })
-    const nestedText = (parent: string, text: string) => ({ ...whole("m9", text), parent_tool_use_id: parent })
+    const nestedText = (parent: string, text: string) => ({
+      ...createWholeMessage("m9", text),
+      parent_tool_use_id: parent,
+    })
     const streamRecords = [
       call("a", "Task", null),
       call("b", "Task", "a"),
@@ -343,7 +365,7 @@ describe("what a mapper handles", () => {
         },
       },
     ]
-    const records = mapped(
+    const records = mapLines(
       createCodexMapper(),
       events.map((one) => JSON.stringify(one)),
     )
@@ -352,7 +374,7 @@ describe("what a mapper handles", () => {
   })
 })
 
-describe("deltas and wholes", () => {
+describe("deltas and whole texts", () => {
   test("[PI2] text that arrives in deltas and again as a whole counts once, however it was cut", () => {
     const property = fc.property(
       blocksArb.chain((blocks) => fc.tuple(fc.constant(blocks), fc.tuple(...blocks.map((one) => cutsOf(one.words))))),
@@ -374,7 +396,7 @@ describe("deltas and wholes", () => {
         const begin = event({ type: "message_start", message: { id: "m1" } })
         const show = (events: object[]) => {
           const lines = [...events, { type: "result", subtype: "success" }].map((one) => JSON.stringify(one))
-          return shown(answerOf(mapped(createClaudeMapper(), lines)))
+          return printMessage(answerOf(mapLines(createClaudeMapper(), lines)))
         }
         expect(show([begin, ...partial])).toBe(show(wholes))
       },
@@ -387,7 +409,7 @@ describe("deltas and wholes", () => {
     for (const make of Object.values(MAPPERS)) {
       assertProperty(
         fc.property(fc.array(lineArb, { maxLength: 12 }), (lines) => {
-          expect(mapped(make(), lines, 0).at(-1)?.type).toBe("assistant_message")
+          expect(mapLines(make(), lines, 0).at(-1)?.type).toBe("assistant_message")
         }),
         1_000,
       )

@@ -42,7 +42,7 @@ test("[TE12] the package entry exports the functions for other projects", () => 
   )
 })
 
-test("[TE12] its functions run in plain Node: sanitise, segment, validate, convert", () => {
+test("[TE12] its functions sanitise, segment, validate and convert in plain Node", () => {
   const result = runModule(`
     import * as cuecard from "./shared/index.ts"
     const result = '{"temp_c":12}\\n\\n<span id=\\'weather_1\\'></span>'

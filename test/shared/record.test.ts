@@ -50,7 +50,7 @@ function printMessage(message: Message): string {
 
 const END: TurnEvent = { type: "end", status: "completed", reason: null, metrics: null }
 
-describe("round trip", () => {
+describe("a message after export and import", () => {
   test.each(readGoldens().map((golden) => [golden.name, golden] as const))("[RE1] %s", (_name, golden) => {
     const hasEnd = golden.events.some((event) => event.type === "end")
     const message = createAnswer(hasEnd ? golden.events : [...golden.events, END])
@@ -177,7 +177,7 @@ describe("arguments", () => {
   })
 })
 
-test("[IR5] the end of an answer: interrupted, with its thinking", () => {
+test("[IR5] an interrupted end of an answer has its thinking", () => {
   const end = { type: "assistant_message", responseId: "r1", text: "So", thinkingText: "Hm.", interrupted: true }
   const [, answer] = importRecords([{ type: "user_message", text: "Go." }, end])
   expect(answer).toMatchObject({ status: "interrupted", reason: null })

@@ -89,7 +89,7 @@ describe("parse", () => {
     ])
   })
 
-  test("[SG1] any text split anywhere gives the same segments, and the same state after every chunk", () => {
+  test("[SG1] text that is split anywhere gives the same segments, and the same state after every chunk", () => {
     const withCode = fc
       .array(fc.oneof(TOKENS, fc.constantFrom("`", "``", "\n```\n", "~~~", "\\", "`x`")), { maxLength: 24 })
       .map((tokens) => tokens.join(""))
@@ -210,7 +210,7 @@ describe("cues", () => {
   test.each<[string, string, string | null]>([
     ["its own trailer", `{"a":1}\n\n${createCardTrailer("t_1")}`, "t_1"],
     ["no trailer", '{"a":1}', null],
-    ["another's trailer", `{"a":1}\n\n${createCardTrailer("u_1")}`, null],
+    ["the trailer of another tool", `{"a":1}\n\n${createCardTrailer("u_1")}`, null],
     ["a tag in the data", `{"a":"<span id='t_1'>"}`, null],
     ["data that isn't JSON", `words\n\n${createCardTrailer("t_1")}`, null],
     ["a wrapper around it", `[t(x)]\n{"a":1}\n\n${createCardTrailer("t_1")}\n[end:t]`, "t_1"],
@@ -236,7 +236,7 @@ describe("messages", () => {
     { type: "tool_call", call_id: "c", name: "t", args: "{}" },
     { type: "tool_call_start", call_id: "c", channel: "user", ordinal: 1 },
   ]
-  const result = (text: string): TurnEvent => ({
+  const createResult = (text: string): TurnEvent => ({
     type: "tool_result",
     call_id: "c",
     status: "ok",
@@ -247,7 +247,7 @@ describe("messages", () => {
 
   test("[SG9] a long result is cut at a line ending, and `truncated` reports its full size", () => {
     const lines = Array.from({ length: MAX_SHOWN_LINES + 500 }, (_, i) => `line ${i}`).join("\n")
-    const [segment] = segmentsOf([...call, result(lines)].reduce(fold, EMPTY))
+    const [segment] = segmentsOf([...call, createResult(lines)].reduce(fold, EMPTY))
     if (segment?.type !== "tool") throw new Error("no tool")
     expect(segment.truncated).toEqual({ lines: MAX_SHOWN_LINES + 500, bytes: lines.length })
     expect(lines.startsWith(segment.result ?? "-")).toBe(true)
@@ -269,7 +269,7 @@ describe("messages", () => {
     expect(truncateLines("x".repeat(MAX_SHOWN_BYTES + 1), 10, MAX_SHOWN_BYTES).text).toHaveLength(MAX_SHOWN_BYTES)
   })
 
-  test("[SG12] plain text is only the prose", () => {
+  test("[SG12] plain text contains only the prose", () => {
     const events: TurnEvent[] = [
       { type: "thinking_delta", delta: "hm" },
       { type: "text_delta", delta: "In **Paris** <b>now</b>: <span id='x_1'>cool</span> `<b>` a &lt;T>" },
@@ -310,7 +310,7 @@ describe("messages", () => {
     expect(wireOf("[[reply_to:m1]][[reply_to_current]]Yes", "external").reply_to).toBe("m1")
   })
 
-  test("[EV5] a user's message is one text segment, never parsed", () => {
+  test("[EV5] a user's message is one text segment and is never parsed", () => {
     const words =
       "<span id='weather_1'>x</span> **b**\nMEDIA: https://a.com/x.png\n[embed ref='a' /] [[reply_to_current]]"
     const wire = messageToWire({ ...EMPTY, role: "user", words })

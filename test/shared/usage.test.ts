@@ -26,7 +26,7 @@ function priceOf(change: Partial<PriceEntry>): PriceEntry {
   return { model: "big", from: "2026-01-01", input: usdToNano(3), output: usdToNano(15), ...change }
 }
 
-describe("what a provider reports", () => {
+describe("usage that a provider reports", () => {
   test.each<[string, Parameters<typeof cleanTokenCounts>[0], Partial<CallUsage>]>([
     ["nothing", {}, {}],
     ["no numbers", { input: "7", output: null, cached: {}, reasoning: [3] }, {}],
@@ -67,7 +67,7 @@ describe("cost", () => {
     expect(computeCost(call, [[priceOf({})], BUILT_IN_PRICES], DAY)).toBe(1_000 * 3_000 + 50 * 15_000)
   })
 
-  test("[MT3] the price of the day counts; before the first price there is none", () => {
+  test("[MT3] the price of the day is used; before the first price there is none", () => {
     const own = [priceOf({ from: "2026-02-01", input: 2e9 }), priceOf({ from: "2026-01-15", input: 1e9 })]
     const costOn = (day: string): number | null =>
       computeCost(callOf({ input: 1_000_000 }), [own, BUILT_IN_PRICES], day)
@@ -134,7 +134,7 @@ describe("cost", () => {
     expect(inputOn(DAY, [priceOf({ ...gpt, input: 7, until: "2026-01-30" })], gpt)).toBe(1.25e9)
   })
 
-  test("[MT3] unknown is never 0", () => {
+  test("[MT3] an unknown cost is never 0", () => {
     expect(computeCost(callOf({ input: 5 }), [[], BUILT_IN_PRICES], DAY)).toBe(null)
     expect(computeCost(callOf({ isReported: false }), [[priceOf({})], BUILT_IN_PRICES], DAY)).toBe(null)
     expect(computeCost(callOf({ isReported: false, firstChunkMs: null }), [[], BUILT_IN_PRICES], DAY)).toBe(0)

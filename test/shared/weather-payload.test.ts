@@ -61,7 +61,7 @@ describe("the guard", () => {
   })
 
   test.each([null, undefined, 7, "London", [], [FULL], {}, { error: "no", details: "no" }])(
-    "[CA1] %j fails",
+    "[CA1] it fails for %j",
     (value) => {
       expect(isWeatherPayload(value)).toBe(false)
       if (value !== undefined) expect(parseWeatherPayload(value)).toBeNull()
@@ -87,7 +87,7 @@ describe("the guard", () => {
     null,
     { 0: DAY, length: 1 },
     "days",
-  ])("[CA7] forecast days %j fail", (forecast_days) => {
+  ])("[CA7] it fails with the forecast days %j", (forecast_days) => {
     expect(isWeatherPayload({ ...FULL, forecast_days })).toBe(false)
   })
 

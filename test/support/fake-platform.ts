@@ -33,7 +33,7 @@ export interface FakePlatform {
   /** Ids of the versions that can be deployed. */
   readonly deployable: string[]
   migrationTag: string | null
-  /** Requests and failures per thousand of each version, returned each time they are counted. */
+  /** Requests and failed requests of each version, returned each time they are counted. */
   rates: Readonly<Record<string, { readonly requests: number; readonly failed: number }>>
   /** Called before each request. If it returns a value, that replaces the response. */
   misbehave: ((seen: Seen) => Misbehaviour | null) | null

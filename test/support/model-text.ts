@@ -123,7 +123,7 @@ function textOf(part: fc.Arbitrary<string>, maxLength: number): fc.Arbitrary<str
 /** Short texts of all fragments. */
 export const shortText = textOf(piece, 30)
 
-/** Texts of some thousand code units, around the limits. */
+/** Texts of a few thousand code units, around the limits. */
 export const longText = textOf(fc.oneof({ arbitrary: piece, weight: 8 }, { arbitrary: longPiece, weight: 2 }), 14)
 
 /** The changes that apply to code too: LF line ends and no lone surrogates. */

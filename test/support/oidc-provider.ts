@@ -46,7 +46,7 @@ export interface ProviderOptions {
 }
 
 export interface TestProvider {
-  /** The issuer's URL, without a slash at its end. */
+  /** The issuer's URL, without a trailing slash. */
   readonly issuer: string
   /** Method and path of each request, except requests from tests. */
   readonly seen: readonly string[]

@@ -1,5 +1,5 @@
 /**
- * slowly.ts: a program that prints the lines of a file, one every so many milliseconds: `slowly.ts FILE MS [EXIT]`.
+ * slowly.ts: a program that prints the lines of a file, one every MS milliseconds: `slowly.ts FILE MS [EXIT]`.
  * If MS is `stall`, it prints half of the lines at once, and then neither prints nor exits. If it is a path, it prints half of
  * the lines, and the others once that file exists.
  */

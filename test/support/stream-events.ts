@@ -1,4 +1,4 @@
-/** stream-events.ts: arbitrary event streams of a producer, for properties of any stream. */
+/** stream-events.ts: arbitrary event streams of a producer, for property tests. */
 
 import fc from "fast-check"
 import type { Asset, TurnEvent } from "../../shared/protocol/event.ts"
@@ -40,7 +40,7 @@ export const eventArb: fc.Arbitrary<TurnEvent> = fc.oneof(
   { weight: 1, arbitrary: endArb() },
 )
 
-/** The same, with directives that need a grant, and calls that give media to the reply. */
+/** The same, with directives that need a grant, and calls that add media to the answer. */
 export const grantEventArb: fc.Arbitrary<TurnEvent> = fc.oneof(
   {
     weight: 6,

@@ -25,7 +25,7 @@ export function resultOf(result: string, card: string | null = null, call_id = "
   return { type: "tool_result", call_id, status: "ok", result, card, error: null }
 }
 
-/** A stored message at a default place. */
+/** A stored message at a default position. */
 export function placed(message: Message, place: Partial<StoredMessage> = {}): StoredMessage {
   return { pos: 1, parent: null, seq: 1, deadline: null, message, ...place }
 }

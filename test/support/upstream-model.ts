@@ -20,7 +20,7 @@ const USAGE_DETAILS = {
   completion_tokens_details: { reasoning_tokens: 64 },
 }
 
-/** The text of `steady`: one part per character, 75 ms apart, so 3.75 s in total. */
+/** The text of `steady`: one chunk per character, 75 ms apart, so 3.75 s in total. */
 const STEADY_TEXT = "x".repeat(50)
 
 const SCENARIOS: Record<string, (call: Call) => void> = {

@@ -18,8 +18,8 @@ function memoryOf(pid: number): number {
 }
 
 test.each([
-  ["one line of it", "", 64 * MB],
-  ["lines that are none", "\n", MAX_EXTERNAL_BODY_BYTES],
+  ["as one line", "", 64 * MB],
+  ["as lines that are not records", "\n", MAX_EXTERNAL_BODY_BYTES],
 ])("[EX22] a gigabyte, %s, is refused long before its end, each time, and isn't stored", async (_name, end, max) => {
   const cuecard = await startCuecard({})
   try {

@@ -23,15 +23,16 @@ interface Config {
   readonly analytics_engine_datasets: readonly { readonly binding: string }[]
 }
 
-const read = (env: string): Config => unstable_readConfig({ config: "wrangler.toml", env }, { hideWarnings: true })
-const production = read("")
-const local = read("local")
+const readConfig = (env: string): Config =>
+  unstable_readConfig({ config: "wrangler.toml", env }, { hideWarnings: true })
+const production = readConfig("")
+const local = readConfig("local")
 const packageJson: {
   readonly scripts: Readonly<Record<string, string>>
   readonly cloudflare?: { readonly bindings: Readonly<Record<string, { readonly description: string }>> }
 } = JSON.parse(readFileSync("package.json", "utf8"))
 
-/** The files of a fresh clone; `.env` files and `.dev.vars` are not in git. */
+/** The secrets of a fresh clone: `.env` files and `.dev.vars` are not in git. */
 const EXAMPLE = ".dev.vars.example"
 
 function readExample(): string[] {

@@ -1,4 +1,4 @@
-/** staged-deploy.test.ts: staged deploys and rollbacks, against a fake of the platform's API on the loopback. */
+/** staged-deploy.test.ts: staged deploys and rollbacks, against a fake of the platform's API on this machine. */
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import fc from "fast-check"
@@ -33,7 +33,7 @@ const createApi = (): PlatformApi =>
     firstPauseMs: 5,
   })
 
-async function deploy(plan: StagePlan = PLAN, signal = new AbortController().signal): Promise<StageOutcome> {
+async function deployVersion(plan: StagePlan = PLAN, signal = new AbortController().signal): Promise<StageOutcome> {
   return await deployInStages(createApi(), NEW, plan, { print: () => {}, signal })
 }
 
@@ -49,14 +49,14 @@ const isCount = ({ path }: Seen): boolean => path.endsWith("/query")
 
 describe("a staged deploy", () => {
   test("[DP3] raises the share of the new version in steps while it fails no more often than the old one", async () => {
-    expect(await deploy()).toMatchObject({ kind: "deployed" })
+    expect(await deployVersion()).toMatchObject({ kind: "deployed" })
     expect(sharesOf()).toEqual([5, 25, 50, 100])
     expect(platform.traffic()).toEqual({ [NEW]: 100 })
   })
 
   test("[DP3] a version that fails more often is rolled back at the first comparison that shows it", async () => {
     platform.rates = BROKEN
-    const outcome = await deploy()
+    const outcome = await deployVersion()
     expect(outcome).toMatchObject({ kind: "rolled_back" })
     expect(outcome.reason).toContain("40 of 500 requests failed (8.00 %)")
     expect(sharesOf()).toEqual([5, 0])
@@ -68,13 +68,13 @@ describe("a staged deploy", () => {
       if (isCount(seen) && platform.traffic()[NEW] === 50) platform.rates = BROKEN
       return null
     }
-    expect(await deploy()).toMatchObject({ kind: "rolled_back" })
+    expect(await deployVersion()).toMatchObject({ kind: "rolled_back" })
     expect(sharesOf()).toEqual([5, 25, 50, 0])
   })
 
-  test("[DP3] too few requests to compare: it waits, and then rolls back", async () => {
+  test("[DP3] with too few requests to compare, it waits and then rolls back", async () => {
     platform.rates = { [OLD]: { requests: 50, failed: 0 }, [NEW]: { requests: 3, failed: 0 } }
-    const outcome = await deploy()
+    const outcome = await deployVersion()
     expect(outcome).toMatchObject({ kind: "rolled_back" })
     expect(outcome.reason).toContain("fewer than 200 requests")
     expect(sharesOf()).toEqual([5, 0])
@@ -86,13 +86,13 @@ describe("a staged deploy", () => {
       { version_id: "older-version", percentage: 10 },
     ]
     platform.deployments.unshift({ ...platform.deployments[0], id: "split", versions: split } as never)
-    await expect(deploy()).rejects.toThrow("npm run rollback")
+    await expect(deployVersion()).rejects.toThrow("npm run rollback")
     platform.deployments.length = 0
-    await expect(deploy()).rejects.toThrow("never deployed")
+    await expect(deployVersion()).rejects.toThrow("never deployed")
     expect(platform.seen.filter(isDeployment)).toEqual([])
   })
 
-  test("[DP4] somebody else's deployment ends it at any time, and is left unchanged", async () => {
+  test("[DP4] another person's deployment ends the staged deploy at any time, and is left unchanged", async () => {
     for (const after of [1, 2, 3, 4, 5, 6, 7, 9, 12]) {
       platform.deployments.splice(0, platform.deployments.length - 2)
       let requests = 0
@@ -101,7 +101,7 @@ describe("a staged deploy", () => {
         if (requests === after) platform.deploy("older-version")
         return null
       }
-      const { kind, reason } = await deploy()
+      const { kind, reason } = await deployVersion()
       // If it is made before the first request, the comparison simply uses that version.
       if (after === 1) expect(kind).toBe("deployed")
       else expect([after, kind, reason]).toEqual([after, "left", expect.stringContaining("Somebody else")])
@@ -109,49 +109,49 @@ describe("a staged deploy", () => {
     }
   })
 
-  test("[DP4] interrupted: the traffic goes back", async () => {
+  test("[DP4] an interrupted deploy sends the traffic back to the old version", async () => {
     const interrupted = new AbortController()
     platform.misbehave = (seen) => {
       if (isCount(seen)) interrupted.abort()
       return null
     }
-    expect(await deploy({ ...PLAN, pollMs: 5 }, interrupted.signal)).toMatchObject({
+    expect(await deployVersion({ ...PLAN, pollMs: 5 }, interrupted.signal)).toMatchObject({
       kind: "rolled_back",
       reason: expect.stringContaining("interrupted"),
     })
     expect(platform.traffic()).toEqual({ [OLD]: 100 })
     // Before the first step there is nothing to roll back.
-    expect(await deploy(PLAN, AbortSignal.abort())).toMatchObject({ kind: "unchanged" })
+    expect(await deployVersion(PLAN, AbortSignal.abort())).toMatchObject({ kind: "unchanged" })
   })
 })
 
 describe("a platform that misbehaves", () => {
-  test("[DP5] requests with temporary errors and slow or unreadable responses are only repeated", async () => {
+  test("[DP5] after temporary errors and slow or unreadable responses, requests are simply repeated", async () => {
     const odd = [{ status: 503 }, "hang", { status: 429, retryAfter: "0" }, "garbage"] as const
     let n = 0
     platform.misbehave = (seen) => {
       n += 1
       return !isDeployment(seen) && n % 3 === 0 ? (odd[(n / 3) % odd.length] ?? null) : null
     }
-    expect(await deploy({ ...PLAN, watchMs: 1_000 })).toMatchObject({ kind: "deployed" })
+    expect(await deployVersion({ ...PLAN, watchMs: 1_000 })).toMatchObject({ kind: "deployed" })
     expect(sharesOf()).toEqual([5, 25, 50, 100])
   })
 
   test("[DP5] a deployment whose response is lost is not made twice", async () => {
     platform.misbehave = (seen) => (isDeployment(seen) ? "lose" : null)
-    expect(await deploy()).toMatchObject({ kind: "deployed" })
+    expect(await deployVersion()).toMatchObject({ kind: "deployed" })
     expect(sharesOf()).toEqual([5, 25, 50, 100])
   })
 
   test("[DP5] a step that the platform refuses is rolled back", async () => {
     platform.misbehave = (seen) => (isDeployment(seen) && seen.body.includes(":25") ? { status: 400 } : null)
-    expect(await deploy()).toMatchObject({ kind: "rolled_back", reason: expect.stringContaining("odd (1)") })
+    expect(await deployVersion()).toMatchObject({ kind: "rolled_back", reason: expect.stringContaining("odd (1)") })
     expect(sharesOf()).toEqual([5, 0])
   })
 
   test("[DP5] if the counts cannot be read, the deploy is rolled back", async () => {
     platform.misbehave = (seen) => (isCount(seen) ? { status: 500 } : null)
-    expect(await deploy({ ...PLAN, watchMs: 10_000 })).toMatchObject({
+    expect(await deployVersion({ ...PLAN, watchMs: 10_000 })).toMatchObject({
       kind: "rolled_back",
       reason: expect.stringContaining("nobody watches"),
     })
@@ -165,9 +165,9 @@ describe("a platform that misbehaves", () => {
       failures -= isBack ? 1 : 0
       return isBack && failures >= 0 ? { status: 500 } : null
     }
-    expect(await deploy()).toMatchObject({ kind: "rolled_back" })
+    expect(await deployVersion()).toMatchObject({ kind: "rolled_back" })
     failures = Number.POSITIVE_INFINITY
-    expect(await deploy()).toMatchObject({ kind: "stuck", reason: expect.stringContaining("still split") })
+    expect(await deployVersion()).toMatchObject({ kind: "stuck", reason: expect.stringContaining("still split") })
     expect(platform.traffic()).toEqual({ [NEW]: 5, [OLD]: 95 })
     // The recommended command works.
     platform.misbehave = null
@@ -216,7 +216,7 @@ describe("the comparison", () => {
       [{ requests: 10, failed: 10 }, true],
     ] as const)
       expect(isWorse(before, after), JSON.stringify(after)).toBe(expected)
-    // If both fail alike, the version is not the cause.
+    // If both fail equally often, the version is not the cause.
     expect(isWorse({ requests: 9_500, failed: 950 }, { requests: 500, failed: 56 })).toBe(false)
     expect(isWorse({ requests: 0, failed: 0 }, { requests: 100, failed: 100 })).toBe(true)
   })

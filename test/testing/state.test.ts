@@ -56,7 +56,7 @@ describe.each(versions)("the state of version %s", (version) => {
     }
   })
 
-  test("[ST7] a conversation can be continued, and everything before stays", async () => {
+  test("[ST7] a conversation can be continued, and everything before it stays unchanged", async () => {
     const answer = await you.ask("weather", "weather-new", "/say Still here.")
     expect(answer).toMatchObject({ status: "completed", content: "Still here." })
     const before = readFileSync(join(folder, ANSWERS, "sessions/weather.events.jsonl"), "utf8")

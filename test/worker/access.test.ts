@@ -36,7 +36,7 @@ const CLAIMS = new Map<Principal, (session: string) => Partial<Claims>>([
 /** The roles of API keys. Each key can do what its role allows, and create tokens only of that role. */
 const KEY_ROLES = new Map<Principal, Role>(ROLES.map((role) => [`key-${role}`, role]))
 
-/** Creates a key of each role with the tenant's first key. */
+/** Returns a key of each role, all created once with the tenant's first key. */
 const getKeys = onceOnly(async () => {
   const first = await createTenant(T)
   const keys = await Promise.all(
@@ -65,14 +65,14 @@ const BODIES: Readonly<Record<string, BodyInit>> = {
   "PUT /v1/settings": '{"media_hosts":["media.example.com"]}',
 }
 
-/** A key creates tokens only of its own roles. */
+/** Returns a body that the route accepts. A key can create tokens only of its own roles. */
 function createBody(rule: AccessRule, principal: Principal): BodyInit {
   const role = KEY_ROLES.get(principal) ?? "member"
   if (nameOf(rule) === "POST /v1/tokens") return JSON.stringify({ user: `of-${principal}`, role, ttl: 60 })
   return BODIES[nameOf(rule)] ?? "{}"
 }
 
-async function request(rule: AccessRule, principal: Principal, session: string) {
+async function sendRequest(rule: AccessRule, principal: Principal, session: string) {
   const token = await tokenFor(principal, session)
   const path = rule.path.replace(":id", session).replace(":user", "somebody").replace(/:\w+/g, "notes")
   const body = rule.method === "GET" ? {} : { body: createBody(rule, principal) }
@@ -81,7 +81,7 @@ async function request(rule: AccessRule, principal: Principal, session: string) 
   return await call(path, { method: rule.method, token, headers: { ...length, ...upgrade }, ...body })
 }
 
-/** Creates a session of the principal's user, with one message. */
+/** Creates a session for the principal's user, with one message. */
 async function createSession(principal: Principal, id: string): Promise<void> {
   const token = await tokenOf(T, `p-${principal}`)
   const created = await call("/v1/sessions", { method: "POST", token, body: JSON.stringify({ id }) })
@@ -95,7 +95,7 @@ function onceOnly<T>(create: () => Promise<T>): () => Promise<T> {
 
 async function digestAll(principal: Principal, session: string): Promise<string[]> {
   return await Promise.all([
-    // The use of a key is recorded in the log and with the key.
+    // Using a key is recorded in the audit log and in the key's row.
     digestOf(env.TENANT.getByName(T), KEY_ROLES.has(principal) ? ["api_keys", "audit", "audit_head"] : []),
     digestOf(env.DIRECTORY.getByName(`${T}:p-${principal}`)),
     digestOf(env.DIRECTORY.getByName(`${T}:somebody`)),
@@ -132,7 +132,7 @@ describe("the access table", () => {
   })
 
   test.each([...CLAIMS.keys(), ...KEY_ROLES.keys()])(
-    "[RL2] %s: each route answers, or is scope_denied and nothing changes",
+    "[RL2] %s: each route answers, or refuses with scope_denied and changes nothing",
     async (principal) => {
       const session = `own-${principal}`
       await getKeys()
@@ -143,7 +143,7 @@ describe("the access table", () => {
       const denied = ACCESS_TABLE.filter((rule) => rule.allow !== "open" && !isAllowed(rule, claims))
       const before = await digestAll(principal, session)
       for (const rule of denied) {
-        const answer = await request(rule, principal, session)
+        const answer = await sendRequest(rule, principal, session)
         // The operator's secret is not a token.
         const expected = rule.allow === "operator" ? [401, 403] : [403]
         expect(expected, nameOf(rule)).toContain(answer.status)
@@ -155,7 +155,7 @@ describe("the access table", () => {
         count += 1
         const own = `${session}-${count}`
         if (rule.path.includes(":id")) await createSession(principal, own)
-        const { status, json } = await request(rule, principal, own)
+        const { status, json } = await sendRequest(rule, principal, own)
         const codes = ["scope_denied", "route_unknown", "token_missing", "token_invalid", "internal"]
         expect([status === 404 && json?.code === "session_unknown", codes.includes(json?.code)], nameOf(rule)).toEqual([
           false,
@@ -197,7 +197,7 @@ describe("frames", () => {
   }
 
   test.each(ROLES)(
-    "[RL4] %s: each frame is answered, or is scope_denied, changes nothing and leaves the socket open",
+    "[RL4] %s: each frame is answered, or is refused with scope_denied, changes nothing and leaves the socket open",
     async (role) => {
       const id = `frames-${role}`
       const member = await tokenOf(T, `f-${role}`)

@@ -1,6 +1,6 @@
 /**
  * administration-attempts.ts: requests to the administration routes that would succeed if their sender were allowed to make
- * them. It repeats the rights of each kind of sender, so that the tests find mistakes in the access table.
+ * them. The rights of each kind of sender are repeated here, so that the tests find mistakes in the access table.
  */
 
 import type { AccessRule } from "../../worker/routes/access/access-table.ts"
@@ -12,7 +12,7 @@ type Route = Pick<AccessRule, "method" | "path">
 
 const nameOf = ({ method, path }: Route): string => `${method} ${path}`
 
-/** All routes except the members' routes: sessions, their own tokens, and reading agents and settings. */
+/** Whether the route isn't for all members: their sessions, tokens and usage, and reading agents and settings. */
 export function isAdministration(route: Route): boolean {
   if (/^\/(?:external|v1\/sessions|v1\/dev)\b/.test(route.path)) return false
   return !["POST /v1/tokens/revoke", "GET /v1/agents", "GET /v1/settings", "GET /v1/usage/me"].includes(nameOf(route))

@@ -8,7 +8,7 @@ import { findContentFault, truncateMessage } from "../../worker/turn/accept-mess
 import { selectChannel } from "../../worker/store/agent-ask-rows.ts"
 import { computeBudgetShare } from "../../worker/agent/ask-request.ts"
 import { call as callRoute, refusal, tablesOf, tokenOf } from "./http.ts"
-import { ask, askFor, followUp, freshAsker, resultsIn } from "./agents.ts"
+import { askAgent, askFor, followUp, freshAsker, resultsIn } from "./agents.ts"
 import { answerTo, call, pause, say, script, toolsIn } from "./session-helpers.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 
@@ -18,12 +18,12 @@ describe("failures", () => {
       state.storage.sql.exec<{ id: string; session: string; open: number }>("SELECT * FROM asked").toArray(),
     )
 
-  test("[AG6] a cancel while the question is being delivered also reaches the agent", async () => {
+  test("[AG6] cancelling a turn while its question is being delivered also cancels the agent's answer", async () => {
     for (let delay = 0; delay < 40; delay += 5) {
       const id = await freshAsker()
       const client = await connect(id)
       const sub = script([call("probe_slow", { ms: 3_000 })], [say("I went on")])
-      client.say({ type: "send", id: "q1", content: script([ask("researcher", sub)], [say("x")]) })
+      client.say({ type: "send", id: "q1", content: script([askAgent("researcher", sub)], [say("x")]) })
       await client.untilTrue(() => toolsIn(answerTo(client, "q1"))[0]?.status === "running")
       await new Promise((resolve) => setTimeout(resolve, delay))
       client.say({ type: "cancel", exchange_id: "q1" })
@@ -39,7 +39,7 @@ describe("failures", () => {
     }
   })
 
-  test("[AG6] other sessions named by an external producer aren't stopped", async () => {
+  test("[AG6] cancelling an external answer doesn't stop a session that its records name", async () => {
     const [id, victim] = [await freshAsker(), await freshAsker()]
     const [client, other] = [await connect(id), await connect(victim)]
     other.say({ type: "send", id: "q9", content: script([say("going "), pause(3_000), say("on")]) })
@@ -68,10 +68,10 @@ describe("failures", () => {
     const client = await connect(id)
     // The researcher asks the weather agent asynchronously and ends its turn. The answer begins a turn in its session.
     const sub = script(
-      [ask("weather", script([call("probe_slow", { ms: 300 })], [say("It is 3 degrees.")]), "async")],
+      [askAgent("weather", script([call("probe_slow", { ms: 300 })], [say("It is 3 degrees.")]), "async")],
       [say("begun")],
     )
-    const [result] = resultsIn(await askFor(client, "q1", script([ask("researcher", sub)], [say("ok")])))
+    const [result] = resultsIn(await askFor(client, "q1", script([askAgent("researcher", sub)], [say("ok")])))
     const session = result?.["session"] ?? ""
     await expect.poll(async () => (await pageOf(session)).messages.length).toBe(4)
     const modes = await runInDurableObject(sessionOf(session), (_object, state) =>
@@ -84,11 +84,11 @@ describe("failures", () => {
     expect(JSON.parse(modes[1]?.path ?? "[]")).toEqual([id])
   })
 
-  test("[AG10] a callback whose turn could not be stored is delivered again, and has each of its two effects once", async () => {
+  test("[AG10] a callback whose turn could not be stored is delivered again, and both of its effects happen once", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const slow = script([call("probe_slow", { ms: 400 })], [say("Found.")])
-    await askFor(client, "q1", script([ask("researcher", slow, "async")], [say("ok")]))
+    await askFor(client, "q1", script([askAgent("researcher", slow, "async")], [say("ok")]))
     const spoil = (on: boolean) =>
       runInDurableObject(sessionOf(id), (_object, state) => {
         const sql =
@@ -106,11 +106,11 @@ describe("failures", () => {
     expect((await pageOf(id)).messages).toHaveLength(4)
   })
 
-  test("[AG10] an answer that never arrives finally fails its call, and the turn that follows reports it", async () => {
+  test("[AG10] a call whose answer never arrives finally fails, and the turn that follows reports it", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const slow = script([call("probe_slow", { ms: 8_000 })], [say("Too late.")])
-    await askFor(client, "q1", script([ask("researcher", slow, "async")], [say("ok")]))
+    await askFor(client, "q1", script([askAgent("researcher", slow, "async")], [say("ok")]))
     await runInDurableObject(sessionOf(id), (_object, state) => {
       state.storage.sql.exec("UPDATE asked SET until = 1")
     })
@@ -121,10 +121,10 @@ describe("failures", () => {
     await expect.poll(async () => (await pageOf(row?.session ?? "")).messages[1]?.status).toBe("cancelled")
   })
 
-  test("[AG9] only an agent call creates an agent's session, and a session with wrong properties receives no question", async () => {
+  test("[AG9] only an agent call creates an agent's session: its id can't be used to create one", async () => {
     const id = await freshAsker()
     const client = await connect(id)
-    const [result] = resultsIn(await askFor(client, "q1", script([ask("researcher", "/say yes")], [say("x")])))
+    const [result] = resultsIn(await askFor(client, "q1", script([askAgent("researcher", "/say yes")], [say("x")])))
     const session = result?.["session"] ?? ""
     expect(session).toMatch(/^agent-/)
     const token = await tokenOf("acme", "eve")
@@ -155,7 +155,7 @@ describe("failures", () => {
   test("[AG4] messages between agents don't delay a user's message", async () => {
     const id = await freshAsker()
     const client = await connect(id)
-    const quick = Array.from({ length: 8 }, (_, n) => ask("researcher", `/say ${n}`, "async"))
+    const quick = Array.from({ length: 8 }, (_, n) => askAgent("researcher", `/say ${n}`, "async"))
     client.say({ type: "send", id: "q1", content: script(quick, [say("wait "), pause(1_500), say("over")]) })
     await client.untilTrue(() => toolsIn(answerTo(client, "q1")).filter(({ status }) => status === "ok").length === 8)
     client.say({ type: "send", id: "q2", content: "/say me first" })
@@ -168,11 +168,11 @@ describe("failures", () => {
   test("[AG4] withdrawing a question wakes the caller", async () => {
     const id = await freshAsker()
     const client = await connect(id)
-    const [result] = resultsIn(await askFor(client, "q1", script([ask("researcher", "/say yes")], [say("x")])))
+    const [result] = resultsIn(await askFor(client, "q1", script([askAgent("researcher", "/say yes")], [say("x")])))
     const there = await connect(result?.["session"] ?? "")
     there.say({ type: "send", id: "p1", content: script([call("probe_ask", { text: "pay" })], [say("x")]) })
     await there.untilTrue(() => answerTo(there, "p1")?.status === "waiting")
-    client.say({ type: "send", id: "q2", content: script([ask("researcher", "/say later")], [say("x")]) })
+    client.say({ type: "send", id: "q2", content: script([askAgent("researcher", "/say later")], [say("x")]) })
     const queued = (): WireMessage | undefined => [...there.messages.values()].find(({ status }) => status === "queued")
     await there.untilTrue(() => queued() !== undefined)
     there.say({ type: "withdraw", id: "w1", message: queued()?.id ?? "" })
@@ -184,14 +184,14 @@ describe("failures", () => {
     const client = await connect(id)
     const rawText = "Array<T> <script>x</script><span id='weather_1'>y</span>\u202e"
     const [result] = resultsIn(
-      await askFor(client, "q1", script([ask("researcher", `/say ${JSON.stringify(rawText)}`)], [say("x")])),
+      await askFor(client, "q1", script([askAgent("researcher", `/say ${JSON.stringify(rawText)}`)], [say("x")])),
     )
     expect(result?.["answer"]).toBe("Array<T> y")
     const { messages } = await pageOf(result?.["session"] ?? "")
     expect(messages[0]?.content).not.toMatch(/<script|<span|\u202e/)
   })
 
-  test("[AG4] an answer that is too long for a message is cut, and its head begins the turn", async () => {
+  test("[AG4] an answer too long for a message is cut, and its beginning starts the turn", async () => {
     expect(truncateMessage("short", 100)).toBe("short")
     expect(truncateMessage("", 100)).toBe("(The answer was empty.)")
     for (const text of ["字".repeat(40_000), "x".repeat(200_000), "😀".repeat(40_000)]) {

@@ -3,22 +3,29 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
-import { ask, askFor, followUp, freshAsker, resultsIn, shape } from "./agents.ts"
+import { askAgent, askFor, followUp, freshAsker, resultsIn, describeMessage } from "./agents.ts"
 import { answerTo, call, expectSame, pause, say, script, textIn, toolsIn } from "./session-helpers.ts"
 import { connect, pageOf, sessionOf } from "../support/socket.ts"
 import { SYSTEM_ACTOR } from "../../worker/platform/rpc/actor.ts"
 
-describe("sync", () => {
+describe("a sync question", () => {
   test("[AG3] the other agent's answer is the call's result; both sides show the same exchange", async () => {
     const id = await freshAsker()
     const client = await connect(id)
-    const answer = await askFor(client, "q1", script([ask("researcher", "/say Oslo is cold.")], [say("So it is.")]))
+    const answer = await askFor(
+      client,
+      "q1",
+      script([askAgent("researcher", "/say Oslo is cold.")], [say("So it is.")]),
+    )
     expect(answer.status).toBe("completed")
     const [result] = resultsIn(answer)
     expect(result).toMatchObject({ agent: "researcher", answer: "Oslo is cold." })
     await expectSame(id, client)
     const { messages } = await pageOf(result?.["session"] ?? "")
-    expect(messages.map(shape)).toEqual(["agent completed received general", "assistant completed sent general"])
+    expect(messages.map(describeMessage)).toEqual([
+      "agent completed received general",
+      "assistant completed sent general",
+    ])
     expect(messages[0]?.segments).toMatchObject([
       { type: "agent", direction: "received", content: "/say Oslo is cold." },
     ])
@@ -33,7 +40,7 @@ describe("sync", () => {
     const id = await freshAsker()
     const client = await connect(id)
     const both = script(
-      [ask("researcher", "/say one"), ask("weather", "/say two"), ask("researcher", "/say three")],
+      [askAgent("researcher", "/say one"), askAgent("weather", "/say two"), askAgent("researcher", "/say three")],
       [say("x")],
     )
     const results = resultsIn(await askFor(client, "q1", both))
@@ -48,7 +55,7 @@ describe("sync", () => {
     const client = await connect(id)
     const sub = script([call("weather", { location: "Oslo" })], [say("Cold: <span id='weather_1'>brr</span>!")])
     const main = script(
-      [ask("researcher", sub)],
+      [askAgent("researcher", sub)],
       [call("weather", { location: "Rome" })],
       [say("<span id='weather_1'>Rome</span>")],
     )
@@ -69,7 +76,7 @@ describe("sync", () => {
   test("[AG8] if an agent fails, the call fails with the reason", async () => {
     const id = await freshAsker()
     const client = await connect(id)
-    const answer = await askFor(client, "q1", script([ask("researcher", "/fault model_refused")], [say("Pity.")]))
+    const answer = await askFor(client, "q1", script([askAgent("researcher", "/fault model_refused")], [say("Pity.")]))
     expect(answer.status).toBe("completed")
     expect(toolsIn(answer)).toMatchObject([{ status: "failed", error: { code: "agent_failed" } }])
     expect(resultsIn(answer)[0]?.["details"]).toContain("model_refused")
@@ -78,7 +85,11 @@ describe("sync", () => {
   test("[AG8] an unknown agent and invalid arguments are refused, and the error names them", async () => {
     const id = await freshAsker()
     const client = await connect(id)
-    const wrong = [ask("nobody", "x"), call("agents_message", { agent: "weather" }), ask("general", "to myself")]
+    const wrong = [
+      askAgent("nobody", "x"),
+      call("agents_message", { agent: "weather" }),
+      askAgent("general", "to myself"),
+    ]
     const answer = await askFor(client, "q1", script(wrong, [say("x")]))
     expect(toolsIn(answer).map((tool) => tool.error?.code)).toEqual([
       "agent_unknown",
@@ -87,13 +98,13 @@ describe("sync", () => {
     ])
   })
 
-  test("[AG6] a cancel reaches the agent that was asked", async () => {
+  test("[AG6] cancelling a turn also cancels the answer of the agent that it asked", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     client.say({
       type: "send",
       id: "q1",
-      content: script([ask("researcher", script([say("I "), pause(9_000)]))], [say("x")]),
+      content: script([askAgent("researcher", script([say("I "), pause(9_000)]))], [say("x")]),
     })
     const target = async (): Promise<string> => {
       const rows = await runInDurableObject(sessionOf(id), (_object, state) =>
@@ -110,11 +121,11 @@ describe("sync", () => {
     await expectSame(id, client)
   })
 
-  test("[AG10] a caller that died asks again, and the agent answers only once", async () => {
+  test("[AG10] a caller whose process died asks again, and the agent answers only once", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const sub = script([call("probe_slow", { ms: 1_500 })], [say("done once")])
-    client.say({ type: "send", id: "q1", content: script([ask("researcher", sub)], [say("Thanks.")]) })
+    client.say({ type: "send", id: "q1", content: script([askAgent("researcher", sub)], [say("Thanks.")]) })
     await client.untilTrue(() => toolsIn(answerTo(client, "q1"))[0]?.status === "running")
     await runInDurableObject(sessionOf(id), (_object, state) => state.abort("killed")).catch(() => {})
     await expect.poll(async () => (await pageOf(id)).messages[1]?.status).toBe("completed")
@@ -130,7 +141,7 @@ describe("cycles", () => {
     const id = await freshAsker()
     const client = await connect(id)
     const back = script([call("agents_message", { agent: "general", message: "/say hi" })], [say("I could not.")])
-    const answer = await askFor(client, "q1", script([ask("researcher", back)], [say("x")]))
+    const answer = await askFor(client, "q1", script([askAgent("researcher", back)], [say("x")]))
     const session = resultsIn(answer)[0]?.["session"] ?? ""
     expect(resultsIn(answer)[0]?.["answer"]).toBe("I could not.")
     expect(toolsIn((await pageOf(session)).messages[1])).toMatchObject([
@@ -143,8 +154,11 @@ describe("cycles", () => {
     const id = await freshAsker()
     const client = await connect(id)
     const crossed = (other: string): string =>
-      script([call("probe_slow", { ms: 300 })], [ask(other, "/say here")], [say("met")])
-    const main = script([ask("researcher", crossed("writer")), ask("writer", crossed("researcher"))], [say("over")])
+      script([call("probe_slow", { ms: 300 })], [askAgent(other, "/say here")], [say("met")])
+    const main = script(
+      [askAgent("researcher", crossed("writer")), askAgent("writer", crossed("researcher"))],
+      [say("over")],
+    )
     const answer = await askFor(client, "q1", main)
     expect(answer.status).toBe("completed")
     expect(resultsIn(answer).map((one) => one["answer"])).toEqual(["met", "met"])
@@ -159,21 +173,21 @@ describe("cycles", () => {
   test("[AG11] the number of questions in a turn is limited", async () => {
     const id = await freshAsker()
     const client = await connect(id)
-    const many = Array.from({ length: 9 }, (_, n) => ask(n % 2 === 0 ? "weather" : "researcher", `/say ${n}`))
+    const many = Array.from({ length: 9 }, (_, n) => askAgent(n % 2 === 0 ? "weather" : "researcher", `/say ${n}`))
     const answer = await askFor(client, "q1", script(many, [say("x")]))
     const codes = toolsIn(answer).map((tool) => tool.error?.code ?? tool.status)
     expect(codes.filter((code) => code === "ok")).toHaveLength(8)
     expect(codes.at(-1)).toBe("agent_fan_out")
   })
 
-  test("[AG5] the depth of agents is counted across late answers, too; from the eighth on, no more are asked", async () => {
+  test("[AG5] the depth of questions is also counted across late answers; at depth 8 no more are asked", async () => {
     const id = await freshAsker()
     const client = await connect(id)
-    const sub = script([call("probe_slow", { ms: 500 })], [ask("weather", "/say deeper")], [say("enough")])
-    client.say({ type: "send", id: "q1", content: script([ask("researcher", sub, "async")], [say("ok")]) })
+    const sub = script([call("probe_slow", { ms: 500 })], [askAgent("weather", "/say deeper")], [say("enough")])
+    client.say({ type: "send", id: "q1", content: script([askAgent("researcher", sub, "async")], [say("ok")]) })
     const answer = await client.untilEnd("q1")
     const [queued] = resultsIn(answer)
-    // The state as if seven agents had asked before it.
+    // As if the chain of questions were already eight deep.
     const depth = await runInDurableObject(sessionOf(queued?.["session"] ?? ""), (_object, state) => {
       const row = state.storage.sql.exec("SELECT depth FROM begun").one()
       state.storage.sql.exec("UPDATE begun SET depth = 8")
@@ -190,12 +204,12 @@ describe("cycles", () => {
   })
 })
 
-describe("async", () => {
+describe("an async question", () => {
   test("[AG4] the turn ends, the call waits until the answer arrives, and a separate turn follows", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const slow = script([call("probe_slow", { ms: 300 })], [say("Found <span id='weather_1'>it</span>.")])
-    const answer = await askFor(client, "q1", script([ask("researcher", slow, "async")], [say("You will hear.")]))
+    const answer = await askFor(client, "q1", script([askAgent("researcher", slow, "async")], [say("You will hear.")]))
     expect(answer.status).toBe("completed")
     expect(textIn(answer)).toContain("You will hear.")
     expect(toolsIn(answer)).toMatchObject([{ status: "waiting" }])
@@ -207,7 +221,7 @@ describe("async", () => {
     expect(toolsIn(answerTo(client, "q1"))).toMatchObject([{ status: "ok" }])
     expect(resultsIn(answerTo(client, "q1"))[0]).toMatchObject({ agent: "researcher", answer: "Found it." })
     const messages = await expectSame(id, client)
-    expect(messages.map(shape)).toEqual([
+    expect(messages.map(describeMessage)).toEqual([
       "user completed",
       "assistant completed",
       "agent completed received researcher",
@@ -220,7 +234,7 @@ describe("async", () => {
     const id = await freshAsker()
     const client = await connect(id)
     const slow = script([call("probe_slow", { ms: 700 })], [say("Late.")])
-    await askFor(client, "q1", script([ask("researcher", slow, "async")], [say("ok")]))
+    await askFor(client, "q1", script([askAgent("researcher", slow, "async")], [say("ok")]))
     await evictDurableObject(sessionOf(id))
     await runDurableObjectAlarm(sessionOf(id))
     expect(toolsIn((await pageOf(id)).messages[1])).toMatchObject([{ status: "waiting" }])
@@ -234,7 +248,7 @@ describe("async", () => {
     const id = await freshAsker()
     const client = await connect(id)
     const slow = script([call("probe_slow", { ms: 400 })], [say("Once.")])
-    const answer = await askFor(client, "q1", script([ask("researcher", slow, "async")], [say("ok")]))
+    const answer = await askFor(client, "q1", script([askAgent("researcher", slow, "async")], [say("ok")]))
     const session = resultsIn(answer)[0]?.["session"] ?? ""
     const exchange = resultsIn(answer)[0]?.["responseId"] ?? ""
     await followUp(client)
@@ -259,7 +273,7 @@ describe("async", () => {
     client.say({
       type: "send",
       id: "q1",
-      content: script([ask("researcher", slow, "async")], [say("so "), pause(9_000)]),
+      content: script([askAgent("researcher", slow, "async")], [say("so "), pause(9_000)]),
     })
     await client.untilTrue(() => (answerTo(client, "q1")?.segments.length ?? 0) === 2)
     client.say({ type: "cancel", exchange_id: "q1" })
@@ -273,11 +287,11 @@ describe("async", () => {
     await expectSame(id, client)
   })
 
-  test("[AG4] an agent that fails later fails the call, and the caller gets a turn about it", async () => {
+  test("[AG4] if the asked agent fails later, the call fails and the caller gets a turn about it", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const bad = script([call("probe_slow", { ms: 200 })], [{ type: "fault", fault: "model_refused" }])
-    await askFor(client, "q1", script([ask("researcher", bad, "async")], [say("ok")]))
+    await askFor(client, "q1", script([askAgent("researcher", bad, "async")], [say("ok")]))
     await followUp(client)
     expect(toolsIn(answerTo(client, "q1"))).toMatchObject([{ status: "failed", error: { code: "agent_failed" } }])
     await expectSame(id, client)
@@ -287,7 +301,7 @@ describe("async", () => {
     const id = await freshAsker()
     const client = await connect(id)
     const slow = script([call("probe_slow", { ms: 900 })], [say("Late.")])
-    await askFor(client, "q1", script([ask("researcher", slow, "async")], [say("ok")]))
+    await askFor(client, "q1", script([askAgent("researcher", slow, "async")], [say("ok")]))
     await askFor(client, "q2", "/say two")
     const { epoch, seq } = await pageOf(id)
     client.socket.close()

@@ -22,7 +22,7 @@ for (const level of ["log", "error"] as const) {
   console[level] = Object.assign(checkAndWrite, { [CHECKED]: true })
 }
 
-// An earlier file may have changed the clock of the isolate, and left its texts behind.
+// An earlier file may have changed the isolate's clock, and left recorded content behind.
 beforeAll(() => {
   forgetContent()
   vi.useRealTimers()

@@ -28,7 +28,7 @@ describe("calls of tools", () => {
     expect(await firstStatus("weather", { location: "Oslo" })).toBe("ok")
   })
 
-  test("[CM1] any other call is stored and shown before it runs", async () => {
+  test("[CM1] a call of any other tool is stored and shown before it runs", async () => {
     expect(await firstStatus("probe_data", { text: "x" })).toBe("running")
   })
 })

@@ -1,8 +1,8 @@
 /**
  * counted-objects.ts: counts the cost of an operation: requests to objects, rows read and written, and alarms set.
  *
- * The Worker and all objects share an environment whose namespaces count every call of a stub. Every cursor of every
- * object's database is kept, and its rows are counted at the end.
+ * The Worker and all objects share an environment whose namespaces count every call to a stub. Every cursor of every
+ * object's database is kept, and the rows that it read and wrote are counted at the end.
  */
 
 import { createExecutionContext, env, runInDurableObject, waitOnExecutionContext } from "cloudflare:test"

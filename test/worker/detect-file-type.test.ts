@@ -71,11 +71,11 @@ const REFUSED: readonly (readonly [what: string, bytes: Uint8Array])[] = [
 ]
 
 describe("the type of a file", () => {
-  test.each(ACCEPTED)("[AS2] %s", (_, bytes, type) => {
+  test.each(ACCEPTED)("[AS2] is detected for %s", (_, bytes, type) => {
     expect(detectFileType(bytes)?.mime_type).toBe(type)
   })
 
-  test.each(REFUSED)("[AS14] refused: %s", (_, bytes) => {
+  test.each(REFUSED)("[AS14] is refused for %s", (_, bytes) => {
     expect(detectFileType(bytes)).toBeNull()
   })
 })

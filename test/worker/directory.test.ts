@@ -47,7 +47,7 @@ test("[DI2] reading or touching an unknown user's directory writes nothing", asy
   expect(await tablesOf(stub)).toEqual([])
 })
 
-test("[DI3] adding is idempotent; a touch only moves the time forward, keeps the title if it names none, and adds nothing", async () => {
+test("[DI3] adding is idempotent; a touch only moves the time forward, keeps the title if it has none, and adds no session", async () => {
   const stub = env.DIRECTORY.getByName("acme:grace")
   await stub.addSession("s1", "One", 100)
   await stub.recordActivity("s1", 300)

@@ -18,7 +18,7 @@ async function linesOf(id: string, after: number | null = null): Promise<string[
 }
 
 describe("an export", () => {
-  test("[RE3] returns every message, of all versions, with its turn and message on every record, and no trailer", async () => {
+  test("[RE3] returns every message of all versions; each record names its turn and message, and no trailer is included", async () => {
     const id = await freshSession("exp")
     await fillSession(id)
     const lines = await linesOf(id)
@@ -39,7 +39,7 @@ describe("an export", () => {
     expect(records.at(-1)).toMatchObject({ type: "signature", records: lines.length - 1 })
   })
 
-  test("[RE3] equals what history shows when it is read back", async () => {
+  test("[RE3] reads back as exactly what history shows", async () => {
     const id = await freshSession("exp")
     await fillSession(id)
     const assembler = createAssembler()

@@ -81,7 +81,7 @@ describe("reconnecting", () => {
     }
   })
 
-  test("[EX9] the `n` of an answer is stored with its effect, and returned on request and in each response", async () => {
+  test("[EX9] the `n` of an answer's last record is stored with the record's effect, and returned on request and in each response", async () => {
     const id = await freshSession()
     const some = await postRecords(id, numberRecords("r1", text("a"), text("b"), text("c")), "?responseId=r1")
     expect(some).toMatchObject({ status: 200, json: { responseId: "r1", n: 3, status: "running", applied: 3 } })
@@ -97,7 +97,7 @@ describe("reconnecting", () => {
     expect(textIn((await pageOf(id)).messages[0])).toBe("abcd")
   })
 
-  test("[EX16] a number that skips others is refused; a number after an unreadable line isn't", async () => {
+  test("[EX16] a record whose number skips others is refused, unless the line before it was unreadable", async () => {
     const id = await freshSession()
     const response = await postRecords(
       id,
@@ -131,8 +131,8 @@ describe("reconnecting", () => {
   })
 })
 
-describe("disappearing", () => {
-  /** The time limits of the object, scaled by TIME_SCALE. */
+describe("a producer that disappears", () => {
+  /** Sets the open answer's deadline to `ms` from now, and evicts the object. */
   async function silenceOf(id: string, ms: number): Promise<void> {
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
       storage.sql.exec("UPDATE transcript SET deadline = ? WHERE deadline IS NOT NULL", Date.now() + ms)
@@ -142,7 +142,7 @@ describe("disappearing", () => {
 
   const alarmOf = (id: string) => runInDurableObject(sessionOf(id), (_object, { storage }) => storage.getAlarm())
 
-  test("[EX8] [EX14] its deadline is at most a minute, is stored in its row, and the next process enforces it", async () => {
+  test("[EX8] [EX14] its deadline is at most a minute away, is stored in its row, and is enforced by the next process", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await postRecords(id, numberRecords("r1", text("Half"), callStart("c1")))
@@ -173,7 +173,7 @@ describe("disappearing", () => {
     second.socket.close()
   })
 
-  test("[EX15] an answer still open after PRODUCER_TURN_MS fails, however alive its producer", async () => {
+  test("[EX15] an answer still open after PRODUCER_TURN_MS fails, however active its producer is", async () => {
     const id = await freshSession()
     await postRecords(id, numberRecords("r1", text("Half")))
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
@@ -307,7 +307,7 @@ describe("invalid input", () => {
   })
 })
 
-describe("around the answer", () => {
+describe("an external answer in its session", () => {
   test("[EX6] the directory marks the session as running, from its first record to its end", async () => {
     const id = await freshSession()
     const directory = env.DIRECTORY.getByName(`${CLAIMS.tenant}:${CLAIMS.user}`)
@@ -342,7 +342,7 @@ describe("around the answer", () => {
 })
 
 describe("access", () => {
-  const at = (id: string): string => `/external/sessions/${id}/events?responseId=r1`
+  const eventsPath = (id: string): string => `/external/sessions/${id}/events?responseId=r1`
   const body = JSON.stringify(text("forged"))
 
   test("[EX11] a token of another scope, session or user, or an unknown session, stores nothing", async () => {
@@ -350,15 +350,17 @@ describe("access", () => {
     const rows = await rowsIn(own)
     const denied = refusal(403, "scope_denied")
     const token = await externalToken(other)
-    expect(await callRoute(at(own), { method: "POST", token, body })).toEqual(denied)
-    expect(await callRoute(at(own), { method: "POST", body })).toEqual(refusal(401, "token_missing"))
+    expect(await callRoute(eventsPath(own), { method: "POST", token, body })).toEqual(denied)
+    expect(await callRoute(eventsPath(own), { method: "POST", body })).toEqual(refusal(401, "token_missing"))
     const late = await externalToken(own, -60)
-    expect(await callRoute(at(own), { method: "POST", token: late, body })).toEqual(refusal(401, "token_expired"))
+    expect(await callRoute(eventsPath(own), { method: "POST", token: late, body })).toEqual(
+      refusal(401, "token_expired"),
+    )
     const ghost = await externalToken("ghost")
-    expect(await callRoute(at("ghost"), { method: "POST", token: ghost, body })).toEqual(
+    expect(await callRoute(eventsPath("ghost"), { method: "POST", token: ghost, body })).toEqual(
       refusal(404, "session_unknown"),
     )
-    expect(await callRoute(at("ghost"), { token: ghost })).toEqual(refusal(404, "session_unknown"))
+    expect(await callRoute(eventsPath("ghost"), { token: ghost })).toEqual(refusal(404, "session_unknown"))
     expect(await tablesOf(env.SESSION.getByName(`${CLAIMS.tenant}:ghost`))).toEqual([])
     expect(await rowsIn(own)).toEqual(rows)
   })

@@ -28,12 +28,12 @@ import {
 const freshSession = (): Promise<string> => fresh("exb")
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-function exec(id: string, sql: string): Promise<void> {
+function execSql(id: string, sql: string): Promise<void> {
   return runInDurableObject(sessionOf(id), (_object, { storage }) => void storage.sql.exec(sql))
 }
 
 const breakWrites = (id: string): Promise<void> =>
-  exec(id, "CREATE TRIGGER broken BEFORE INSERT ON leaf BEGIN SELECT RAISE(ABORT, 'disk full'); END")
+  execSql(id, "CREATE TRIGGER broken BEFORE INSERT ON leaf BEGIN SELECT RAISE(ABORT, 'disk full'); END")
 
 describe("a write that fails", () => {
   test("[EX18] of a window that no request waits for: its records aren't reported as accepted, and the answer ends", async () => {
@@ -45,7 +45,7 @@ describe("a write that fails", () => {
     await breakWrites(id)
     await request.send({ ...text("two "), n: 2 })
     expect(await request.answer).toMatchObject({ status: 500, json: { code: "internal", n: 1 } })
-    await exec(id, "DROP TRIGGER broken")
+    await execSql(id, "DROP TRIGGER broken")
     const again = await postRecords(id, [{ ...text("three "), n: 3 }], "?responseId=r1")
     expect(again.json).toMatchObject({ n: 1, applied: 0 })
     expect(again.status).not.toBe(200)
@@ -57,14 +57,14 @@ describe("a write that fails", () => {
     await expectSame(id, client)
   })
 
-  test("[EX18] of the last window of a request has the same effect", async () => {
+  test("[EX18] of a request's last window has the same effect", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await postRecords(id, [{ ...text("one "), n: 1 }], "?responseId=r1")
     await breakWrites(id)
     const response = await postRecords(id, [{ ...text("two "), n: 2 }], "?responseId=r1")
     expect(response).toMatchObject({ status: 500, json: { code: "internal", n: 1 } })
-    await exec(id, "DROP TRIGGER broken")
+    await execSql(id, "DROP TRIGGER broken")
     expect(await client.untilEnd("r1")).toMatchObject({ status: "failed", reason: "internal" })
     expect((await readState(id, "r1")).json).toMatchObject({ n: 1, status: "failed" })
     await expectSame(id, client)
@@ -72,7 +72,7 @@ describe("a write that fails", () => {
 })
 
 describe("steps", () => {
-  test("[EX3] a skipped step number splits nothing: the text of a step is one text", async () => {
+  test("[EX3] a skipped step number splits nothing: the text of a step stays in one piece", async () => {
     const id = await freshSession()
     const chunks = [text("Hel"), text("lo wor"), text("ld")].map((record) => ({ ...record, step: 3 }))
     await postRecords(id, numberRecords("r1", ...chunks, { ...callStart("c1"), step: 5 }, result("c1"), END))
@@ -81,7 +81,7 @@ describe("steps", () => {
     expect(message?.content).toBe("Hello world")
   })
 
-  test("[EX3] a program that retried gives one text", async () => {
+  test("[EX3] the answer of a program that retried is one piece of text", async () => {
     const id = await freshSession()
     const mapper = createPiMapper()
     const begin = [{ type: "agent_start" }, { type: "turn_start" }]
@@ -108,7 +108,7 @@ describe("steps", () => {
   })
 })
 
-describe("its exchange", () => {
+describe("an external answer's exchange", () => {
   test("[EX12] is the `turnId` of its first record", async () => {
     const id = await freshSession()
     await postRecords(
@@ -133,7 +133,7 @@ describe("its exchange", () => {
 })
 
 describe("limits", () => {
-  test("[EX21] apply to a text sent whole, and to arguments from before an eviction", async () => {
+  test("[EX21] apply to text sent whole, and to arguments from before an eviction", async () => {
     const id = await freshSession()
     const whole = await postRecords(id, numberRecords("r1", { ...END, text: "x".repeat(MAX_ANSWER_CHARS + 1) }))
     expect(whole.json).toMatchObject({ status: "failed", reason: "answer_too_long" })
@@ -159,7 +159,7 @@ describe("limits", () => {
     expect(tool?.truncated).toMatchObject({ bytes: 300_005 })
   })
 
-  test("[EX10] a line that arrives byte by byte is a line", async () => {
+  test("[EX10] a line that arrives byte by byte is read as one line", async () => {
     const id = await freshSession()
     const request = await openRequest(id, "?responseId=r1")
     for (const byte of `${JSON.stringify({ ...text("slow"), n: 1 })}\n`) await request.send(byte)
@@ -178,7 +178,7 @@ describe("limits", () => {
   })
 })
 
-describe("a body", () => {
+describe("a request body", () => {
   test("[EX22] over its limit is abandoned at once, and its records so far stay", async () => {
     const id = await freshSession()
     const request = await openRequest(id, "?responseId=r1")
@@ -190,7 +190,7 @@ describe("a body", () => {
   })
 })
 
-describe("numbers", () => {
+describe("record numbers", () => {
   test("[EX16] of refused lines are skipped when repeated, and hide no gap", async () => {
     const id = await freshSession()
     await postRecords(

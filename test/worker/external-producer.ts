@@ -5,7 +5,7 @@ import { issueToken } from "../../worker/auth/verify-token.ts"
 import { CLAIMS } from "../support/socket.ts"
 import { HOST, nowSeconds, SECRET } from "./http.ts"
 
-/** An external token for a session of the default user. */
+/** Returns an external token for a session of the default user. */
 export function externalToken(session: string, seconds = 600): Promise<string> {
   const [expires, issued] = [nowSeconds() + seconds, Date.now() / 1000]
   const { tenant, user } = CLAIMS
@@ -18,7 +18,7 @@ export interface Answer {
 }
 
 export interface OpenRequest {
-  /** Sends a record as one line, or a text unchanged. */
+  /** Sends a record as one line, or a string unchanged. */
   send(record: object | string): Promise<void>
   /** Ends the body. */
   end(): Promise<Answer>

@@ -19,8 +19,8 @@ import {
 
 const freshSession = (): Promise<string> => fresh("ext")
 
-describe("content", () => {
-  test("[EX1] [EX12] an answer without a question, live while the body is still open", async () => {
+describe("an external answer's content", () => {
+  test("[EX1] [EX12] an answer needs no question, and is shown live while the body is still open", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const request = await openRequest(id)
@@ -38,7 +38,7 @@ describe("content", () => {
     await expectSame(id, client)
   })
 
-  test("[EX3] [EX13] thinking, prose and tools in order, cleaned, with a new step after tools", async () => {
+  test("[EX3] [EX13] thinking, prose and tools stay in order and are cleaned, and a new step begins after tools", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const records = [
@@ -68,7 +68,7 @@ describe("content", () => {
     await expectSame(id, client)
   })
 
-  test("[EX3] a text that is sent only whole, or only at the end, counts once", async () => {
+  test("[EX3] text that is sent only whole, or only at the end, counts once", async () => {
     const id = await freshSession()
     await postRecords(
       id,
@@ -179,7 +179,7 @@ describe("alongside the session's own turns", () => {
     expect((await pageOf(id)).messages).toEqual(before.messages)
   })
 
-  test("[EX7] a user can stop it by its exchange; later records are refused and change nothing", async () => {
+  test("[EX7] a user can cancel an external answer by its exchange; later records are refused and change nothing", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const request = await openRequest(id, "?responseId=r1")
@@ -207,7 +207,7 @@ describe("alongside the session's own turns", () => {
   })
 })
 
-describe("its end", () => {
+describe("the end of an external answer", () => {
   test.each([
     ["as sent", { ...END, status: "failed", reason: "step_limit" }, "failed", "step_limit"],
     ["with a reason that we do not know", { ...END, status: "failed", reason: "<b>" }, "failed", "producer_failed"],

@@ -22,7 +22,7 @@ import { assertProperty } from "../support/seeded.ts"
 import { connect, pageOf, sessionOf } from "../support/socket.ts"
 import { cutDeltas, grantEventArb } from "../support/stream-events.ts"
 import { NOTHING_KNOWN, placed, TIME } from "../support/turn.ts"
-import { begin, call, expectSame, fault, freshSession, say, script } from "./session-helpers.ts"
+import { beginTurn, call, expectSame, fault, freshSession, say, script } from "./session-helpers.ts"
 
 /** Fewer runs than in the pure tests, because each event executes several SQL statements. */
 const STREAMS = 400
@@ -65,8 +65,8 @@ function bodyAt(store: SessionStore, pos: number): string {
   return toCanonicalJson(body)
 }
 
-/** Plays a stream into a new answer and returns the final message. Where `isFresh` is true, a new recorder continues from the rows. */
-function play(
+/** Plays a stream into a new answer and returns it. Where `isFresh` is true, a new recorder continues from the rows. */
+function playEvents(
   storage: DurableObjectStorage,
   pos: number,
   events: readonly TurnEvent[],
@@ -109,8 +109,8 @@ test("[DR11] [DR17] [GO5] whatever the session has at each event: live equals st
         pos += 2
         const status = pos % 3 === 0 ? "interrupted" : "completed"
         const events: TurnEvent[] = [...cutDeltas(deltas, cut), { type: "end", status, reason: null, metrics: null }]
-        const withoutEviction = play(storage, pos - 1, events, seed, () => false)
-        expect(play(storage, pos, events, seed, (step) => (step & evictions) === evictions)).toBe(withoutEviction)
+        const withoutEviction = playEvents(storage, pos - 1, events, seed, () => false)
+        expect(playEvents(storage, pos, events, seed, (step) => (step & evictions) === evictions)).toBe(withoutEviction)
       }),
       STREAMS,
     )
@@ -218,7 +218,7 @@ test("[DR11] a retry keeps the grants of its finished steps, whatever has change
     [say("MEDIA: /media/p1\nMEDIA: /media/p2\nOne."), call("probe_slow", { ms: 1 })],
     [say("Two"), fault("model_cut_off")],
   ]
-  await begin(client, "q1", script(...steps))
+  await beginTurn(client, "q1", script(...steps))
   const failed = await client.untilEnd("q1")
   expect(failed.status).toBe("failed")
   await insertAsset(id, assetCalled("p2"))

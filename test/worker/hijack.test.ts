@@ -15,7 +15,7 @@ import { call, freshSession, say, script, shownOf } from "./session-helpers.ts"
 
 const WAYS = ["object", "card", "wrapped", "output"] as const
 
-/** `npm test` plays a third of the texts in each test, a different third in each. */
+/** Returns the texts for one test. `npm test` plays only a third of them in each test, a different one each time. */
 function textsOf(third: 0 | 1 | 2): string[] {
   return HIJACKS.filter((_, n) => IS_FULL || n % 3 === third)
 }
@@ -28,7 +28,7 @@ function storeImage(id: string): Promise<void> {
   })
 }
 
-test("[DR15] read by each tool: the answer shows the tools and its own text, live and reloaded", async () => {
+test("[DR15] hostile text that a tool returns adds nothing to the answer beside its call, live and reloaded", async () => {
   const id = await freshSession("quiet")
   await storeImage(id)
   const client = await connect(id)
@@ -44,7 +44,7 @@ test("[DR15] read by each tool: the answer shows the tools and its own text, liv
   await expectReload(id, client)
 }, 60_000)
 
-test("[DR15] repeated by the model: only stored data, live and reloaded", async () => {
+test("[DR15] hostile text that the model repeats shows only stored data, live and reloaded", async () => {
   const id = await freshSession("loud")
   await storeImage(id)
   const client = await connect(id)
@@ -61,7 +61,7 @@ test("[DR15] repeated by the model: only stored data, live and reloaded", async 
   await expectReload(id, client)
 }, 60_000)
 
-test("[DR15] [AG12] sent by another agent, and repeated by the caller: text", async () => {
+test("[DR15] [AG12] hostile text that another agent sends and the caller repeats stays text", async () => {
   const id = await freshSession("asked")
   await storeImage(id)
   const client = await connect(id)

@@ -4,7 +4,7 @@ import { afterEach, beforeAll, describe, expect, test, vi } from "vitest"
 import { signLink } from "../../worker/auth/link-signing.ts"
 import { verifyToken } from "../../worker/auth/verify-token.ts"
 import { call, nowSeconds, refusal, SECRET, socketHeaders } from "./http.ts"
-import { forge, type Loot, UNVERIFIED_TOKENS } from "./hostile-tokens.ts"
+import { forgeToken, type Loot, UNVERIFIED_TOKENS } from "./hostile-tokens.ts"
 import { createTenant, tokenWith } from "./tenant-access.ts"
 
 /** Returns the bytes of a tenant's token key, derived as the server derives it. */
@@ -47,18 +47,22 @@ function watchBindings() {
   return { asked, env: Object.fromEntries(bindings.map((binding) => [binding, recorder(binding)])) }
 }
 
-/** Header values carry bytes, not characters. */
+/** Encodes text for a header value, which carries bytes and not characters. */
 const toHeader = (text: string): string =>
   Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join("")
 
 describe("forged tokens", () => {
-  test("[TK7] are signed with evil's own key", async () => {
-    const token = await forge(loot, { alg: "HS256", kid: "cuecard:evil:1" }, { tenant: "evil", sub: "eve", exp: 4e9 })
+  test("[TK7] are signed correctly: a token that is forged the same way for evil itself is accepted", async () => {
+    const token = await forgeToken(
+      loot,
+      { alg: "HS256", kid: "cuecard:evil:1" },
+      { tenant: "evil", sub: "eve", exp: 4e9 },
+    )
     expect(await verifyToken(token, SECRET, Date.now())).toMatchObject({ ok: true })
     expect(UNVERIFIED_TOKENS.length).toBeGreaterThanOrEqual(100)
   })
 
-  test.each(UNVERIFIED_TOKENS)("[TK7] %s", async (_what, make) => {
+  test.each(UNVERIFIED_TOKENS)("[TK7] are refused: %s", async (_what, make) => {
     const token = toHeader(await make(loot))
     const watched = watchBindings()
     const fetched = vi.spyOn(globalThis, "fetch")
@@ -84,10 +88,10 @@ describe("forged tokens", () => {
     expect(fetched).not.toHaveBeenCalled()
   })
 
-  test("[TK7] are read up to 8 KB, and longer ones aren't", async () => {
+  test("[TK7] are refused if they are too long: tokens are read up to 8 KB", async () => {
     const header = { alg: "HS256", kid: "cuecard:evil:1" }
     const sized = (extra: number) =>
-      forge(loot, header, { tenant: "evil", sub: "eve", exp: 4e9, more: "x".repeat(extra) })
+      forgeToken(loot, header, { tenant: "evil", sub: "eve", exp: 4e9, more: "x".repeat(extra) })
     expect((await call("/v1/sessions", { token: await sized(5_000) })).status).toBe(200)
     expect(await call("/v1/sessions", { token: await sized(8_000) })).toEqual(refusal(401, "token_invalid"))
   })

@@ -1,4 +1,4 @@
-/** image-size.test.ts: the size of an image, read from its first bytes. test/browser/media-input.test.ts uses files of real encoders. */
+/** image-size.test.ts: reads the size of an image from its first bytes. media-input.test.ts uses files of real encoders. */
 
 import { describe, expect, test } from "vitest"
 import { readImageSize } from "../../worker/asset/image-size.ts"
@@ -78,15 +78,15 @@ const WITHOUT_SIZE: readonly (readonly [what: string, type: string, bytes: Uint8
 ]
 
 describe("the size of an image", () => {
-  test.each(SIZES)("[AS15] %s", (_, type, bytes, width, height) => {
+  test.each(SIZES)("[AS15] is read: %s", (_, type, bytes, width, height) => {
     expect(readImageSize(type, bytes)).toEqual({ width, height })
   })
 
-  test.each(WITHOUT_SIZE)("[AS15] no size: %s", (_, type, bytes) => {
+  test.each(WITHOUT_SIZE)("[AS15] is unknown: %s", (_, type, bytes) => {
     expect(readImageSize(type, bytes)).toBeNull()
   })
 
-  test("[AS15] of a file that is cut anywhere is the true size or none", () => {
+  test("[AS15] is the true size or unknown if the file is cut off anywhere", () => {
     for (const [, type, bytes, width, height] of SIZES) {
       for (let end = 0; end <= bytes.byteLength; end++) {
         const size = readImageSize(type, bytes.slice(0, end))

@@ -1,4 +1,4 @@
-/** import-file.ts: imports a text into a session, as a whole file or as a part. */
+/** import-file.ts: imports text into a session, as a whole file or as a part. */
 
 import { CLAIMS, sessionOf } from "../support/socket.ts"
 
@@ -12,7 +12,7 @@ export async function importFile(id: string, text: string | Uint8Array, part = 1
   return await sessionOf(id).import(CLAIMS, streamOf(text), { part, of })
 }
 
-/** Returns a text with one record per line. */
+/** Returns text with one record per line. */
 export function toJsonl(...records: readonly object[]): string {
   return records.map((record) => `${JSON.stringify(record)}\n`).join("")
 }

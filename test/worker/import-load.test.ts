@@ -15,7 +15,7 @@ const freshSession = (): Promise<string> => fresh("load")
 
 const FOLD_STEP_ROWS = BATCH_ROWS * FOLD_YIELD_BATCHES
 
-/** Counts the turns of the event loop that other work gets meanwhile: nearly one for each step. */
+/** Counts how often other work gets its turn of the event loop meanwhile: nearly once per step. */
 async function countTurnsDuring(work: Promise<unknown>, onTurn: () => void = () => {}): Promise<number> {
   let turns = 0
   let isRunning = true
@@ -77,7 +77,7 @@ describe("an import of many small records", () => {
   })
 })
 
-test("[RE41] an import runs few statements per record, because each leaves garbage and the process grows", async () => {
+test("[RE41] an import runs few statements per record, because each leaves garbage behind and memory grows", async () => {
   const id = await freshSession()
   const count = 2_000
   const records = Array.from({ length: count }, (_, n) => {

@@ -32,7 +32,7 @@ function splitFile(file: string, of: number): string[] {
 const userRecord = (n: number): object => ({ type: "user_message", text: `words ${n}` })
 
 describe("a file in parts", () => {
-  test("[RE20] [RE30] equals one file in bytes, cards and seal, in any order, with repeated parts and across restarts", async () => {
+  test("[RE20] [RE30] gives the same bytes, cards and seal as one file, in any order, with repeated parts and across restarts", async () => {
     const here = await freshSession()
     await fillSession(here)
     const file = await exportOf(here)
@@ -164,7 +164,7 @@ describe("a file in parts", () => {
     })
   })
 
-  test("[RE31] is cleared by a separate alarm", async () => {
+  test("[RE31] is cleared by an alarm of its own", async () => {
     const id = await freshSession()
     await importFile(id, toJsonl(userRecord(1)), 1, 2)
     await runDurableObjectAlarm(sessionOf(id))
@@ -209,7 +209,7 @@ describe("progress", () => {
     expect([...seen]).toEqual([...seen].sort((a, b) => a - b))
   })
 
-  test("[RE21] over HTTP, for one's own sessions only", async () => {
+  test("[RE21] can be read over HTTP, for one's own sessions only", async () => {
     const token = await tokenOf("acme", "ada")
     const id = await makeSession(token)
     const path = `/v1/sessions/${id}/import`
@@ -232,7 +232,7 @@ describe("progress", () => {
     expect(await callRoute("/v1/sessions/nowhere/import", { token })).toEqual(refusal(404, "session_unknown"))
   })
 
-  test("[RE6] of folding that a restart cut off continues there; nothing is duplicated or lost", async () => {
+  test("[RE6] continues where a restart cut folding off, and nothing is duplicated or lost", async () => {
     const id = await freshSession()
     const count = 300
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {

@@ -12,7 +12,7 @@ import { importFile, streamOf, toJsonl } from "./import-file.ts"
 
 const freshSession = (): Promise<string> => fresh("imp")
 
-/** A session whose active version is not its newest. */
+/** Fills a session and activates a version that is not its newest. */
 async function talkAndSwitch(id: string): Promise<void> {
   const client = await fillSession(id)
   const page = await pageOf(id)
@@ -104,7 +104,7 @@ describe("our own export", () => {
 describe("files of other systems", () => {
   const T = (second: number): string => `2025-06-01T10:00:0${second}.000Z`
 
-  test("[RE9] with only turn records: a question, its tools, its answer", async () => {
+  test("[RE9] with only turn records give a question, its tools and its answer", async () => {
     const id = await freshSession()
     const file = toJsonl(
       { type: "user_message", timestamp: T(1), text: "What is in a.txt?" },
@@ -121,7 +121,7 @@ describe("files of other systems", () => {
     ])
   })
 
-  test("[RE9] in a mixture, an assistant_message counts only if nothing of its response streamed", async () => {
+  test("[RE9] with mixed records: an assistant_message counts only if nothing of its response was streamed", async () => {
     const id = await freshSession()
     const file = toJsonl(
       { type: "user_message", timestamp: T(1), text: "one" },
@@ -174,8 +174,8 @@ describe("files of other systems", () => {
   })
 })
 
-describe("while it is uploaded", () => {
-  const line = (text: string): Uint8Array =>
+describe("during an upload", () => {
+  const encodeLine = (text: string): Uint8Array =>
     new TextEncoder().encode(`${JSON.stringify({ type: "user_message", text })}\n`)
 
   test("[RE6] leftovers of a broken upload aren't part of the next one", async () => {
@@ -195,19 +195,19 @@ describe("while it is uploaded", () => {
     expect((await pageOf(id)).messages.map((one) => one.content)).toEqual(["new"])
   })
 
-  test("[RE6] messages sent meanwhile wait for it, and a second import is refused", async () => {
+  test("[RE6] messages wait for the import, and a second import is refused", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const { readable, writable } = new IdentityTransformStream()
     const writer = writable.getWriter()
     const importing = sessionOf(id).import(CLAIMS, readable)
-    await writer.write(line("first"))
+    await writer.write(encodeLine("first"))
     await expect
       .poll(async () => await importFile(id, toJsonl({ type: "user_message", text: "other" })))
       .toEqual({ ok: false, fault: { reason: "import_running" } })
     client.say({ type: "send", id: "q1", content: "/say later" })
     await client.untilTrue((frame) => frame.type === "ack" && frame.id === "q1")
-    await writer.write(line("second"))
+    await writer.write(encodeLine("second"))
     await writer.close()
     expect(await importing).toMatchObject({ ok: true, value: { records: 2 } })
     await expect
@@ -232,7 +232,7 @@ describe("message-shaped history", () => {
   ]
   const toolResults = { t1: { content: "const a = 1" }, t2: { content: "no match", isError: true } }
 
-  test("[RE11] ordered blocks with their results keep their order, as a list or as lines", async () => {
+  test("[RE11] with ordered blocks and their results keeps their order, as a list or as lines", async () => {
     const history = [
       { role: "system", content: "be nice" },
       { role: "user", content: "Read a.ts" },
@@ -260,7 +260,7 @@ describe("message-shaped history", () => {
     expect(new Set(shown).size).toBe(1)
   })
 
-  test("[RE11] plain content gets the older layout: thinking first, then one text", async () => {
+  test("[RE11] with plain content gets the older layout: thinking first, then one text", async () => {
     const id = await freshSession()
     const file = JSON.stringify([
       { role: "user", content: "hi" },
@@ -316,7 +316,7 @@ describe("bad files", () => {
     expect((await client.untilEnd("q1")).status).toBe("completed")
   })
 
-  test("[RE10] over HTTP; another user's session is unknown, and a running session isn't touched", async () => {
+  test("[RE10] a file for another user's session is refused over HTTP, and one for the user's own is imported", async () => {
     const token = await tokenOf("acme", "ada")
     const id = await makeSession(token)
     const path = `/v1/sessions/${id}/import`

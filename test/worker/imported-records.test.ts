@@ -1,4 +1,4 @@
-/** imported-records.test.ts: transcripts of another system through the import of a real session. */
+/** imported-records.test.ts: transcripts of another system, imported into a real session. */
 
 import { evictDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -19,7 +19,7 @@ const fixtures = Object.entries(files).map(([path, text]) => {
 
 const freshSession = (): Promise<string> => fresh("records")
 
-/** The parts of a message that the page shows. */
+/** Serialises the parts of a message that the page shows. */
 function shownOf({ role, mode, status, reason, segments, agent }: WireMessage): string {
   return toCanonicalJson({ role, mode, status, reason, segments, agent: agent ?? null })
 }
@@ -109,7 +109,7 @@ describe("live external answers", () => {
     await expectSame(id, client)
   })
 
-  test("[IR3] a whole text counts once after the object has restarted, even with markup that was removed", async () => {
+  test("[IR3] a whole text counts once even after a restart of the object, and even if markup was removed from it", async () => {
     const id = await freshSession()
     const whole = "Let me <script>alert(1)</script>look."
     const records = numberRecords(

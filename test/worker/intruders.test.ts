@@ -23,7 +23,7 @@ import {
   type Names,
   type Rights,
 } from "./administration-attempts.ts"
-import { png, upload } from "./files.ts"
+import { png, postFile } from "./files.ts"
 import { call, HELLO, HOST, nowSeconds, SECRET, socketHeaders, tokenOf } from "./http.ts"
 import { AUDIENCE, foreignClaims, putIssuer, registerIssuer, startProvider } from "./oidc.ts"
 import { createKey, createTenant } from "./tenant-access.ts"
@@ -31,9 +31,9 @@ import { digestBucket, digestOf } from "./storage-digest.ts"
 import { exportTenant } from "./tenant-transfer.ts"
 
 const T = "vault"
-/** A text in everything that only ada, boss and the tenant's administrators may read. */
+/** Appears in everything that only ada, boss and the tenant's administrators may read. */
 const MARK = "zq-private-mark"
-/** A text in the session that ada shares with vic. */
+/** Appears in the session that ada shares with vic. */
 const SHARED_MARK = "zq-shared-mark"
 const VICTIMS = { ada: ["a1", "a2"], boss: ["b1"] } as const
 
@@ -44,11 +44,11 @@ const ATTEMPTS = 10_000
 interface Intruder {
   readonly name: string
   readonly token: string | null
-  /** Whether it belongs to the victims' tenant, or claims to. */
+  /** Whether the intruder belongs to the victims' tenant, or claims to. */
   readonly isInside: boolean
-  /** Whether it may read the shared session. */
+  /** Whether the intruder may read the shared session. */
   readonly isViewer?: true
-  /** Absent if there are none. */
+  /** Absent if the intruder has none. */
   readonly rights?: Rights
 }
 
@@ -58,7 +58,7 @@ let names: Names
 /** The users whom the tenant knows before the first attempt. */
 let known: string[] = []
 
-function sign(claims: Partial<Claims> & Pick<Claims, "tenant" | "user">, secret = SECRET): Promise<string> {
+function signClaims(claims: Partial<Claims> & Pick<Claims, "tenant" | "user">, secret = SECRET): Promise<string> {
   const issued = Date.now() / 1000
   return issueToken({ expires: nowSeconds() + 3_600, issued, token: nanoid(), ...claims }, secret)
 }
@@ -67,7 +67,7 @@ const asJson = (value: object) => ({ body: JSON.stringify(value) })
 
 /** Creates the victims' data. */
 async function prepareVictims(): Promise<void> {
-  const [ada, boss] = [await tokenOf(T, "ada"), await sign({ tenant: T, user: "boss", role: "owner" })]
+  const [ada, boss] = [await tokenOf(T, "ada"), await signClaims({ tenant: T, user: "boss", role: "owner" })]
   for (const [token, ids] of [
     [ada, VICTIMS.ada],
     [boss, VICTIMS.boss],
@@ -85,7 +85,7 @@ async function prepareVictims(): Promise<void> {
         .toBe("completed")
     }
   }
-  assetId = (await upload("a1", ada, png(1), { name: `${MARK}.png` })).json.id
+  assetId = (await postFile("a1", ada, png(1), { name: `${MARK}.png` })).json.id
   await call("/v1/agents/secret", { method: "PUT", token: boss, ...asJson({ description: "d", prompt: MARK }) })
   for (const id of ["vic", "ex"]) await env.TENANT.getByName(T).registerUser({ id })
   for (const user of ["vic", "ex"]) await call(`/v1/sessions/a2/viewers/${user}`, { method: "PUT", token: ada })
@@ -93,19 +93,19 @@ async function prepareVictims(): Promise<void> {
   for (const id of VICTIMS.ada) await call(`/v1/sessions/${id}/viewers/ex`, { method: "DELETE", token: ada })
   await call("/v1/users/ada", { method: "PATCH", token: boss, ...asJson({ name: MARK }) })
   await call("/v1/sessions", { method: "POST", token: await tokenOf(T, "eve"), ...asJson({ id: "e1" }) })
-  // The others' first contact.
+  // The other users' first contact.
   for (const [user, role] of [
     ["adm", "admin"],
     ["own", "owner"],
     ["vic", "member"],
     ["ex", "member"],
   ] as const)
-    await call("/v1/sessions", { method: "POST", token: await sign({ tenant: T, user, role }), body: "{}" })
+    await call("/v1/sessions", { method: "POST", token: await signClaims({ tenant: T, user, role }), body: "{}" })
 }
 
 /** Creates the intruders' credentials, and the data of the tenant's owners. */
 async function prepareIntruders(): Promise<void> {
-  const revoked = await sign({ tenant: T, user: "ada" })
+  const revoked = await signClaims({ tenant: T, user: "ada" })
   await call("/v1/tokens/revoke", { method: "POST", token: revoked, body: "{}" })
   const add = (name: string, token: string | null, more: Partial<Intruder> = {}) =>
     intruders.push({ name, token, isInside: true, ...more })
@@ -113,21 +113,21 @@ async function prepareIntruders(): Promise<void> {
   for (const tenant of ["eu.vault", "us.vault", "Vault", "vault2", "vaul", "vault_", "demo"]) {
     const outside = { isInside: false }
     for (const user of ["ada", "boss", "eve"])
-      add(`${tenant} ${user}`, await sign({ tenant, user, role: user === "eve" ? "viewer" : "owner" }), outside)
-    add(`${tenant} admin scope`, await sign({ tenant, user: "ada", scope: "admin" }), outside)
-    add(`${tenant} external`, await sign({ tenant, user: "ada", scope: "external", session: "a1" }), outside)
+      add(`${tenant} ${user}`, await signClaims({ tenant, user, role: user === "eve" ? "viewer" : "owner" }), outside)
+    add(`${tenant} admin scope`, await signClaims({ tenant, user: "ada", scope: "admin" }), outside)
+    add(`${tenant} external`, await signClaims({ tenant, user: "ada", scope: "external", session: "a1" }), outside)
   }
-  add("eve", await sign({ tenant: T, user: "eve" }))
-  add("eve as viewer", await sign({ tenant: T, user: "eve", role: "viewer" }))
-  add("a namesake in upper case", await sign({ tenant: T, user: "Ada" }))
-  add("eve's producer", await sign({ tenant: T, user: "eve", scope: "external", session: "e1" }))
-  add("a producer of eve for a1", await sign({ tenant: T, user: "eve", scope: "external", session: "a1" }))
-  add("an administrator", await sign({ tenant: T, user: "adm", role: "admin" }), { rights: "admin" })
-  add("another owner", await sign({ tenant: T, user: "own", role: "owner" }), { rights: "owner" })
-  add("an admin token", await sign({ tenant: T, user: "ada", scope: "admin" }), { rights: "agents" })
-  add("vic", await sign({ tenant: T, user: "vic", role: "viewer" }), { isViewer: true })
-  add("vic as member", await sign({ tenant: T, user: "vic" }), { isViewer: true })
-  add("a former viewer", await sign({ tenant: T, user: "ex" }))
+  add("eve", await signClaims({ tenant: T, user: "eve" }))
+  add("eve as viewer", await signClaims({ tenant: T, user: "eve", role: "viewer" }))
+  add("a namesake in upper case", await signClaims({ tenant: T, user: "Ada" }))
+  add("eve's producer", await signClaims({ tenant: T, user: "eve", scope: "external", session: "e1" }))
+  add("a producer of eve for a1", await signClaims({ tenant: T, user: "eve", scope: "external", session: "a1" }))
+  add("an administrator", await signClaims({ tenant: T, user: "adm", role: "admin" }), { rights: "admin" })
+  add("another owner", await signClaims({ tenant: T, user: "own", role: "owner" }), { rights: "owner" })
+  add("an admin token", await signClaims({ tenant: T, user: "ada", scope: "admin" }), { rights: "agents" })
+  add("vic", await signClaims({ tenant: T, user: "vic", role: "viewer" }), { isViewer: true })
+  add("vic as member", await signClaims({ tenant: T, user: "vic" }), { isViewer: true })
+  add("a former viewer", await signClaims({ tenant: T, user: "ex" }))
   const [ownKey, otherKey] = [await createTenant(T), await createTenant("vault2")]
   add("an API key of another tenant", otherKey, { isInside: false })
   add("an API key for viewers", (await createKey(ownKey, { roles: ["viewer"] })).key)
@@ -137,8 +137,8 @@ async function prepareIntruders(): Promise<void> {
   add("an API key with another tenant's name", otherKey.replace("vault2", T))
   add("no token", null)
   add("ada, revoked", revoked)
-  add("ada, expired", await sign({ tenant: T, user: "ada", expires: nowSeconds() - 60 }))
-  add("ada, another secret", await sign({ tenant: T, user: "ada" }, `${SECRET}x`))
+  add("ada, expired", await signClaims({ tenant: T, user: "ada", expires: nowSeconds() - 60 }))
+  add("ada, another secret", await signClaims({ tenant: T, user: "ada" }, `${SECRET}x`))
   const [head, , signature] = revoked.split(".")
   const payload = btoa(JSON.stringify({ tenant: T, sub: "ada", exp: nowSeconds() + 600 })).replaceAll("=", "")
   add("ada, payload replaced", `${head}.${payload}.${signature}`)
@@ -148,7 +148,7 @@ async function prepareIntruders(): Promise<void> {
   names = { ...names, exported: await exportTenant(T) }
 }
 
-/** Users of the tenant's provider and of another tenant's, and tokens that these providers did not sign for the tenant. */
+/** Adds users of the tenant's and another tenant's provider, and tokens that these did not sign for the tenant. */
 async function prepareProviders(
   add: (name: string, token: string | null, more?: Partial<Intruder>) => void,
 ): Promise<void> {
@@ -172,7 +172,7 @@ async function prepareProviders(
 let prepared: Promise<void> | undefined
 
 /** Prepares the data once for all tests. The first test does it, because it polls. */
-function prepare(): Promise<void> {
+function prepareOnce(): Promise<void> {
   prepared ??= prepareVictims()
     .then(prepareIntruders)
     .then(async () => {
@@ -189,7 +189,7 @@ const READING_RULES = RULES.filter(({ admitsViewers }) => admitsViewers === true
 const SESSION_RULES = RULES.filter(({ path }) => path.startsWith("/v1/sessions/:id"))
 const ADMINISTRATION_RULES = RULES.filter(isAdministration)
 
-/** Half of the attempts name a victim's session with its owner, and half come from the tenant itself. */
+/** Generates attempts. Half of them name a victim's session with its owner, and half come from the tenant itself. */
 const attempt = fc.record({
   intruder: fc.record({ isInside: fc.boolean(), n: fc.nat() }),
   rule: fc.oneof(
@@ -240,7 +240,7 @@ function isAllowedToSome(rule: AccessRule, rights: Rights): boolean {
   return !isOfSessions && !isAlwaysForbidden(rule, rights)
 }
 
-/** Generates frames of a viewer, whose socket opens. */
+/** Generates a viewer's frames. Unlike the sockets of most intruders, a viewer's socket opens. */
 const viewerFrame = fc
   .tuple(attempt, fc.constantFrom(...Object.keys(FRAME_ACCESS)))
   .map(([one, frame]): Attempt => ({ ...one, frame, target: { session: "a2", owner: "ada" } }))
@@ -306,13 +306,13 @@ async function tryFrame({ token }: Intruder, { target: { session, owner }, frame
   return received.join("\n")
 }
 
-/** The tables that other users write to, each with a query for the rows that no intruder may change. */
+/** Returns the tables that other users write to, each with a query for the rows that no intruder may change. */
 function listOthersTables(): Readonly<Record<string, string>> {
   const ids = known.map((id) => `'${id}'`).join()
   return {
     shared: "SELECT * FROM shared WHERE owner IN ('ada', 'boss')",
     users: `SELECT * FROM users WHERE id IN (${ids}) OR role IN ('owner', 'admin')`,
-    // The use of a key changes its row.
+    // Using a key changes its row.
     api_keys: "SELECT id, hash, name, roles, created, expires FROM api_keys",
     // A token that names an unknown key makes the tenant fetch the provider's keys again.
     issuers: "SELECT name, issuer, audience, config, secret, metadata, keys, created FROM issuers",
@@ -325,7 +325,7 @@ async function listRows(stub: DurableObjectStub, sql: string) {
   return await runInDurableObject(stub, (_object, { storage }) => storage.sql.exec(sql).toArray())
 }
 
-/** Returns all data of the victims. */
+/** Returns all of the victims' data, as text. */
 async function digestVictims(): Promise<string> {
   const [tenant, others] = [env.TENANT.getByName(T), listOthersTables()]
   const directories = ["ada", "boss", "vic", "ex"].map((user) => env.DIRECTORY.getByName(`${T}:${user}`))
@@ -347,8 +347,8 @@ async function digestVictims(): Promise<string> {
 
 const dirOf = (exported: string): string => archiveKey(T, exported, 0).replace(/[^/]*$/, "")
 
-test("[RL6] on every route of the administration, every intruder of the tenant is refused, with a request that an owner could make", async () => {
-  await prepare()
+test("[RL6] every administration route refuses every intruder from the tenant, even with a request that an owner could make", async () => {
+  await prepareOnce()
   const before = await digestVictims()
   for (const rule of ADMINISTRATION_RULES) {
     for (const intruder of intruders) {
@@ -368,7 +368,7 @@ test("[RL6] on every route of the administration, every intruder of the tenant i
 }, 600_000)
 
 test("[RL6] of 10,000 attempts across tenants, users and roles, on every route and with every frame, none succeeds", async () => {
-  await prepare()
+  await prepareOnce()
   const before = await digestVictims()
   const seen = new Set<string>()
   await assertPropertyAsync(

@@ -16,12 +16,12 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-function forward(ms: number): void {
+function advanceClock(ms: number): void {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + ms })
 }
 
 describe("two registrations of one provider", () => {
-  test("[OI10] a different user claim identifies different users, and sub keeps its id", async () => {
+  test("[OI10] with different user claims identify different users, and sub keeps its id", async () => {
     const provider = await startProvider()
     await registerIssuer("id-sub", provider)
     await registerIssuer("id-nick", provider, { audience: "nick", user_claim: "nickname" })
@@ -36,7 +36,7 @@ describe("two registrations of one provider", () => {
     expect(new Set(await Promise.all(ids)).size).toBe(2)
   })
 
-  test("[OI10] in one tenant have the same user claim and the same key address", async () => {
+  test("[OI10] in one tenant must have the same user claim and the same key address", async () => {
     const provider = await startProvider()
     const { issuer } = provider
     await registerIssuer("id-same", provider)
@@ -66,7 +66,7 @@ describe("two registrations of one provider", () => {
     expect(added.status).toBe(200)
   })
 
-  test("[OI10] an administrator can't add one where users of unknown providers were imported", async () => {
+  test("[OI10] an administrator can't add a provider to a tenant where users of unknown providers were imported", async () => {
     const { issuer } = await startProvider()
     await env.TENANT.getByName("id-import").registerUser({ id: "o_boss", role: "owner", issuer: "old" })
     const body = { issuer, audience: "mine" }
@@ -96,10 +96,10 @@ describe("a removed or replaced provider", () => {
     { browser, page, foreign, sockets }: Awaited<ReturnType<typeof useIssuer>>,
   ) {
     expect(await browser.post("/auth/token")).toEqual(signInRequired)
-    forward(TOKEN_TRUST_MS + 1_000)
+    advanceClock(TOKEN_TRUST_MS + 1_000)
     await runDurableObjectAlarm(env.TENANT.getByName(tenant))
     await expect.poll(() => sockets.map(({ closed }) => closed)).toEqual([4401, 4401])
-    forward(2 * TOKEN_TRUST_MS)
+    advanceClock(2 * TOKEN_TRUST_MS)
     expect(await call("/v1/sessions", { token: page.token })).toEqual(refusal(401, "token_revoked"))
     expect((await call("/v1/sessions", { token: foreign })).status).toBe(401)
   }
@@ -116,7 +116,7 @@ describe("a removed or replaced provider", () => {
     expect((await call("/v1/sessions", { token: kept })).status).toBe(200)
   })
 
-  test("[OI11] has the same effect when replaced under its name, and a sign-in in progress ends", async () => {
+  test("[OI11] has the same effect when it is replaced under its name, and a sign-in in progress ends", async () => {
     const used = await useIssuer("id-replaced")
     const begun = new TestBrowser("id-replaced")
     const callback = await begun.beginSignIn()
@@ -127,11 +127,11 @@ describe("a removed or replaced provider", () => {
     await expectEnded("id-replaced", used)
   })
 
-  test("[OI11] another label, name claim, scope or secret ends nothing", async () => {
+  test("[OI11] ends nothing if only its label, name claim, scope or secret changes", async () => {
     const { provider, browser, page } = await useIssuer("id-label")
     await registerIssuer("id-label", provider, { label: "New", name_claim: "nickname", scopes: "openid" })
     expect((await browser.post("/auth/token")).status).toBe(200)
-    forward(2 * TOKEN_TRUST_MS)
+    advanceClock(2 * TOKEN_TRUST_MS)
     await runDurableObjectAlarm(env.TENANT.getByName("id-label"))
     expect((await call("/v1/sessions", { token: page.token })).status).toBe(200)
     vi.useRealTimers()
@@ -145,7 +145,7 @@ describe("a removed or replaced provider", () => {
     const iat = nowSeconds()
     const token = await provider.sign({ payload: foreignClaims(provider, { iat, exp: iat + 10 * 365 * 86_400 }) })
     expect(await whoIs(token)).toMatchObject({ value: { expires: iat + MAX_FOREIGN_TOKEN_SECONDS } })
-    forward((MAX_FOREIGN_TOKEN_SECONDS + 10) * 1000)
+    advanceClock((MAX_FOREIGN_TOKEN_SECONDS + 10) * 1000)
     expect(await call("/v1/sessions", { token })).toEqual(refusal(401, "token_expired"))
   })
 })
@@ -155,7 +155,7 @@ async function registerIssuerAs(tenant: string, name: string, { issuer }: { read
 }
 
 describe("claims that an issuer requires", () => {
-  test("[OI14] people without them are refused, both with tokens and at sign-in", async () => {
+  test("[OI14] refuse people who don't have them, both with tokens and at sign-in", async () => {
     const provider = await startProvider()
     const required_claims = { hd: ["example.com", "example.org"], groups: "staff" }
     expect(await registerIssuer("id-hd", provider, { required_claims })).toMatchObject({ required_claims })

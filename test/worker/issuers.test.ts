@@ -21,7 +21,7 @@ async function listIssuers(tenant: string) {
   return (await call("/v1/issuers", { token: await tokenOfRole(tenant, "admin") })).json.issuers
 }
 
-async function remove(tenant: string, name = "idp", role: "owner" | "admin" = "owner") {
+async function removeIssuer(tenant: string, name = "idp", role: "owner" | "admin" = "owner") {
   return await call(`/v1/issuers/${name}`, { method: "DELETE", token: await tokenOfRole(tenant, role) })
 }
 
@@ -53,9 +53,9 @@ describe("an issuer", () => {
     expect((await call("/v1/issuers/idp", { token })).json).toEqual(view)
     const replaced = await registerIssuer("oi-whole", provider, { label: "Example", algorithms: ["ES256"] })
     expect(replaced).toEqual({ ...view, label: "Example", algorithms: ["ES256"], keys_fetched: expect.any(Number) })
-    expect((await remove("oi-whole")).status).toBe(204)
+    expect((await removeIssuer("oi-whole")).status).toBe(204)
     expect(await listIssuers("oi-whole")).toEqual([])
-    expect(await remove("oi-whole")).toEqual(refusal(404, "issuer_unknown"))
+    expect(await removeIssuer("oi-whole")).toEqual(refusal(404, "issuer_unknown"))
     expect(await call("/v1/issuers/idp", { token })).toEqual(refusal(404, "issuer_unknown"))
     expect(await provider.listRequests()).toEqual([
       "GET /.well-known/openid-configuration",
@@ -65,7 +65,7 @@ describe("an issuer", () => {
     ])
   })
 
-  test("[OI1] with jwks_uri and no client nothing is discovered", async () => {
+  test("[OI1] with jwks_uri and no client is registered without discovery", async () => {
     const provider = await startProvider()
     const { issuer } = provider
     const put = await putIssuer("oi-jwks", { issuer, audience: AUDIENCE, jwks_uri: `${issuer}/jwks` })
@@ -73,7 +73,7 @@ describe("an issuer", () => {
     expect(await provider.listRequests()).toEqual(["GET /jwks"])
   })
 
-  test("[OI2] the secret is stored encrypted, kept if it is omitted, and removed by null or another client", async () => {
+  test("[OI2] has its secret stored encrypted, kept if omitted, and removed by null or another client", async () => {
     const provider = await startProvider()
     await registerIssuer("oi-secret", provider)
     const readRows = () =>
@@ -124,7 +124,7 @@ describe("an issuer", () => {
 })
 
 describe("who may register issuers", () => {
-  test("[OI1] owners and admins, not members, viewers or a producer", async () => {
+  test("[OI1] owners and admins may, and members, viewers and producers may not", async () => {
     const { issuer } = await startProvider()
     for (const role of ["member", "viewer"] as const) {
       const token = await tokenOfRole("oi-who", role)
@@ -144,13 +144,13 @@ describe("who may register issuers", () => {
     expect(await putIssuer("oi-own", { ...body, roles }, { role: "admin" })).toEqual(denied)
     expect((await putIssuer("oi-own", { ...body, roles })).status).toBe(200)
     expect(await putIssuer("oi-own", body, { role: "admin" })).toEqual(denied)
-    expect(await remove("oi-own", "idp", "admin")).toEqual(denied)
-    expect((await remove("oi-own")).status).toBe(204)
+    expect(await removeIssuer("oi-own", "idp", "admin")).toEqual(denied)
+    expect((await removeIssuer("oi-own")).status).toBe(204)
   })
 })
 
 describe("who has an issuer and audience", () => {
-  test("[OI3] is one tenant, until it removes or changes them", async () => {
+  test("[OI3] one tenant has them until it removes or changes them", async () => {
     const { issuer } = await startProvider()
     const body = { issuer, audience: AUDIENCE }
     expect((await putIssuer("oi-one", body)).status).toBe(200)
@@ -160,7 +160,7 @@ describe("who has an issuer and audience", () => {
     expect((await putIssuer("oi-two", { issuer, audience: "two" })).status).toBe(200)
     expect((await putIssuer("oi-one", { issuer, audience: "one" })).status).toBe(200)
     expect((await putIssuer("oi-two", body)).status).toBe(200)
-    expect(await remove("oi-two")).toMatchObject({ status: 204 })
+    expect(await removeIssuer("oi-two")).toMatchObject({ status: 204 })
     expect((await putIssuer("oi-one", body)).status).toBe(200)
   })
 
@@ -173,24 +173,24 @@ describe("who has an issuer and audience", () => {
     const token = await provider.sign({ payload: foreignClaims(provider) })
     expect(await verifyForeignToken(env, token, Date.now())).toMatchObject({ value: { tenant: "eu.oi-region" } })
     // A refused registration has left no claim.
-    await remove("eu.oi-region")
+    await removeIssuer("eu.oi-region")
     expect((await putIssuer("oi-region", body)).status).toBe(200)
     expect(await putIssuer("eu.oi-region", body)).toEqual(refusal(409, "issuer_taken"))
   })
 
-  test("[OI3] of many tenants at once, one gets the pair, and the others keep no claim", async () => {
+  test("[OI3] if many tenants register a pair at once, one gets it, and the others keep no claim", async () => {
     const { issuer } = await startProvider()
     const body = { issuer, audience: "raced" }
     const tenants = Array.from({ length: 6 }, (_, i) => `oi-race-${i}`)
     const answers = await Promise.all(tenants.map((tenant) => putIssuer(tenant, body)))
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409, 409])
     const winner = tenants[answers.findIndex(({ status }) => status === 200)] ?? ""
-    await remove(winner)
+    await removeIssuer(winner)
     const next = tenants.find((tenant) => tenant !== winner) ?? ""
     expect((await putIssuer(next, body)).status).toBe(200)
   })
 
-  test("[OI3] a registration that was cut off after its claim frees it with the next change", async () => {
+  test("[OI3] the claim of a registration that was cut off is freed by the next change", async () => {
     const { issuer } = await startProvider()
     const stub = env.TENANT.getByName("oi-cut")
     expect((await putIssuer("oi-cut", { issuer, audience: "first" })).status).toBe(200)
@@ -205,7 +205,7 @@ describe("who has an issuer and audience", () => {
     expect((await putIssuer("oi-cut-b", { issuer, audience: "lost" })).status).toBe(200)
   })
 
-  test("[OI3] an alarm frees the claim of a registration that was killed after it", async () => {
+  test("[OI3] the claim of a registration that was killed is freed by an alarm", async () => {
     const { issuer } = await startProvider()
     const stub = env.TENANT.getByName("oi-killed")
     const shared = await runInDurableObject(
@@ -353,7 +353,7 @@ describe("the operator", () => {
     expect(entries[0]).toMatchObject({ action: "issuer.removed", target: "idp", actor: { kind: "operator" } })
   })
 
-  test("[OI15] a text that is not a tenant id is refused", async () => {
+  test("[OI15] is refused for text that is not a tenant id", async () => {
     const refused = await call("/v1/tenants/a%3Ab/issuers/idp", { method: "DELETE", token: OPERATOR })
     expect(refused).toEqual(refusal(400, "field_invalid", "id"))
   })

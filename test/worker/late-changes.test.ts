@@ -1,4 +1,4 @@
-/** late-changes.test.ts: changes of a message after its end, and the clients that receive them. */
+/** late-changes.test.ts: changes to a message after its end, and the clients that receive them. */
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -12,7 +12,7 @@ import { answerOf, callOf, placed, resultOf, startOf } from "../support/turn.ts"
 import { freshSession, shownOf } from "./session-helpers.ts"
 
 /** Stores a question, an answer with an open call, and `after` further messages. */
-async function fill(id: string, after: number): Promise<void> {
+async function fillSession(id: string, after: number): Promise<void> {
   await runInDurableObject(sessionOf(id), (_object, { storage }) => {
     const store = createSessionStore(storage.sql)
     const head = { exchange_id: "q", timestamp: "2026-01-01T00:00:00.000Z", status: "completed" } as const
@@ -33,7 +33,7 @@ async function fill(id: string, after: number): Promise<void> {
   await evictDurableObject(sessionOf(id))
 }
 
-/** Adds the result of that call, as a late answer does. */
+/** Adds the result of the open call, as a late answer does. */
 function settleLate(id: string, times = 1): Promise<void> {
   return runInDurableObject(sessionOf(id), (_object, { storage }) => {
     const store = createSessionStore(storage.sql)
@@ -50,7 +50,7 @@ function settleLate(id: string, times = 1): Promise<void> {
 describe("a late result", () => {
   test("[HI5] of an old message is sent with the next resume, once, and the tab shows what a reload shows", async () => {
     const id = await freshSession("late")
-    await fill(id, 40)
+    await fillSession(id, 40)
     const { epoch, seq, messages } = await pageOf(id)
     expect(messages).toHaveLength(42)
     await settleLate(id)
@@ -71,7 +71,7 @@ describe("a late result", () => {
 
   test("[HI5] of a version that isn't shown isn't sent", async () => {
     const id = await freshSession("late")
-    await fill(id, 4)
+    await fillSession(id, 4)
     const { seq } = await pageOf(id)
     await settleLate(id)
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
@@ -86,7 +86,7 @@ describe("a late result", () => {
 
   test("[HI5] is remembered only for the newest MAX_LATE_CHANGES; a client that was away for longer reads history", async () => {
     const id = await freshSession("late")
-    await fill(id, 4)
+    await fillSession(id, 4)
     const { seq } = await pageOf(id)
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
       const store = createSessionStore(storage.sql)

@@ -16,7 +16,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-function forward(ms: number): void {
+function advanceClock(ms: number): void {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + ms })
 }
 
@@ -50,16 +50,16 @@ describe("the secret of a cookie", () => {
     expect(issued.map(({ status }) => status)).toEqual([200, 200, 200])
     expect(tabs.map((tab) => tab.jar.get(COOKIE))).not.toContain(first)
     // Whichever response came last, its cookie still works after the overlap.
-    forward(LOGIN_OVERLAP_MS + 1)
+    advanceClock(LOGIN_OVERLAP_MS + 1)
     for (const tab of tabs) expect((await copyOf("si-tabs", tab).post("/auth/token")).status).toBe(200)
   })
 
   test("[SI7] stays usable after a lost response", async () => {
     const { browser } = await signedIn("si-lost")
     expect((await copyOf("si-lost", browser).post("/auth/token")).status).toBe(200)
-    forward(LOGIN_OVERLAP_MS - 1_000)
+    advanceClock(LOGIN_OVERLAP_MS - 1_000)
     expect((await browser.post("/auth/token")).status).toBe(200)
-    forward(LOGIN_OVERLAP_MS + 1)
+    advanceClock(LOGIN_OVERLAP_MS + 1)
     expect((await browser.post("/auth/token")).status).toBe(200)
   })
 
@@ -76,14 +76,14 @@ describe("the secret of a cookie", () => {
     expect(refused).toEqual(refusal(401, "sign_in_required"))
     expect(thief.jar.get(COOKIE)).toBeUndefined()
     expect(await browser.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
-    forward(TOKEN_TRUST_MS)
+    advanceClock(TOKEN_TRUST_MS)
     expect(await call("/v1/sessions", { token })).toEqual(refusal(401, "token_revoked"))
     // Another sign-in of the same person continues.
     expect((await call("/v1/sessions", { token: otherToken })).status).toBe(200)
     expect((await other.post("/auth/token")).status).toBe(200)
   })
 
-  test("[SI7] [AL13] of a copied cookie is recorded once, with the user", async () => {
+  test("[SI7] [AL13] is recorded once, with the user, when a copied cookie is used", async () => {
     const { browser } = await signedIn("si-copied")
     const { user } = (await browser.post("/auth/token")).json
     const thief = copyOf("si-copied", browser)
@@ -98,18 +98,18 @@ describe("the secret of a cookie", () => {
     expect(entries).toMatchObject([{ target: user.id, actor }])
   })
 
-  test("[SI7] of a copied cookie is also detected if the owner uses it second", async () => {
+  test("[SI7] reveals a copied cookie even if the copy is used before the original", async () => {
     const { browser } = await signedIn("si-second")
     const thief = copyOf("si-second", browser)
     await thief.post("/auth/token")
     const stolen = await tokenFrom(thief)
-    forward(LOGIN_OVERLAP_MS + 1)
+    advanceClock(LOGIN_OVERLAP_MS + 1)
     expect(await browser.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
     expect(await thief.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
     expect(await call("/v1/sessions", { token: stolen })).toEqual(refusal(401, "token_revoked"))
   })
 
-  test("[SI7] the directory stores hashes only, and survives an eviction", async () => {
+  test("[SI7] is stored only as a hash, and survives an eviction of the directory", async () => {
     const { browser } = await signedIn("si-hash")
     const { user } = (await browser.post("/auth/token")).json
     const directory = env.DIRECTORY.getByName(`si-hash:${user.id}`)
@@ -129,9 +129,9 @@ describe("how long a sign-in lasts", () => {
   test("[SI6] ends after a month without use", async () => {
     const { browser, signInAgain } = await signedIn("si-idle")
     const other = await signInAgain()
-    forward(LOGIN_IDLE_MS - 60_000)
+    advanceClock(LOGIN_IDLE_MS - 60_000)
     expect((await browser.post("/auth/token")).status).toBe(200)
-    forward(61_000)
+    advanceClock(61_000)
     expect(await other.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
     expect((await browser.post("/auth/token")).status).toBe(200)
   })
@@ -152,7 +152,7 @@ describe("how long a sign-in lasts", () => {
     const { user } = (await browser.post("/auth/token")).json
     const directory = env.DIRECTORY.getByName(`si-many:${user.id}`)
     for (let i = 0; i < MAX_LOGINS; i++) {
-      forward(1_000)
+      advanceClock(1_000)
       await directory.addLogin({ id: `login-${i}`, hash: `hash-${i}`, issuer: "idp", generation: 1, role: null })
     }
     expect(await browser.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
@@ -161,7 +161,7 @@ describe("how long a sign-in lasts", () => {
     expect((await directory.getRevocationState()).tokens).toHaveLength(1)
   })
 
-  test("[SI2] an id is used for one sign-in only, even after it has ended", async () => {
+  test("[SI2] an id is never used for a second sign-in, even after the first has ended", async () => {
     const directory = env.DIRECTORY.getByName("si-ids:ada")
     const login = { id: "one", hash: "hash", issuer: "idp", generation: 1, role: null }
     expect(await directory.addLogin(login)).toMatchObject({ ok: true })
@@ -170,13 +170,13 @@ describe("how long a sign-in lasts", () => {
     expect(await directory.addLogin(login)).toMatchObject({ fault: { reason: "sign_in_required" } })
   })
 
-  test("[SI5] its tokens are valid for ten minutes and contain its id", async () => {
+  test("[SI5] the tokens of a sign-in are valid for ten minutes and contain its id", async () => {
     const { browser } = await signedIn("si-short")
     const token = await tokenFrom(browser)
     const claims = JSON.parse(atob(token.split(".")[1]?.replaceAll("-", "+").replaceAll("_", "/") ?? ""))
     expect(claims).toMatchObject({ sid: expect.stringMatching(/^[\w-]{22}$/), role: "member" })
     expect(claims.exp - claims.iat).toBeLessThanOrEqual(PAGE_TOKEN_SECONDS)
-    forward((PAGE_TOKEN_SECONDS + 6) * 1_000)
+    advanceClock((PAGE_TOKEN_SECONDS + 6) * 1_000)
     expect(await call("/v1/sessions", { token })).toEqual(refusal(401, "token_expired"))
     expect((await call("/v1/sessions", { token: await tokenFrom(browser) })).status).toBe(200)
   })
@@ -241,7 +241,7 @@ describe("signing out", () => {
     await other.post("/auth/token")
     await other.post("/auth/token")
     expect(await old.post("/auth/logout", { everywhere: true })).toEqual(refusal(401, "sign_in_required"))
-    // A copy ends its own sign-in, as at any other use.
+    // An old copy ends its own sign-in, as any other use of it would.
     expect(await other.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
     expect((await third.post("/auth/token")).status).toBe(200)
     // It works with the current cookie, and with the previous one, because a response may have been lost.
@@ -251,7 +251,7 @@ describe("signing out", () => {
     expect(await third.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
   })
 
-  test("[SI9] revoking all tokens over the API ends the sign-ins too", async () => {
+  test("[SI9] revoking all tokens over the API also ends the sign-ins", async () => {
     const { browser } = await signedIn("si-api")
     const token = await tokenFrom(browser)
     const revoked = await call("/v1/tokens/revoke", { method: "POST", token, body: '{"all":true}' })

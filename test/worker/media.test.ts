@@ -6,14 +6,14 @@ import { MAX_SIGNED_URLS, SIGNED_URL_SECONDS, SIGNED_URL_STEP_SECONDS } from "..
 import { verifyToken } from "../../worker/auth/verify-token.ts"
 import { verifyLink, signLink } from "../../worker/auth/link-signing.ts"
 import { call, makeSession, nowSeconds, refusal, SECRET, tokenOf } from "./http.ts"
-import { brokenBucket, file, hrefOf, png, sign, upload } from "./files.ts"
+import { brokenBucket, file, hrefOf, png, signUrls, postFile } from "./files.ts"
 
 const T = "med"
 
 async function uploadFile(bytes: Uint8Array, name = "a.png") {
   const token = await tokenOf(T, "ann")
   const session = await makeSession(token)
-  const id: string = (await upload(session, token, bytes, { name })).json.id
+  const id: string = (await postFile(session, token, bytes, { name })).json.id
   return { token, session, id, href: await hrefOf(session, token, `/media/${id}`) }
 }
 
@@ -42,7 +42,7 @@ describe("signing", () => {
       "",
       `/media/${id}`,
     ]
-    const response = await sign(session, token, urls)
+    const response = await signUrls(session, token, urls)
     expect(response.status).toBe(200)
     expect(response.json.signed.map(({ url }: { url: string }) => url)).toEqual(urls)
     const heads = response.json.signed.map(({ href }: { href: string | null }) => href?.split("?token=")[0] ?? null)
@@ -73,13 +73,13 @@ describe("signing", () => {
 
   test("[MS1] is only for the session's owner and its own files, up to MAX_SIGNED_URLS", async () => {
     const { token, session, id } = await uploadFile(png(1))
-    expect(await sign(session, await tokenOf("else", "ann"), [])).toEqual(refusal(404, "session_unknown"))
-    expect(await sign(session, await tokenOf(T, "eve"), [])).toEqual(refusal(404, "session_unknown"))
+    expect(await signUrls(session, await tokenOf("else", "ann"), [])).toEqual(refusal(404, "session_unknown"))
+    expect(await signUrls(session, await tokenOf(T, "eve"), [])).toEqual(refusal(404, "session_unknown"))
     const other = await makeSession(token)
-    expect((await sign(other, token, [`/media/${id}`])).json.signed).toEqual([{ url: `/media/${id}`, href: null }])
+    expect((await signUrls(other, token, [`/media/${id}`])).json.signed).toEqual([{ url: `/media/${id}`, href: null }])
     const many = Array.from({ length: MAX_SIGNED_URLS + 1 }, () => `/media/${id}`)
-    expect(await sign(session, token, many)).toEqual(refusal(400, "field_invalid"))
-    expect((await sign(session, token, many.slice(1))).json.signed).toHaveLength(MAX_SIGNED_URLS)
+    expect(await signUrls(session, token, many)).toEqual(refusal(400, "field_invalid"))
+    expect((await signUrls(session, token, many.slice(1))).json.signed).toHaveLength(MAX_SIGNED_URLS)
   })
 
   test("[MS1] canvases are on CANVAS_ORIGIN if it is set; files never are", async () => {
@@ -131,7 +131,7 @@ describe("signing", () => {
 
   test("[MS7] a URL gets the same signature for a while, which survives a revocation and ends with the session", async () => {
     const { token, session, id, href } = await uploadFile(png(1))
-    const again = (await sign(session, token, [`/media/${id}`])).json.signed[0].href
+    const again = (await signUrls(session, token, [`/media/${id}`])).json.signed[0].href
     const step = (path: string) => JSON.parse(atob(path.split(".")[1] ?? "")).exp % SIGNED_URL_STEP_SECONDS
     expect([step(href), step(again)]).toEqual([0, 0])
     expect((await call("/v1/tokens/revoke", { method: "POST", token, body: "{}" })).status).toBe(200)
@@ -203,7 +203,7 @@ describe("serving", () => {
       ["lines=1-2", 200, 0, 200],
     ] as const),
   ]
-  test.each(RANGES)("[MS4] %s is %i", async (range, status, from, length) => {
+  test.each(RANGES)("[MS4] answers the range %s with %i", async (range, status, from, length) => {
     const bytes = file(200, ...Array.from({ length: 200 }, (_, i) => i)).map((_, i) => 32 + (i % 90))
     const { href } = await uploadFile(bytes)
     const part = await call(href, { headers: { range } })
@@ -215,7 +215,7 @@ describe("serving", () => {
     expect([stale.status, stale.text.length]).toEqual([200, 200])
   })
 
-  test("[MS5] a canvas, a missing file, and a failing bucket", async () => {
+  test("[MS5] serves no canvas and no missing file, and reports a failing bucket", async () => {
     const { href, id, session } = await uploadFile(png(1))
     for (const way of ["get", "head"] as const) {
       const headers = way === "head" ? { range: "bytes=0-1" } : {}

@@ -133,7 +133,7 @@ describe("which files are sent", () => {
     expect(Object.values(late)).toEqual(["left_out", "left_out", "left_out", "left_out"])
   })
 
-  test("[AT7] the estimate for a text is never below its cost", () => {
+  test("[AT7] the estimate for text is never below its cost", () => {
     for (const text of ["plain words ".repeat(99), "ä€東🌦️".repeat(99), "\u07ff".repeat(999)]) {
       const size = new TextEncoder().encode(text).byteLength
       expect(estimateFileTokens(assetOf("t", { ...TYPES.text, size }))).toBeGreaterThanOrEqual(estimateTokens(text))
@@ -176,14 +176,14 @@ async function sendToModel(files: readonly ModelFile[], session: string, questio
   return { content: body.messages[1]?.content, logged }
 }
 
-const whole = (asset: Asset): ModelFile => ({ asset, inclusion: "whole" })
+const includeWhole = (asset: Asset): ModelFile => ({ asset, inclusion: "whole" })
 
-describe("how they are sent", () => {
+describe("how files are sent", () => {
   test("[AT5] images, PDF and audio are sent as parts with their bytes; text as text with its name", async () => {
     const bytes = (text: string) => new TextEncoder().encode(text)
     const put = async (id: string, change: Partial<Asset>, data: Uint8Array) => {
       await env.MEDIA.put(keyOf("mf", id), data)
-      return whole(assetOf(id, { size: data.byteLength, label: `${id}.x`, ...change }))
+      return includeWhole(assetOf(id, { size: data.byteLength, label: `${id}.x`, ...change }))
     }
     const files = [
       await put("png", {}, PNG),
@@ -215,14 +215,14 @@ describe("how they are sent", () => {
   test("[AT5] a long text is cut to its head, with a note of what is missing", async () => {
     const size = MAX_MODEL_TEXT_BYTES + 1000
     await env.MEDIA.put(keyOf("mf", "long"), "x".repeat(size))
-    const { content } = await sendToModel([whole(assetOf("long", { ...TYPES.text, size }))], "mf")
+    const { content } = await sendToModel([includeWhole(assetOf("long", { ...TYPES.text, size }))], "mf")
     const text = JSON.stringify(content)
     expect(text).toContain("[1000 more bytes omitted]")
     expect(text.length).toBeLessThan(MAX_MODEL_TEXT_BYTES + 600)
   })
 
   test("[AT8] a file that the bucket has lost, or can't read, is reported, and the call continues", async () => {
-    expect((await sendToModel([whole(assetOf("gone"))], "mf")).content).toMatchObject([
+    expect((await sendToModel([includeWhole(assetOf("gone"))], "mf")).content).toMatchObject([
       { type: "text" },
       { type: "text", text: expect.stringContaining("could not be read") },
     ])
@@ -243,7 +243,7 @@ describe("how they are sent", () => {
 })
 
 describe("the scripted model", () => {
-  const reply = async (messages: readonly ModelMessage[]): Promise<string> => {
+  const requestReply = async (messages: readonly ModelMessage[]): Promise<string> => {
     const { signal } = new AbortController()
     let text = ""
     for await (const event of createScriptedModel({ SCRIPTED_DELAY_MS: "0" }).stream({
@@ -272,8 +272,8 @@ describe("the scripted model", () => {
   })
 
   test("[MO2] reports a file that didn't fit", async () => {
-    const files: ModelFile[] = [{ asset: assetOf("big"), inclusion: "left_out" }, whole(assetOf("small"))]
-    expect(await reply([{ role: "user", content: "hello", files }])).toContain("because it didn't fit")
+    const files: ModelFile[] = [{ asset: assetOf("big"), inclusion: "left_out" }, includeWhole(assetOf("small"))]
+    expect(await requestReply([{ role: "user", content: "hello", files }])).toContain("because it didn't fit")
   })
 })
 

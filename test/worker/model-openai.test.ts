@@ -21,7 +21,7 @@ const TIMES = { firstByteMs: 1_500, idleMs: 1_500 }
 /** Longer than a test can take, so that only an abort ends a call. */
 const PATIENT = { firstByteMs: 600_000, idleMs: 600_000 }
 
-/** Prepares a call to a scenario of the upstream. Returns a way to run it, its events, and the requests received. */
+/** Prepares a call to a scenario of the upstream. Returns a way to run the call, its events, and the requests received. */
 async function prepareCall(scenario: string, change: Partial<ModelRequest> = {}, times = TIMES) {
   runs += 1
   const run = `m${runs}`
@@ -86,13 +86,13 @@ function lineOf(event: Exclude<ModelEvent, MeterEvent>, tokens: string): string 
   }
 }
 
-describe("what it streams", () => {
+describe("what the adapter streams", () => {
   test.each<[string, string[]]>([
     ["ok", ["text Hello, world.", "finish 21 7"]],
     ["no-usage", ["text Hello.", "finish - -"]],
     ["split-utf8", ["text Grüße, 東京 🌦️!", "finish - -"]],
     ["refusal", ["text I cannot help with that.", "finish - -"]],
-  ])("[MO5] %s", async (scenario, lines) => {
+  ])("[MO5] the response %s is passed on as its events", async (scenario, lines) => {
     expect(describeEvents(await eventsOf(scenario))).toEqual(lines)
   })
 
@@ -105,7 +105,7 @@ describe("what it streams", () => {
     ["usage-cut", { input: 50, cached: 0, cacheWritten: 0, output: 2, reasoning: 0 }],
     ["usage-length", { input: 9, cached: 0, cacheWritten: 0, output: 4, reasoning: 0 }],
   ])(
-    "[MT1] %s: the last report of the tokens comes before the end, even if the call fails",
+    "[MT1] %s: the last report of the token counts comes before the end, even if the call fails",
     async (scenario, tokens) => {
       const events = await eventsOf(scenario)
       expect(events.findLast(({ type }) => type === "usage")).toEqual({ type: "usage", tokens })
@@ -113,7 +113,7 @@ describe("what it streams", () => {
     },
   )
 
-  test("[MT1] before a tool call, the first chunk is a separate event", async () => {
+  test("[MT1] the first chunk is an event of its own, even if a tool call follows", async () => {
     expect((await eventsOf("bad-args")).map(({ type }) => type)).toEqual(["started", "tool_call", "finish"])
   })
 
@@ -131,8 +131,8 @@ describe("what it streams", () => {
   })
 })
 
-describe("what it sends", () => {
-  test("[MO7] the system prompt, the tools, and each result under the id of its call", async () => {
+describe("what the adapter sends", () => {
+  test("[MO7] sends the system prompt, the tools, and each result under the id of its call", async () => {
     const result = (tag: string): string => `{"location":"London, GB"}\n\n${createCardTrailer(tag)}`
     const messages: ModelMessage[] = [
       QUESTION,
@@ -179,7 +179,7 @@ describe("what it sends", () => {
     })
   })
 
-  test("[MO7] two calls and their results, over two requests, as in a turn", async () => {
+  test("[MO7] sends two calls and their results over two requests, as in a turn", async () => {
     const first = await (await prepareCall("cards")).runCall()
     const calls = first.flatMap((event) => (event.type === "tool_call" ? [event] : []))
     const messages: ModelMessage[] = [
@@ -241,7 +241,7 @@ describe("upstream failures", () => {
     await expect.poll(async () => (await seen())[0]?.closed).toBe(true)
   })
 
-  test("[MO8] a host that doesn't respond", async () => {
+  test("[MO8] a host that can't be reached gives model_unreachable", async () => {
     const model = createOpenAiModel({ baseUrl: "http://127.0.0.1:9/v1", modelName: "fake", fileKinds: ALL_FILE_KINDS })
     const events: ModelEvent[] = []
     const { signal } = new AbortController()
@@ -261,7 +261,7 @@ describe("upstream failures", () => {
     expect(await readUpstream(env, "redirected")).toEqual([])
   })
 
-  test("[MO9] each part restarts the silence limit, so a slow answer is read to its end", async () => {
+  test("[MO9] each chunk restarts the silence limit, so a slow answer is read to its end", async () => {
     // The total is longer than the allowed silence, but the pauses of 75 ms stay far shorter, even on a busy machine.
     const { runCall } = await prepareCall("steady", {}, { firstByteMs: 3_000, idleMs: 3_000 })
     expect(describeEvents(await runCall())).toEqual([`text ${"x".repeat(50)}`, "finish - -"])

@@ -35,8 +35,8 @@ async function collectEvents(model: Model, signal = new AbortController().signal
   return events
 }
 
-describe("retries", () => {
-  test("[MO12] retries twice, and then returns the answer or the last fault", async () => {
+describe("a busy model", () => {
+  test("[MO12] is tried again twice, and then its answer or its last fault is returned", async () => {
     const good = modelOf([BUSY], [BUSY], [HELLO, { type: "finish" }])
     expect(await collectEvents(withRetries(good.model, OPTIONS))).toEqual([HELLO, { type: "finish" }])
     const bad = modelOf([BUSY])
@@ -44,7 +44,7 @@ describe("retries", () => {
     expect(bad.callCount()).toBe(3)
   })
 
-  test("[MO12] even after a report of usage, which is not output", async () => {
+  test("[MO12] is tried again even after a usage report, which is not output", async () => {
     const usage: ModelEvent = {
       type: "usage",
       tokens: { input: 5, cached: 0, cacheWritten: 0, output: 0, reasoning: 0 },
@@ -62,7 +62,7 @@ describe("retries", () => {
     expect([spoken.callCount(), refused.callCount()]).toEqual([1, 1])
   })
 
-  test("[MO12] it waits as long as requested, and doesn't retry if the delay is over the limit", async () => {
+  test("[MO12] is tried again after the requested delay, or not at all if the delay is over the limit", async () => {
     const waits: unknown[] = []
     const log = (_event: string, detail: Record<string, unknown>): void => void waits.push(detail["wait_ms"])
     const asks = (afterMs: number | null): ModelEvent => ({ ...BUSY, retry: { afterMs } }) as ModelEvent
@@ -93,7 +93,7 @@ describe("retries", () => {
 })
 
 describe("over HTTP", () => {
-  async function ask(scenario: string, TIME_SCALE = "0.05"): Promise<{ events: ModelEvent[]; requests: number }> {
+  async function callModel(scenario: string, TIME_SCALE = "0.05"): Promise<{ events: ModelEvent[]; requests: number }> {
     const run = `retry-${scenario}-${TIME_SCALE.replace(".", "")}`
     const MODEL_BASE_URL = `${upstreamUrl(env)}/model/${scenario}/${run}`
     const model = createModel({ MODEL: "openai", MODEL_BASE_URL, MODEL_NAME: "fake", TIME_SCALE })
@@ -103,23 +103,23 @@ describe("over HTTP", () => {
   }
 
   test.each(["500", "503-text"])("[MO12] %s is tried three times", async (scenario) => {
-    const { events, requests } = await ask(scenario)
+    const { events, requests } = await callModel(scenario)
     expect(events).toMatchObject([{ type: "fault", fault: "model_unreachable" }])
     expect(requests).toBe(3)
   })
 
   test("[MO12] a temporary 429 isn't visible to the user", async () => {
-    const { events, requests } = await ask("busy-twice")
+    const { events, requests } = await callModel("busy-twice")
     expect(events.map((event) => event.type)).toEqual(["text_delta", "finish"])
     expect(requests).toBe(3)
   })
 
   test.each(["401", "cut-off", "malformed", "error-in-stream"])("[MO12] %s is tried once", async (scenario) => {
-    expect((await ask(scenario)).requests).toBe(1)
+    expect((await callModel(scenario)).requests).toBe(1)
   })
 
   test("[MO12] a Retry-After beyond the limit ends the call at once", async () => {
     expect(7_000).toBeGreaterThan(MAX_RETRY_AFTER_MS * 0.05)
-    expect((await ask("429")).requests).toBe(1)
+    expect((await callModel("429")).requests).toBe(1)
   })
 })

@@ -47,7 +47,7 @@ interface Step {
 }
 
 /** Runs a whole turn as a session does: each call is dispatched with the tag of its ordinal, unless `isBare`. */
-async function turn(messages: ModelMessage[], question: string, isBare = false): Promise<Step[]> {
+async function playTurn(messages: ModelMessage[], question: string, isBare = false): Promise<Step[]> {
   messages.push({ role: "user", content: question })
   const steps: Step[] = []
   let ordinal = 0
@@ -87,7 +87,7 @@ function describeIntent(questions: string): string {
   return ask.kind === "weather" ? `${ask.isTomorrow ? "tomorrow: " : ""}${ask.places.join(" + ")}` : ask.kind
 }
 
-describe("what it understands", () => {
+describe("what the scripted model understands", () => {
   test.each([
     ["What's the weather in London and in Tokyo?", "London + Tokyo"],
     ["What’s the weather like in London, and what about Tokyo?", "London + Tokyo"],
@@ -124,7 +124,7 @@ describe("what it understands", () => {
     ["write a table", "showcase"],
     ["Thanks!", "thanks"],
     ["", "other"],
-  ])("[MO1] %j is %j", (question, expected) => {
+  ])("[MO1] %j is understood as %j", (question, expected) => {
     expect(describeIntent(question)).toBe(expected)
   })
 
@@ -139,7 +139,7 @@ describe("what it understands", () => {
     ["what's the weather? / thanks", "thanks"],
     ["hello / and in Rome?", "other"],
     ["weather in Oslo / and what is a monad?", "other"],
-  ])("[MO1] a follow-up: %j is %j", (questions, expected) => {
+  ])("[MO1] the follow-up in %j is understood as %j", (questions, expected) => {
     expect(describeIntent(questions)).toBe(expected)
   })
 
@@ -163,8 +163,8 @@ describe("what it understands", () => {
 })
 
 describe("a turn about the weather", () => {
-  test("[MO2] thinking, prose, a call per city; then a span per result, prose between, and a closing sentence", async () => {
-    const [first, second] = await turn([], "What's the weather in London and in Tokyo?")
+  test("[MO2] has thinking, prose and a call per city; then a span per result, prose between, and a closing sentence", async () => {
+    const [first, second] = await playTurn([], "What's the weather in London and in Tokyo?")
     expect(first?.events.map((event) => event.type).filter((type, i, all) => type !== all[i - 1])).toEqual([
       "thinking_delta",
       "text_delta",
@@ -218,29 +218,29 @@ describe("a turn about the weather", () => {
   })
 
   test("[MO3] without a trailer it writes no span", async () => {
-    const [, second] = await turn([], "weather in London and Tokyo", true)
+    const [, second] = await playTurn([], "weather in London and Tokyo", true)
     expect(textIn(second?.events ?? [])).not.toContain("<span")
     expect(textIn(second?.events ?? [])).toContain("It is 12 °C in London")
   })
 
   test("[MO3] a failed call is described in a sentence that names its place", async () => {
-    const [, second] = await turn([], "weather in Atlantis and Madrid")
+    const [, second] = await playTurn([], "weather in Atlantis and Madrid")
     const answerText = textIn(second?.events ?? [])
     expect(answerText).toContain(`I couldn't get the weather for **Atlantis**: there is no place called "Atlantis".`)
     expect(answerText).toContain("<span id='weather_2'>It is 26 °C in Madrid")
     expect(answerText).not.toContain("weather_1")
   })
 
-  test("[MO2] a follow-up is a separate turn", async () => {
+  test("[MO2] can follow up on an earlier turn", async () => {
     const messages: ModelMessage[] = []
-    await turn(messages, "Will it rain in Paris tomorrow?")
-    const [first, second] = await turn(messages, "and in Rome?")
+    await playTurn(messages, "Will it rain in Paris tomorrow?")
+    const [first, second] = await playTurn(messages, "and in Rome?")
     expect(callsIn(first?.events ?? [])).toEqual(['weather {"location":"Rome"}'])
     expect(textIn(second?.events ?? [])).toContain("<span id='weather_1'>Tomorrow in Rome: mainly clear, 14 to 24 °C.")
   })
 
   test("[MO1] without a place it asks for one, and calls nothing", async () => {
-    const [only] = await turn([], "what's the weather?")
+    const [only] = await playTurn([], "what's the weather?")
     expect(callsIn(only?.events ?? [])).toEqual([])
     expect(textIn(only?.events ?? [])).toMatch(/^Which city/)
   })
@@ -251,11 +251,11 @@ describe("a turn about the weather", () => {
   })
 })
 
-describe("anything else", () => {
+describe("any other message", () => {
   test.each(["hello", "help", "show me markdown", "thanks", "why is the sky blue?"])(
-    "[MO2] %s: thinking, then prose",
+    "[MO2] %s gives thinking, then prose",
     async (q) => {
-      const [only] = await turn([], q)
+      const [only] = await playTurn([], q)
       expect(textIn(only?.events ?? [], "thinking_delta")).not.toBe("")
       expect(textIn(only?.events ?? [])).not.toBe("")
       expect(only?.events.at(-1)?.type).toBe("finish")
@@ -263,7 +263,7 @@ describe("anything else", () => {
   )
 
   test("[MO2] the showcase has a heading, a table, a list, a quote and code", async () => {
-    const [only] = await turn([], "show me markdown")
+    const [only] = await playTurn([], "show me markdown")
     const answerText = textIn(only?.events ?? [])
     for (const mark of [/^# /m, /^\| --- /m, /^1\. /m, /^> /m, /^```ts$/m]) expect(answerText).toMatch(mark)
   })
@@ -286,7 +286,7 @@ describe("commands", () => {
   test("[MO4] /think thinks, /call calls and reports, /fault fails", async () => {
     const thought = await collectEvents([{ role: "user", content: "/think <b>hm</b>" }])
     expect(textIn(thought, "thinking_delta")).toBe("<b>hm</b>")
-    const [called, answered] = await turn([], "/call teleport {nonsense")
+    const [called, answered] = await playTurn([], "/call teleport {nonsense")
     expect(callsIn(called?.events ?? [])).toEqual(["teleport {nonsense"])
     expect(textIn(answered?.events ?? [])).toContain("`teleport` failed: this tool doesn't exist.")
     const fault: TurnFault = "model_timeout"
@@ -296,7 +296,7 @@ describe("commands", () => {
     })
   })
 
-  test("[MO4] a long text at the usual pace ends in bounded time", async () => {
+  test("[MO4] long text at the usual pace ends in bounded time", async () => {
     let waitedMs = 0
     mockTimers((callback, ms) => {
       waitedMs += ms
@@ -339,7 +339,7 @@ describe("/bench", () => {
     [0, 6, 1],
     [100, 300, 5],
   ])("[MO4] deltas=%i chars=%i tools=%i: exactly that, split evenly", async (deltas, chars, tools) => {
-    const steps = await turn([], `/bench deltas=${deltas} chars=${chars} tools=${tools} delay_ms=0 yield_every=50`)
+    const steps = await playTurn([], `/bench deltas=${deltas} chars=${chars} tools=${tools} delay_ms=0 yield_every=50`)
     const texts = steps.map(({ events }) => events.filter((event) => event.type === "text_delta"))
     expect(steps).toHaveLength(tools + 1)
     expect(texts.flat()).toHaveLength(deltas)
@@ -364,10 +364,10 @@ describe("/bench", () => {
 
   test("[MO4] is stateless, and only the last question counts", async () => {
     const messages: ModelMessage[] = []
-    await turn(messages, "/bench deltas=4 tools=1")
-    const [only] = await turn(messages, "hello")
+    await playTurn(messages, "/bench deltas=4 tools=1")
+    const [only] = await playTurn(messages, "hello")
     expect(textIn(only?.events ?? [])).toMatch(/^Hello/)
-    const again = await turn(messages, "/bench deltas=4 tools=1")
+    const again = await playTurn(messages, "/bench deltas=4 tools=1")
     expect(again).toHaveLength(2)
   })
 

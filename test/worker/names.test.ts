@@ -70,12 +70,12 @@ const BAD_TENANTS: readonly string[] = [
 /** Values that are not strings. */
 const NO_TEXT: readonly unknown[] = [null, 7, true, [], ["acme"], {}, { toString: "acme" }]
 
-const sign = (claims: object): Promise<string> =>
+const signClaims = (claims: object): Promise<string> =>
   new SignJWT({ exp: nowSeconds() + 600, ...claims })
     .setProtectedHeader({ alg: "HS256" })
     .sign(new TextEncoder().encode(RECORDED_SECRET))
 
-const show = (name: unknown): string => JSON.stringify(name).slice(0, 60)
+const showName = (name: unknown): string => JSON.stringify(name).slice(0, 60)
 
 describe("invalid ids", () => {
   test("[RG5] of a tenant, user or session in a token's claims: token_invalid, and no object is called", async () => {
@@ -91,10 +91,10 @@ describe("invalid ids", () => {
         ...["root", "Owner", "", 1, ["owner"]].map((role) => ({ claims: { tenant: "names", sub: "ada", role } })),
       ]
       for (const { claims } of cases) {
-        const headers = { authorization: `Bearer ${await sign(claims)}` }
+        const headers = { authorization: `Bearer ${await signClaims(claims)}` }
         for (const path of ["/v1/sessions", "/v1/sessions/s1/conversation/recent", "/external/sessions/s1/events"]) {
           const response = await fetch(path, { headers })
-          expect([response.status, (await response.json<{ code: string }>()).code], show(claims)).toEqual([
+          expect([response.status, (await response.json<{ code: string }>()).code], showName(claims)).toEqual([
             401,
             "token_invalid",
           ])
@@ -131,22 +131,24 @@ describe("invalid ids", () => {
             ["DELETE", ""],
             ["GET", "/viewers"],
           ] as const)
-            expect(await ask(method, `/v1/sessions/${escaped}${rest}`), show(name)).toMatchObject(unknown)
-          expect(await ask("POST", `/v1/sessions/${escaped}/messages`, { content: "x" }), show(name)).toMatchObject(
+            expect(await ask(method, `/v1/sessions/${escaped}${rest}`), showName(name)).toMatchObject(unknown)
+          expect(await ask("POST", `/v1/sessions/${escaped}/messages`, { content: "x" }), showName(name)).toMatchObject(
             unknown,
           )
         }
         if (escaped !== null) {
-          expect(await ask("GET", `/v1/sessions/s1/events?owner=${escaped}`), show(name)).toMatchObject(field("owner"))
-          expect(await ask("GET", `/v1/sessions?after=1.1.${escaped}`), show(name)).toMatchObject(field("after"))
-          expect(await ask("GET", `/v1/sessions/shared?after=1.ada.${escaped}`), show(name)).toMatchObject(
+          expect(await ask("GET", `/v1/sessions/s1/events?owner=${escaped}`), showName(name)).toMatchObject(
+            field("owner"),
+          )
+          expect(await ask("GET", `/v1/sessions?after=1.1.${escaped}`), showName(name)).toMatchObject(field("after"))
+          expect(await ask("GET", `/v1/sessions/shared?after=1.ada.${escaped}`), showName(name)).toMatchObject(
             field("after"),
           )
         }
-        expect(await ask("POST", "/v1/sessions", { id: name }), show(name)).toMatchObject(field("id"))
+        expect(await ask("POST", "/v1/sessions", { id: name }), showName(name)).toMatchObject(field("id"))
       }
       for (const name of NO_TEXT.filter((one) => one !== null))
-        expect(await ask("POST", "/v1/sessions", { id: name }), show(name)).toMatchObject(field("id"))
+        expect(await ask("POST", "/v1/sessions", { id: name }), showName(name)).toMatchObject(field("id"))
       expect([...asked].sort()).toEqual(["names", "names:ada"])
     })
     expect(await tablesOf(env.DIRECTORY.getByName("names:ada"))).toEqual([])
@@ -170,31 +172,34 @@ describe("invalid ids", () => {
       const { key } = await created.json<{ key: string }>()
       const owner = await tokenFor({ tenant: "names-keys", user: "ada", role: "owner" })
       for (const id of [...BAD_TENANTS, "Acme", "a_b", ...NO_TEXT])
-        expect(await ask("POST", "/v1/tenants", RECORDED_OPERATOR, { id }), show(id)).toEqual([400, "field_invalid"])
+        expect(await ask("POST", "/v1/tenants", RECORDED_OPERATOR, { id }), showName(id)).toEqual([
+          400,
+          "field_invalid",
+        ])
       for (const user of [...BAD_NAMES, ...DOTTED, ...NO_TEXT])
-        expect(await ask("POST", "/v1/tokens", key, { user }), show(user)).toEqual([400, "field_invalid"])
+        expect(await ask("POST", "/v1/tokens", key, { user }), showName(user)).toEqual([400, "field_invalid"])
       for (const name of [...BAD_NAMES, ...DOTTED].filter(isSegment)) {
         const escaped = encodeURIComponent(name)
-        expect(await ask("GET", `/v1/users/${escaped}`, owner), show(name)).toEqual([404, "user_unknown"])
-        expect(await ask("POST", `/v1/users/${escaped}/suspend`, owner), show(name)).toEqual([404, "user_unknown"])
+        expect(await ask("GET", `/v1/users/${escaped}`, owner), showName(name)).toEqual([404, "user_unknown"])
+        expect(await ask("POST", `/v1/users/${escaped}/suspend`, owner), showName(name)).toEqual([404, "user_unknown"])
       }
       for (const name of BAD_TENANTS.filter(isSegment))
         expect(
           await ask("POST", `/v1/tenants/${encodeURIComponent(name)}/keys`, RECORDED_OPERATOR, { name: "k" }),
-          show(name),
+          showName(name),
         ).toEqual([400, "field_invalid"])
       // A header can carry only printable ASCII characters; white space is not tested.
       for (const name of BAD_TENANTS.filter((one) => /^[\x21-\x7e]*$/.test(one)))
         expect(
           await ask("GET", "/v1/keys", formatApiKey({ tenant: name, id: "0".repeat(10), secret: "0".repeat(40) })),
-          show(name),
+          showName(name),
         ).toEqual([401, "key_invalid"])
       const known = ["names-keys", "names-keys:ada", "tenants"]
       expect([...asked].filter((name) => !known.includes(name))).toEqual([])
     })
   })
 
-  test("[RG5] of a user who is to be given read access: field_invalid, and no directory is called", async () => {
+  test("[RG5] of a user who is to get read access: field_invalid, and no directory is called", async () => {
     const token = await tokenOf("names", "eve")
     await call("/v1/sessions", { method: "POST", token, body: '{"id":"mine"}' })
     await withRecordedDeployment({}, async ({ asked, fetch, tokenFor }) => {
@@ -204,7 +209,7 @@ describe("invalid ids", () => {
         if (!isSegment(name)) continue
         for (const method of ["PUT", "DELETE"]) {
           const response = await fetch(`/v1/sessions/mine/viewers/${escaped}`, { method, headers })
-          expect([response.status, (await response.json<{ code: string }>()).code], show(name)).toEqual([
+          expect([response.status, (await response.json<{ code: string }>()).code], showName(name)).toEqual([
             400,
             "field_invalid",
           ])
@@ -235,8 +240,8 @@ describe("invalid ids", () => {
 describe("ids of tenants", () => {
   test("[RG6] every 0.1.0 id is still valid, with or without a region; new ids must be lower case, like a host name", () => {
     for (const name of BAD_TENANTS) {
-      expect(v.is(tenantIdSchema, name), show(name)).toBe(false)
-      expect(v.is(newTenantIdSchema, name), show(name)).toBe(false)
+      expect(v.is(tenantIdSchema, name), showName(name)).toBe(false)
+      expect(v.is(newTenantIdSchema, name), showName(name)).toBe(false)
     }
     const upTo = (count: number): string => "x".repeat(count)
     const old = ["acme", "Acme", "a_b", "-", "demo", "eu.Acme", upTo(MAX_ID_CHARS), `us.${upTo(MAX_ID_CHARS)}`]

@@ -1,4 +1,4 @@
-/** oidc.ts: issuers at real OpenID providers, and the sign-in of a browser without a page, for tests in workerd. */
+/** oidc.ts: registers real OpenID providers and signs in without a page, for tests in workerd. */
 
 import { env } from "cloudflare:test"
 import { nanoid } from "nanoid"
@@ -45,7 +45,7 @@ export async function registerIssuer(tenant: string, { issuer }: RemoteProvider,
   return put.json
 }
 
-/** Returns an API token of the provider, valid for five minutes. Undefined removes a claim. */
+/** Returns the claims of the provider's API token, valid for five minutes. Undefined removes a claim. */
 export function foreignClaims({ issuer }: RemoteProvider, change: Record<string, unknown> = {}) {
   const now = nowSeconds()
   return { iss: issuer, aud: AUDIENCE, sub: "ada", iat: now, exp: now + 300, ...change }

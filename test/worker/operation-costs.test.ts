@@ -27,12 +27,12 @@ const TOLERANCE = { requests: 1, rowsWritten: 2 } as const
 const clock = new PacedClock()
 afterEach(() => clock.uninstall())
 
-/** The real object. While objects are counted, the environment contains counting ones. */
+/** The stub of the real object. While objects are counted, `env` contains counting namespaces. */
 const adasDirectory = env.DIRECTORY.getByName("costs:ada")
 
 const NONE = { requests: 0, rowsRead: 0, rowsWritten: 0 } as const
 
-function subtract(from: ObjectCost = NONE, less: ObjectCost = NONE): ObjectCost {
+function subtractCost(from: ObjectCost = NONE, less: ObjectCost = NONE): ObjectCost {
   return {
     requests: from.requests - less.requests,
     rowsRead: from.rowsRead - less.rowsRead,
@@ -47,7 +47,7 @@ async function closeAndWait(socket: WebSocket | null): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 500))
 }
 
-/** Counts the operations of a page for one session. */
+/** Counts the cost of what a page does with one session. */
 async function countSession({ fetch, takeCost, readSize }: CountedDeployment) {
   const counts: Counts = {}
   const token = await tokenOf("costs", "ada")
@@ -110,7 +110,7 @@ async function countSession({ fetch, takeCost, readSize }: CountedDeployment) {
   // The batch waits, and its alarm is counted above.
   await adasDirectory.flushUsage()
   const { TENANT, DIRECTORY } = await takeCost()
-  if (TENANT !== undefined) counts.usageBatch = { TENANT, DIRECTORY: subtract(DIRECTORY, withoutBatch.DIRECTORY) }
+  if (TENANT !== undefined) counts.usageBatch = { TENANT, DIRECTORY: subtractCost(DIRECTORY, withoutBatch.DIRECTORY) }
   await closeAndWait(socket)
   await takeCost()
   await count("reopenSocket", async () => {
@@ -123,7 +123,7 @@ async function countSession({ fetch, takeCost, readSize }: CountedDeployment) {
   return { counts, bytes: { empty, afterTurns } }
 }
 
-/** Counts the operations of a page for a user who signs in. */
+/** Counts the cost of what a page does for a user who signs in. */
 async function countSignIn({ takeCost }: CountedDeployment): Promise<Counts> {
   await registerIssuer("costs2", await startProvider())
   await new TestBrowser("costs2").signIn("ada")

@@ -4,13 +4,13 @@ import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { findDeploymentFault, LOCAL_OPERATOR_SECRET, LOCAL_SECRET } from "../../worker/env.ts"
 import { call, HOST, makeSession, refusal, tablesOf, tokenOf } from "./http.ts"
-import { createTenant, OPERATOR, post, tokenWith } from "./tenant-access.ts"
+import { createTenant, OPERATOR, postJson, tokenWith } from "./tenant-access.ts"
 
 const LIST = (after?: string) => call(`/v1/tenants${after === undefined ? "" : `?after=${after}`}`, { token: OPERATOR })
 
 describe("a tenant", () => {
   test("[TN1] is created with one key, which can create a working token", async () => {
-    const created = await post("/v1/tenants", OPERATOR, { id: "tn1", name: "Tenant One" })
+    const created = await postJson("/v1/tenants", OPERATOR, { id: "tn1", name: "Tenant One" })
     expect(created).toMatchObject({ status: 201, json: { id: "tn1", name: "Tenant One" } })
     expect(created.json.key).toMatch(/^ck_tn1_/)
     const token = await tokenWith(created.json.key, "ada", { name: "Ada" })
@@ -28,24 +28,26 @@ describe("a tenant", () => {
   test("[TN2] that exists is tenant_taken, and nothing about it changes", async () => {
     const key = await createTenant("tn2")
     const before = (await call("/v1/keys", { token: key })).json
-    expect(await post("/v1/tenants", OPERATOR, { id: "tn2" })).toEqual(refusal(409, "tenant_taken"))
+    expect(await postJson("/v1/tenants", OPERATOR, { id: "tn2" })).toEqual(refusal(409, "tenant_taken"))
     expect((await call("/v1/keys", { token: key })).json).toEqual(before)
   })
 
   test("[TN2] is created by only one of several simultaneous requests", async () => {
-    const answers = await Promise.all(Array.from({ length: 5 }, () => post("/v1/tenants", OPERATOR, { id: "tn2c" })))
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => postJson("/v1/tenants", OPERATOR, { id: "tn2c" })),
+    )
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409])
     const key = answers.find(({ status }) => status === 201)?.json.key
     expect((await call("/v1/keys", { token: key })).json.keys).toHaveLength(1)
   })
 
-  test("[TN2] a creation that ended after the tenant was listed is completed by repeating it", async () => {
+  test("[TN2] whose creation was cut off after it was listed is created by repeating the request", async () => {
     await env.REGISTRY.getByName("tenants").addTenant("tn2d")
     expect(await createTenant("tn2d")).toMatch(/^ck_tn2d_/)
     expect((await LIST("tn2c")).json.tenants.filter(({ id }: { id: string }) => id === "tn2d")).toHaveLength(1)
   })
 
-  test("[TN2] that tokens already name is taken over with its users", async () => {
+  test("[TN2] that existing tokens already name keeps its users' sessions when it is created", async () => {
     const old = await tokenOf("tn2b", "ada")
     const id = await makeSession(old)
     const token = await tokenWith(await createTenant("tn2b"), "ada")
@@ -80,7 +82,7 @@ describe("a tenant", () => {
     expect(asked).toEqual([])
   })
 
-  test("[TN4] the list is ordered by id, in pages", async () => {
+  test("[TN4] is listed by id, in pages", async () => {
     const ids = Array.from({ length: 103 }, (_, n) => `tn4-${String(n).padStart(3, "0")}`)
     for (const id of ids) await env.REGISTRY.getByName("tenants").addTenant(id)
     await env.REGISTRY.getByName("eu.tenants").addTenant("eu.tn4")
@@ -93,9 +95,9 @@ describe("a tenant", () => {
     expect((await LIST("zzz")).json).toEqual({ tenants: [], next: null })
   })
 
-  test("[TN5] that has lost its keys gets another key from the operator", async () => {
+  test("[TN5] that has lost its keys can get another key from the operator", async () => {
     await createTenant("tn5")
-    const given = await post("/v1/tenants/tn5/keys", OPERATOR, { name: "again", roles: ["owner"] })
+    const given = await postJson("/v1/tenants/tn5/keys", OPERATOR, { name: "again", roles: ["owner"] })
     expect(given).toMatchObject({ status: 201, json: { name: "again", roles: ["owner"], used: null, expires: null } })
     expect((await call("/v1/keys", { token: given.json.key })).json.keys).toHaveLength(2)
     // The tenant sees the operator's actions.
@@ -107,7 +109,7 @@ describe("a tenant", () => {
         ["key.created", "operator"],
       ]),
     )
-    expect(await post("/v1/tenants/a:b/keys", OPERATOR, { name: "x" })).toEqual(refusal(400, "field_invalid", "id"))
+    expect(await postJson("/v1/tenants/a:b/keys", OPERATOR, { name: "x" })).toEqual(refusal(400, "field_invalid", "id"))
   })
 })
 
@@ -155,7 +157,7 @@ describe("the operator's secret", () => {
     expect(await call(path, body === undefined ? options : { ...options, body })).toEqual(refusal(404, "route_unknown"))
   })
 
-  test("[TN8] a deployment with an unsafe one serves nothing and gives the reason", () => {
+  test("[TN8] keeps a deployment from serving if it is unsafe, and the response gives the reason", () => {
     const safe = { ENVIRONMENT: "production", AUTH: "jwt", JWT_SECRET: "j".repeat(32), OPERATOR_SECRET: "o".repeat(32) }
     const faultOf = (over: object) => findDeploymentFault({ ...safe, ...over }, new URL(HOST))
     expect(faultOf({})).toBeNull()

@@ -6,7 +6,7 @@
  * real timers, until it is the next one.
  */
 
-/** Timers longer than this, in milliseconds, stay real. They guard against things that do not happen here. */
+/** Timers longer than this, in milliseconds, stay real: they are time limits that no test reaches. */
 const MAX_PACED_MS = 1_000
 /** Interval at which a timer checks whether it is the next one, in milliseconds. */
 const LOOK_MS = 5
@@ -28,7 +28,7 @@ export class PacedClock {
   /** How far this clock is ahead of the real one. */
   #aheadMs = 0
 
-  /** Replaces the clock of the test and of all objects in its isolate. Call this before they are created: they keep `Date.now`. */
+  /** Replaces the clock of the test and its isolate's objects. Call it before they exist, because they keep `Date.now`. */
   install(): void {
     Date.now = () => (this.#isPaced ? this.#nowMs : this.#real.now() + this.#aheadMs)
     globalThis.setTimeout = ((run: () => void, ms = 0) => this.#start(run, ms)) satisfies StartTimer as never
@@ -41,7 +41,7 @@ export class PacedClock {
     globalThis.clearTimeout = this.#real.clearTimeout
   }
 
-  /** From now on, time passes only when everything waits. Outside that, the clock is real. */
+  /** While `work` runs, time passes only when everything waits. Otherwise, the clock is real. */
   async pace(work: () => Promise<void>): Promise<void> {
     this.#nowMs = Date.now()
     this.#isPaced = true

@@ -6,8 +6,8 @@ import { clearCachedSettings } from "../../worker/routes/page-routes.ts"
 import { call, HOST, refusal } from "./http.ts"
 import { SYSTEM_ACTOR } from "../../worker/platform/rpc/actor.ts"
 
-/** A fake of the platform's asset binding that records the Worker's requests. */
-function files() {
+/** Returns a fake of the platform's asset binding that records the Worker's requests. */
+function createFiles() {
   const requests: Request[] = []
   const ASSETS = {
     fetch: async (request: Request) => {
@@ -57,7 +57,7 @@ describe("a hashed file of another version", () => {
     )
   })
 
-  test("[DP10] is looked up only by hashed names of scripts and styles; if the bucket fails, the file is missing", async () => {
+  test("[DP10] is looked up only under hashed names of scripts and styles, and counts as missing if the bucket fails", async () => {
     const asked: string[] = []
     const MEDIA = {
       get: async (key: string) => {
@@ -80,22 +80,22 @@ describe("a hashed file of another version", () => {
   })
 })
 
-function directives(headers: Headers): Map<string, string> {
+function parsePolicy(headers: Headers): Map<string, string> {
   const policy = headers.get("content-security-policy") ?? ""
   return new Map(policy.split("; ").map((one) => [one.split(" ", 1)[0] ?? "", one.split(" ").slice(1).join(" ")]))
 }
 
 async function policyOf(vars: Record<string, unknown>) {
-  const { headers } = await call("/", { env: { ...files(), ...vars } })
-  return directives(headers)
+  const { headers } = await call("/", { env: { ...createFiles(), ...vars } })
+  return parsePolicy(headers)
 }
 
 describe("the page's policy", () => {
   test("[HD1] the page runs, styles and requests only its own resources, and turns no string into markup", async () => {
-    const { ASSETS, requests } = files()
+    const { ASSETS, requests } = createFiles()
     const page = await call("/", { env: { ASSETS }, headers: { "if-none-match": '"1"' } })
     expect(page).toMatchObject({ status: 200, text: "<!doctype html>" })
-    expect(Object.fromEntries(directives(page.headers))).toEqual({
+    expect(Object.fromEntries(parsePolicy(page.headers))).toEqual({
       "default-src": "'none'",
       "script-src": "'self'",
       "style-src": "'self'",
@@ -122,7 +122,7 @@ describe("the page's policy", () => {
       "cache-control": "no-cache",
       "x-file": "yes",
     })
-    // "Not changed" would keep the policy of another day.
+    // A 304 would keep the policy of an earlier response.
     expect(headers["etag"]).toBeUndefined()
     expect(requests[0]?.headers.get("if-none-match")).toBeNull()
   })
@@ -134,7 +134,7 @@ describe("the page's policy", () => {
     expect(headers.get("content-security-policy")).toContain("default-src 'none'")
   })
 
-  test("[HD2] frames only what the tenant of this host allows, at once in the isolate where it was set", async () => {
+  test("[HD2] frames only what the tenant of this host allows; a change takes effect at once in the isolate that made it", async () => {
     await env.TENANT.getByName("demo").setSettings(SYSTEM_ACTOR, {
       embed_origins: ["https://charts.example.com"],
       media_hosts: [],
@@ -156,7 +156,7 @@ describe("the page's policy", () => {
     expect((await policyOf(forAll)).get("frame-src")).toBe(`${own} https://all.example.com`)
   })
 
-  test("[HD2] frames what the deployment allows if the tenant can't be read, and the page is served", async () => {
+  test("[HD2] if the tenant can't be read, the page is served and frames what the deployment allows", async () => {
     const logged = vi.spyOn(console, "error").mockImplementation(() => {})
     const TENANT = { getByName: () => ({ getSettings: () => Promise.reject(new Error("away")) }) }
     const policy = await policyOf({ TENANT, PAGE_TENANT: "hd-away", EMBED_ORIGINS: "https://all.example.com" })

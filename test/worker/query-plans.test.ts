@@ -1,10 +1,10 @@
-/** query-plans.test.ts: no query of a request or a turn scans a table that grows, in the objects of a user and of a tenant. */
+/** query-plans.test.ts: in user and tenant objects, no query of a request or a turn scans a table that grows. */
 
 import { env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { call, makeSession, openSocket, roleToken } from "./http.ts"
 import { createKey, createTenant, tokenWith } from "./tenant-access.ts"
-import { ask } from "./tenant-transfer.ts"
+import { askQuestion } from "./tenant-transfer.ts"
 
 /** Tables whose number of rows grows with use. Other tables have one row, or a bounded number of rows. */
 const GROWING = {
@@ -87,8 +87,8 @@ test("[DI4] no query of a request, a socket or a turn scans a table that grows, 
   const directory = env.DIRECTORY.getByName("plans:ada")
   const session = await makeSession(token)
   const connection = await openSocket(session, token)
-  await ask(session, token, "/say one")
-  await ask(session, token, "/say two")
+  await askQuestion(session, token, "/say one")
+  await askQuestion(session, token, "/say two")
   for (const path of ["/v1/sessions", "/v1/sessions/shared", "/v1/usage/me", "/v1/settings", "/v1/agents"])
     expect((await call(path, { token })).status).toBe(200)
   expect((await call("/v1/users", { token: boss })).status).toBe(200)
@@ -124,7 +124,7 @@ test("[DI4] only a revocation reads all sessions that may hold sockets, to notif
   await takeScans(directory, GROWING.DIRECTORY)
   const next = await roleToken("plans", "bob", "member")
   await openSocket(await makeSession(next), next)
-  await ask(session, next, "/say again")
+  await askQuestion(session, next, "/say again")
   await directory.flushUsage()
   await runDurableObjectAlarm(directory)
   expect((await takeScans(directory, GROWING.DIRECTORY)).scans).toEqual([])

@@ -17,17 +17,18 @@ import { call, HOST, makeSession, openSocket, refusal, roleToken, socketHeaders,
 import { recordAskedObjects } from "./asked-objects.ts"
 import { foreignClaims, registerIssuer, startProvider } from "./oidc.ts"
 
-/** Admits 5 requests per key and minute. If a run crosses the end of a minute, 10 are admitted. */
+/** Admits 5 requests per key and minute, so up to 10 if a run crosses the end of a minute. */
 const RATE_OF_FIVE = Reflect.get(env, "RATE_OF_FIVE") as RateLimit
 const ATTEMPTS = 14
 const MAX_ADMITTED = 10
 
 const createTenant = (): string => `t-${nanoid(8)}`.toLowerCase().replaceAll("_", "x")
-const create = (token: string, over: object) => call("/v1/sessions", { method: "POST", token, body: "{}", env: over })
+const createSession = (token: string, over: object) =>
+  call("/v1/sessions", { method: "POST", token, body: "{}", env: over })
 
 async function createMany(token: string, over: object, attempts = ATTEMPTS) {
   const responses = []
-  for (let i = 0; i < attempts; i++) responses.push(await create(token, over))
+  for (let i = 0; i < attempts; i++) responses.push(await createSession(token, over))
   return responses
 }
 
@@ -52,7 +53,7 @@ test("[LI1] of thousands of creations by one user, the refused ones call no obje
   let admitted = 0
   for (let i = 0; i < attempts; i++) {
     const before = asked.length
-    const { status } = await create(token, { ...over, RATE_WRITE: RATE_OF_FIVE })
+    const { status } = await createSession(token, { ...over, RATE_WRITE: RATE_OF_FIVE })
     if (status === 201) admitted += 1
     else expect([status, asked.length]).toEqual([429, before])
   }
@@ -66,7 +67,7 @@ test("[LI1] writes, reads and sockets are counted separately, and so are users",
   const over = { RATE_WRITE: RATE_OF_FIVE }
   await createMany(ada, over)
   expect((await call("/v1/sessions", { token: ada, env: over })).status).toBe(200)
-  expect((await create(eve, over)).status).toBe(201)
+  expect((await createSession(eve, over)).status).toBe(201)
 })
 
 test("[LI1] a tenant's limit counts all its users' requests, but only those that their own limits admit", async () => {
@@ -80,11 +81,11 @@ test("[LI1] a tenant's limit counts all its users' requests, but only those that
   }
   const statuses = []
   for (const user of ["ada", "eve", "kim"])
-    statuses.push((await create(await tokenOf(tenant, user), { RATE_WRITE_TENANT })).status)
+    statuses.push((await createSession(await tokenOf(tenant, user), { RATE_WRITE_TENANT })).status)
   expect(statuses).toEqual([201, 201, 429])
   expect(counted).toEqual([1, 2, 3].map(() => `write:${tenant}`))
   const RATE_WRITE = { limit: async () => ({ success: false }) }
-  expect((await create(await tokenOf(tenant, "ada"), { RATE_WRITE, RATE_WRITE_TENANT })).status).toBe(429)
+  expect((await createSession(await tokenOf(tenant, "ada"), { RATE_WRITE, RATE_WRITE_TENANT })).status).toBe(429)
   expect(counted).toHaveLength(3)
 })
 
@@ -105,11 +106,11 @@ test("[LI2] a binding that fails or hangs admits the request", async () => {
   const token = await tokenOf(createTenant(), "ada")
   const failing = { limit: () => Promise.reject(new Error("down")) }
   const hanging = { limit: () => new Promise<never>(() => {}) }
-  expect((await create(token, { RATE_WRITE: failing, RATE_WRITE_TENANT: hanging })).status).toBe(201)
-  expect((await create(token, { RATE_WRITE: undefined, RATE_WRITE_TENANT: undefined })).status).toBe(201)
+  expect((await createSession(token, { RATE_WRITE: failing, RATE_WRITE_TENANT: hanging })).status).toBe(201)
+  expect((await createSession(token, { RATE_WRITE: undefined, RATE_WRITE_TENANT: undefined })).status).toBe(201)
 })
 
-test("[LI3] a refused socket is 429, and a browser's is closed with 4429 and the reason", async () => {
+test("[LI3] a refused socket request gets 429; a browser's socket is opened and closed with 4429 and the reason", async () => {
   const over = { ...env, RATE_SOCKET: { limit: async () => ({ success: false }) } }
   const token = await tokenOf(createTenant(), "ada")
   const open = (headers: Record<string, string>) =>
@@ -137,7 +138,7 @@ test("[LI4] a flooding socket gets an error for each frame over the limit, and s
   flooding.socket.close()
 })
 
-test("[LI4] changes over a socket count as writes of the user", async () => {
+test("[LI4] changes made over a socket count as the user's writes", async () => {
   const rates = new FrameRates({ RATE_WRITE: RATE_OF_FIVE })
   const user = { tenant: createTenant(), user: "ada" }
   // The binding counts a change after the change was admitted.
@@ -199,7 +200,7 @@ test("[LI7] an address whose sign-ins failed too often is redirected to the page
   expect((await attempt("2001:db8:8::1")).headers.get("location")).toBe("/#/signin-error/state_invalid")
 })
 
-/** Replaces the binding that counts failed sign-ins: the address has failed too often. */
+/** Replaces the binding that counts failed sign-ins by one that says that the address has failed too often. */
 const FAILED_TOO_OFTEN = { RATE_SIGN_IN: { limit: async () => ({ success: false }) } }
 
 test("[LI7] an API key that the isolate remembers works behind an address that failed", async () => {
@@ -236,7 +237,7 @@ test("[LI7] failed tokens of issuers don't block a valid token of an issuer that
   expect(await read(await sign(provider))).toBe(200)
 })
 
-test("[LI5] requests to /auth count for their address, and not for the tenant", async () => {
+test("[LI5] requests to /auth count for their address and not for the tenant", async () => {
   const counted: string[] = []
   const count = (success: boolean) => ({
     limit: async ({ key }: { key: string }) => {

@@ -37,7 +37,7 @@ export interface RecordedDeployment {
   readonly tokenFor: (claims: Pick<Claims, "tenant" | "user"> & Partial<Claims>) => Promise<string>
 }
 
-/** Runs `work` against a production deployment with these additional bindings. All objects use it meanwhile. */
+/** Runs `work` against a production deployment with these additional bindings. Meanwhile all objects use them. */
 export async function withRecordedDeployment(
   over: Partial<Record<keyof Env, unknown>>,
   work: (deployment: RecordedDeployment) => Promise<void>,

@@ -40,7 +40,7 @@ const exchangeArb: fc.Arbitrary<Exchange> = fc.record({
   steps: fc.array(fc.nat(3), { minLength: 1, maxLength: 5 }),
 })
 
-/** As an upload stores it, with the fields in a different order from the parser's. */
+/** An asset as an upload stores it, with its fields in a different order from the parser's. */
 const PICTURE: Asset = {
   width: 1,
   height: 1,
@@ -158,14 +158,14 @@ describe("times", () => {
     })
   }
 
-  /** The records of an export as "type:call@milliseconds". */
+  /** Returns the records of an export as "type:call@milliseconds". */
   const listTimes = (text: string): string[] =>
     recordsOf(text).map((record) => {
       const call = "callId" in record && record.callId !== undefined ? `:${record.callId}` : ""
       return `${record.type}${call}@${Date.parse(record.timestamp ?? "") - START_MS}`
     })
 
-  test("[RE42] are separate for each record, and calls that ran at the same time overlap", async () => {
+  test("[RE42] are kept for each record, and calls that ran at the same time overlap", async () => {
     const id = await freshSession()
     await writeTimed(id, [
       [10, { type: "step_start" }],

@@ -12,7 +12,12 @@ afterEach(() => void vi.useRealTimers())
 
 const DENIED = refusal(403, "scope_denied")
 
-function scoped(tenant: string, scope: Scope, session?: string, token: string | null = "j1"): Promise<string> {
+function createScopedToken(
+  tenant: string,
+  scope: Scope,
+  session?: string,
+  token: string | null = "j1",
+): Promise<string> {
   const [expires, issued] = [nowSeconds() + 600, Date.now() / 1000]
   return issueToken({ tenant, user: "ada", expires, token, issued, scope, session }, SECRET)
 }
@@ -23,7 +28,7 @@ async function externalToken(id: string, token: string, body = "{}"): Promise<st
   return answer.json.token
 }
 
-const say = (id: string, token: string) =>
+const sendMessage = (id: string, token: string) =>
   call(`/external/sessions/${id}/messages`, { method: "POST", token, body: JSON.stringify({ text: "x" }) })
 
 describe("scopes", () => {
@@ -42,15 +47,16 @@ describe("scopes", () => {
       ["GET", `/v1/sessions/${id}/socket`],
     ]
     for (const scope of ["external", "admin"] as const) {
-      const other = await scoped("au10a", scope, id)
+      const other = await createScopedToken("au10a", scope, id)
       for (const [method, path] of routes) {
         const body = method === "POST" ? { body: "{}" } : {}
         expect(await call(path, { method, token: other, ...body }), `${scope} ${path}`).toEqual(DENIED)
       }
       expect(await call(`/v1/sessions/${id}/socket`, { headers: socketHeaders(other) })).toEqual(DENIED)
     }
-    expect((await call("/v1/sessions", { token: await scoped("au10a", "user") })).status).toBe(200)
-    for (const wrong of [token, await scoped("au10a", "admin", id)]) expect(await say(id, wrong)).toEqual(DENIED)
+    expect((await call("/v1/sessions", { token: await createScopedToken("au10a", "user") })).status).toBe(200)
+    for (const wrong of [token, await createScopedToken("au10a", "admin", id)])
+      expect(await sendMessage(id, wrong)).toEqual(DENIED)
   })
 
   test("[AU10] tokens with an unknown scope, or with scope external but no session, are invalid", async () => {
@@ -73,7 +79,7 @@ describe("scopes", () => {
 })
 
 describe("a token for an external producer", () => {
-  test("[AU11] is issued to the session's owner, for that session, and is valid as long as requested, within limits", async () => {
+  test("[AU11] is issued only to the session's owner, for that session, and lasts as long as requested, within limits", async () => {
     const token = await tokenOf("au11a", "ada")
     const [id, other] = [await makeSession(token), await makeSession(token)]
     const given = await call(`/v1/sessions/${id}/external-token`, { method: "POST", token, body: "{}" })
@@ -81,8 +87,8 @@ describe("a token for an external producer", () => {
     expect(await verifyToken(given.json.token, SECRET, Date.now())).toMatchObject({
       value: { tenant: "au11a", user: "ada", scope: "external", session: id, token: expect.any(String) },
     })
-    expect(await say(id, given.json.token)).toMatchObject({ status: 200 })
-    expect(await say(other, given.json.token)).toEqual(DENIED)
+    expect(await sendMessage(id, given.json.token)).toMatchObject({ status: 200 })
+    expect(await sendMessage(other, given.json.token)).toEqual(DENIED)
     const short = await call(`/v1/sessions/${id}/external-token`, { method: "POST", token, body: '{"seconds":60}' })
     expect(short.json.expires - nowSeconds()).toBeLessThanOrEqual(60)
     for (const seconds of [0, 1.5, -1, MAX_EXTERNAL_TOKEN_SECONDS + 1, "60"]) {
@@ -106,12 +112,12 @@ describe("a token for an external producer", () => {
     const [one, two] = [await externalToken(id, token), await externalToken(id, token)]
     const revoke = (who: string, body: string) => call("/v1/tokens/revoke", { method: "POST", token: who, body })
     expect(await revoke(one, '{"all":true}')).toEqual(DENIED)
-    expect(await revoke(await scoped("au11b", "external", id, null), "{}")).toEqual(DENIED)
+    expect(await revoke(await createScopedToken("au11b", "external", id, null), "{}")).toEqual(DENIED)
     expect(await revoke(one, "{}")).toMatchObject({ status: 200, json: { revoked: "token" } })
-    expect(await say(id, one)).toEqual(refusal(401, "token_revoked"))
-    expect(await say(id, two)).toMatchObject({ status: 200 })
+    expect(await sendMessage(id, one)).toEqual(refusal(401, "token_revoked"))
+    expect(await sendMessage(id, two)).toMatchObject({ status: 200 })
     expect(await revoke(token, '{"all":true}')).toMatchObject({ status: 200 })
-    expect(await say(id, two)).toEqual(refusal(401, "token_revoked"))
+    expect(await sendMessage(id, two)).toEqual(refusal(401, "token_revoked"))
   })
 
   test("[AU11] a request in progress ends when its token is revoked or expires", async () => {

@@ -1,4 +1,4 @@
-/** seal.test.ts: valid and invalid seals of an export. */
+/** seal.test.ts: valid and invalid seals of exports. */
 
 import { expect, test } from "vitest"
 import { deriveExportKey } from "../../worker/auth/verify-token.ts"

@@ -11,7 +11,7 @@ import { NO_SPAN } from "../../worker/telemetry/spans.ts"
 import type { Telemetry } from "../../worker/telemetry/telemetry.ts"
 import { createSession, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
 
-/** A report function that does nothing. */
+/** Telemetry that reports nothing. */
 export const NO_TELEMETRY: Telemetry = {
   tenant: "acme",
   session: "s1",
@@ -20,7 +20,7 @@ export const NO_TELEMETRY: Telemetry = {
 }
 
 let count = 0
-/** Creates a separate session for each test of a file. */
+/** Creates a session under an id that no other test of the file uses. */
 export async function freshSession(prefix: string): Promise<string> {
   count += 1
   const id = `${prefix}${count}`
@@ -57,12 +57,12 @@ export function shownOf({ content: _, ...message }: WireMessage): string {
   return toCanonicalJson(message)
 }
 
-/** Returns the content of an export without traces, which belong to the server that ran the turn. */
+/** Serialises messages without their traces, which belong to the server that ran the turn. */
 export function withoutTraces(messages: readonly WireMessage[]): string {
   return toCanonicalJson(messages.map(({ trace: _, ...message }) => message))
 }
 
-/** Asserts that the client's state of every message equals history. */
+/** Asserts that the client shows every message as history does. Returns the messages of history. */
 export async function expectSame(id: string, client: TestClient): Promise<readonly WireMessage[]> {
   const { messages } = await pageOf(id)
   for (const message of messages) {
@@ -73,7 +73,7 @@ export async function expectSame(id: string, client: TestClient): Promise<readon
 }
 
 /** Reads history and sends hello again, as the page does when the epoch has changed. */
-export async function renew(id: string, client: TestClient): Promise<HistoryPage> {
+export async function renewPage(id: string, client: TestClient): Promise<HistoryPage> {
   const page = await pageOf(id)
   client.messages.clear()
   for (const message of page.messages) client.messages.set(message.id, message)
@@ -102,7 +102,7 @@ export const fault = (reason: string, retry?: { afterMs: number | null }): objec
 })
 
 /** Sends a question and waits until its answer has the given number of segments. */
-export async function begin(client: TestClient, id: string, content: string, segments = 1): Promise<WireMessage> {
+export async function beginTurn(client: TestClient, id: string, content: string, segments = 1): Promise<WireMessage> {
   client.say({ type: "send", id, content })
   await client.untilTrue(() => (answerTo(client, id)?.segments.length ?? 0) >= segments)
   return answerTo(client, id) as WireMessage

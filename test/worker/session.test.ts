@@ -16,7 +16,7 @@ const freshSession = (): Promise<string> => fresh("s")
 const WEATHER = "What's the weather in London and in Tokyo?"
 
 describe("a turn", () => {
-  test("[TU1] the weather in two cities: thinking, prose, two calls, a card for each, and the same in history", async () => {
+  test("[TU1] about the weather in two cities has thinking, prose, two calls and a card for each, live and in history", async () => {
     const id = await freshSession()
     const client = await connect(id)
     client.say({ type: "send", id: "q1", content: WEATHER })
@@ -51,7 +51,7 @@ describe("a turn", () => {
     expect(JSON.stringify(stored)).toContain("rich-media rendering")
   })
 
-  test("[TU2] ordinals count per turn: the next turn's first card is weather_1 again", async () => {
+  test("[TU2] counts its ordinals from 1: the next turn's first card is weather_1 again", async () => {
     const id = await freshSession()
     const client = await connect(id)
     for (const exchange of ["q1", "q2"]) {
@@ -107,7 +107,7 @@ describe("crash and recovery", () => {
     await evictDurableObject(sessionOf(id))
   }
 
-  test("[TU4] a step cut inside text ends the turn and keeps what was shown", async () => {
+  test("[TU4] a step cut off inside text ends the turn and keeps what was shown", async () => {
     const id = await freshSession()
     await storeUnfinishedTurn(id, (recorder) => recorder.feed({ type: "text_delta", delta: "half of a sen" }))
     await runDurableObjectAlarm(sessionOf(id))
@@ -153,7 +153,7 @@ describe("crash and recovery", () => {
 })
 
 describe("history", () => {
-  async function fill(id: string, turns: number): Promise<void> {
+  async function fillSession(id: string, turns: number): Promise<void> {
     await runInDurableObject(sessionOf(id), (_object, state) => {
       const store = createSessionStore(state.storage.sql)
       for (let i = 0; i < turns * 2; i++) {
@@ -186,7 +186,7 @@ describe("history", () => {
 
   test("[HI1] [HI2] pages return every message once, oldest first inside a page", async () => {
     const id = await freshSession()
-    await fill(id, 20)
+    await fillSession(id, 20)
     const seen: string[] = []
     let cursor: string | undefined
     do {
@@ -228,7 +228,7 @@ describe("history", () => {
   test("[HI3] [ST6] a page, and finding the last seq on a wake, read the same rows in a long session and a short one", async () => {
     const reads = async (turns: number): Promise<number[]> => {
       const id = await freshSession()
-      await fill(id, turns)
+      await fillSession(id, turns)
       return runInDurableObject(sessionOf(id), (_object, state) => {
         const store = createSessionStore(state.storage.sql)
         store.readLastSeq()

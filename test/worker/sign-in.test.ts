@@ -14,7 +14,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** The name of the cookie of the sign-in that a callback completes. */
+/** Returns the name of the cookie for the sign-in that a callback completes. */
 function cookieOf(callback: string): string {
   return `__Host-cuecard-signin-${new URL(callback).searchParams.get("state")?.slice(0, 12)}`
 }
@@ -85,12 +85,12 @@ describe("a sign-in", () => {
     }
   })
 
-  test("[SI2] is completed only in the browser that began it, once, and in time", async () => {
+  test("[SI2] can be completed only in the browser that began it, only once, and only in time", async () => {
     const provider = await startProvider()
     await registerIssuer("si-once", provider)
     const browser = new TestBrowser("si-once")
     const callback = await browser.beginSignIn()
-    // In another browser, a link that somebody received signs nobody in.
+    // In another browser, the callback's link signs nobody in.
     const stranger = new TestBrowser("si-once")
     expect((await stranger.get(callback)).headers.get("location")).toBe(errorPath("state_invalid"))
     expect(await stranger.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
@@ -152,7 +152,7 @@ describe("a sign-in", () => {
   })
 })
 
-test("[SI12] each provider returns to a separate address, and to no other address", async () => {
+test("[SI12] each provider returns to an address of its own, and to no other address", async () => {
   const provider = await startProvider()
   await registerIssuer("si-mixed", provider)
   const browser = new TestBrowser("si-mixed")
@@ -188,7 +188,7 @@ describe("a failed sign-in", () => {
     ["a token of the future", { idToken: { iat: 4_000_000_000 } }, "clock_skewed"],
     ["a token that is not valid yet", { idToken: { nbf: 4_000_000_000 } }, "clock_skewed"],
     ["another authorized party", { idToken: { azp: "another" } }, "identity_invalid"],
-  ] as const)("[SI3] %s", async (_name, faults, code) => {
+  ] as const)("[SI3] is reported after %s", async (_name, faults, code) => {
     const provider = await startProvider()
     const tenant = `si-fault-${new URL(provider.issuer).port}`
     await registerIssuer(tenant, provider)
@@ -199,7 +199,7 @@ describe("a failed sign-in", () => {
     expect(await browser.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
   })
 
-  test("[SI3] an unknown provider, a removed one, and a host without a tenant", async () => {
+  test("[SI3] is reported for an unknown provider, a removed one, and a host without a tenant", async () => {
     const provider = await startProvider()
     await registerIssuer("si-gone", provider)
     const browser = new TestBrowser("si-gone")
@@ -216,7 +216,7 @@ describe("a failed sign-in", () => {
   test.each([
     ["a directory that crashes", () => Promise.reject(new Error("gone"))],
     ["a full list of revocations", async () => ({ ok: false, fault: { reason: "revocations_full", max: 1 } })],
-  ])("[SI3] %s", async (name, addLogin) => {
+  ])("[SI3] is reported after %s", async (name, addLogin) => {
     const tenant = `si-${name.replaceAll(" ", "-")}`
     await registerIssuer(tenant, await startProvider())
     const browser = new TestBrowser(tenant)
@@ -272,12 +272,12 @@ describe("where a sign-in returns", () => {
     ["", "/"],
     [`/${"x".repeat(600)}`, "/"],
     ["/\u2028", "/"],
-  ])("[SI4] %j → %s", (to, path) => {
+  ])("[SI4] for to=%j is %s", (to, path) => {
     expect(toLocalPath(to, HOST)).toBe(path)
   })
 })
 
-describe("requests of other sites", () => {
+describe("requests from other sites", () => {
   test("[SI8] only the page can get a token or sign out", async () => {
     const provider = await startProvider()
     await registerIssuer("si-csrf", provider)
@@ -337,7 +337,7 @@ describe("the tenant of a host", () => {
     ["https://acme.chat.test.evil.example/", null],
     ["https://-a.chat.test/", null],
     ["https://a_b.chat.test/", null],
-  ])("[SI10] %s → %s", (url, tenant) => {
+  ])("[SI10] for %s is %s", (url, tenant) => {
     expect(getPageTenant(vars, new URL(url))).toBe(tenant)
   })
 

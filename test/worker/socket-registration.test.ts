@@ -91,7 +91,7 @@ describe("opening a socket", () => {
     expect([asked.mock.calls.length, access.mock.calls.length]).toEqual([1, 1])
   })
 
-  test("[AU18] with a token that another isolate has revoked: the socket is closed when the directory has responded", async () => {
+  test("[AU18] with a token that another isolate has revoked is undone: the socket closes when the directory has responded", async () => {
     const token = await tokenOf("au18c", "ada")
     const id = await makeSession(token)
     await revokeElsewhere("au18c", token)
@@ -99,7 +99,7 @@ describe("opening a socket", () => {
     expect(await listHolders("au18c")).toEqual([])
   })
 
-  test("[AU18] [US7] for a suspended user: the same", async () => {
+  test("[AU18] [US7] as a suspended user is undone in the same way", async () => {
     const token = await tokenOf("au18d", "ada")
     const id = await makeSession(token)
     await directoryOf("au18d").applyUserState({ version: 1, suspended: true, role: "member", upTo: null })
@@ -116,7 +116,7 @@ describe("opening a socket", () => {
     await expectEnd(connection, "token_revoked")
   })
 
-  test("[AU18] asks again if the last check was long ago, so that trust doesn't end before the registration", async () => {
+  test("[AU18] checks the token again if the last check was long ago, so that trust doesn't end before the registration", async () => {
     const token = await tokenOf("au18f", "ada")
     const id = await makeSession(token)
     await call("/v1/sessions", { token })

@@ -2,7 +2,7 @@
 
 import { env, runInDurableObject } from "cloudflare:test"
 
-/** All rows of all tables and the key-value entries, but not the alarm, which an opening socket sets to its token's end. */
+/** Returns all rows and key-value entries, but not the alarm, which an opening socket sets to its token's end. */
 export async function digestOf(stub: DurableObjectStub, without: readonly string[] = []): Promise<string> {
   return await runInDurableObject(stub, (_object, { storage }) => {
     const tables = storage.sql

@@ -1,4 +1,4 @@
-/** stored-bytes.test.ts: the counts of stored bytes of users and tenants, through uploads, deletions, kills and lost reports. */
+/** stored-bytes.test.ts: counts users' and tenants' stored bytes through uploads, deletions, kills and lost reports. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import fc from "fast-check"
@@ -10,7 +10,7 @@ import { SessionBytes } from "../../worker/limits/session-bytes.ts"
 import type { BytesReport } from "../../worker/platform/rpc/directory-rpc.ts"
 import type { Claims } from "../../worker/platform/rpc/claims.ts"
 import { assertPropertyAsync } from "../support/seeded.ts"
-import { file, png, upload } from "./files.ts"
+import { file, png, postFile } from "./files.ts"
 import { call, makeSession, refusal, tokenOf } from "./http.ts"
 
 const createName = (): string => `n${nanoid(8)}`.toLowerCase().replaceAll(/[-_]/g, "x")
@@ -18,7 +18,7 @@ const claimsOf = (tenant: string, user: string): Claims => ({ tenant, user, expi
 const directoryOf = (tenant: string, user: string) => env.DIRECTORY.getByName(`${tenant}:${user}`)
 const sessionOf = (tenant: string, id: string) => env.SESSION.getByName(`${tenant}:${id}`)
 
-/** Returns the directory's count. */
+/** Returns the directory's count of the user's bytes, which must equal the sum over the sessions. */
 const countUser = (tenant: string, user: string) =>
   runInDurableObject(directoryOf(tenant, user), (_object, { storage: { sql } }) => {
     const read = (query: string) => Number(sql.exec(query).one()["n"])
@@ -35,14 +35,14 @@ const countTenant = (tenant: string) =>
     return sum
   })
 
-/** Returns the files of a session according to its own rows. */
+/** Returns the bytes of a session's files according to its own rows. */
 const countFiles = (tenant: string, id: string) =>
   runInDurableObject(sessionOf(tenant, id), (_object, { storage: { sql } }) => {
     const tables = sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'asset'").toArray()
     return tables.length === 0 ? 0 : Number(sql.exec("SELECT coalesce(sum(size), 0) AS n FROM asset").one()["n"])
   })
 
-const fill = (tenant: string, user: string, bytes: number, session = "filler") =>
+const reportFiller = (tenant: string, user: string, bytes: number, session = "filler") =>
   directoryOf(tenant, user).reportBytes({ session, bytes, n: Date.now(), isRequired: true })
 
 describe("a user", () => {
@@ -50,15 +50,15 @@ describe("a user", () => {
     const [tenant, user] = [createName(), "ada"]
     const token = await tokenOf(tenant, user)
     const id = await makeSession(token)
-    await fill(tenant, user, MAX_USER_STORED_BYTES - 60_000)
-    expect((await upload(id, token, png(1, 50_000))).status).toBe(201)
-    expect(await upload(id, token, png(2, 50_000))).toEqual(refusal(409, "storage_full", "10 GB"))
+    await reportFiller(tenant, user, MAX_USER_STORED_BYTES - 60_000)
+    expect((await postFile(id, token, png(1, 50_000))).status).toBe(201)
+    expect(await postFile(id, token, png(2, 50_000))).toEqual(refusal(409, "storage_full", "10 GB"))
     await expect.poll(() => countUser(tenant, user)).toBe(MAX_USER_STORED_BYTES - 10_000)
     // These bytes are stored already.
     expect((await call(`/v1/sessions/${id}`, { method: "DELETE", token })).status).toBe(204)
     expect(await countUser(tenant, user)).toBe(MAX_USER_STORED_BYTES - 60_000)
     const next = await makeSession(token)
-    expect((await upload(next, token, png(2, 50_000))).status).toBe(201)
+    expect((await postFile(next, token, png(2, 50_000))).status).toBe(201)
   })
 
   test("[LI10] imports and producers are refused as well, but messages are not", async () => {
@@ -66,7 +66,7 @@ describe("a user", () => {
     const token = await tokenOf(tenant, user)
     const id = await makeSession(token)
     const issued = await call(`/v1/sessions/${id}/external-token`, { method: "POST", token, body: "{}" })
-    await fill(tenant, user, MAX_USER_STORED_BYTES + 1)
+    await reportFiller(tenant, user, MAX_USER_STORED_BYTES + 1)
     const imported = await call(`/v1/sessions/${id}/import`, { method: "POST", token, body: "{}" })
     expect(imported).toEqual(refusal(409, "storage_full"))
     const path = `/external/sessions/${id}/messages`
@@ -132,7 +132,7 @@ describe("a user", () => {
     const [tenant, user] = [createName(), "ada"]
     const token = await tokenOf(tenant, user)
     const id = await makeSession(token)
-    expect((await upload(id, token, file(5, "hello"))).status).toBe(201)
+    expect((await postFile(id, token, file(5, "hello"))).status).toBe(201)
     await expect.poll(() => countUser(tenant, user)).toBe(5)
     await runInDurableObject(sessionOf(tenant, id), async (_object, { storage }) => {
       storage.sql.exec("DELETE FROM asset")
@@ -143,7 +143,7 @@ describe("a user", () => {
     await expect.poll(() => countUser(tenant, user)).toBe(0)
   })
 
-  test("[LI10] an older report changes nothing", async () => {
+  test("[LI10] keeps the newer count when an older report arrives", async () => {
     const [tenant, user] = [createName(), "ada"]
     const directory = directoryOf(tenant, user)
     const report = (bytes: number, n: number) => directory.reportBytes({ session: "s", bytes, n, isRequired: false })
@@ -157,7 +157,7 @@ describe("a user", () => {
   })
 })
 
-/** Creates a session with a separate table. `respond` answers its reports. */
+/** Runs `run` with a byte counter on empty tables, whose reports `respond` answers. Returns the reports and the outcome. */
 function withSessionBytes<T>(
   respond: (report: Omit<BytesReport, "session">) => Result<number>,
   run: (bytes: SessionBytes, set: { databaseBytes: number; now: number; failing: boolean }) => Promise<T>,
@@ -244,13 +244,13 @@ describe("a session", () => {
 })
 
 describe("a tenant", () => {
-  test("[LI11] its number lags by less than a step for each user, and falls when theirs fall", async () => {
+  test("[LI11] has a total that lags by less than a step per user, and falls when the users' counts fall", async () => {
     const tenant = createName()
-    await fill(tenant, "ada", TENANT_STEP_BYTES - 1)
+    await reportFiller(tenant, "ada", TENANT_STEP_BYTES - 1)
     expect(await countTenant(tenant).catch(() => 0)).toBe(0)
-    await fill(tenant, "ada", TENANT_STEP_BYTES, "other")
+    await reportFiller(tenant, "ada", TENANT_STEP_BYTES, "other")
     expect(await countTenant(tenant)).toBe(2 * TENANT_STEP_BYTES - 1)
-    await fill(tenant, "eve", 3 * TENANT_STEP_BYTES)
+    await reportFiller(tenant, "eve", 3 * TENANT_STEP_BYTES)
     expect(await countTenant(tenant)).toBe(5 * TENANT_STEP_BYTES - 1)
     await directoryOf(tenant, "ada").removeBytes("other")
     expect(await countTenant(tenant)).toBe(4 * TENANT_STEP_BYTES - 1)

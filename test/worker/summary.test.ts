@@ -34,7 +34,7 @@ function lookUpIn(messages: readonly Message[]): MessageLookup {
   }
 }
 
-/** Turns of about 100 tokens each, with numbered texts. */
+/** Returns turns of about 100 tokens each, with numbered text. */
 function turnsOf(count: number): Message[] {
   return Array.from({ length: count }, (_, i) => [
     userMessage(`q${i} ${"x".repeat(196)}`),
@@ -43,13 +43,13 @@ function turnsOf(count: number): Message[] {
 }
 
 describe("what is summarised", () => {
-  const plan = (messages: readonly Message[], budget: number) =>
+  const planMessages = (messages: readonly Message[], budget: number) =>
     planSummary(answerOf(), messages.length, createPastTurns(lookUpIn(messages), 1e6), budget)
 
   test("[TU9] nothing is summarised while the context fits; near the budget, all turns except the newest are", () => {
     const messages = [...turnsOf(6), userMessage("now")]
-    expect(plan(messages, 1_000)).toBeNull()
-    const due = plan(messages, 700)
+    expect(planMessages(messages, 1_000)).toBeNull()
+    const due = planMessages(messages, 700)
     expect(due?.upto).toBe(10)
     expect(due?.messages).toHaveLength(10)
     expect(due?.messages[0]).toMatchObject({ content: expect.stringContaining("q0") })
@@ -59,7 +59,7 @@ describe("what is summarised", () => {
   test("[TU9] the next summary begins where the last one ended, and includes it", () => {
     const messages = [...turnsOf(12), userMessage("now")]
     messages[11] = { ...(messages[11] as Message), summary: { text: "before six", upto: 8 } }
-    const due = plan(messages, 800)
+    const due = planMessages(messages, 800)
     expect(due?.previous?.text).toBe("before six")
     expect(due?.messages[0]).toMatchObject({ content: expect.stringContaining("q4") })
     expect(due?.upto).toBeGreaterThan(12)
@@ -79,13 +79,13 @@ describe("what is summarised", () => {
       userMessage("now"),
     ]
     messages[5] = { ...(messages[5] as Message), summary: { text: "THE OLD SUMMARY", upto: 4 } }
-    const due = plan(messages, 1_000)
+    const due = planMessages(messages, 1_000)
     expect(due?.previous?.text).toBe("THE OLD SUMMARY")
     expect(due?.upto).toBe(12)
     expect(estimateMessageTokens(due?.messages ?? [])).toBeLessThanOrEqual(1_000)
   })
 
-  test("[TU9] a turn that already has a summary makes no second one", () => {
+  test("[TU9] a turn that already has a summary gets no second one", () => {
     const current = { ...answerOf(), summary: { text: "x", upto: 2 } }
     const messages = [...turnsOf(9), userMessage("now")]
     expect(planSummary(current, messages.length, createPastTurns(lookUpIn(messages), 1e6), 100)).toBeNull()
@@ -163,7 +163,7 @@ test("[TU9] in a real session: the summary is stored with its answer, shown live
   expect(messages).toHaveLength(10)
   expect(messages[0]?.content).toContain("Question 0")
   expect(messages.at(-1)).toMatchObject({ summary: answer.summary })
-  // The next turn fits again and makes no second summary.
+  // The next turn fits again and gets no summary.
   client.say({ type: "send", id: "q10", content: "/say more" })
   expect((await client.untilEnd("q10")).summary).toBeUndefined()
   client.messages.delete("u0")

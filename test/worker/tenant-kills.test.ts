@@ -7,25 +7,25 @@ import { REQUESTS_PER_SLICE, runExportSlice } from "../../worker/leaving/export-
 import { type Job, JobRows } from "../../worker/leaving/job-rows.ts"
 import { createTenantContent } from "../../worker/tenant/tenant-content.ts"
 import { watchCalls } from "../support/watch-calls.ts"
-import { png, upload } from "./files.ts"
+import { png, postFile } from "./files.ts"
 import { call, makeSession } from "./http.ts"
 import { call as asks, say, script } from "./session-helpers.ts"
 import {
-  ask,
+  askQuestion,
   downloadArchive,
   exportSession,
   ownerToken,
-  register,
+  registerUser,
   roleToken,
   skipWait,
   uploadFile,
 } from "./tenant-transfer.ts"
 
-const stub = (tenant: string) => env.TENANT.getByName(tenant)
+const tenantStubOf = (tenant: string) => env.TENANT.getByName(tenant)
 
 /** Makes an object die at its n-th call to another object or the bucket. Resolves to the number of its calls. */
 async function dieAtCall(tenant: string, n: number): Promise<void> {
-  await runInDurableObject(stub(tenant), (object, state) => {
+  await runInDurableObject(tenantStubOf(tenant), (object, state) => {
     let calls = 0
     const count = (): void => {
       calls += 1
@@ -54,7 +54,7 @@ async function runKilled(tenant: string, isDone: () => Promise<boolean>): Promis
   for (let n = 1; ; n += 1) {
     await dieAtCall(tenant, n).catch(() => {})
     await skipWait(tenant).catch(() => {})
-    await runDurableObjectAlarm(stub(tenant)).catch(() => {})
+    await runDurableObjectAlarm(tenantStubOf(tenant)).catch(() => {})
     // The environment belongs to the test's isolate, so it is the same for the next object.
     Object.assign(env, ORIGINAL)
     if (await isDone().catch(() => false)) return n
@@ -62,21 +62,25 @@ async function runKilled(tenant: string, isDone: () => Promise<boolean>): Promis
   }
 }
 
-async function fill(tenant: string): Promise<string[]> {
-  await register(tenant, "boss", "owner")
-  await register(tenant, "ada")
+async function fillTenant(tenant: string): Promise<string[]> {
+  await registerUser(tenant, "boss", "owner")
+  await registerUser(tenant, "ada")
   const token = await roleToken(tenant, "ada", "member")
   const sessions = [await makeSession(token, "One"), await makeSession(token, "Two"), await makeSession(token)]
   const [first = ""] = sessions
-  expect((await upload(first, token, png(5))).status).toBe(201)
-  await ask(first, token, script([asks("agents_message", { agent: "weather", message: "Rain in Lima?" })], [say("ok")]))
-  await ask(sessions[1] ?? "", token, "What is the weather in Oslo?")
+  expect((await postFile(first, token, png(5))).status).toBe(201)
+  await askQuestion(
+    first,
+    token,
+    script([asks("agents_message", { agent: "weather", message: "Rain in Lima?" })], [say("ok")]),
+  )
+  await askQuestion(sessions[1] ?? "", token, "What is the weather in Oslo?")
   return sessions
 }
 
 /** Returns the number of calls that each slice of an export makes to other objects and to the bucket. */
 async function countCalls(tenant: string): Promise<number[]> {
-  return await runInDurableObject(stub(tenant), async (_object, { storage }) => {
+  return await runInDurableObject(tenantStubOf(tenant), async (_object, { storage }) => {
     let calls = 0
     const count = (): void => {
       calls += 1
@@ -104,11 +108,11 @@ async function countCalls(tenant: string): Promise<number[]> {
 }
 
 test("[TX2] an export of many small files makes few requests per event", async () => {
-  await register("kill-many", "ada")
+  await registerUser("kill-many", "ada")
   const token = await roleToken("kill-many", "ada", "member")
   const sessions = await Promise.all(Array.from({ length: 8 }, async (_, n) => await makeSession(token, `S${n}`)))
   const fillSession = async (id: string): Promise<void> => {
-    for (let n = 0; n < 90; n += 1) expect((await upload(id, token, png(n))).status).toBe(201)
+    for (let n = 0; n < 90; n += 1) expect((await postFile(id, token, png(n))).status).toBe(201)
   }
   await Promise.all(sessions.map(fillSession))
   const counts = await countCalls("kill-many")
@@ -119,10 +123,13 @@ test("[TX2] an export of many small files makes few requests per event", async (
 
 describe("a job that is killed at every step", () => {
   test("[TX2] [TX5] exports everything once, and imports everything once", async () => {
-    const sessions = await fill("kill-from")
+    const sessions = await fillTenant("kill-from")
     const boss = await ownerToken("kill-from")
     const { id } = (await call("/v1/tenant/export", { method: "POST", token: boss })).json
-    const kills = await runKilled("kill-from", async () => (await stub("kill-from").findExport(id))?.state === "done")
+    const kills = await runKilled(
+      "kill-from",
+      async () => (await tenantStubOf("kill-from").findExport(id))?.state === "done",
+    )
     // On a busy machine an alarm may run before the object can be made to die, so fewer calls are hit.
     expect(kills).toBeGreaterThan(2)
     const archive = await downloadArchive("kill-from", id)
@@ -131,9 +138,9 @@ describe("a job that is killed at every step", () => {
     const token = await ownerToken("kill-to")
     const started = (await call("/v1/tenant/import", { method: "POST", token, body: archive.manifest })).json
     for (const [i, file] of archive.files.entries()) await uploadFile(started.id, i + 1, file, token)
-    const state = async () => (await stub("kill-to").findImport(started.id))?.state
+    const state = async () => (await tenantStubOf("kill-to").findImport(started.id))?.state
     expect(await runKilled("kill-to", async () => (await state()) !== "running")).toBeGreaterThan(1)
-    expect(await stub("kill-to").findImport(started.id)).toMatchObject({ state: "done", tally, skipped: 0 })
+    expect(await tenantStubOf("kill-to").findImport(started.id)).toMatchObject({ state: "done", tally, skipped: 0 })
     const [before, after] = [await roleToken("kill-from", "ada", "member"), await roleToken("kill-to", "ada", "member")]
     for (const session of sessions)
       expect(await exportSession(session, after)).toEqual(await exportSession(session, before))
@@ -141,9 +148,9 @@ describe("a job that is killed at every step", () => {
   })
 
   test("[BK3] writes a scheduled backup once, with its manifest last", async () => {
-    await fill("kill-backup")
-    expect(await stub("kill-backup").startBackup("kill-backup", 0)).toBe("started")
-    const find = async () => (await stub("kill-backup").listBackups())[0]
+    await fillTenant("kill-backup")
+    expect(await tenantStubOf("kill-backup").startBackup("kill-backup", 0)).toBe("started")
+    const find = async () => (await tenantStubOf("kill-backup").listBackups())[0]
     expect(await runKilled("kill-backup", async () => (await find())?.state === "done")).toBeGreaterThan(2)
     const backup = await find()
     const { objects } = await (env.BACKUP as R2Bucket).list({ prefix: backup?.folder ?? "none" })
@@ -153,22 +160,22 @@ describe("a job that is killed at every step", () => {
   })
 
   test("[LV2] [LV7] erases a user, and then the whole tenant", async () => {
-    const sessions = await fill("kill-erase")
+    const sessions = await fillTenant("kill-erase")
     const boss = await ownerToken("kill-erase")
     const { id } = (await call("/v1/users/ada", { method: "DELETE", token: boss })).json
-    const isErased = async () => (await stub("kill-erase").findReceipt(id))?.state === "done"
+    const isErased = async () => (await tenantStubOf("kill-erase").findReceipt(id))?.state === "done"
     expect(await runKilled("kill-erase", isErased)).toBeGreaterThan(2)
     for (const session of sessions)
       expect(
         (await env.SESSION.getByName(`kill-erase:${session}`).describe({ tenant: "kill-erase", user: "ada" })).ok,
       ).toBe(false)
     expect((await env.MEDIA.list({ prefix: "kill-erase/" })).objects).toEqual([])
-    expect(await stub("kill-erase").findUser("ada")).toBeNull()
+    expect(await tenantStubOf("kill-erase").findUser("ada")).toBeNull()
     const body = JSON.stringify({ confirm: "kill-erase" })
     expect((await call("/v1/tenant", { method: "DELETE", token: boss, body })).status).toBe(202)
-    const isGone = async () => (await stub("kill-erase").getTenantReceipt())?.state === "done"
+    const isGone = async () => (await tenantStubOf("kill-erase").getTenantReceipt())?.state === "done"
     expect(await runKilled("kill-erase", isGone)).toBeGreaterThan(1)
-    expect((await stub("kill-erase").getStanding()).status).toBe("erased")
-    expect(await stub("kill-erase").listUsers("", "", 9)).toEqual([])
+    expect((await tenantStubOf("kill-erase").getStanding()).status).toBe("erased")
+    expect(await tenantStubOf("kill-erase").listUsers("", "", 9)).toEqual([])
   })
 })

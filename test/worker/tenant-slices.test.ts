@@ -13,12 +13,12 @@ import { createTenantContent } from "../../worker/tenant/tenant-content.ts"
 import { watchCalls } from "../support/watch-calls.ts"
 import { makeSession } from "./http.ts"
 import { call as asks, say, script } from "./session-helpers.ts"
-import { ask, exportSession, register, roleToken } from "./tenant-transfer.ts"
+import { askQuestion, exportSession, registerUser, roleToken } from "./tenant-transfer.ts"
 
 const SENDER = { tenant: "slice-from", user: "ada" }
 const RECEIVER = { tenant: "slice-to", user: "ada" }
 
-/** Runs something with a host whose calls to other objects and to the bucket are reported before they happen. */
+/** Calls `run` with a host that reports its calls to other objects and to the bucket before it makes them. */
 async function withHost<T>(
   tenant: string,
   onCall: () => void,
@@ -43,7 +43,7 @@ function addJob({ rows }: LeavingHost, id: string, kind: JobKind, tenant: string
   rows.add({ id, kind, state: "running", tenant, target: tenant, progress, ...times })
 }
 
-/** The numbers of calls that the slices of a job make. Each slice first fails at its n-th call, with another n. */
+/** Returns how many calls each slice of a job makes. Each slice first fails at its n-th call, with a different n each. */
 async function countCalls(tenant: string, id: string, runSlice: RunSlice): Promise<number[]> {
   const counts: number[] = []
   const attempt = async (failAt: number): Promise<boolean> => {
@@ -90,10 +90,14 @@ const findFiles = async (prefix: string): Promise<string[]> =>
   (await env.MEDIA.list({ prefix })).objects.map(({ key }) => key.slice(prefix.length)).sort()
 
 test("[TX2] [TX5] a conversation and an agent's with 300 files each are exported and imported in several events", async () => {
-  await register(SENDER.tenant, SENDER.user)
+  await registerUser(SENDER.tenant, SENDER.user)
   const token = await roleToken(SENDER.tenant, SENDER.user, "member")
   const session = await makeSession(token, "Wide")
-  await ask(session, token, script([asks("agents_message", { agent: "weather", message: "Rain?" })], [say("ok")]))
+  await askQuestion(
+    session,
+    token,
+    script([asks("agents_message", { agent: "weather", message: "Rain?" })], [say("ok")]),
+  )
   const agent = JSON.stringify(await exportSession(session, token)).match(/agent-[0-9a-f]{32}/)?.[0] ?? ""
   for (const id of [session, agent]) await storeFiles(SENDER.tenant, id, 300, 20)
   await withHost(
@@ -106,7 +110,7 @@ test("[TX2] [TX5] a conversation and an agent's with 300 files each are exported
   expect(Math.max(...exported)).toBeLessThan(REQUESTS_PER_SLICE + 10)
   const tally = { users: 1, sessions: 1, agent_sessions: 1, files: 600, bytes: 12_000 }
   const { tenant } = RECEIVER
-  await register(tenant, "boss", "owner")
+  await registerUser(tenant, "boss", "owner")
   const files = await withHost(
     SENDER.tenant,
     () => {},
@@ -147,7 +151,7 @@ test("[TX2] [TX5] a conversation and an agent's with 300 files each are exported
 
 test("[TX2] [TX4] a slice that fails after it wrote a file is counted, and its file is written once", async () => {
   const tenant = "slice-fails"
-  await register(tenant, "ada")
+  await registerUser(tenant, "ada")
   const token = await roleToken(tenant, "ada", "member")
   const session = await makeSession(token, "Large")
   await storeFiles(tenant, session, 2, 9 * 1024 * 1024)

@@ -40,7 +40,7 @@ describe("a title", () => {
     expect(list.json.sessions).toMatchObject([{ id: made.json.id, title: CLEAN }])
   })
 
-  test("[RT13] of a renamed session is clean; a text with nothing visible is not a title", async () => {
+  test("[RT13] of a renamed session is clean; text with nothing visible is not a title", async () => {
     const token = await tokenOf(CLAIMS.tenant, CLAIMS.user)
     const id = await makeSession(token)
     const rename = (title: string) =>

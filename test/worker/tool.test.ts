@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest"
 import { MAX_OUTPUT_CHARS, MAX_SHOWN_LINES, MAX_TITLE_CHARS } from "../../shared/limits.ts"
 import { createRenameTool } from "../../worker/tool/rename-tool.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
-import { answerTo, begin, call, expectSame, freshSession, say, script, toolsIn } from "./session-helpers.ts"
+import { answerTo, beginTurn, call, expectSame, freshSession, say, script, toolsIn } from "./session-helpers.ts"
 import { runInDurableObject } from "cloudflare:test"
 import { createSessionStore } from "../../worker/store/session-store.ts"
 
@@ -24,10 +24,10 @@ describe("renaming", () => {
     expect(titles).toEqual(["Harbour trip"])
   })
 
-  test("[TO10] works in a session with an ordinary sentence", async () => {
+  test("[TO10] works in a session when the user asks for it in an ordinary sentence", async () => {
     const id = await freshSession("ren")
     const client = await connect(id)
-    await begin(client, "q1", "Rename this conversation to Harbour trip", 2)
+    await beginTurn(client, "q1", "Rename this conversation to Harbour trip", 2)
     await client.untilTrue(() => answerTo(client, "q1")?.status === "waiting")
     const [tool] = toolsIn(answerTo(client, "q1"))
     client.say({ type: "approve", call_id: tool?.call_id ?? "", decision: "allow" })
@@ -44,7 +44,7 @@ describe("renaming", () => {
 })
 
 describe("output while a tool runs", () => {
-  test("[TO11] grows live in its segment, several tools in parallel, and is stored", async () => {
+  test("[TO11] grows live in its segment, also for several tools in parallel, and is stored", async () => {
     const id = await freshSession("out")
     const client = await connect(id)
     const stream = call("probe_stream", { lines: 8, ms: 60 })
@@ -57,7 +57,7 @@ describe("output while a tool runs", () => {
     await expectSame(id, client)
   })
 
-  test("[TO11] is cut to its head, with the full totals, including what isn't stored", async () => {
+  test("[TO11] is cut to its beginning, with totals that include what isn't stored", async () => {
     const id = await freshSession("big")
     const client = await connect(id)
     const lines = Math.ceil((MAX_OUTPUT_CHARS * 1.2) / 17)

@@ -14,7 +14,7 @@ export function generalTools(): readonly Tool[] {
   return createTools({}, GENERAL?.tools ?? [], { renameSession: async () => {}, askAgent: async () => ({}), peers: [] })
 }
 
-/** Always fails. For tools that store no asset. */
+/** A `saveAsset` that always fails, for tools that store no asset. */
 export const saveNothing: SaveAsset = () => Promise.reject(new Error("this test stores no assets"))
 
 export function toolContext(change: Partial<ToolContext> = {}): ToolContext {

@@ -94,7 +94,7 @@ test("[LI9] a socket over the limit is refused, and the others continue", async 
   for (const socket of [first.socket, ...others]) socket.close()
 })
 
-/** Returns the sockets of a user with `actual[session]` open sockets per session and `stated[session]` reported ones. */
+/** Attempts to open sockets. Per session, `stated` is the number last reported, and `actual` is the number really open. */
 async function checkSockets(
   stated: Readonly<Record<string, number>>,
   actual: Readonly<Record<string, number>>,
@@ -133,7 +133,7 @@ test("[LI9] before a user's socket is refused, the sessions are asked for their 
   expect(fits).toEqual({ admitted: [true], asked: [] })
 })
 
-test("[LI9] attempts at the limit rarely ask the sessions, and an unreachable session keeps its number", async () => {
+test("[LI9] attempts at the limit rarely make the directory ask the sessions, and an unreachable session keeps its number", async () => {
   const full = await checkSockets({ a: MAX_USER_SOCKETS, b: 1 }, { b: 0 }, [
     [0, 1],
     [1, 1],

@@ -63,7 +63,7 @@ describe("the wire", () => {
       "message_too_large",
     ],
     ["a long frame", `{"type":"send","id":"a","content":"${"x".repeat(MAX_CLIENT_FRAME_BYTES)}"}`, "frame_too_large"],
-  ])("[WS3] [WS4] %s: is reported, leaves the socket open, and stores nothing", async (_what, text, code) => {
+  ])("[WS3] [WS4] %s is reported, leaves the socket open, and stores nothing", async (_what, text, code) => {
     const id = await freshSession()
     const client = await connect(id)
     const before = await rowsIn(id)
@@ -132,7 +132,7 @@ describe("the wire", () => {
     expect(stranger.frames).toHaveLength(1)
   })
 
-  test("[WS8] a repeated id has no second effect and is acknowledged again, even after an eviction and from the Worker", async () => {
+  test("[WS8] a repeated id has no second effect and is acknowledged again, even after an eviction and over RPC", async () => {
     const id = await freshSession()
     const client = await connect(id)
     client.say({ type: "send", id: "q1", content: "/say once" })
@@ -170,7 +170,7 @@ describe("the wire", () => {
     expect((await pageOf(id)).messages).toHaveLength(0)
   })
 
-  test("[WS10] nothing more is sent on a socket with an expired token", async () => {
+  test("[WS10] a socket whose token has expired receives nothing more", async () => {
     vi.useFakeTimers({ toFake: ["Date"] })
     const id = await freshSession()
     const short = await connect(id, { ...CLAIMS, expires: Date.now() / 1000 + 1 })

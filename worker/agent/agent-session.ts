@@ -14,6 +14,5 @@ export interface AgentSession {
   readonly turns: TurnScheduler
   readonly log: Log
   readonly agentName: () => string
-  /** Largest size of a message, in tokens. */
   readonly maxMessageTokens: () => number
 }

@@ -5,7 +5,7 @@ import { tenantStub } from "../platform/rpc/object-stubs.ts"
 import type { AgentView } from "../settings/agent-config.ts"
 import { readCachedConfig } from "../settings/config-cache.ts"
 
-/** Null if the tenant has no agent of that name. The configuration may be CONFIG_TRUST_MS old. */
+/** Reads a configuration, which may be CONFIG_TRUST_MS old. Null if the tenant has no agent with that name. */
 export async function readAgentView(env: Env, tenant: string, name: string): Promise<AgentView | null> {
   return await readCachedConfig(tenant, `agent ${name}`, () => tenantStub(env, tenant).getAgentView(name))
 }

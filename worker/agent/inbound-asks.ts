@@ -2,8 +2,8 @@
  * inbound-asks.ts: the questions that other agents' sessions ask this one.
  *
  * the other session (OutboundAsks) ▶ InboundAsks ▶ turn ▶ answer, or later a callback
- * Each question has a row until its answer is delivered. This happens after its turn has ended, even if another process
- * began the turn.
+ * Each question has a row until its answer is delivered. The answer is delivered after the turn has ended, even if another
+ * process began the turn.
  */
 
 import { fail, faultToWire, type Result, succeed, type TurnFault } from "../../shared/fault.ts"
@@ -21,7 +21,7 @@ import type { AgentSession } from "./agent-session.ts"
 import type { OutboundAsks } from "./outbound-asks.ts"
 import type { AskAnswer, AskRequest } from "../platform/rpc/session-types.ts"
 
-/** Upper bound of the sessions visited in the search for a deadlock. */
+/** Maximum number of sessions visited in the search for a deadlock. */
 const MAX_SESSIONS_CHECKED = 64
 
 type ResolveAnswer = (answer: AskAnswer) => void
@@ -74,7 +74,7 @@ export class InboundAsks {
     for (const ask of store.agentAsks.listOwedAnswers()) {
       const answer = findAnswer(store, ask.id)
       if (answer === null || this.#deliveringIds.has(ask.id)) continue
-      // A waiting session repeats its request after a failure, and then finds the answer in the transcript.
+      // A waiting session retries its request after a failure, and then gets the answer from the transcript.
       if (ask.mode === "sync") store.agentAsks.markAnswerDelivered(ask.id)
       else void this.#sendCallback(ask, answer)
     }

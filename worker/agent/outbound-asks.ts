@@ -25,7 +25,7 @@ import { answerToMessageText, answerToToolResult, answerToToolReturn, createAskR
 import type { AgentSession } from "./agent-session.ts"
 import type { AskAnswer, AskCallback, AskRequest } from "../platform/rpc/session-types.ts"
 
-/** Number of attempts after the first one failed. The delay between them doubles. */
+/** Maximum number of retries. The delay doubles with each one. */
 const MAX_RETRIES = 7
 
 const TIMED_OUT = "It didn't answer within the time limit."

@@ -35,7 +35,7 @@ function stripInvisible(text: string): string {
   return text.replace(INVISIBLE_CHARS, "").replace(/\s+/g, " ").trim()
 }
 
-/** Cuts a label in front of its extension. */
+/** Shortens a label by cutting text before its extension. */
 function truncateLabel(label: string): string {
   if (label.length <= MAX_LABEL_CHARS) return label
   const extension = /\.[A-Za-z0-9]+$/.exec(label.slice(-MAX_EXTENSION_CHARS))?.[0] ?? ""

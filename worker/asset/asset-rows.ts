@@ -30,7 +30,7 @@ export interface AssetRows {
    * reservation expired.
    */
   commit(asset: Asset, hash: string | null): boolean
-  /** A committed asset with the same bytes and type. */
+  /** A committed asset with the same bytes and type; null if there is none. */
   findDuplicate(asset: Asset, hash: string): Asset | null
   /** Deletes a pending asset. Its bytes must already be deleted. */
   discard(id: string): void

@@ -71,7 +71,7 @@ function createUploads({ assets, armAlarm, bytes }: AssetServiceDeps): Uploads {
     },
 
     commit(asset, hash) {
-      // The caller repeats a commit whose response was lost.
+      // The caller retries a commit whose response was lost.
       const known = assets.find(asset.id)
       if (known !== null) return succeed({ asset: known, duplicate: false })
       const twin = assets.findDuplicate(asset, hash)

@@ -15,7 +15,7 @@ import type { StoredAsset } from "../platform/rpc/session-types.ts"
 
 /** The session that stores the asset, called directly or by RPC. */
 export interface UploadTarget {
-  /** Errors: `assets_full`, `session_unknown`. */
+  /** Errors: `assets_full`, `storage_full`, `tenant_storage_full`, budget errors, `session_unknown`. */
   reserve(size: number): Promise<Result<string>>
   /** Can be repeated safely. Errors: `session_unknown`, `asset_store_failed`. */
   commit(asset: Asset, hash: string): Promise<Result<StoredAsset>>
@@ -27,15 +27,15 @@ export interface AssetUpload {
   readonly size: number
   /** Must be exactly `size` bytes; anything else is `asset_cut_off`. */
   readonly bytes: Uint8Array | AsyncIterable<Uint8Array>
-  /** Ends the upload with `asset_cut_off`. */
+  /** Aborting it ends the upload with `asset_cut_off`. */
   readonly signal: AbortSignal
 }
 
 /**
  * Stores the bytes of an upload and commits its asset.
  *
- * Errors: `assets_full`, `asset_cut_off`, `asset_store_failed`, `session_unknown`; in that case nothing is left behind.
- * Throws if the session cannot be reached; its alarm cleans up.
+ * Errors: those of `UploadTarget`, `asset_cut_off`, `asset_store_failed`; in that case nothing is left behind. Throws if
+ * the session cannot be reached; its alarm cleans up.
  * Cost: the memory of a few chunks.
  */
 export async function storeAsset(
@@ -57,7 +57,7 @@ export async function storeAsset(
   return stored
 }
 
-/** In a full session, hashes an upload without storing it, because the session may already have the same bytes (SPEC AS5). */
+/** For a full session: hashes an upload without storing it, as the session may already have the same bytes (SPEC AS5). */
 async function matchExisting(
   target: UploadTarget,
   upload: AssetUpload,
@@ -119,7 +119,7 @@ export async function pipeAndHash(
   return fault === null ? succeed(bytesToHex(await digest.digest)) : fail(fault)
 }
 
-/** Checks the length itself, so that a wrong one is not reported as a failure of the bucket. */
+/** Checks the length itself, so that a wrong length is not reported as a failure of the bucket. */
 async function writeChunks(
   { bytes, size }: Omit<AssetUpload, "about">,
   sinks: readonly WritableStreamDefaultWriter<Uint8Array>[],

@@ -4,7 +4,7 @@ import type { Asset } from "../../shared/protocol/event.ts"
 import type { LinkClaims } from "../auth/link-signing.ts"
 import { createPrivateKey } from "../platform/session-key.ts"
 
-/** The session of an object key. */
+/** The session to which an object key belongs. */
 export interface SessionRef {
   readonly tenant: string
   /** The key of the session (platform/session-key.ts). */
@@ -21,7 +21,7 @@ export function listLinkedKeys({ tenant, session, user, what }: LinkClaims): rea
   return keys.map((key) => assetObjectKey({ tenant, session: key }, what))
 }
 
-/** Metadata of an object, with which it can be served without a request to the session. */
+/** The options that store an asset's metadata with its object, so that it can be served without asking the session. */
 export function assetToPutOptions({ kind, mime_type, label }: Asset): R2PutOptions {
   return { httpMetadata: { contentType: mime_type }, customMetadata: { kind, label: encodeURIComponent(label) } }
 }
@@ -34,7 +34,7 @@ export function readAssetMetadata(object: R2Object): Pick<Asset, "kind" | "mime_
   return isKind && mime_type !== undefined ? { kind, mime_type, label: decodeURIComponent(label) } : null
 }
 
-/** R2's limit of keys per request. */
+/** R2's limit on keys per request. */
 const MAX_KEYS_PER_REQUEST = 1_000
 
 export async function deleteAssetBytes(

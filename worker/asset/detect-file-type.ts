@@ -1,5 +1,6 @@
 /**
- * detect-file-type.ts: detects the type of a file from its first bytes, never from its name. Only the types listed in SPEC AS2 are accepted.
+ * detect-file-type.ts: detects the type of a file from its first bytes, never from its name. Only the types listed in SPEC
+ * AS2 are accepted.
  *
  * All text is text/plain, including HTML and SVG, so that a browser never executes a stored file (SPEC AS14). Pure.
  */

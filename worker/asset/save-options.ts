@@ -17,6 +17,6 @@ export interface SaveOptions {
  * Stores bytes as an asset of the session. `MEDIA:/media/<id>` in the trailer shows it in the answer. Assets of an
  * interrupted call stay with the session.
  *
- * Errors: `asset_type_refused`, `asset_too_large`, `assets_full`, `asset_store_failed`, `session_unknown`.
+ * Errors: `asset_type_refused`, `asset_too_large`, and those of `storeAsset`.
  */
 export type SaveAsset = (bytes: Uint8Array, as: SaveOptions) => Promise<Result<Asset>>

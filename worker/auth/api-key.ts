@@ -23,7 +23,7 @@ const CHECKSUM_CHARS = 6
 
 export const API_KEY_PREFIX = "ck_"
 
-/** Longest text that is parsed, in characters: a key with the longest tenant id has 141. */
+/** Longest text that is parsed, in characters: a key with the longest tenant id has 139. */
 const MAX_KEY_CHARS = 160
 
 /** A tenant's id may contain underscores, so the parts after it are recognised by their lengths. */
@@ -50,7 +50,7 @@ export function formatApiKey({ tenant, id, secret }: ApiKey): string {
   return `${body}_${computeChecksum(body)}`
 }
 
-/** Null if the text cannot be a valid key. Makes no request. Cost: linear in at most MAX_KEY_CHARS. */
+/** Parses a key; null if the text cannot be a valid one. Makes no request. Cost: linear in at most MAX_KEY_CHARS. */
 export function parseApiKey(text: string): ApiKey | null {
   if (text.length > MAX_KEY_CHARS) return null
   const [, body = "", tenant = "", id = "", secret = "", checksum] = KEY_PATTERN.exec(text) ?? []

@@ -10,8 +10,8 @@ import type { RevocationState } from "../platform/rpc/directory-rpc.ts"
 import { FreshCache } from "../platform/fresh-cache.ts"
 
 /**
- * Maximum number of a user's unexpired tokens that can be revoked individually, and the part of it that tokens of a
- * narrower scope may use. It is limited because every check reads the list. SPEC AU14.
+ * Maximum number of a user's unexpired tokens that can be revoked individually, and the number from which tokens of a
+ * narrower scope can revoke no more. The list is limited because every check reads it. SPEC AU14.
  */
 export const MAX_REVOKED_TOKENS = 1_000
 export const MAX_REVOKED_LIMITED_TOKENS = 800

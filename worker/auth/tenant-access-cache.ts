@@ -12,7 +12,7 @@ import type { Claims } from "../platform/rpc/claims.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
 import type { ApiKeyUse, ApiKeyUser, TenantAccess } from "../settings/tenant-access.ts"
 
-/** Tenants and API keys that an isolate caches. */
+/** Maximum numbers of tenants and API keys that an isolate caches. */
 const MAX_CACHED_TENANTS = 1_000
 const MAX_CACHED_KEYS = 1_000
 

@@ -72,7 +72,7 @@ export function formatKid({ tenant, generation }: TokenKeyId): string {
   return `${KID_PREFIX}${tenant}:${generation}`
 }
 
-/** Null if it is not the `kid` of a tenant's key. */
+/** Parses a `kid`; null if it is not that of a tenant's key. */
 export function parseKid(kid: string): TokenKeyId | null {
   const [, tenant, digits] = KID_PATTERN.exec(kid) ?? []
   return v.is(tenantIdSchema, tenant) ? { tenant, generation: Number(digits) } : null

@@ -8,7 +8,7 @@ const MAX_HOURS = 7 * 24
 const DEFAULT_KEPT_DAYS = "14"
 /**
  * The platform itself can restore storage for 30 days, as the receipt of an erasure says (SPEC LV3). Backups contain erased
- * users until they are deleted, so they must be deleted within that time. They are deleted by whole days.
+ * users until they are deleted, so they must be deleted within that time. They are deleted a whole day at a time.
  */
 const MAX_KEPT_DAYS = 29
 

@@ -22,7 +22,7 @@ import { type BackupPlan, type BackupVars, findBackupFaults, readBackupPlan } fr
  */
 export const TENANTS_PER_TICK = 400
 
-/** Concurrent requests to tenants. */
+/** Maximum number of concurrent requests to tenants. */
 const PARALLEL_STARTS = 20
 
 /**
@@ -48,7 +48,7 @@ export interface BackupTickEnv extends BackupBuckets, BackupVars {
   readonly REGISTRY: DurableObjectNamespace<RegistryRpc>
 }
 
-/** Numbers of tenants by the result of the call, and of deleted files. */
+/** The number of tenants for each result of the call, and the number of deleted files. */
 export type TickReport = Record<BackupStart | "failed" | "deleted", number>
 
 /** The position in the list. `after`: the last tenant that was called; null if the round is over. */
@@ -102,7 +102,7 @@ async function startBackups(
     const some = tenants.slice(from, from + PARALLEL_STARTS)
     for (const start of await Promise.all(some.map((tenant) => startBackup(env, tenant, dueMs)))) report[start] += 1
   }
-  // Stored after the work, so that a killed tick is repeated. Calling a tenant twice has no effect.
+  // Stored after the work, so that the next tick repeats a killed one. Calling a tenant twice has no effect.
   const after = tenants.length < TENANTS_PER_TICK ? null : (tenants.at(-1) ?? null)
   await bucket.put(key, JSON.stringify({ after, began: cursor.began }))
 }
@@ -125,7 +125,7 @@ function parseCursor(text: string | undefined): Cursor {
   return { after: typeof after === "string" ? after : null, began: typeof began === "number" ? began : 0 }
 }
 
-/** Deletes the files of backups from before a time, oldest first. Returns their number. */
+/** Deletes the files of backups made before a time, oldest first. Returns the number of files. */
 async function deleteExpired(bucket: R2Bucket, before: number): Promise<number> {
   const lastDay = formatDay(before)
   let deleted = 0

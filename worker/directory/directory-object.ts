@@ -259,7 +259,7 @@ export class Directory extends DurableObject<Env> implements Types.DirectoryRpc 
     if (this.#tables.exist()) this.#scheduleAlarm()
   }
 
-  /** Sets the alarm to the earliest time that a part requests. It is stored together with the preceding writes. */
+  /** Sets the alarm to the earliest time that a part requests. The alarm is stored together with the preceding writes. */
   #scheduleAlarm(): void {
     const { storage } = this.ctx
     const next = Math.min(this.#revocations.nextAlarmAt(), this.#budgets.metering.nextBatchAt() ?? Infinity)

@@ -18,7 +18,7 @@ import type { RevocationRows } from "./revocation-rows.ts"
 const MAX_PARALLEL_COUNTS = 32
 const COUNT_TIMEOUT_MS = 5_000
 
-/** A session that does not respond within this time counts as not reached, in milliseconds. */
+/** Time in which a session must respond, in milliseconds. Otherwise it counts as not reached. */
 const CLOSE_TIMEOUT_MS = 5_000
 
 /**

@@ -1,7 +1,7 @@
 /**
  * revocation-push.ts: notifies the sessions that may hold a user's sockets of revoked tokens.
  *
- * Each successful notification is recorded. The directory's alarm repeats the others.
+ * Each successful notification is recorded. The directory's alarm retries the others.
  */
 
 import type { Env } from "../env.ts"
@@ -11,7 +11,7 @@ import { sessionStub } from "../platform/rpc/object-stubs.ts"
 import { withTimeout } from "../platform/timeout.ts"
 import type { RevocationRows, SocketHolder } from "./revocation-rows.ts"
 
-/** A session that does not respond within this time counts as not notified. */
+/** Time in which a session must respond, in milliseconds. Otherwise it counts as not notified. */
 const PUSH_TIMEOUT_MS = 5_000
 
 /** Sessions that are notified at the same time. */

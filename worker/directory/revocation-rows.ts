@@ -70,8 +70,8 @@ export class RevocationRows {
   }
 
   /**
-   * A new holder has no sockets of tokens that were revoked before, so it counts as notified up to `notifiedUpTo`.
-   * `sockets`: its open sockets of the user, including the one that is being opened.
+   * Adds or updates a holder. A new one has no sockets of tokens that were revoked before, so it counts as notified up to
+   * `notifiedUpTo`. `sockets`: the number of its open sockets of the user, including the one that is being opened.
    */
   addHolder(session: string, { tenant, user, expires }: Claims, notifiedUpTo: number, sockets: number): void {
     this.#query(

@@ -30,7 +30,8 @@ export const LIST_SQL = `${LIST_COLUMNS} ${LIST_ORDER}`
 export const LIST_AFTER_SQL = `${LIST_COLUMNS} WHERE (active, created, id) < (?, ?, ?) ${LIST_ORDER}`
 
 /**
- * In milliseconds: longer than a message can wait for its turn, and longer than a turn counts as running (MAX_RUNNING_MS).
+ * How long ago a session with a running turn can have been used, in milliseconds. It is longer than a message can wait for
+ * its turn, and longer than a turn counts as running (MAX_RUNNING_MS).
  */
 const RUNNING_WINDOW_MS = 24 * 60 * 60_000
 
@@ -50,7 +51,7 @@ export class SessionLists {
     this.#sharedRows = new SharedRows(host.sql)
   }
 
-  /** The number of own sessions. */
+  /** The number of the user's own sessions. */
   count(): number {
     return this.#stockRows.countSessions()
   }
@@ -149,7 +150,7 @@ export class SessionLists {
     return row?.id ?? publicId
   }
 
-  /** The own sessions by key, as they are exported. */
+  /** The user's own sessions by key, as an export contains them. */
   listEntries(after: string | null, limit: number): DirectoryEntry[] {
     if (!this.#host.tables.exist()) return []
     const query = "SELECT id, title, created, active FROM sessions WHERE id > ? ORDER BY id LIMIT ?"

@@ -2,7 +2,7 @@
  * token-revocations.ts: revokes the tokens of a user, and admits sockets, in the user's directory.
  *
  * Revocations are pushed to the sessions that may hold the user's sockets, so that idle objects can sleep. The directory's
- * alarm repeats failed pushes.
+ * alarm retries failed pushes.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
@@ -25,7 +25,7 @@ import type { LoginRows } from "./login-rows.ts"
 import { pushRevocations } from "./revocation-push.ts"
 import { RevocationRows } from "./revocation-rows.ts"
 
-/** How often a failed notification is repeated, in milliseconds (SPEC AU8). */
+/** Delay before a failed notification is retried, in milliseconds (SPEC AU8). */
 export const REVOCATION_RETRY_MS = 10_000
 
 /** A time later than any token's, in seconds since 1970. No token is accepted while a user is being erased. */
@@ -171,7 +171,7 @@ export class TokenRevocations {
     await this.#push()
   }
 
-  /** Also ends the sign-ins, and the tokens that are being issued from them at this moment. */
+  /** Revokes all tokens, ends the sign-ins, and revokes the tokens that are being issued from them at this moment. */
   #writeAll(upTo: number): void {
     this.#rows.revokeAll(upTo)
     this.#writeLogins(this.#loginRows.removeAll())

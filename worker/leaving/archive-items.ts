@@ -84,7 +84,7 @@ export class ArchiveItems {
   }
 }
 
-/** Written by `addFile`. */
+/** `addFile` wrote the JSON. */
 function toItem({ n, about, file, start, bytes }: ItemRow): ArchiveItem {
   return { n, header: parseJson(about) as unknown as BlockHeader, file, start, bytes }
 }

@@ -25,8 +25,8 @@ export const ARCHIVE_FILE_BYTES = 8 * 1024 * 1024
 export const MAX_ARCHIVE_FILE_BYTES = 2 * ARCHIVE_FILE_BYTES
 
 /**
- * Stored bytes above which an export does not start, because it would fail at MAX_ARCHIVE_FILES. A conversation's database can be larger
- * than its text in the archive, so this is twice what the files hold.
+ * Stored bytes above which an export does not start, because it would fail at MAX_ARCHIVE_FILES. A conversation's database
+ * can be larger than its text in the archive, so this is twice what the files hold.
  */
 export const MAX_EXPORTED_BYTES = 2 * MAX_ARCHIVE_FILES * ARCHIVE_FILE_BYTES
 

@@ -63,7 +63,7 @@ async function eraseGroup(env: Env, owner: SessionOwner, root: string): Promise<
   const { tenant } = owner
   const group: string[] = []
   for await (const { id } of walkSessionGroup(env, owner, root)) group.push(id)
-  // The user's session is erased last, because a repeated attempt finds the others through it.
+  // The user's session is erased last, because a retry finds the others through it.
   for (const id of group.reverse()) {
     await deleteWholePrefix(mediaBucket(env, tenant), `${tenant}/${id}/`)
     await sessionStub(env, tenant, id).erase(owner, true)

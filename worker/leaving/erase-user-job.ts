@@ -15,7 +15,6 @@ import { deleteAllTransferFiles } from "./export-files.ts"
 import type { Job } from "./job-rows.ts"
 import { addTally, type LeavingHost, type SliceResult } from "./leaving-host.ts"
 
-/** Sessions per slice. */
 const SESSIONS_PER_SLICE = 25
 
 /**
@@ -52,8 +51,8 @@ export async function runEraseUserSlice(host: LeavingHost, job: Job): Promise<Sl
   await eraseShares(env, owner)
   // A slow upload may have stored a file of an import that was cancelled.
   await deleteAllTransferFiles(host, tenant)
-  // The user's spending stays in the tenant's totals, without the name.
-  // Repeated after a retry, because usage may have been reported since.
+  // The user's spending stays in the tenant's totals, without the name. A retry makes this call again, because usage may
+  // have been reported since.
   const ledger = (await directory.closeUsage()) ?? knownLedger ?? null
   // Saved before `endErasure` deletes the ledger, because another process could no longer find it.
   rows.saveProgress(job.id, { progress: { refusedAt, ledger }, tally: total, due: now(), updated: now() })

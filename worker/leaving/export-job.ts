@@ -27,7 +27,6 @@ import {
 import type { Job } from "./job-rows.ts"
 import { addTally, LastingError, type LeavingHost, type SliceResult } from "./leaving-host.ts"
 
-/** Sessions per slice. */
 const SESSIONS_PER_SLICE = 100
 
 /**

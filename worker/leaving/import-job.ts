@@ -17,7 +17,6 @@ import type { Job } from "./job-rows.ts"
 import { addTally, LastingError, type LeavingHost, type SliceResult } from "./leaving-host.ts"
 import { restoreSession } from "./restore-session.ts"
 
-/** Sessions per slice, as for an export. */
 const SESSIONS_PER_SLICE = 50
 
 /**

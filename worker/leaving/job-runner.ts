@@ -26,8 +26,8 @@ const SLICES: Readonly<Record<JobKind, RunSlice>> = {
 }
 
 /**
- * Time without progress after which an export or import fails, in milliseconds. It is longer than an outage, because a
- * half-finished import cannot be undone. An erasure is repeated until it succeeds.
+ * Time without progress after which an export or import fails, in milliseconds. It is longer than any usual outage, because
+ * a half-finished import cannot be undone. An erasure is retried until it succeeds.
  */
 const MAX_STALL_MS = TRANSFER_KEPT_MS
 
@@ -65,7 +65,7 @@ async function runSlice(host: LeavingHost, job: Job): Promise<void> {
   try {
     const result = await SLICES[job.kind](host, job)
     storage.transactionSync(() => {
-      // It may have been removed in the meantime.
+      // The job may have been removed in the meantime.
       if (rows.find(job.id) === null) return
       if (result.isDone) finishJob(host, job)
       else rows.saveProgress(job.id, { ...result, updated: now() })
@@ -102,7 +102,7 @@ async function handleFailure(host: LeavingHost, job: Job, error: unknown): Promi
     return rows.postpone(id, now() + Math.min(RETRY_MS * 2 ** tries, MAX_RETRY_MS))
   const fault = isLasting ? error.fault : ({ reason: "internal" } as const)
   storage.transactionSync(() => {
-    // It may have been removed in the meantime.
+    // The job may have been removed in the meantime.
     if (rows.find(id) === null) return
     rows.setState(id, "failed", now(), fault)
     rows.setExpiry(id, now() + TRANSFER_KEPT_MS)

@@ -1,6 +1,6 @@
 /**
- * standing-job.ts: makes the sockets of all users reconnect after the tenant's standing has changed, so that the same rights apply to
- * sockets and requests.
+ * standing-job.ts: makes the sockets of all users reconnect after the tenant's standing has changed, so that the same
+ * rights apply to sockets and requests.
  */
 
 import { directoryStub } from "../platform/rpc/object-stubs.ts"

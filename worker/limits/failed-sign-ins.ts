@@ -1,7 +1,7 @@
 /**
  * failed-sign-ins.ts: refuses sign-ins to a tenant from an address that has failed too often.
  *
- * Only failures are counted, so an address from which people sign in correctly is never refused. The isolate remembers a
+ * Only failures are counted, so an address from which every sign-in succeeds is never refused. The isolate remembers a
  * refusal. Another isolate learns of it with the next failure from that address.
  */
 
@@ -14,7 +14,7 @@ import { countUp } from "./rate-limits.ts"
 /** An attempt to sign in. The address is null if the platform provides none, as on a developer's machine. */
 export interface SignInAttempt {
   readonly tenant: string
-  /** An IPv4 address, or a network of IPv6 (routes/access/client-address.ts). It is not stored. */
+  /** An IPv4 address or an IPv6 network (routes/access/client-address.ts). It is not stored. */
   readonly address: string | null
 }
 

@@ -13,7 +13,7 @@ import type { SessionOwner } from "../platform/rpc/claims.ts"
 import { userKey } from "../platform/rpc/object-stubs.ts"
 import { withTimeout } from "../platform/timeout.ts"
 
-/** A binding that does not respond within this time counts as failed, in milliseconds. A working one needs no network. */
+/** Time in which a binding must respond, in milliseconds. Otherwise it counts as failed. A working one needs no network. */
 const BINDING_MS = 1_000
 
 const BINDINGS = {
@@ -23,7 +23,7 @@ const BINDINGS = {
 } as const satisfies Record<RateClass, Record<"user" | "tenant", keyof RateBindings>>
 
 /**
- * Counts a request of a user, and admits or refuses it. A request that exceeds the user's limit does not count for the
+ * Counts a user's request, and admits or refuses it. A request that exceeds the user's limit does not count for the
  * tenant, or one user could block all others. Errors: `rate_limited`. Never throws.
  */
 export async function checkRate(env: RateBindings, rateClass: RateClass, who: SessionOwner): Promise<Result<null>> {

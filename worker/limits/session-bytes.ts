@@ -2,8 +2,8 @@
  * session-bytes.ts: counts the stored bytes of a session, and reports them to the user's directory.
  *
  * files + whole megabytes of the database → REPORT {bytes, n} → directory (user-bytes.ts)
- * A report contains the total, so it can be repeated. The session stores the last report that the directory applied. If the
- * process is killed in between, the alarm makes the session report again (SPEC LI10).
+ * A report contains the total, so it can be sent again. The session stores the last report that the directory applied. If
+ * the process is killed in between, the alarm makes the session report again (SPEC LI10).
  */
 
 import { type Result, succeed } from "../../shared/fault.ts"
@@ -17,7 +17,7 @@ export const REPORTED_BYTES_TABLE = `
 /** Unit in which a session's text is counted, in bytes. A conversation shorter than one unit needs no report. */
 const TEXT_STEP_BYTES = 1024 * 1024
 
-/** Delay before a failed report is repeated, in milliseconds. */
+/** Delay before a failed report is retried, in milliseconds. */
 const RETRY_MS = 30_000
 
 export interface SessionBytesDeps {
@@ -43,7 +43,7 @@ export class SessionBytes {
     this.#deps = deps
   }
 
-  /** Reports added bytes, unless they exceed a limit. Errors: `storage_full`, `tenant_storage_full`, those of budgets. */
+  /** Reports added bytes, unless they exceed a limit. Errors: `storage_full`, `tenant_storage_full`, budget errors. */
   async claim(): Promise<Result<null>> {
     this.#deps.armAlarm()
     return await this.#enqueue(false)
@@ -69,7 +69,7 @@ export class SessionBytes {
     }
   }
 
-  /** When to repeat a failed report, in milliseconds since 1970; null if none has failed. */
+  /** When to retry a failed report, in milliseconds since 1970; null if none has failed. */
   nextAlarmAt(): number | null {
     return this.#hasFailed ? this.#deps.now() + RETRY_MS : null
   }

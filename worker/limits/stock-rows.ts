@@ -7,7 +7,7 @@
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { MAX_USER_SESSIONS } from "../../shared/user-limits.ts"
 
-/** Creates the row with the number of already listed sessions. An erased user has no row, which counts as zero. */
+/** Creates the row with the number of sessions already listed. An erased user has no row, which counts as zero. */
 export const STOCK_TABLE = `
   CREATE TABLE stock (one INTEGER PRIMARY KEY CHECK (one = 1), sessions INTEGER NOT NULL DEFAULT 0);
   INSERT INTO stock (one, sessions) SELECT 1, count(*) FROM sessions`

@@ -56,7 +56,7 @@ export class UserBytes {
     return this.#read().bytes
   }
 
-  /** Checks whether this many more bytes may be stored. Errors: `storage_full`, those of budgets. */
+  /** Checks whether this many more bytes may be stored. Errors: `storage_full`, budget errors. */
   check(more: number, max = MAX_USER_STORED_BYTES): Result<null> {
     const bytes = this.count() + more
     if (bytes > max) return fail({ reason: "storage_full", max })
@@ -67,7 +67,7 @@ export class UserBytes {
    * Applies a report, unless it is older than one that was applied. Growth that exceeds a limit is refused, unless it is
    * required. Returns the number of the newest applied report.
    *
-   * Errors: `storage_full`, `tenant_storage_full`, those of budgets.
+   * Errors: `storage_full`, `tenant_storage_full`, budget errors.
    */
   async apply({ session, bytes, n, isRequired }: BytesReport): Promise<Result<number>> {
     return await this.#enqueue(async () => {
@@ -106,7 +106,7 @@ export class UserBytes {
   }
 
   /**
-   * Reports the sum to the tenant if it has changed enough. A required report that fails is repeated with the next change.
+   * Reports the sum to the tenant if it has changed enough. A required report that fails is retried with the next change.
    */
   async #tell(bytes: number, isRequired: boolean): Promise<Result<null>> {
     const { told, n } = this.#read()

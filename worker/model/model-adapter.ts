@@ -64,15 +64,15 @@ export interface ModelRequest {
   /** Oldest first. */
   readonly messages: readonly ModelMessage[]
   readonly tools: readonly ToolSpec[]
-  /** At most `bytes` bytes of a file that is included whole; null if it can't be read. */
+  /** Loads at most `bytes` bytes of a file that is included whole; null if it can't be read. */
   readonly load?: (id: string, bytes: number) => Promise<Uint8Array | null>
   /** Aborted on cancel and at the end of the turn. The adapter then closes its upstream connection. */
   readonly signal: AbortSignal
 }
 
 /**
- * An event of a model's response. Deltas are raw, not sanitised. A stream ends with exactly one `finish` or `fault`, and the
- * usage comes before it.
+ * An event of a model's response. Deltas are raw, not sanitised. A stream ends with exactly one `finish` or `fault`, and
+ * the usage comes before it.
  */
 export type ModelEvent =
   | { readonly type: "text_delta"; readonly delta: string }

@@ -70,7 +70,7 @@ export function estimateFileTokens(asset: Asset): number {
   }
 }
 
-/** Bytes to read of a file. Of a long text only the start is read. */
+/** Number of bytes to read from a file. Only the start of a long text file is read. */
 export function getLoadedBytes(asset: Asset): number {
   return getFileKind(asset) === "text" ? Math.min(asset.size, MAX_MODEL_TEXT_BYTES) : asset.size
 }

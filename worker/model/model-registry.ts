@@ -51,7 +51,7 @@ function createModelWithoutRetries(env: ModelEnv): Result<Model, string> {
   return fail(`MODEL is "${env.MODEL}", but must be "scripted" or "openai"`)
 }
 
-/** The name under which calls of an agent's model are recorded. `name` is the same as for `createModel`. */
+/** The name under which calls to an agent's model are recorded. `name` is the same as for `createModel`. */
 export function getModelName(env: ModelEnv, name: string | null): string {
   const model = createModelWithoutRetries(name === null ? env : withModelName(env, name))
   return model.ok ? model.value.name : ""

@@ -1,5 +1,5 @@
 /**
- * model-retry.ts: repeats a model call that failed temporarily before it produced any output.
+ * model-retry.ts: retries a model call that failed temporarily before it produced any output.
  *
  * A fault after any event other than the usage is final, so no output is ever repeated.
  */

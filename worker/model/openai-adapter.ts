@@ -198,7 +198,7 @@ function streamErrorToFault(error: unknown): ModelFault {
   )
 }
 
-/** The fault of an error part: the package's own error, or one that the upstream sent (`{"error": {message, type, code}}`). */
+/** The fault of an error part: the package's own error, or one from the upstream (`{"error": {message, type, code}}`). */
 function errorPartToFault(error: unknown, contentType: string): ModelFault {
   if (InvalidResponseDataError.isInstance(error)) {
     // The package reports a missing finish this way. An endpoint that sends no event stream can't finish at all.

@@ -34,9 +34,9 @@ export function parseUsage(usage: unknown): TokenCounts | null {
   const reasoning = outputDetails["reasoning_tokens"]
   return cleanTokenCounts({
     input,
-    // OpenAI; DeepSeek; LiteLLM for Anthropic.
+    // The names that OpenAI, DeepSeek, and LiteLLM for Anthropic use, in this order.
     cached: inputDetails["cached_tokens"] ?? usage["prompt_cache_hit_tokens"] ?? usage["cache_read_input_tokens"],
-    // OpenRouter; LiteLLM.
+    // The first name is OpenRouter's, and the others are LiteLLM's.
     cacheWritten:
       inputDetails["cache_write_tokens"] ??
       inputDetails["cache_creation_tokens"] ??
@@ -46,7 +46,7 @@ export function parseUsage(usage: unknown): TokenCounts | null {
   })
 }
 
-/** The output with its reasoning. xAI doesn't count reasoning as completion; its total shows that. */
+/** The output, including reasoning. xAI doesn't count reasoning as completion tokens, which its total shows. */
 function sumOutput(input: unknown, completion: unknown, reasoning: unknown, total: unknown): unknown {
   if (typeof completion !== "number" || typeof reasoning !== "number" || reasoning <= 0) return completion
   const isApart = typeof input === "number" && total === input + completion + reasoning

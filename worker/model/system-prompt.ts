@@ -37,7 +37,7 @@ export function formatAgentAnswerHeader(name: string): string {
   return `[The agent "${name}" has answered your question. Tell the user what follows from it.]`
 }
 
-/** Whether a text starts like the header of another agent. A user's text that does gets `formatUserHeader`. */
+/** Whether text starts like another agent's header. If a user's text does, it gets `formatUserHeader`. */
 export function hasAgentHeader(text: string): boolean {
   return text.trimStart().startsWith("[The agent ")
 }

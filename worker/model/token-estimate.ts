@@ -1,5 +1,5 @@
 /**
- * token-estimate.ts: estimates the tokens of a text before a model counts them. Pure.
+ * token-estimate.ts: estimates the number of tokens in text, before a model counts them. Pure.
  *
  * Four ASCII characters or three bytes of other text count as one token, so an ideograph is one token. On ordinary text the
  * error is at most a third. SUMMARY_START_SHARE leaves room for it.
@@ -23,7 +23,7 @@ export function estimateTokens(text: string): number {
   return Math.ceil(twelfths / 12)
 }
 
-/** The start of a text, at most `maxTokens` long, cut between code points. */
+/** The start of the text, at most `maxTokens` long, cut between code points. */
 export function truncateToTokens(text: string, maxTokens: number): string {
   let twelfths = 0
   for (let at = 0; at < text.length; at++) {
@@ -55,7 +55,7 @@ function sumFileTokens(files: readonly ModelFile[] = []): number {
   return wholeFiles.reduce((sum, { asset }) => sum + estimateFileTokens(asset), 0)
 }
 
-/** Token counts by list of tools. The lists are long texts, and every turn of an agent uses the same one. */
+/** The token count of each list of tools. The lists are long, and every turn of an agent uses the same one. */
 const toolTokens = new WeakMap<readonly ToolSpec[], number>()
 
 /**

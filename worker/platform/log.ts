@@ -18,7 +18,7 @@ export const logError: Log = (event, fields) => {
 
 /** Maximum number of stack frames in a log line. */
 const MAX_FRAMES = 6
-/** Names and codes of errors are logged only if they match. Others can be text of any kind. */
+/** Error names and codes are logged only if they match this pattern, because others can contain any text. */
 const WORD = /^[\w.-]{1,64}$/
 
 /**

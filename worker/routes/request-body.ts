@@ -31,8 +31,8 @@ export type AppEnv = {
 type AppContext = Context<AppEnv>
 
 /**
- * Matches `application/json` and types that are based on it. Any site can send a form or text/plain without a preflight
- * request.
+ * Matches `application/json` and types that are based on it. Others are refused, because any site can send a form or
+ * text/plain without a preflight request.
  */
 export const JSON_TYPE = /^\s*application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i
 
@@ -51,7 +51,7 @@ export async function readBody<T>(context: AppContext, schema: v.GenericSchema<u
 }
 
 /**
- * Reads the text of a JSON body, which is not parsed.
+ * Reads the text of a JSON body without parsing it.
  *
  * Errors: `body_type_refused`, `body_too_large`, `body_stalled`; `body_malformed` if it is not valid UTF-8.
  */

@@ -148,8 +148,8 @@ signInRoutes.post("/token", requireOwnPage, async (context) => {
   const issued = await issuePageToken(env, cookie, createActor(context, "anonymous"))
   if (!issued.ok) {
     const refusal = faultToResponse(issued.fault)
-    // A suspended user may be restored, so the sign-in is kept. An erased user's sign-in is kept so that the page can say
-    // so (SPEC PG88).
+    // A suspended user may be restored, so the sign-in is kept. An erased user's sign-in is kept so that the page can
+    // report the erasure (SPEC PG88).
     if (issued.fault.reason === "sign_in_required") refusal.headers.append("set-cookie", cookies.NO_LOGIN_COOKIE)
     return refusal
   }

@@ -92,7 +92,7 @@ tokenRoutes.post("/", async (context) => {
   return context.json(await issueNewToken(context.env, { tenant, user, role: granted.value }, ttl, asOf))
 })
 
-// Revoked tokens are admitted, so that a client can repeat a revocation whose response was lost.
+// Revoked tokens are admitted, so that a client can retry a revocation whose response was lost.
 tokenRoutes.post("/revoke", async (context) => {
   const body = await readBody(context, revokeSchema)
   if (!body.ok) return faultToResponse(body.fault)

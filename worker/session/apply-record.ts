@@ -29,7 +29,7 @@ import {
  * Applies the effect of a record. Beyond the limits the answer ends as `failed`, `answer_too_long` (SPEC EX3–EX5,
  * EX19–EX21).
  *
- * Errors: throws what a write throws. The run can't be used after that.
+ * Throws if a write fails. The run can't be used after that.
  */
 export function applyRecord(
   host: TurnHost,

@@ -13,7 +13,7 @@ import { deleteSessionBytes, type SessionRef } from "../asset/bucket.ts"
 /** Key of the erased session's reference, while late uploads are possible. */
 const ERASED_SESSION_KEY = "late"
 
-/** Can be repeated after a failure. `recheckAtMs`: when to run `eraseLateUploads`; null: never. */
+/** Can be retried after a failure. `recheckAtMs`: when to run `eraseLateUploads`; null: never. */
 export async function eraseSessionStorage(
   storage: DurableObjectStorage,
   bucket: R2Bucket,

@@ -49,7 +49,7 @@ export function handleFrame(session: LiveSession, socket: WebSocket, frame: Clie
   }
 }
 
-/** Accepts a message, unless a budget is used up. Errors: those of `acceptMessage`, `budget_exhausted`, `budget_unchecked`. */
+/** Accepts a message if the budgets allow it. Errors: `budget_exhausted`, `budget_unchecked`, those of `acceptMessage`. */
 export async function sendMessage(
   session: LiveSession,
   request: SendRequest,
@@ -81,7 +81,7 @@ function whenAdmitted(session: LiveSession, socket: WebSocket, id: string, handl
   const handleChecked = (admitted: Result<null>): void => {
     if (admitted.ok) {
       handle(trace)
-      // A refused frame began no turn.
+      // If the frame was refused after all, no turn has begun.
       void session.gate.giveBack()
       return
     }
@@ -108,7 +108,7 @@ function afterAdmission(session: LiveSession, socket: WebSocket, id: string, han
   else void handleLater(session, socket, handled, handle)
 }
 
-/** Never rejects. */
+/** Handles a frame when `awaited` has resolved. Never rejects. */
 async function handleLater<T>(
   session: LiveSession,
   socket: WebSocket,

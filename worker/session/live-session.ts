@@ -132,7 +132,7 @@ export class LiveSession implements AgentSession, RevisionContext {
     this.importer = new Importer(this.#createImportHost())
   }
 
-  /** Changes when another version of a message becomes active. */
+  /** Changes when another version of a message becomes active, and after an import. */
   get epoch(): string {
     return this.#epoch
   }
@@ -147,7 +147,7 @@ export class LiveSession implements AgentSession, RevisionContext {
     return this.#agentView
   }
 
-  /** Adds the ids that an operator searches for to each line: the tenant, the session, and the trace of the running turn. */
+  /** Adds the ids that an operator searches for to each line: the tenant, the session and the running turn's trace. */
   readonly log: Log = (event, fields) => {
     const { tenant, id } = this.row
     log(event, { tenant, session: keyToPublicId(id), trace: this.turns.currentTrace(), ...fields })
@@ -195,7 +195,7 @@ export class LiveSession implements AgentSession, RevisionContext {
   /**
    * Fetches the agent's configuration. The session keeps its current one if the tenant object can't be reached.
    *
-   * @returns false if the tenant has no agent of that name any more
+   * @returns false if the tenant no longer has an agent with that name
    */
   async refreshAgent(): Promise<boolean> {
     const known = this.#agentView

@@ -1,6 +1,6 @@
 /**
- * portable-session.ts: the calls of a session object for the export, import and erasure of a whole tenant, and for counting a user's
- * sockets.
+ * portable-session.ts: the calls of a session object for the export, import and erasure of a whole tenant, and for counting
+ * a user's sockets.
  */
 
 import { DurableObject } from "cloudflare:workers"

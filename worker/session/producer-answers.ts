@@ -75,7 +75,7 @@ export function readExternalState({ store }: LiveSession, id: string): ExternalS
 /**
  * Writes a complete answer. Idempotent: repeating an id has no effect (SPEC EX2).
  *
- * Errors: `message_empty`, `turn_running`, `field_invalid` if another message has the id. In these cases nothing is stored.
+ * Errors: `message_empty`, and those of `openExternalAnswer`. In these cases nothing is stored.
  */
 export function writeCompleteAnswer(
   session: LiveSession,

@@ -30,7 +30,7 @@ export class ProducerIngress {
   /**
    * Reads one request to its end, or until it is stopped.
    *
-   * Errors: `session_unknown`, `token_revoked`. Faults of the records are in the result.
+   * Errors: `session_unknown`, and those of `DirectoryRpc.authorizeSocket`. Faults of the records are in the result.
    */
   async ingestRecords(
     session: LiveSession | null,
@@ -60,7 +60,6 @@ export class ProducerIngress {
     }
   }
 
-  /** Adds a complete answer. */
   acceptCompleteAnswer(
     session: LiveSession | null,
     claims: Claims,

@@ -38,7 +38,7 @@ export class ProducerRequest {
   #abortSignal: AbortSignal | null = null
   /** Id of the newest answer of this request. */
   #answerId: string | null = null
-  /** Lines with an unreadable number since the last numbered record. */
+  /** Number of lines since the last numbered record whose own number was unreadable. */
   #unreadableLines = 0
   #bytesLeft = MAX_EXTERNAL_BODY_BYTES
   #fault: Fault | null = null
@@ -184,7 +184,7 @@ export class ProducerRequest {
       if (fault !== null) return this.#refuseBadLine(line, value, fault)
       if (!this.#attach(id, toPublicId(record.turnId) ?? this.#answerRef.turnId)) return
     }
-    // Assigned by `#attach`.
+    // `#attach` has assigned it.
     const run: TurnRun | null = this.#run
     if (run === null || run.producer === null) return
     const fault = this.#applyNumberedRecord(run, run.producer, record)

@@ -29,7 +29,7 @@ export interface RecordLineReader {
 const MAX_OVERLONG_BYTES = 4 * MAX_RECORD_BYTES
 
 /**
- * Blank lines are skipped.
+ * Creates a reader for the lines of a body. Blank lines are skipped.
  *
  * Cost: linear in the body; memory for one line.
  */
@@ -48,7 +48,7 @@ export function createRecordLineReader(
     // Signals a client that is still sending.
     if (end !== "body") reader?.cancel().catch(() => {})
   }
-  /** The next chunk; null: reading has ended. */
+  /** Reads the next chunk; null if reading has ended. */
   const readNext = async (from: ReadableStreamDefaultReader<Uint8Array>): Promise<Uint8Array | null> => {
     const timer = setTimeout(() => endWith("silence"), silenceMs)
     try {

@@ -1,15 +1,15 @@
 /**
- * session-alarm.ts: the alarm of a session object. It continues work that a killed process left behind.
+ * session-alarm.ts: a session object's alarm, which resumes work left unfinished when a process was killed.
  */
 
 export interface SessionAlarm {
   /** Makes sure that the alarm fires within `delayMs`. */
   arm(): void
-  /** Makes sure that the alarm fires by `atMs`. An earlier one stays, even if it was set by an earlier process. */
+  /** Makes sure that the alarm fires by `atMs`. An alarm set for an earlier time is kept, whichever process set it. */
   armBy(atMs: number): void
   /**
-   * Called when the alarm has fired. Sets the next alarm for `atMs`, or in `delayMs` if that time is past. Infinity sets
-   * none.
+   * Called when the alarm has fired. Sets the next alarm for `atMs`, or for `delayMs` from now if that time has passed.
+   * With `Infinity`, no alarm is set.
    */
   rescheduleAt(atMs: number): void
   /** Called when the session is erased. Forgets the time of the current alarm. */
@@ -26,7 +26,7 @@ export function createSessionAlarm(ctx: DurableObjectState, delayMs: number): Se
     arm() {
       const now = Date.now()
       const next = now + delayMs
-      // An alarm set for the end of a long wait is moved forward.
+      // An alarm set for the end of a long wait is made earlier.
       if (alarmAtMs <= now || alarmAtMs > next) setAlarm(next)
     },
     armBy(atMs) {

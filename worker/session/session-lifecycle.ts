@@ -157,7 +157,6 @@ export class SessionLifecycle {
     return succeed(null)
   }
 
-  /** Runs when the alarm fires. */
   async handleAlarm(): Promise<void> {
     const session = this.#session
     if (session === null) return await this.#eraseLateUploads()

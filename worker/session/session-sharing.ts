@@ -37,7 +37,7 @@ export async function renameForViewers(env: Env, { row, store }: LiveSession, ti
   await Promise.all(renaming).catch(() => log("touch_failed", { id }))
 }
 
-/** Removes the session from the lists of all viewers. Rejects if one cannot be reached; it can be repeated. */
+/** Removes the session from the lists of all viewers. Rejects if one cannot be reached; a retry is safe. */
 export async function removeFromViewers(env: Env, { row, store }: LiveSession): Promise<void> {
   const { tenant, user: owner, id } = row
   const removing = store.viewers

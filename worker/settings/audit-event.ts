@@ -3,7 +3,7 @@
 import * as v from "valibot"
 import type { AuditHead } from "../../shared/protocol/audit-entry.ts"
 
-/** A recorded event. It never contains the text of a message or a secret. Long texts are cut. */
+/** A recorded event. It never contains a secret or the text of a message. Long values are cut. */
 export interface AuditEvent {
   /** A noun and a past participle: `key.created`, `user.suspended`. */
   readonly action: string

@@ -11,8 +11,8 @@ export interface BudgetRpc {
   listBudgets(): BudgetTable
   /**
    * Replaces the limits of the subjects that the change names. Returns all budgets. Errors: `field_invalid` if more than
-   * MAX_USER_BUDGETS users would have limits; `scope_denied` for a role, or a user whose role is, above the
-   * administrator's; `tenant_erased`.
+   * MAX_USER_BUDGETS users would have limits; `scope_denied` for a role above the administrator's, or a user with such a
+   * role; `tenant_erased`.
    */
   changeBudgets(by: Administrator, change: BudgetChange): Result<BudgetTable>
   /** The budgets that a user's directory needs; null if the tenant has none. Stores nothing. */

@@ -20,7 +20,7 @@ export interface ArchiveFile {
  */
 export type BackupStart = "started" | "recent" | "busy" | "none"
 
-/** A job as the tenant object reports it. Routes turn its fault into a text. */
+/** A job as the tenant object reports it. Routes turn its fault into text. */
 export type ExportView = TenantExport<Fault>
 /** `folder`: its folder in the backup bucket. */
 export type BackupView = ExportView & { readonly folder: string }
@@ -34,7 +34,10 @@ export interface LeavingRpc {
   /** Ends the grace period. Errors: `tenant_erased`. */
   restoreTenant(actor: Actor): Promise<Result<TenantStanding>>
 
-  /** Starts an export. Errors: `transfer_running` if an export, an import or the erasure of a user is running. */
+  /**
+   * Starts an export. Errors: `transfer_running` if an export, an import or the erasure of a user is running;
+   * `export_too_large`; `tenant_erased`.
+   */
   startExport(tenant: string, actor: Actor): Promise<Result<ExportView>>
   listExports(): Promise<ExportView[]>
   findExport(id: string): Promise<ExportView | null>
@@ -47,7 +50,8 @@ export interface LeavingRpc {
   listBackups(): Promise<BackupView[]>
 
   /**
-   * Starts an import. `manifest` is the text of file 0. Errors: `archive_refused`, `tenant_not_empty`, `transfer_running`.
+   * Starts an import. `manifest` is the text of file 0. Errors: `archive_refused`, `tenant_not_empty`, `transfer_running`,
+   * `tenant_erased`.
    */
   startImport(tenant: string, actor: Actor, manifest: string): Promise<Result<ImportView>>
   listImports(): Promise<ImportView[]>
@@ -61,7 +65,7 @@ export interface LeavingRpc {
 
   /**
    * Erases a user. Also removes the tenant's exports and the imports that have not started. Errors: `user_unknown`;
-   * `scope_denied` if an admin erases an owner; `last_owner`; `transfer_running` if an import is running.
+   * `scope_denied` if an admin erases an owner; `last_owner`; `transfer_running` if an import is running; `tenant_erased`.
    */
   eraseUser(tenant: string, actor: Actor, user: string, isOwner: boolean): Promise<Result<Receipt>>
   /** The newest receipts first. */

@@ -74,9 +74,9 @@ export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc, BudgetR
   getPageSettings(): PageSettings
   /** Replaces the tenant's own settings. Returns the merged ones. */
   setSettings(actor: Actor, settings: TenantSettings): TenantSettings
-  /** Adds or replaces an agent. Errors: `agents_full`. */
+  /** Adds or replaces an agent. Errors: `agents_full`, `tenant_erased`. */
   putAgent(actor: Actor, agent: Agent): Result<null>
-  /** Removes an agent. The general agent cannot be removed, because every tenant needs one. Errors: `agent_unknown`. */
+  /** Removes an agent, but not the general one, which every tenant needs. Errors: `agent_unknown`, `tenant_erased`. */
   removeAgent(actor: Actor, name: string): Result<null>
 
   /**
@@ -91,7 +91,7 @@ export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc, BudgetR
   createTenant(actor: Actor, tenant: NewTenant, key: NewApiKey): Result<null>
   /** All API keys, oldest first. */
   listKeys(): ApiKeyInfo[]
-  /** Adds an API key. Errors: `keys_full`; `scope_denied` if one of its roles is above the manager's. */
+  /** Adds an API key. Errors: `keys_full`; `scope_denied` if one of its roles is above the manager's; `tenant_erased`. */
   addKey(manager: Administrator, key: NewApiKey): Result<ApiKeyInfo>
   /** Revokes an API key. Errors: `key_unknown`; `scope_denied` if one of its roles is above the manager's. */
   removeKey(manager: Administrator, id: string): Result<null>
@@ -107,13 +107,17 @@ export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc, BudgetR
   useKey(use: ApiKeyUse): Result<ApiKeyUser>
   /**
    * Registers the user for whom the API key `actor` makes a token. Returns the role of the token: `user.role`, or the
-   * stored role if it is absent. Records the user's first token of each day. Errors: those of `useKey`; `user_suspended`;
-   * `scope_denied` if the key cannot give the role, or if the user's stored role is above that of the key's creator.
+   * stored role if it is absent. Records the user's first token of each day. Errors: `key_invalid`; `user_suspended`;
+   * `scope_denied` if the key cannot give the role, or if the user's stored role is above that of the key's creator;
+   * `tenant_leaving` for a new user of a tenant that is leaving.
    */
   admitTokenUser(actor: Actor, user: NewUser): Result<Role>
   /** The token keys that are accepted, newest first. */
   listTokenKeys(): TokenKeyInfo[]
-  /** Adds a token key, which signs from now on. The others remain accepted for `retireMs`. Errors: `token_keys_full`. */
+  /**
+   * Adds a token key, which signs from now on. The others remain accepted for `retireMs`. Errors: `token_keys_full`,
+   * `tenant_erased`.
+   */
   rotateTokenKeys(actor: Actor, retireMs: number): Result<TokenKeyInfo[]>
   /** The user with this id; null if there is none. */
   findUser(id: string): TenantUser | null
@@ -147,9 +151,9 @@ export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc, BudgetR
   /** The OpenID providers of the tenant, oldest first. */
   listIssuers(): Promise<IssuerView[]>
   /**
-   * Registers or replaces an issuer. Errors: `issuer_refused`, `issuer_taken`, `issuers_full`; `field_invalid` if it
-   * differs from another registration of the issuer; `scope_denied` if the manager is not an owner, unless the issuer is
-   * new and does not give the role `owner`.
+   * Registers or replaces an issuer. Errors: `issuer_refused`, `issuer_taken`, `issuers_full`, `tenant_erased`;
+   * `field_invalid` if it differs from another registration of the issuer; `scope_denied` if the manager is not an owner,
+   * unless the issuer is new and does not give the role `owner`.
    */
   putIssuer(manager: Administrator, name: string, issuer: IssuerInput): Promise<Result<IssuerView>>
   /**
@@ -158,8 +162,8 @@ export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc, BudgetR
    */
   removeIssuer(manager: Administrator, name: string): Promise<Result<null>>
   /**
-   * The keys for tokens of an issuer and audience; null if not registered. They are fetched again if `kid` is unknown or
-   * they are old.
+   * The keys for tokens of an issuer and audience; null if the pair is not registered. The keys are fetched again if `kid`
+   * is unknown or they are old.
    */
   getIssuerKeys(issuer: string, audience: string, kid: string | null): Promise<IssuerKeys | null>
   /** The keys for ID tokens of an issuer; null if it is not registered. */

@@ -14,6 +14,9 @@ export interface UsageRpc {
   readUsage(query: UsageQuery): UsagePage
   /** The tenant's own prices. */
   listPrices(): readonly PriceEntry[]
-  /** Replaces the tenant's own prices. They apply to later calls. Errors: `tenant_erased`; `prices_changed` if `revision` is not the list's. */
+  /**
+   * Replaces the tenant's own prices. They apply to later calls. Errors: `tenant_erased`; `prices_changed` if `revision` is
+   * not that of the current prices.
+   */
   setPrices(actor: Actor, prices: readonly PriceEntry[], revision?: string): Result<readonly PriceEntry[]>
 }

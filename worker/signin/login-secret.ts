@@ -2,7 +2,7 @@
  * login-secret.ts: the secret of a sign-in's cookie, which each use replaces.
  *
  * Each secret is derived from the previous one. So two tabs that send the same cookie at the same time get the same next
- * secret, and so does a request that is repeated because its response was lost. Only hashes are stored.
+ * secret, and so does a request that is retried because its response was lost. Only hashes are stored.
  */
 
 import { base64url } from "jose"

@@ -12,7 +12,7 @@ import type { SignInTransaction } from "./sign-in-cookies.ts"
 /** Thrown through `oauth4webapi`, whose fetch cannot return a fault. */
 class ProviderUnreachable extends Error {}
 
-/** The address of the provider to which `/auth/login` leads. */
+/** The provider's address to which `/auth/login` redirects. */
 export async function createAuthorizationUrl(
   { config, metadata }: SignInClient,
   { state, nonce, verifier }: Pick<SignInTransaction, "state" | "nonce" | "verifier">,

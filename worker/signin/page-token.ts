@@ -60,7 +60,7 @@ export async function issuePageToken(
 
 /**
  * The admission of an earlier token if nothing has changed since; otherwise null, and the tenant's object must be called.
- * The directory is notified of every change of the user, and this isolate caches the provider.
+ * The directory is notified of every change to the user, and this isolate caches the provider.
  */
 async function findAdmission(
   env: Env,
@@ -75,7 +75,8 @@ async function findAdmission(
 }
 
 /**
- * Calls the tenant's object. The version was read before, so that a change in the meantime is detected with the next token.
+ * Calls the tenant's object. The version was read before this call, so a change made in the meantime is detected with the
+ * next token.
  */
 async function requestAdmission(
   env: Env,

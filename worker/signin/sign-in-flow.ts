@@ -28,8 +28,8 @@ function failStep(error: SignInError): { readonly ok: false; readonly error: Sig
 }
 
 /**
- * The address to which a provider redirects back. It must be registered at the provider. Each provider has its own, so that
- * the answer of one is never mistaken for another's (RFC 9700, 4.4).
+ * The address to which a provider redirects the browser. It must be registered with the provider. Each provider has its
+ * own address, so that one provider's answer is never mistaken for another's (RFC 9700, 4.4).
  */
 function getRedirectUri(origin: string, provider: string): string {
   return `${origin}/auth/callback/${provider}`

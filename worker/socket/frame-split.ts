@@ -43,7 +43,7 @@ function segmentToOps(segment: Segment, at: number): Op[] {
       : segment.type === "rich"
         ? { ...segment, synthesis: "" }
         : null
-  // A tool segment is not split: its texts are bounded by MAX_SHOWN_BYTES.
+  // A tool segment is not split, because its text is bounded by MAX_SHOWN_BYTES.
   if (empty === null || content.length <= FRAGMENT_CHARS) return [{ op: "open", at, segment }]
   return [{ op: "open", at, segment: empty }, ...splitText(at, 0, content)]
 }

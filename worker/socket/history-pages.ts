@@ -19,7 +19,7 @@ export function readPage(store: SessionStore, epoch: string, seq: number, query:
 }
 
 /**
- * One page as JSON text. It is sent as it is, without being parsed again.
+ * Returns one page as JSON text, which is sent without being parsed again.
  *
  * Cost: the rows of its messages. Size: at most MAX_PAGE_BYTES, but at least one message (SPEC HI1).
  */
@@ -79,7 +79,10 @@ export function readChangesSince(store: SessionStore, seq: number): StoredMessag
   return [...changed, ...lateChanges].sort((a, b) => a.seq - b.seq)
 }
 
-/** Messages of the active path that changed after their end and that the walk did not reach. Null as above. */
+/**
+ * Messages of the active path that changed after their end and that the walk did not reach. Null if such changes are no
+ * longer recorded.
+ */
 function readLateChanges(store: SessionStore, seq: number, walked: readonly StoredMessage[]): StoredMessage[] | null {
   const found = store.readLateChanges(seq)
   if (found === null) return null

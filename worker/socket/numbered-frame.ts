@@ -47,7 +47,7 @@ export function frameToTexts(frame: NumberedFrame, prev: number, live: boolean):
   const text = `{"type":"${frame.type}","seq":${frame.seq},"prev":${prev},${frame.body}`
   // A client that accepts only whole messages gets each in one frame, regardless of its size.
   if (!live) return [text]
-  // A code unit has at most four bytes, so short texts need not be measured.
+  // A code unit has at most four bytes, so short text need not be measured.
   if (text.length * 4 <= MAX_SERVER_FRAME_BYTES) return [text]
   return splitFrame(text, MAX_SERVER_FRAME_BYTES)
 }

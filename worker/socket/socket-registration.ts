@@ -1,5 +1,5 @@
 /**
- * socket-registration.ts: registers sockets with the directory of their user, which then reports revocations to the session.
+ * socket-registration.ts: registers sockets with their user's directory, which then reports revocations to the session.
  *
  * Like a plain request, a socket is accepted based on what the Worker's isolate knows about its token. It is registered
  * right afterwards (SPEC AU18, AU19). A failed registration is retried for a short time; then the socket is closed.

@@ -22,7 +22,7 @@ export interface InboundAsk {
   readonly call_id: string
   /** The sessions that led to this one, in order. */
   readonly path: readonly string[]
-  /** Number of questions and answers between agents since the last message of a user. */
+  /** Number of questions and answers between agents since the user's last message. */
   readonly depth: number
   /** Number of further questions between agents that this turn may cause. */
   readonly budget: number
@@ -48,7 +48,10 @@ export interface HeldAnswer {
   readonly answer: AskAnswer
 }
 
-/** The channel of a turn's tool calls. Only turns that go back to a user are on `user`, whose calls may cue cards (SPEC SG3). */
+/**
+ * The channel of a turn's tool calls. Only turns whose answer goes to a user are on `user`, where calls may cue cards (SPEC
+ * SG3).
+ */
 export function selectChannel(ask: InboundAsk | null, tag: AgentTag | null): Channel {
   switch (ask?.mode) {
     case "sync":
@@ -59,7 +62,7 @@ export function selectChannel(ask: InboundAsk | null, tag: AgentTag | null): Cha
       // The path is empty if the question was asked in a user's turn.
       return ask.path.length === 0 ? "user" : "agent"
     case undefined:
-      // An imported message of an agent has no row here.
+      // An imported agent message has no row here.
       return tag === null ? "user" : "agent"
   }
 }

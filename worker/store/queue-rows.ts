@@ -52,7 +52,7 @@ export function createQueueRows({ queryAll, queryFirst }: Database) {
       queryAll("DELETE FROM queue WHERE n = ?", n)
     },
 
-    /** Removes a message from the queue. Its id stays stored, so that a late repetition does not add it again. */
+    /** Removes a message from the queue. Its id stays stored, so that a late duplicate does not add it again. */
     withdrawQueued(id: string, seq: number): void {
       queryAll("DELETE FROM queue WHERE id = ?", id)
       queryAll("INSERT INTO withdrawn (seq, id) VALUES (?, ?)", seq, id)

@@ -135,7 +135,10 @@ export const MIGRATIONS: readonly string[] = [
   REPORTED_BYTES_TABLE,
 ]
 
-/** Runs the missing migrations. An object of an unknown id must stay empty, so call this only for a session that exists or is being created (SPEC ST1). */
+/**
+ * Runs the missing migrations. An object of an unknown id must stay empty, so call this only for a session that exists or
+ * is being created (SPEC ST1).
+ */
 export function migrateSession(storage: DurableObjectStorage): void {
   runMigrations(storage, MIGRATIONS)
 }

@@ -1,5 +1,5 @@
 /**
- * text-chunks.ts: writes a growing text in chunks of bounded size, so that a delta rewrites one small row.
+ * text-chunks.ts: writes growing text in chunks of bounded size, so that a delta rewrites one small row.
  *
  * The last chunk also stores the state of the part: whether it is open, its duration, the state of `clean`, and grants.
  */

@@ -47,7 +47,7 @@ export interface TurnFigures {
   readonly firstDeltaMs: number | null
   readonly inputTokens: number
   readonly outputTokens: number
-  /** 1e-9 USD; null if a price is unknown. */
+  /** In units of 1e-9 USD; null if a price is unknown. */
   readonly cost: number | null
   readonly rowsWritten: number
 }

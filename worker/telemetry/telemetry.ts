@@ -19,7 +19,7 @@ export type TelemetryEnv = Pick<Env, "METRICS" | "POINTS" | "SPANS" | "SPAN_SAMP
 /** Spans cost as much as log lines, so only a share of the turns has them. */
 const DEFAULT_SPAN_SAMPLING = 0.01
 
-/** Figures about a finished turn that its message does not contain. */
+/** A finished turn: its message, and figures that the message does not contain. */
 export interface TurnEnd {
   readonly message: Message
   readonly agent: string
@@ -30,7 +30,7 @@ export interface TurnEnd {
   readonly ms: number
   readonly firstDeltaMs: number | null
   readonly rows: { readonly read: number; readonly written: number }
-  /** Number of drifts in the model's text, by reason. */
+  /** Drift in the model's text, counted by reason. */
   readonly drift: Readonly<Record<string, number>>
 }
 
@@ -82,7 +82,7 @@ function readShare(text: string | undefined): number {
   return share >= 0 && share <= 1 ? share : DEFAULT_SPAN_SAMPLING
 }
 
-/** Null if the cost of any call is unknown. */
+/** The cost of all calls; null if that of any call is unknown. */
 function sumCost(calls: readonly PricedCall[]): number | null {
   return calls.reduce<number | null>(
     (sum, { cost }) => (sum === null || cost === null ? null : addCounts(sum, cost)),

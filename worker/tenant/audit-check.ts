@@ -31,7 +31,10 @@ export function checkAuditRows(
   return { rows: rows.length, firstBad, last: { seq: last.seq, hash: last.hash }, isDone, head }
 }
 
-/** The log must begin with its first entry, or at the position in the newest entry about a removal. */
+/**
+ * Finds a wrong beginning: the log must begin with its first entry, or where the newest entry about a removal says that it
+ * does.
+ */
 function findBadBase(audit: AuditRows, base: AuditHead): number | null {
   if (base.seq === 0) return base.hash === audit.start.hash ? null : 1
   const [pruned] = audit.list({ action: "audit.pruned" }, 1).entries
@@ -39,7 +42,7 @@ function findBadBase(audit: AuditRows, base: AuditHead): number | null {
   return isRecorded ? null : base.seq + 1
 }
 
-/** Entries that were removed because of the log's limit can no longer be checked. */
+/** Finds out if `known` is no longer part of the log. Entries removed because of the log's limit can't be checked. */
 function findBadKnown(audit: AuditRows, known: AuditHead | null, head: AuditHead): number | null {
   if (known === null || known.seq <= audit.readBase().seq || isStored(audit, known)) return null
   return Math.min(known.seq, head.seq + 1)
@@ -62,7 +65,7 @@ function findBrokenRow(rows: readonly AuditRow[], start: AuditHead): number | nu
   return null
 }
 
-/** The newest entry must be the one that the head names. */
+/** Finds a wrong end: the newest entry must be the one that the head names. */
 function findBadEnd(last: AuditHead, head: AuditHead): number | null {
   if (last.seq !== head.seq) return Math.min(last.seq, head.seq) + 1
   return last.hash === head.hash ? null : head.seq

@@ -17,7 +17,7 @@ export class TenantAlarm {
     this.#sources = sources
   }
 
-  /** Sets the alarm to the earliest time at which a source has work. It is stored together with the preceding writes. */
+  /** Sets the alarm to the earliest time at which a source has work, and stores it with the preceding writes. */
   schedule(): void {
     const { storage } = this.#ctx
     const next = Math.min(...this.#sources.map((source) => source.nextAlarmAt() ?? Infinity))

@@ -88,7 +88,7 @@ export class TenantConfiguration {
   #readOwnSettings(): TenantSettings {
     if (!this.#host.tables.exist()) return NO_SETTINGS
     const [row] = this.#host.sql.exec<{ config: string }>("SELECT config FROM settings").toArray()
-    // Written by `setSettings`.
+    // `setSettings` wrote this JSON.
     return row === undefined ? NO_SETTINGS : (parseJson(row.config) as unknown as TenantSettings)
   }
 
@@ -100,7 +100,7 @@ export class TenantConfiguration {
   #readConfiguredAgents(): Map<string, Agent | null> {
     if (!this.#host.tables.exist()) return new Map()
     const rows = this.#host.sql.exec<{ name: string; config: string | null }>("SELECT * FROM agents").toArray()
-    // Written by `putAgent`.
+    // `putAgent` wrote this JSON.
     return new Map(
       rows.map(({ name, config }) => [name, config === null ? null : (parseJson(config) as unknown as Agent)]),
     )

@@ -18,7 +18,6 @@ export class TenantHost {
   readonly env: Env
   readonly storage: DurableObjectStorage
   readonly sql: SqlStorage
-  /** The tenant's id. */
   readonly tenant: string
   readonly tables: ObjectTables
   readonly users: UserRows

@@ -35,8 +35,8 @@ import type { TenantHost } from "./tenant-host.ts"
 const METADATA_FRESH_MS = 24 * 60 * 60_000
 
 /**
- * When the users of a removed issuer are notified, in milliseconds. An isolate may accept their tokens, and open sockets,
- * for TOKEN_TRUST_MS after the change.
+ * Delay after which the users of a removed issuer are notified, in milliseconds. An isolate may accept their tokens, and
+ * open sockets, for TOKEN_TRUST_MS after the change.
  */
 const NOTICE_DELAY_MS = TOKEN_TRUST_MS + 1_000
 
@@ -53,7 +53,7 @@ export class TenantIssuers {
   readonly #rows: IssuerRows
   /** Fetches in progress by issuer, so that concurrent requests share one. */
   readonly #refreshes = new Map<string, Promise<void>>()
-  /** The change in progress. */
+  /** The last change, for which the next one waits. */
   #change: Promise<unknown> = Promise.resolve()
 
   constructor(host: TenantHost) {
@@ -155,7 +155,7 @@ export class TenantIssuers {
     if (at !== null && at <= now) await this.#runAlone(() => this.#releaseUnusedClaims())
   }
 
-  /** Releases the claims that have no issuer. The alarm repeats failed releases. */
+  /** Releases the claims that have no issuer. The alarm retries failed releases. */
   async #releaseUnusedClaims(): Promise<void> {
     for (const claim of this.#rows.listUnusedClaims()) {
       try {

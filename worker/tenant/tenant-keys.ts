@@ -30,10 +30,10 @@ export const MAX_API_KEYS = 50
 /** Maximum number of token keys that are accepted at the same time. Each rotation adds one. */
 export const MAX_TOKEN_KEYS = 10
 
-/** The last use of a key is stored at most this often, in milliseconds. */
+/** The last use of a key is stored at most once in this time, in milliseconds. */
 const USE_INTERVAL_MS = 60_000
 
-/** The audit log records the use of a key at most this often, in milliseconds. */
+/** The audit log records the use of a key at most once in this time, in milliseconds. */
 const RECORD_INTERVAL_MS = 60 * 60_000
 
 /**

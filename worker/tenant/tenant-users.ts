@@ -79,7 +79,7 @@ export class TenantUsers {
     return succeed(after)
   }
 
-  /** Changes a user, and sends the notice that the change added, if any. The alarm repeats a failed notice. */
+  /** Changes a user, and sends the notice that the change added, if any. The alarm retries a failed notice. */
   async #notifyAfter(id: string, change: () => Result<TenantUser>): Promise<Result<TenantUser>> {
     if (!this.#host.tables.exist()) return fail({ reason: "user_unknown" })
     const changed = change()

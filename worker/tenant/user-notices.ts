@@ -19,10 +19,10 @@ export const USER_NOTICE_TABLE = `
     up_to REAL) WITHOUT ROWID;       -- ends the tokens issued up to then, in seconds since 1970; null: all
   CREATE INDEX user_notices_retry ON user_notices (retry)`
 
-/** A directory that does not respond within this time counts as not notified. */
+/** Time in which a directory must respond, in milliseconds. Otherwise it counts as not notified. */
 const NOTICE_TIMEOUT_MS = 5_000
 
-/** How often a failed notice is repeated, in milliseconds. */
+/** Delay before a failed notice is retried, in milliseconds. */
 const NOTICE_RETRY_MS = 10_000
 
 /** Directories that are notified at the same time. */
@@ -64,7 +64,7 @@ export class UserNotices {
    * seconds since 1970. Cost: one row written per user.
    */
   addForAll(version: number, upTo: number | null, now: number): void {
-    // A notice that a directory has not applied yet still ends all tokens.
+    // A pending notice that ends all tokens still does, because the maximum of NULL and a number is NULL.
     const sql = `INSERT INTO user_notices (user, version, retry, up_to)
       SELECT id, ?, ?, ? FROM users WHERE status = 'active'
       ON CONFLICT (user) DO UPDATE SET

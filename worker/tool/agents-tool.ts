@@ -47,7 +47,7 @@ export function createAgentsTool(peers: readonly PeerAgent[], askAgent: AskAgent
       required: ["agent", "message"],
       additionalProperties: false,
     },
-    // The question's id is derived from the call, so the other session ignores a repetition.
+    // The question's id is derived from the call, so the other session ignores a duplicate.
     repeatable: true,
     ephemeral: false,
     ms,

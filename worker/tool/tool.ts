@@ -14,7 +14,7 @@ import type { SaveAsset } from "../asset/save-options.ts"
 import type { ToolSpec } from "../model/model-adapter.ts"
 
 export interface ToolContext {
-  /** The call's id. It stays the same if the call is run again, so an upstream can recognise the repetition. */
+  /** The call's id. It stays the same if the call is run again, so an upstream can recognise the second run. */
   readonly call_id: string
   /** The id of the turn that the call belongs to. */
   readonly exchange_id: string
@@ -32,7 +32,7 @@ export interface ToolContext {
 
 export type ToolArgs = { readonly [key: string]: Json }
 
-/** Parses the arguments that the model wrote; null if they are not a JSON object or if levels of it were omitted (SPEC BD2). */
+/** Parses the arguments that the model wrote; null if they are not a JSON object, or if levels were omitted (SPEC BD2). */
 export function parseToolArgs(text: string): ToolArgs | null {
   if (text.includes(OMITTED_LEVELS)) return null
   const value = parseJson(text === "" ? "{}" : text)
@@ -89,7 +89,7 @@ export interface Tool extends ToolSpec {
   readonly ms?: number
   /** Whether the user must approve this call before it runs. Default: no. */
   readonly needsApproval?: (args: ToolArgs) => boolean
-  /** Throws only because of bugs. Refusals and upstream faults are results (`{error, details}`). */
+  /** An exception is always a bug. Refusals and upstream faults are results (`{error, details}`). */
   execute(args: ToolArgs, ctx: ToolContext): Promise<ToolReturn> | ToolReturn
 }
 

@@ -88,7 +88,7 @@ const YIELD_EVERY_ASSETS = 32
  * Copies the assets of a sealed file. The assets of any other file are not copied (SPEC RE25, RE26). Assets that no longer
  * exist are added to the skipped lines.
  *
- * Errors: throws what the bucket throws; the alarm tries again.
+ * Throws if the bucket fails; the alarm tries again.
  * Cost: one pass over the asset rows, with the memory of one batch; one asset at a time.
  */
 export async function copyStagedAssets(host: CopyHost, staged: StagedFile): Promise<StagedFile> {
@@ -115,7 +115,7 @@ function createBadLine({ n }: StagedRow, fault: Fault, parts: number): BadLine {
   return { ...part, line: n % ROWS_PER_PART, code, text }
 }
 
-/** Returns the reason why the asset is missing; null if its bytes are stored now. */
+/** Copies an asset. Returns the reason why it is missing; null if its bytes are stored now. */
 async function copyStagedAsset({ assetCopier, now }: CopyHost, { line, home }: StagedRow): Promise<Fault | null> {
   const record = parseRecord(parseJsonToDepth(line))
   if (!record.ok || record.value.type !== "asset") return null

@@ -11,7 +11,7 @@ const BITS = 2 ** 22
 const FIRST_SEED = 0x811c9dc5
 const SECOND_SEED = 0x9e3779b9
 const PRIME = 0x01000193
-/** Bits of an id. */
+/** Number of bits that an id sets. */
 const HASHES = 3
 
 export class IdFilter {

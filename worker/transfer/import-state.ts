@@ -9,7 +9,10 @@ export interface PartTally {
   readonly skipped: number
   /** The first MAX_BAD_LINES skipped lines. */
   readonly bad: readonly BadLine[]
-  /** Counts of content that cannot be shown as it was, by kind. Folding adds the content that it drops. Absent in a tally of an earlier version. */
+  /**
+   * Counts of content that cannot be shown as it was, by kind. Folding adds the content that it drops. Absent in a tally
+   * that an earlier version stored.
+   */
   readonly kinds?: KindTotals
   /** The title that another system gave the conversation. */
   readonly title?: string
@@ -22,19 +25,19 @@ export interface PartTally {
 /** The stored state of an import. */
 export type ImportState = StagingState | StagedFile | FailedImport
 
-/** Parts are still missing. */
+/** The state while parts are missing. */
 export interface StagingState {
   readonly step: "staging"
   readonly of: number
   /** When a part last started or ended, in milliseconds since 1970. */
   readonly touched: number
-  /** When the first part started, in milliseconds since 1970. Absent in a state of an earlier version. */
+  /** When the first part started, in milliseconds since 1970. Absent in a state that an earlier version stored. */
   readonly began?: number
   /** The tenant whose key sealed the file; absent: the session's own. */
   readonly sealedBy?: string
 }
 
-/** All parts are staged. */
+/** The state once all parts are staged. */
 export interface StagedFile extends Omit<PartTally, "source"> {
   readonly step: "folding" | "done"
   /** Digests of the parts. Uploading the same file again adds nothing; any other is refused. */
@@ -61,7 +64,7 @@ export interface FoldingTries {
   readonly count: number
 }
 
-/** The file could not be folded, and nothing of it was kept. */
+/** The state of an import that could not be folded. Nothing of the file was kept. */
 export interface FailedImport extends Pick<PartTally, "records" | "skipped" | "bad"> {
   readonly step: "failed"
 }

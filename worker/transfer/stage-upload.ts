@@ -133,7 +133,7 @@ interface ParsedRecord {
 }
 
 interface NumberedRecord {
-  /** Number of its line, or of its message in a JSON list. */
+  /** Number of its line, or of its message in a JSON array. */
   readonly n: number
   readonly result: Result<ParsedRecord>
 }
@@ -174,7 +174,7 @@ async function* readRecordBatches(
   yield* readBatches(reader.end())
 }
 
-/** Reports a value whose reading throws, so that the remainder of the file is not lost (SPEC RE10). */
+/** If reading a value throws, reports the value as bad, so that the remainder of the file is not lost (SPEC RE10). */
 export function* catchBadRecord(n: number, records: Iterable<NumberedRecord>): Generator<NumberedRecord> {
   try {
     yield* records
@@ -276,7 +276,7 @@ interface DocumentBuffer {
   readonly mayBeLines: boolean
 }
 
-/** The buffer for a document of several lines, if the first line begins one: a list or an object that continues. */
+/** The buffer for a document of several lines, if the first line begins one: an array or an object that continues. */
 function startDocument(firstLine: string): DocumentBuffer | null {
   const start = firstLine.trim()
   if (!/^[[{]/.test(start) || parseJsonToDepth(start) !== undefined) return null

@@ -245,7 +245,7 @@ function createFoldingRows(sql: SqlExecutor) {
         .toArray()
         .reverse(),
 
-    /** Number of messages of the transcript. It contains only what was folded. Cost: one row per message. */
+    /** Number of messages in the transcript, which contains only what was folded. Cost: one row per message. */
     countMessages: (): number => Number(sql.exec("SELECT COUNT(*) AS messages FROM transcript").one()["messages"]),
 
     /** Deletes the transcript, which contains only what was folded. `seq` keeps the assigned seqs from being reused. */

@@ -113,7 +113,7 @@ export class TranscriptWriter {
       : { pos: this.#newestPos + 1, parent: this.#tipPos }
   }
 
-  /** The line of the stated parent may have been skipped. The active path must still contain the messages before it. */
+  /** Falls back to the tip if the stated parent was skipped, so that the path still contains the messages before it. */
   #chooseParent(parent: number | null, pos: number): number | null {
     if (parent === null || parent === this.#tipPos) return parent
     return parent < pos && this.#host.store.hasMessageAt(parent) ? parent : this.#tipPos

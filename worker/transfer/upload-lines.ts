@@ -27,7 +27,10 @@ export interface UploadTimes {
   readonly totalMs: number
 }
 
-/** Maximum number of records, and of lines, of an upload or a part of one: each costs about 20 µs. A file of 64 MB from a real conversation has fewer. SPEC RE38. */
+/**
+ * Maximum number of records, and of lines, in an upload or a part of one: each costs about 20 µs. A file of 64 MB from a
+ * real conversation has fewer. SPEC RE38.
+ */
 export const MAX_IMPORT_RECORDS = 500_000
 
 /**

@@ -22,15 +22,14 @@ export interface MessageIngress {
   readonly store: SessionStore
   readonly turns: TurnScheduler
   readonly assets: Pick<AssetRows, "find">
-  /** Maximum tokens of one message. */
   readonly maxMessageTokens: () => number
 }
 
 /**
  * Accepts a message, or returns a fault and stores nothing. `trace` is the id of its turn.
  *
- * Faults: `message_empty`, `message_too_large`, `context_exceeded`, `frame_invalid` (id in use, unknown `reply_to`, duplicate
- * attachment), `attachment_unknown`, `attachments_too_many`, `queue_full`.
+ * Faults: `message_empty`, `message_too_large`, `context_exceeded`, `frame_invalid` (id in use, unknown `reply_to`,
+ * duplicate attachment), `attachment_unknown`, `attachments_too_many`, `queue_full`.
  */
 export function acceptMessage(
   ingress: MessageIngress,
@@ -79,14 +78,14 @@ export function pickTitleText(
   return (first === undefined ? null : assets.find(first))?.label ?? ""
 }
 
-/** The reason why a text can't be sent as a message; null if it can. With attachments it may be empty. */
+/** The reason why text can't be sent as a message; null if it can. With attachments, it may be empty. */
 export function findContentFault(content: string, maxTokens: number, hasAttachments = false): Fault | null {
   if (content.trim() === "" && !hasAttachments) return { reason: "message_empty" }
   if (countUtf8Bytes(content) > MAX_MESSAGE_BYTES) return { reason: "message_too_large", max: MAX_MESSAGE_BYTES }
   return estimateTokens(content) > maxTokens ? { reason: "context_exceeded", max: maxTokens } : null
 }
 
-/** A text from an agent or a tool, shortened with a note if it exceeds the limits of a message. */
+/** Text from an agent or a tool, shortened with a note if it exceeds the limits of a message. */
 export function truncateMessage(text: string, maxTokens: number): string {
   if (text.trim() === "") return "(The answer was empty.)"
   if (findContentFault(text, maxTokens) === null) return text

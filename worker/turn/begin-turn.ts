@@ -39,7 +39,7 @@ export function beginTurn(host: TurnHost, user: Message, queueNumber: number | n
   return { question, answer }
 }
 
-/** An answer to another agent's question is sent to that agent. An answer to another agent's late result is for the user. */
+/** The answer to another agent's question is sent to that agent. The answer to an agent's late answer is for the user. */
 function toAnswerTag(questionTag: AgentTag | null): AgentTag | null {
   return questionTag === null || questionTag.call_id !== undefined ? null : { ...questionTag, direction: "sent" }
 }

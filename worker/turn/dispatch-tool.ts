@@ -41,7 +41,7 @@ export interface ToolDispatch {
   readonly nth: number
   readonly ordinal: number | null
   readonly channel: Channel
-  /** Undefined if the turn has no tool of that name. */
+  /** Undefined if the turn has no tool with that name. */
   readonly tool: Tool | undefined
   readonly signal: AbortSignal
   readonly now: () => number

@@ -23,7 +23,7 @@ export interface Producer {
   dataChars: number
   /** The tool output that this process has received, by call id. */
   readonly outputs: Map<string, ToolOutput>
-  /** The text as the producer sent it, to compare with a text that arrives whole. */
+  /** The text as the producer sent it, to compare with text that arrives whole. */
   readonly streamed: StreamedText
 }
 

@@ -28,7 +28,6 @@ const MAX_SWITCHES = 64
 export interface RevisionContext {
   readonly host: TurnHost
   readonly turns: TurnScheduler
-  /** Maximum tokens of one message. */
   readonly maxMessageTokens: () => number
   /** Announces a new epoch, so that every client reads the history again. */
   readonly setEpoch: (epoch: string) => void

@@ -87,7 +87,7 @@ interface FittedTurn {
 
 /**
  * The question with its files, and the answer so far. If the files leave too few tokens for the answer, they are dropped
- * and only mentioned. `tokensLeft` does not include the plain question. Null if the answer doesn't fit without files either.
+ * and only mentioned. `tokensLeft` does not include the plain question. Null if the answer doesn't fit even without files.
  */
 function fitCurrentTurn(
   question: readonly ModelMessage[],

@@ -57,7 +57,7 @@ async function callModel(host: TurnHost, run: TurnRun, model: Model, span: Trace
   }
 }
 
-/** Null if the call succeeded or the turn ended meanwhile. */
+/** Records the events of one model call. Null if the call succeeded or the turn ended meanwhile. */
 async function applyModelEvents(
   host: TurnHost,
   run: TurnRun,

@@ -79,7 +79,7 @@ export function listCallsAwaitingApproval(message: Message): string[] {
   return listCalls(message).flatMap((call) => (call.approval === "asked" ? [call.call_id] : []))
 }
 
-/** An ordinal for each call: per tool, one more than the highest in this turn so far. A repeated call keeps its own. */
+/** An ordinal for each call: per tool, one more than the highest in this turn so far. A call run again keeps its own. */
 export function assignOrdinals(message: Message, calls: readonly ToolCall[]): number[] {
   const counts = new Map<string, number>()
   for (const call of listCalls(message)) {

@@ -129,7 +129,7 @@ function questionToModelMessage(message: Message, lookUpQuote: QuoteLookup): Mod
   return { role: "user", content: questionText(message), ...extras }
 }
 
-/** The user's text unchanged, or another agent's text behind a header. A user's text that imitates a header gets its own. */
+/** The user's text, or another agent's text behind a header. A user's text that imitates such a header gets its own. */
 function questionText({ words, agent, mode }: Message): string {
   // Some providers refuse an empty message.
   if (mode === "spoken" && words === "") return "(a spoken message without a transcript)"
@@ -182,7 +182,7 @@ function formatMediaNotes({ media }: ToolCall): string {
   return media.map(callMediaToNote).join("\n")
 }
 
-/** The start of a message of the session, by its id; null if there is nothing to quote. */
+/** Looks up the start of a message in the session by its id; null if there is nothing to quote. */
 export type QuoteLookup = (id: string) => ReplyQuote | null
 
 /**

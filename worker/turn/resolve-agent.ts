@@ -25,12 +25,11 @@ import type { Tool } from "../tool/tool.ts"
 export interface ResolvedAgent {
   readonly name: string
   readonly system: string
-  /** A fault, for the log, if the deployment has no usable model of that name. */
+  /** A fault, for the log, if the deployment has no usable model with that name. */
   readonly model: Result<Model, string>
   readonly tools: readonly Tool[]
   /** Token budget of one model call. */
   readonly contextTokens: number
-  /** Maximum tokens of one message. */
   readonly maxMessageTokens: number
 }
 

@@ -2,8 +2,9 @@
  * turn-recorder.ts: sanitises, folds and stores the events of one message, and computes the ops for clients.
  *
  * raw events → intake (clean) → fold → store → segments → ops
- * `feed` gathers events in memory. `flush` writes the changes and returns ops only afterwards, so clients never see anything that a crash
- * could undo (SPEC ST3). A new recorder continues where the stored rows end, even inside a tag (SPEC ST5).
+ * `feed` gathers events in memory. `flush` writes the changes and returns ops only afterwards, so clients never see
+ * anything that a crash could undo (SPEC ST3). A new recorder continues where the stored rows end, even inside a tag (SPEC
+ * ST5).
  */
 
 import { createIntake, type Intake } from "../../shared/ingest/intake.ts"
@@ -215,7 +216,7 @@ function restoreIntake(store: SessionStore, { pos, message }: StoredMessage): In
   if (last === undefined || last.type === "tool_call" || !last.open) return createIntake(null, undefined, calls)
   const held = store.findOpenChunk(pos)?.held ?? null
   try {
-    // Written by `saveCleaner`, but possibly by another version, whose state this one can't read.
+    // `saveCleaner` wrote this state, but possibly in another version, whose state this one can't read.
     return createIntake(last.type, held === null ? undefined : (parseJson(held) as unknown as CleanState), calls)
   } catch {
     return createIntake(last.type, undefined, calls)
@@ -223,8 +224,8 @@ function restoreIntake(store: SessionStore, { pos, message }: StoredMessage): In
 }
 
 /**
- * Writes the part at index `at`. `addedText` is the text that a text part has gained since it was last written. `usage` is the column of
- * the turn's model calls, for the row of a tool call.
+ * Writes the part at index `at`. `addedText` is the text that a text part has gained since it was last written. `usage` is
+ * the column of the turn's model calls, for the row of a tool call.
  */
 export type PartWriter = (
   seq: number,

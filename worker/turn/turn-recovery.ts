@@ -138,8 +138,8 @@ function recoverTurn(host: TurnHost): TurnRun | null {
 }
 
 /**
- * The events that record the work lost in a restart, before the turn continues. A tool that was running is interrupted unless
- * it is repeatable. A step that was cut off after it had shown something ends the turn.
+ * The events that record the work lost in a restart, before the turn continues. A tool that was running is interrupted
+ * unless it is repeatable. A step that was cut off after it had shown something ends the turn.
  */
 export function planRecovery(message: Message, isRepeatable: (tool: string) => boolean): TurnEvent[] {
   const events: TurnEvent[] = []

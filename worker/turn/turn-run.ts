@@ -49,7 +49,7 @@ export interface TurnHost {
   readonly pastTurns: PastTurns
   /** Resolves what the directives of an answer refer to. */
   readonly resolver: Resolver
-  /** At most `bytes` bytes of an asset of the session; null if the bucket does not contain it. */
+  /** Loads at most `bytes` bytes of one of the session's assets; null if the bucket does not contain it. */
   readonly loadAsset: (id: string, bytes: number) => Promise<Uint8Array | null>
   readonly now: () => number
   readonly nextId: () => string
@@ -192,7 +192,7 @@ function publishFromTimer(host: TurnHost, run: TurnRun): void {
   }
 }
 
-/** The tool of a call; undefined if this turn has none of that name. */
+/** The tool of a call; undefined if this turn has none with that name. */
 export function findTool({ agent }: TurnRun, name: string): Tool | undefined {
   return agent.tools.find((tool) => tool.name === name)
 }
@@ -308,7 +308,7 @@ export function logRunEnd(host: TurnHost, run: EndedRun): void {
   })
 }
 
-/** Counts each reason. The text that did not fit was written by the model, so it is not reported. */
+/** Counts the drift for each reason. The text concerned was written by the model, so it is not reported. */
 function countDrift(drift: readonly Drift[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {}
   for (const { reason } of drift) counts[reason] = (counts[reason] ?? 0) + 1

@@ -68,7 +68,7 @@ export class TurnScheduler implements ActiveTurn {
     return question.seq
   }
 
-  /** Starts the turn of messages that are already stored: a new version of a question or an answer, or an external answer. */
+  /** Starts the turn of stored messages: a new version of a question or an answer, or an external answer. */
   startVersion(stored: readonly StoredMessage[]): void {
     const rows = this.host.store.countRows()
     if (stored.every(({ message }) => message.mode !== "external")) this.host.gate.beginTurn()
@@ -282,7 +282,7 @@ async function advanceSafely(host: TurnHost, run: TurnRun): Promise<boolean> {
   }
 }
 
-/** Cancels an answer that is not active. It succeeds if the answer was cancelled before, or its question is still queued. */
+/** Cancels an answer that is not active. Succeeds if the answer was already cancelled or its question is still queued. */
 function cancelSettledAnswer(host: TurnHost, exchangeId: string): Result<number> {
   const { store } = host
   const newest = readNewestMessage(host)

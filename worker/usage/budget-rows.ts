@@ -114,7 +114,7 @@ function listSubjects({ tenant, roles = {}, users = {} }: BudgetChange): Changed
   ]
 }
 
-/** Written by `change`, which got them from `budgetChangeSchema`. */
+/** `change` wrote the limits, which `budgetChangeSchema` had parsed. */
 function toLimits({ limits }: BudgetRow): BudgetLimits {
   return parseJson(limits) as unknown as BudgetLimits
 }

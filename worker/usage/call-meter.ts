@@ -8,7 +8,7 @@ export type MeterEvent =
    * The first chunk of the response has arrived. Sent if no content follows immediately, for example before a tool call.
    */
   | { readonly type: "started" }
-  /** An attempt has failed and will be repeated. */
+  /** An attempt has failed and will be retried. */
   | { readonly type: "retry" }
   /** The tokens so far. A later event replaces an earlier one. */
   | { readonly type: "usage"; readonly tokens: TokenCounts }

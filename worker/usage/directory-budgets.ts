@@ -37,8 +37,8 @@ const MAX_ASK_PAUSE_MS = 5 * 60_000
 const RESTART_PAUSE_MS = 2 * 60_000
 
 /**
- * Every eighth new conversation, the limits of a user who sends no messages are fetched, if the last reply or turn is older
- * than this, in milliseconds.
+ * A new conversation fetches the limits, for a user who sends no messages, if the last reply or turn is older than this, in
+ * milliseconds. If limits are already known, only every eighth conversation does so.
  */
 const LEARN_SESSIONS = 8
 const MAX_GRANT_AGE_MS = 60 * 60_000
@@ -60,7 +60,7 @@ export class DirectoryBudgets {
   /** The usage that budgets count. */
   readonly metering: DirectoryMetering
   #asking: Promise<void> | null = null
-  /** The tenant was called, but has not replied yet or could not be reached. */
+  /** Whether the tenant was called, but has not replied yet or could not be reached. */
   #isUnanswered = false
   /** When the tenant was last called, not counting reports, in milliseconds since 1970. */
   #askedAt = 0
@@ -141,7 +141,7 @@ export class DirectoryBudgets {
     return succeed({ meters: [], turns: 1, until: Date.now() + SESSION_LEASE_MS })
   }
 
-  /** `countHeld` counts the user's sessions and stored bytes; null: unknown. */
+  /** `countHeld` counts the user's sessions and stored bytes; a null count is unknown. */
   async readViews(countHeld: () => Omit<HeldCounts, "concurrent_turns">): Promise<BudgetView[]> {
     if (!this.#host.tables.exist()) return []
     const account = this.account.readAccount()

@@ -83,7 +83,7 @@ export class DirectoryMetering {
     return this.#host.tables.exist() ? this.#usage.findLedger() : null
   }
 
-  /** Like `flush`, but never rejects, because the alarm repeats a failed flush. */
+  /** Like `flush`, but never rejects, because the alarm retries a failed flush. */
   async flushSafely(): Promise<void> {
     await this.#logFailure(this.flush())
   }

@@ -32,7 +32,7 @@ export const DIRECTORY_USAGE_TABLES = `
 /** With this index, a batch does not read the rows of all sessions to find those that have ended. */
 export const ENDED_LEDGERS = "CREATE INDEX usage_ended ON usage_session (ended) WHERE ended IS NOT NULL"
 
-/** Reports of each session that are in no batch yet. A process that has just started counts them. */
+/** Adds the number of each session's reports that are in no batch yet. A new process sums these numbers. */
 export const UNSENT_REPORTS = "ALTER TABLE usage_session ADD COLUMN reports INTEGER NOT NULL DEFAULT 0"
 
 /** A batch that the tenant has is stored without entries, so that no later process sends it again. */
@@ -52,7 +52,7 @@ export interface DirectoryUsageHost {
   readonly waitMs: number
   /** Applies either all or none of a callback's writes. */
   readonly runInTransaction: <T>(write: () => T) => T
-  /** Sends a batch to the tenant. It may be repeated. */
+  /** Sends a batch to the tenant. The same batch may be sent more than once. */
   readonly sendBatch: (batch: UsageReport) => Promise<void>
   /** Called with the entries of each report that is added. */
   readonly onReport: (entries: readonly UsageEntry[]) => void
@@ -122,7 +122,7 @@ export class DirectoryUsage {
     if (this.#wakesAt !== null) wakeBy(this.#wakesAt)
   }
 
-  /** When the remainder is reported unless a full batch is sent before; null if there is none. */
+  /** When the remainder is reported unless a full batch is sent first; null if there is none. */
   #findClosing(unsent: readonly UsageEntry[]): number | null {
     const { now, name } = this.#host
     const [oldest] = unsent.map(({ day }) => day).sort()
@@ -278,7 +278,7 @@ export class DirectoryUsage {
 type SessionRow = { n: number; unsent: string; has_unsent: number }
 type BatchRow = { ledger: string; n: number; sending: string }
 
-/** Written by this file. */
+/** Only this file writes the JSON. */
 function parseEntries(json: string | undefined): UsageEntry[] {
   return json === undefined ? [] : (parseJson(json) as unknown as UsageEntry[])
 }

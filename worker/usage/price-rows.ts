@@ -9,7 +9,7 @@ export const PRICE_TABLE = "CREATE TABLE prices (one INTEGER PRIMARY KEY CHECK (
 
 export function readPrices(sql: SqlStorage): readonly PriceEntry[] {
   const [row] = sql.exec<{ config: string }>("SELECT config FROM prices").toArray()
-  // Written by `writePrices`.
+  // `writePrices` wrote this JSON.
   return row === undefined ? [] : (parseJson(row.config) as unknown as PriceEntry[])
 }
 

@@ -1,7 +1,7 @@
 /**
  * session-usage.ts: the ledger of a session: the usage of its turns that has not yet reached the user's directory.
  *
- * turn's end → LEDGER (one row, in the transaction of the end) → report → directory
+ * turn's end → LEDGER (one row, in the same transaction) → report → directory
  * The row contains the newest report and the usage since then. Only memory records which reports the directory has, so a
  * new process sends the newest report again, which has no effect.
  */
@@ -43,7 +43,7 @@ export class SessionUsage {
   }
 
   /**
-   * Adds the calls of a turn that ends. Call this in the transaction of the end. Writes one row, or none if there were no
+   * Adds the calls of a turn. Call this in the transaction that ends the turn. Writes one row, or none if there were no
    * calls.
    */
   addTurn(calls: readonly PricedCall[], agent: string, nowMs: number): void {

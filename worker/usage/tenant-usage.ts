@@ -45,7 +45,7 @@ export class TenantUsage {
     this.#sql = sql
   }
 
-  /** Adds a batch, once. `user` is null if the tenant does not list the user (any more). Call this in a transaction. */
+  /** Adds a batch, once. `user` is null if the user is not in the tenant's list. Call this in a transaction. */
   add({ ledger, n, entries }: UsageReport, user: string | null): void {
     const [row] = this.#sql.exec<{ n: number }>("SELECT n FROM usage_ledger WHERE ledger = ?", ledger).toArray()
     if (row !== undefined && n <= row.n) return
@@ -62,7 +62,7 @@ export class TenantUsage {
     this.#sums = []
   }
 
-  /** Like `readTotal`. Cost: one read of the range. Further calls cost nothing until MAX_SUMS other ranges were read. */
+  /** Like `readTotal`. Cost: one read of the range. Further calls cost nothing until MAX_SUMS other ranges are read. */
   sumRange(from: string, to: string): UsageTotals {
     const known = this.#sums.find((range) => range.from === from && range.to === to)
     if (known !== undefined) return known.sum

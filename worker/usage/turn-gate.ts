@@ -48,7 +48,7 @@ export class TurnGate {
   /** The configuration at the time when the directory last reported that there are no budgets. A later one may differ. */
   #unlimitedView: GatedSession["agentView"] | null = null
   #asking: Promise<Result<null>> | null = null
-  /** The lease was requested from the directory, which counts a running turn, but no turn has begun yet. */
+  /** Whether no turn has begun since the lease was requested from the directory, which counts a running turn for it. */
   #isAsked = false
   #returning: Promise<void> = Promise.resolve()
   #refreshing: Promise<void> = Promise.resolve()
@@ -80,7 +80,7 @@ export class TurnGate {
 
   /**
    * Reads the configuration again if that was last done at least TOKEN_TRUST_MS ago. If the session knows of no budgets,
-   * waits for it up to VIEW_WAIT_MS. Never rejects.
+   * waits up to VIEW_WAIT_MS for the result. Never rejects.
    */
   async refreshView(): Promise<void> {
     const { now, readView, refreshView } = this.#host
@@ -106,7 +106,6 @@ export class TurnGate {
     return this.#returning
   }
 
-  /** Called when a turn begins. */
   beginTurn(): void {
     this.#isAsked = false
     if (this.#lease !== null) this.#lease = beginWithLease(this.#lease)

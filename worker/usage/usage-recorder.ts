@@ -19,7 +19,7 @@ export interface UsageRecorderOptions {
   readonly now: () => number
   /** The tenant's own prices, which take precedence over the built-in ones. */
   readonly listPrices: () => readonly PriceEntry[]
-  /** Called for each call. */
+  /** Called with each recorded call. */
   readonly onCall?: (call: PricedCall) => void
 }
 

@@ -51,7 +51,7 @@ export class UserBudget {
   readAccount(): UserAccount | null {
     if (this.#account === undefined) {
       const [row] = this.#host.sql.exec<{ account: string }>("SELECT account FROM budget_account").toArray()
-      // Written by `#writeAccount`.
+      // `#writeAccount` wrote this JSON.
       this.#account = row === undefined ? null : (parseJson(row.account) as unknown as UserAccount)
     }
     return this.#account
@@ -99,7 +99,7 @@ export class UserBudget {
     return lease
   }
 
-  /** Checks whether the user may have this many of something. Errors: `budget_exhausted`. */
+  /** Checks whether the budgets allow this many sessions, stored bytes or concurrent turns. Errors: `budget_exhausted`. */
   checkHeld(budget: HeldBudget, count: number): Result<null> {
     const limits = this.readAccount()?.limits
     const strictest = limits === undefined ? null : findStrictest(limits, budget)

@@ -14,7 +14,7 @@ import { type BudgetFields, fieldsToLimits, limitsToFields, parseBudgetTable } f
 
 export const BUDGETS_PATH = "/v1/budgets"
 
-/** Whom the limits apply to. A user without an id is chosen in the dialog. */
+/** Whom the limits apply to. If the scope is `user` and the id is empty, the dialog asks for the user's id. */
 export interface BudgetSubject {
   readonly scope: "tenant" | "role" | "user"
   readonly id: string
@@ -119,7 +119,7 @@ function useBudgetForm({ api, subject, onChange, onClose }: BudgetDialogProps): 
   }
 }
 
-/** The body of the request. */
+/** Returns the request body that sets or, with null, removes the limits. */
 function createChange(scope: BudgetSubject["scope"], id: string, limits: BudgetLimits | null): object {
   if (scope === "tenant") return { tenant: limits }
   return scope === "role" ? { roles: { [id]: limits } } : { users: { [id]: limits } }

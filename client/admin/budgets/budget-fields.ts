@@ -31,7 +31,7 @@ export function limitsToFields(limits: BudgetLimits): BudgetFields {
   return Object.fromEntries(BUDGET_NAMES.map((name) => [name, toField(name)])) as Record<BudgetName, string>
 }
 
-/** The limits, or the first field that isn't a valid limit. */
+/** Returns the limits, or the name of the first field that isn't a valid limit. */
 export function fieldsToLimits(fields: BudgetFields): BudgetLimits | { readonly bad: BudgetName } {
   const limits: Partial<Record<BudgetName, number>> = {}
   for (const name of BUDGET_NAMES) {

@@ -73,7 +73,7 @@ interface BudgetRowProps {
   readonly name: string
   readonly note?: string | null
   readonly limits: BudgetLimits
-  /** Null if the administrator may not change it. */
+  /** Null if the administrator may not change these limits. */
   readonly onEdit: (() => void) | null
 }
 

@@ -27,12 +27,12 @@ interface PriceDialogProps {
   readonly onClose: () => void
 }
 
-/** How often a change is repeated because somebody else has changed the list in the same moment. */
+/** Maximum attempts to save a change while other administrators keep changing the list. */
 const MAX_TRIES = 3
 
 /**
- * Replaces a price with another. If `old` is null, adds one; if `next` is null, removes one. Reads the list again first,
- * because another administrator may have changed it.
+ * Replaces the price `old` with `next`. If `old` is null, adds `next`; if `next` is null, removes `old`. Reads the list
+ * again first, because another administrator may have changed it.
  */
 async function replacePrice(api: AdminApi, old: PriceView | null, next: PriceView | null): Promise<PricesView> {
   for (let tries = 1; ; tries++) {
@@ -51,13 +51,13 @@ async function tryReplacePrice(api: AdminApi, old: PriceView | null, next: Price
   const others = stored.filter((price) => old === null || !isSamePrice(price, old))
   const prices = next === null ? others : [...others, next]
   const flaw = next === null ? null : findPriceFlaw(prices, others.length)
-  // The status with which the server would respond.
+  // 400 is the status with which the server would respond.
   if (flaw !== null) throw new RequestError(400, flaw)
   return await api.send("PUT", PRICES_PATH, { prices, revision }, parsePrices)
 }
 
 interface PriceFormProps extends PriceDialogProps {
-  /** The price to change; null to add one. */
+  /** The price to change; null to add a price. */
   readonly price: PriceView | null
   readonly fields: PriceFields
 }
@@ -104,7 +104,7 @@ export function PriceForm({ api, price, fields: first, onChange, onClose }: Pric
 
 interface EndPriceProps extends PriceDialogProps {
   readonly price: PriceView
-  /** The day in UTC. */
+  /** The current day in UTC. */
   readonly today: string
 }
 

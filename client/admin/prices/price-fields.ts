@@ -1,4 +1,4 @@
-/** price-fields.ts: converts a price to form fields and back, and checks it with the server's schema. Pure. */
+/** price-fields.ts: converts prices to form fields and back, and checks them with the server's schema. Pure. */
 
 import * as v from "valibot"
 import { MAX_PRICES, pricesSchema, toPriceEntries } from "../../../shared/usage/price-change.ts"
@@ -36,7 +36,7 @@ export const parsePrices = createParser<PricesView>({
   revision: isOptional(isString),
 })
 
-/** The fields of the form. An empty field means any provider, no end, or the input price. */
+/** The form's fields. If empty, `provider` means any, `until` means no end, and the cache prices mean the input price. */
 export type PriceFields = Readonly<
   Record<"provider" | "model" | "from" | "until" | "input" | "output" | "cached" | "cache_write", string>
 >
@@ -81,22 +81,22 @@ export function fieldsToPrice(fields: PriceFields): PriceView {
   }
 }
 
-/** Returns NaN, which the schema rejects, if the text is not a plain number. */
+/** Returns NaN, which the schema rejects, if the text is not a plain decimal number. */
 function toUsd(text: string): number {
   return /^\d+(?:\.\d+)?$/.test(text.trim()) ? Number(text) : Number.NaN
 }
 
-/** Whether two prices are the same entry of the list. A model has at most one entry that begins on a day. */
+/** Whether two prices are the same entry of the list. A provider's model has at most one entry that begins on a day. */
 export function isSamePrice(a: PriceView, b: PriceView): boolean {
   return a.provider === b.provider && a.model === b.model && a.from === b.from
 }
 
-/** Whether two prices have the same fields, too. */
+/** Whether all fields of two prices are equal. */
 export function isEqualPrice(a: PriceView, b: PriceView): boolean {
   return JSON.stringify(priceToFields(a)) === JSON.stringify(priceToFields(b))
 }
 
-/** Why the server would refuse the list, as text; null if it would accept it. `at`: the index of the changed price. */
+/** Says why the server would refuse the list; null if it would accept it. `at` is the index of the changed price. */
 export function findPriceFlaw(prices: readonly PriceView[], at: number): string | null {
   const parsed = v.safeParse(pricesSchema, { prices })
   if (parsed.success) return null
@@ -113,13 +113,13 @@ function describeField(field: string): string {
   return invalid.price(field === "output" ? pricesText.output : pricesText.input)
 }
 
-/** The prices in the form that the server uses to compute costs. */
+/** Converts prices to the entries that the server uses to compute costs; to an empty list if a price isn't valid. */
 export function viewsToEntries(prices: readonly PriceView[]): readonly PriceEntry[] {
   const parsed = v.safeParse(pricesSchema, { prices })
   return parsed.success ? toPriceEntries(parsed.output) : []
 }
 
-/** Whether a price is past, current or future on this day. A later price of the same model ends it. */
+/** Returns whether a price is past, current or future on this day. A later price of the same model ends it. */
 export function findPriceState(
   price: PriceView,
   prices: readonly PriceView[],
@@ -133,19 +133,19 @@ export function findPriceState(
   return isReplaced || (price.until !== undefined && price.until < day) ? "past" : "current"
 }
 
-/** The tenant's own prices, grouped by model, newest first. */
+/** Sorts prices by model and provider, then newest first. */
 export function sortPrices(prices: readonly PriceView[]): readonly PriceView[] {
   const nameOf = ({ provider = "", model }: PriceView): string => `${model}\n${provider}`
   return [...prices].sort((a, b) => nameOf(a).localeCompare(nameOf(b)) || (a.from < b.from ? 1 : -1))
 }
 
-/** The hash that opens the form for a model. */
+/** Returns the URL hash that opens the form for a model. */
 export function priceHash(provider: string | undefined, model: string): string {
   const query = new URLSearchParams({ ...(provider === undefined ? {} : { provider }), model })
   return `#prices?${query.toString()}`
 }
 
-/** The model that the hash names; null if it names none. */
+/** Returns the model named in the URL hash, or null if there is none. */
 export function parsePriceHash(hash: string): Pick<PriceFields, "provider" | "model"> | null {
   if (!hash.startsWith("#prices?")) return null
   const query = new URLSearchParams(hash.slice(hash.indexOf("?")))

@@ -80,7 +80,7 @@ export function PricesSection({ api }: AdminContext): VNode {
   )
 }
 
-/** Calls `onNamed` with the model that the address names, and removes it from the address, so that a reload shows the list. */
+/** Calls `onNamed` with the model named in the URL hash, and removes it from there, so that a reload shows the list. */
 function useNamedModel(onNamed: (named: Pick<PriceFields, "provider" | "model">) => void): void {
   useEffect(() => {
     const read = (): void => {

@@ -9,7 +9,7 @@ import { MAX_BODY_BYTES } from "../../../shared/limits.ts"
 import { createParser, hasShape, isListOf, isNumber, isString } from "../../../shared/protocol/shape-check.ts"
 import { importsText } from "../../words/admin-text.ts"
 
-/** The chosen files are not an archive. The message is shown to the user. */
+/** Thrown if the chosen files are not an archive. The message is shown to the user. */
 export class ArchiveChoiceError extends Error {}
 
 interface ArchivePart {
@@ -37,9 +37,9 @@ export interface Archive {
 }
 
 /**
- * Sorts the chosen files. `onChecked` receives the number of bytes read so far, and the total. Throws ArchiveChoiceError if
- * the manifest or a part is missing. Cost: reads each file that has the size of a part once, with one file in memory at a
- * time.
+ * Finds the manifest and the parts. `onChecked` receives the number of bytes hashed so far, and the total. Throws
+ * ArchiveChoiceError if the manifest or a part is missing. Cost: hashes each file that has the size of a part, with one
+ * file in memory at a time.
  */
 export async function readArchive(
   files: readonly File[],
@@ -89,7 +89,7 @@ async function hashFile(file: File): Promise<string> {
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("")
 }
 
-/** A file that was moved or changed since it was chosen can't be read. */
+/** Throws ArchiveChoiceError if the file can't be read, for example because it was moved after it was chosen. */
 async function read<T>(readFile: () => Promise<T>): Promise<T> {
   try {
     return await readFile()

@@ -14,7 +14,7 @@ import { type AdminApi, pathOf, TRANSFER_TIMEOUT_MS } from "../admin-api.ts"
 import { type Archive, ArchiveChoiceError, readArchive } from "./archive-choice.ts"
 import { parseImport } from "./tenant-responses.ts"
 
-/** Maximum attempts per part if the connection breaks or the server is busy. With delays, they take about ten seconds. */
+/** Maximum attempts per part if the connection breaks or the server is busy. The delays add up to about ten seconds. */
 const MAX_ATTEMPTS = 6
 
 export const IMPORTS_PATH = "/v1/tenant/imports"
@@ -33,7 +33,7 @@ export interface ArchiveUploadDeps {
 }
 
 export class ArchiveUpload {
-  /** Null while nothing is uploaded. */
+  /** Null while nothing is being uploaded. */
   readonly stage: Signal<UploadStage | null> = signal(null)
   readonly fault: Signal<string | null> = signal(null)
   /** The id of the import to which the stage or the fault belongs; null until the server has created the import. */
@@ -41,8 +41,9 @@ export class ArchiveUpload {
   #abort: AbortController | null = null
 
   /**
-   * Uploads the chosen files into a new import, or into one that is waiting for files. Resolves when all parts
-   * are uploaded, or with `fault` set. In that case, the same files can be chosen again.
+   * Uploads the chosen files into a new import or, if `unfinished` is its id, into one that is waiting for files. Resolves
+   * when all parts have been uploaded, when the upload has been stopped, or with `fault` set. After a fault, the same files
+   * can be chosen again.
    */
   async start(deps: ArchiveUploadDeps, files: readonly File[], unfinished: string | null): Promise<void> {
     if (this.#abort !== null) return
@@ -69,7 +70,7 @@ export class ArchiveUpload {
     }
   }
 
-  /** Stops the upload. The parts that the server has received stay until the import is cancelled. */
+  /** Stops the upload. The server keeps the parts that it has received until the import is cancelled. */
   stop(): void {
     this.#abort?.abort()
   }
@@ -78,7 +79,7 @@ export class ArchiveUpload {
     this.stage.value = { at, doneBytes, ofBytes }
   }
 
-  /** Not repeated after a broken connection, because the server would refuse a second import. */
+  /** Creates or reads the import. Not retried if the connection breaks: the server would refuse a second import. */
   async #openImport(
     { api }: ArchiveUploadDeps,
     { manifest }: Archive,
@@ -106,7 +107,7 @@ export class ArchiveUpload {
       // Parts are sent in the order of their numbers, so the server has all parts before the first missing one.
       const [n = 0] = view.missing
       const part = parts.get(n)
-      // Another archive's manifest was chosen.
+      // The chosen manifest belongs to another archive than the import.
       if (part === undefined) throw new ArchiveChoiceError(importsText.otherArchive)
       let doneBytes = 0
       for (const [number, { size }] of parts) if (number < n) doneBytes += size
@@ -115,7 +116,7 @@ export class ArchiveUpload {
     }
   }
 
-  /** Sends a part, up to MAX_ATTEMPTS times while it fails for a temporary reason. Sending a part twice is safe. */
+  /** Sends a part. Retries after temporary failures, up to MAX_ATTEMPTS attempts in all. Sending a part twice is safe. */
   async #sendPart(
     { api, wait, random }: ArchiveUploadDeps,
     path: string,

@@ -120,12 +120,12 @@ function ExportRow({ api, item, onRemove }: ExportRowProps): VNode {
   )
 }
 
-/** File 0 is the manifest. */
+/** Returns the name of file `n`. File 0 is the manifest. */
 function fileName(n: number): string {
   return n === 0 ? tenantText.manifest : tenantText.part(n)
 }
 
-/** `shownUsers` is null for an export of one user's data. */
+/** `shownUsers` is null for the erasure of a single user. */
 export function formatTally({ sessions, files, bytes, users }: Tally, shownUsers: number | null = users): string {
   return `${tenantText.progress(sessions, shownUsers)} · ${tenantText.files(files, formatSize(bytes))}`
 }

@@ -14,12 +14,12 @@ import { ArchiveUpload, IMPORTS_PATH, type UploadStage } from "./archive-upload.
 import { formatTally } from "./tenant-exports.tsx"
 import { parseImportList } from "./tenant-responses.ts"
 
-/** The upload continues while another section of the page is shown. */
+/** Kept outside the component, so that the upload continues while another section of the page is shown. */
 const upload = new ArchiveUpload()
 
 interface TenantImportsProps {
   readonly api: AdminApi
-  /** False if nothing can be written to the tenant. */
+  /** False if the tenant is leaving, so that nothing can be imported. */
   readonly isOpen: boolean
 }
 
@@ -109,7 +109,8 @@ function FileChooser({ text, isDisabled, isMain, onFiles }: FileChooserProps): V
 }
 
 /**
- * The stage or the fault of the upload, if it belongs to import `of`; null is the one that the server hasn't created yet.
+ * Shows the stage or the fault of the upload if it belongs to the import with the id `of`; null stands for the import that
+ * the server hasn't created yet.
  */
 function UploadProgress({ of }: { readonly of: string | null }): VNode | null {
   const stage = upload.stage.value
@@ -167,7 +168,7 @@ function ImportRow({ item, isUploading, onFiles, onCancel }: ImportRowProps): VN
         <UploadProgress of={id} />
         {state === "uploading" && !isUploading && (
           <>
-            {/* Parts are uploaded in order. */}
+            {/* Parts are uploaded in order, so all parts from the first missing one on remain. */}
             <p>{importsText.remaining(parts + 1 - (missing[0] ?? 1), parts)}</p>
             <FileChooser text={importsText.chooseAgain} isDisabled={false} onFiles={onFiles} />
           </>

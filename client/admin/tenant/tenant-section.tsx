@@ -1,4 +1,4 @@
-/** tenant-section.tsx: exports and imports of the tenant, receipts of erasures, and the deletion of the tenant. Source: SPEC AD7. */
+/** tenant-section.tsx: the tenant's exports and imports, its erasure receipts, and its deletion. Source: SPEC AD7. */
 
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"

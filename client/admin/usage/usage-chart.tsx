@@ -6,7 +6,7 @@ import { useEffect } from "preact/hooks"
 import { formatCompact, formatCost, formatCount, formatDay, usageText } from "../../words/usage-text.ts"
 import { type Bar, chooseScale, type Measure } from "./usage-data.ts"
 
-/** The size of the drawing, in its own units. It is scaled to the width of the page, by a factor of about 1. */
+/** The width of the drawing, in SVG units. The drawing is scaled to the width of the page, by a factor of about 1. */
 const WIDTH = 720
 const NARROW_WIDTH = 360
 const HEIGHT = 220
@@ -16,7 +16,7 @@ const DIGIT_WIDTH = 7.5
 const GAP = 8
 const BOTTOM = 32
 const TOP = 18
-/** The share of its slot that a bar fills. */
+/** The share of its slot's width that a bar fills. */
 const BAR_SHARE = 0.72
 /** The width of a label below the bars. */
 const LABEL_WIDTH = 90
@@ -31,7 +31,7 @@ interface UsageChartProps {
 
 export function UsageChart({ bars, measure, label }: UsageChartProps): VNode {
   const scale = chooseScale(Math.max(...bars.map(sumBar)))
-  // Nothing was used, or everything was free, so there is only the zero line.
+  // The only line is at 0 if nothing was used or everything was free.
   const top = scale.at(-1) || 1
   const width = useIsNarrow() ? NARROW_WIDTH : WIDTH
   const labels = scale.map((value) => (measure === "cost" ? formatCost(value) : formatCompact(value)))
@@ -91,7 +91,7 @@ function Bars({ bars, measure, left, right, y }: BarsProps): VNode {
         return (
           <g key={bar.at}>
             <title>{`${formatDay(bar.at)}: ${formatBar(bar, measure)}`}</title>
-            {/* As high as the chart, so that even a low bar is easy to point at. */}
+            {/* As tall as the chart, so that even a short bar is easy to point at. */}
             <rect class="place" x={left + i * place} y={TOP} width={place} height={HEIGHT - BOTTOM - TOP} />
             <rect class="input" x={x} y={y(first)} width={width} height={y(0) - y(first)} />
             <rect class="output" x={x} y={y(first + second)} width={width} height={y(first) - y(first + second)} />

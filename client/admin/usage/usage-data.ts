@@ -1,4 +1,4 @@
-/** usage-data.ts: the data of the usage section: reads pages of `GET /v1/usage`, and fills in the days without usage. Pure. */
+/** usage-data.ts: the usage section's data: parses pages of `GET /v1/usage`, and fills in the days without usage. Pure. */
 
 import {
   createParser,
@@ -41,7 +41,7 @@ export const parseUsage = createParser<UsageView>({
   incomplete: isOptional(hasShape<NonNullable<UsageView["incomplete"]>>({ turns_per_user: isNumber })),
 })
 
-/** First and last day of a range that ends at `nowMs`. */
+/** Returns the first and last day, in UTC, of a range that ends at `nowMs`. */
 export function toDays(range: Range, nowMs: number): { readonly from: string; readonly to: string } {
   return { from: toDay(nowMs - (RANGE_DAYS[range] - 1) * MS_PER_DAY), to: toDay(nowMs) }
 }
@@ -59,7 +59,7 @@ export interface Bar {
   readonly unpricedCalls: number
 }
 
-/** A bar for each day, or for each month of a year. */
+/** Returns a bar for each day or, if the range is a year, for each month. */
 export function toBars({ from, to, rows }: UsageView, range: Range, measure: Measure): Bar[] {
   const keyLength = range === "year" ? 7 : 10
   const bars = new Map<string, Bar>()
@@ -82,7 +82,7 @@ export function measureRow(row: TotalsView, measure: Measure): readonly [number,
   return [measure === "cost" ? (row.cost_nano_usd ?? 0) : row.calls, 0]
 }
 
-/** A round number that is at least `max`, and the steps up to it, at which the chart draws lines. */
+/** Returns the values at which the chart draws lines: round steps from 0 up to at least `max`. */
 export function chooseScale(max: number): readonly number[] {
   if (max <= 0) return [0]
   const magnitude = 10 ** Math.floor(Math.log10(max / 4))
@@ -91,7 +91,6 @@ export function chooseScale(max: number): readonly number[] {
   return Array.from({ length: count + 1 }, (_, i) => i * step)
 }
 
-/** The name of a table row. */
 export function nameRow(row: UsageRowView): string {
   return row.model ?? row.user ?? row.agent ?? row.day ?? ""
 }

@@ -51,7 +51,7 @@ const STYLES: ReadonlySet<string> = new Set(
 const VALUE = /^[\w\s.%#(),+-]{0,80}$/
 /** The classes of reading.css. */
 const CLASS_NAME =
-  /^(?:tml-[\w-]+|menclose|(?:up|down)strike|sout|longdiv-(?:top|arc)|phasor-(?:bottom|angle)|circle-pad|textcircle|actuarial|(?:chr|wbk)-[\w-]+)$/
+  /^(?:tml-[\w-]+|menclose|(?:up|down)strike|sout|circle-pad|textcircle)$/
 
 /** The parts of Temml's tree that are read. */
 interface TreeNode {

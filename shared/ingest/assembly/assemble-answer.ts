@@ -27,7 +27,10 @@ export interface AssembledMessage {
   /** Undefined if the file does not name a parent. */
   readonly parent: number | null | undefined
   readonly tip: number | null
-  /** Counts of dropped content, by kind: events over budget, texts that do not fit, and different second results of calls. */
+  /**
+   * Counts of dropped content, by kind: events over budget, whole texts that do not match the streamed text, and results
+   * that differ from the first.
+   */
   readonly lost: KindTotals
 }
 

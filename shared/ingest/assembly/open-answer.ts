@@ -30,7 +30,7 @@ export type AnswerRecord = Exclude<StreamRecord, TurnStartRecord | { type: "sign
 
 export type AnswerEvent =
   | TurnEvent
-  /** The place of those texts of the whole answer that were not streamed. */
+  /** Marks where the text of the record that ends the answer belongs if no text was streamed. */
   | { readonly type: "unstreamed" }
   /** The grants of the text part that ended last. */
   | { readonly type: "granted"; readonly grants: Grants }
@@ -71,7 +71,7 @@ export interface OpenAnswer {
   isOwnFormat: boolean
   endRecord: EndRecord | null
   isCancelled: boolean
-  /** Whether the newest record ends the response. */
+  /** Whether the answer may be complete: its newest record is a `text_done`, or its end was reported. */
   isAtEnd: boolean
 }
 

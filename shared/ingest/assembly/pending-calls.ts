@@ -1,5 +1,5 @@
 /**
- * pending-calls.ts: calls whose final result arrives later in a file, by a callback (SPEC RE12). Pure.
+ * pending-calls.ts: calls whose final result arrives later in a file, in a callback (SPEC RE12). Pure.
  */
 
 import * as v from "valibot"

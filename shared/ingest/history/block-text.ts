@@ -11,7 +11,7 @@ import { KindCounts } from "./kind-counts.ts"
 import { findPublicUrl, formatLabel, formatMediaLabel, getMediaKind } from "./media-label.ts"
 import { valueToReadableJson } from "./value-to-json.ts"
 
-/** Deepest list of blocks inside a block that is read. Anything deeper is shown as JSON. */
+/** Maximum depth of block lists inside blocks. Anything deeper is shown as JSON. */
 const MAX_BLOCK_DEPTH = 8
 
 /** Longest unknown block that is shown as JSON, in UTF-16 code units. */
@@ -35,7 +35,7 @@ export function getBlockType(block: Fields): string {
 /** How the text is shown: a question and a tool result are plain text, an answer is Markdown. */
 export type TextFormat = "markdown" | "plain"
 
-/** An entry of a content list as a block. A text or a number is a block of text. */
+/** An entry of a content list as a block. A string or a number becomes a text block. */
 export function toBlock(entry: unknown): Fields {
   const isPlain = typeof entry === "string" || typeof entry === "number"
   return isPlain ? { type: "text", text: String(entry) } : toFields(entry)
@@ -92,12 +92,12 @@ export function blockToMarkdown(block: Fields): string {
   return blockToText(new KindCounts(), block)
 }
 
-/** The text of a result that a program reports while it runs. */
+/** The text of a result in a program's live output. */
 export function contentToText(content: unknown): string {
   return contentToParagraphs(new KindCounts(), content, "plain")
 }
 
-/** A document that the system shows in a view of its own becomes a title and a code block. */
+/** A document that the system shows in a separate view becomes a label and a code block. */
 export function canvasToText(kinds: KindCounts, block: Fields, format: TextFormat = "markdown"): string {
   kinds.addKnown("canvas")
   const title = toText(block["title"]) || toText(block["name"])
@@ -107,7 +107,7 @@ export function canvasToText(kinds: KindCounts, block: Fields, format: TextForma
   return text === "" ? label : `${label}\n\n${formatCode(text, language, format)}`
 }
 
-/** A text in a code block that it cannot end. */
+/** The text as a code block, whose fence is longer than any run of backticks in the text. */
 function formatCode(text: string, language: string, format: TextFormat): string {
   if (format === "plain") return text
   let longest = 2

@@ -1,5 +1,5 @@
 /**
- * chatgpt-export.ts: writes a conversation of ChatGPT's data export (`conversations.json`).
+ * chatgpt-export.ts: converts a conversation from ChatGPT's data export (`conversations.json`).
  *
  * `mapping` is a tree of nodes; the branch that ends at `current_node` is the conversation. Pure.
  */
@@ -12,10 +12,10 @@ import type { Branch, HistoryWriter } from "./history-writer.ts"
 import { findPublicUrl, formatMediaLabel } from "./media-label.ts"
 import { valueToJson } from "./value-to-json.ts"
 
-/** Maximum number of references of a message that are shown. The marks of any others are removed. */
+/** Maximum number of a message's references that are shown. The marks of any others are removed. */
 const MAX_REFERENCES = 200
 
-/** A mark in a text that stands for a reference: a word and ids between private characters. */
+/** A mark in the text that stands for a reference: a word and ids between private-use characters. */
 const MARK = /( ?)(\ue200[^\ue200\ue201]*\ue201)/g
 
 export function isChatGptConversation(value: unknown): value is Fields {
@@ -109,7 +109,7 @@ function writeThoughts(writer: HistoryWriter, content: Fields): void {
   writer.writePart("thinking", texts.filter((text) => text !== "").join("\n\n"))
 }
 
-/** A thought is a text, or has a summary and a content. */
+/** A thought is a string, or has a summary and content. */
 function formatThought(thought: unknown): string {
   const { summary, content } = toFields(thought)
   return [toText(thought), toText(summary), toText(content)].filter((text) => text !== "").join("\n\n")

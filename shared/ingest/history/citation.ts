@@ -1,11 +1,11 @@
 /**
- * citation.ts: turns the citations of a text into links after it. Pure.
+ * citation.ts: turns the citations of a text block into links after its text. Pure.
  */
 
 import { type Fields, toFields, toFieldsList, toText } from "../record-writer.ts"
 import { findPublicUrl } from "./media-label.ts"
 
-/** Maximum number of citations of a text that are shown. Each is looked up in the text. */
+/** Maximum number of a block's citations that are shown. Each is looked up in the block's text. */
 const MAX_CITATIONS = 100
 
 /**
@@ -31,7 +31,7 @@ export function hasCitations(block: Fields): boolean {
 
 interface Source {
   readonly text: string
-  /** Text that shows that a text already names this source. */
+  /** If the block's text contains this, it already names the source. */
   readonly key: string
 }
 

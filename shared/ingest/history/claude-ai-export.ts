@@ -1,5 +1,5 @@
 /**
- * claude-ai-export.ts: writes a conversation of Claude.ai's data export (`conversations.json`).
+ * claude-ai-export.ts: converts a conversation from Claude.ai's data export (`conversations.json`).
  *
  * `chat_messages` contains the messages in order, each with content blocks like those of the API. Pure.
  */

@@ -1,7 +1,8 @@
 /**
- * claude-code-session.ts: writes the lines of Claude Code: a session file, or the output of `--output-format stream-json`.
+ * claude-code-session.ts: converts Claude Code's lines to records: a session file, or the output of
+ * `--output-format stream-json`.
  *
- * A message of the API arrives as one line per block, each with the message's id. Results arrive in user messages, with
+ * An API message is split into one line per block, each with the message's id. Results arrive in user messages, with
  * details next to them (`toolUseResult`, `tool_use_result`). Pure.
  */
 
@@ -10,7 +11,7 @@ import { type Fields, toFields, toFieldsList, toText } from "../record-writer.ts
 import type { HistoryWriter } from "./history-writer.ts"
 import { isRoleMessage, writeRoleMessage } from "./role-message.ts"
 
-/** Lines about the program, not about the conversation. */
+/** Types of lines about the program, not the conversation. */
 const PROGRAM_LINES: ReadonlySet<string> = new Set([
   "summary",
   "ai-title",
@@ -33,10 +34,10 @@ const PROGRAM_LINES: ReadonlySet<string> = new Set([
   "stream_event",
 ])
 
-/** Each line about the program has one of these. Other programs write lines of the same types. */
+/** Each line about the program has one of these fields. Lines of the same types without them come from other programs. */
 const PROGRAM_FIELDS = ["sessionId", "session_id", "leafUuid", "messageId"] as const
 
-/** Lines that name the conversation. */
+/** Types of lines that name the conversation. */
 const TITLE_LINES: ReadonlySet<string> = new Set(["summary", "ai-title", "custom-title"])
 
 /** The text that Claude Code writes as the user's message when the user stops an answer. */
@@ -51,7 +52,7 @@ export function isClaudeCodeLine(value: unknown): value is Fields {
   return PROGRAM_LINES.has(type)
 }
 
-/** Writes the lines of one session. */
+/** Converts the lines of one session. */
 export class ClaudeCodeWriter {
   readonly #writer: HistoryWriter
   /** Whether the file has messages of the main conversation. A subagent's own file has none. */
@@ -93,7 +94,7 @@ export class ClaudeCodeWriter {
     }
   }
 
-  /** A message that the user sent while the program worked. Other attachments are notes to the model. */
+  /** Writes a message that the user sent while the program was working. Other attachments are notes to the model. */
   #writeAttachment(attachment: Fields): void {
     const { type, prompt } = attachment
     if (type !== "queued_command" || prompt === undefined) return this.#writer.kinds.addKnown("system")

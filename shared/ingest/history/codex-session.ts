@@ -1,5 +1,5 @@
 /**
- * codex-session.ts: writes the lines of Codex: a rollout file, or the output of `codex exec --json`.
+ * codex-session.ts: converts Codex's lines to records: a rollout file, or the output of `codex exec --json`.
  *
  * Each line of a rollout is `{timestamp, type, payload}`. Its `response_item` lines are items of the Responses API and hold
  * the whole conversation; its `event_msg` lines repeat it for the terminal. Pure.
@@ -23,7 +23,7 @@ const ROLLOUT_LINES: ReadonlySet<string> = new Set([
 
 const EXEC_EVENT = /^(?:thread|turn|item)\.[a-z.]+$/
 
-/** The start of a text that Codex writes to the model in the user's name. Such a text ends with the same tag. */
+/** The start of text that Codex sends to the model in the user's name. Such text ends with the matching closing tag. */
 const INJECTED =
   /^(?:# AGENTS\.md instructions[^\n]*\s+)?<(environment_context|user_instructions|INSTRUCTIONS|permissions instructions|collaboration_mode|skills?_instructions|skill|turn_aborted|subagent_notification|user_shell_command|personality_spec|model_switch|apps_instructions|plugins_instructions)\b/
 
@@ -53,7 +53,7 @@ export function writeRolloutLine(writer: HistoryWriter, items: ResponseItemWrite
   }
 }
 
-/** Writes the blocks of a user's message that are the user's own. */
+/** Writes the blocks of a user message that the user wrote. */
 function writeUserItem(writer: HistoryWriter, items: ResponseItemWriter, item: Fields): void {
   const blocks = contentToBlocks(item["content"])
   const own = blocks.filter((block) => !isInjected(toText(block["text"])))

@@ -41,7 +41,7 @@ export interface HistoryReader {
 export type FormatTime = (time: string | number) => string | null
 
 /**
- * Creates a reader for one file or one part of it. Only the first part begins with a message of its own; a later one may
+ * Creates a reader for one file or one part of it. Only the first part is sure to begin with a new message; a later one may
  * continue an answer.
  */
 export function createHistoryReader(formatTime: FormatTime, isFirstPart = true): HistoryReader {
@@ -97,7 +97,7 @@ class FileReader implements HistoryReader {
     return this.#writeDocument(value, name) || this.#writeLine(value, name)
   }
 
-  /** A whole conversation as one JSON object. */
+  /** Writes a whole conversation that is one JSON object. Returns false if it is not one. */
   #writeDocument(value: Fields, name: string): boolean {
     if (isConversation(value)) this.#writer.title = toText(value["title"]) || toText(value["name"])
     if (isChatGptConversation(value)) return this.#writeBranch(listBranch(value), name, writeChatGptMessage)
@@ -129,7 +129,7 @@ class FileReader implements HistoryReader {
     if (messages > 0) this.#writer.kinds.addKnown("branch", messages)
   }
 
-  /** One line of a file, or one entry of a list. */
+  /** Writes one line of a file, or one entry of a list. Returns false if it is of no known system. */
   #writeLine(value: Fields, name: string): boolean {
     if (isApiMessage(value)) {
       this.#begin(value, name)
@@ -177,7 +177,10 @@ class FileReader implements HistoryReader {
   }
 }
 
-/** A message with a role. One with a type is a response of Anthropic's API; an item of OpenAI's has no model. */
+/**
+ * Whether a value is a message with a role. If it also has a type, it is a response from Anthropic's API; OpenAI's items
+ * have no model.
+ */
 function isApiMessage(value: Fields): boolean {
   return isRoleMessage(value) && (value["type"] === undefined || "stop_reason" in value || "model" in value)
 }

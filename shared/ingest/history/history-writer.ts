@@ -45,7 +45,7 @@ interface OpenAnswer {
   stepKey: string
   /** Public ids of its calls, by the id that the file gives them. */
   readonly publicIds: Map<string, string>
-  /** For each public id: how many calls were named after it. */
+  /** For each public id, how many calls were named after it. */
   readonly uses: Map<string, number>
   /** Names of the calls without a result, by public id. */
   readonly openCalls: Map<string, string>
@@ -67,7 +67,9 @@ export class HistoryWriter {
   readonly kinds = new KindCounts()
   #records: StreamRecord[] = []
   #answer: OpenAnswer | null = null
-  /** Whether a question or an answer was read. Before that, a part of a file may continue an answer. */
+  /**
+   * True in a later part of a file until a question or an answer has been read: what comes before may continue an answer.
+   */
   #isContinuation: boolean
   #lineName = ""
   #timestamp: string | null = null
@@ -116,7 +118,7 @@ export class HistoryWriter {
     this.#answer?.records.closePart(kind)
   }
 
-  /** Adds a whole text as a separate part. */
+  /** Adds complete text as a separate part. */
   writePart(kind: Kind, text: string): void {
     if (text === "") return
     this.endPart(kind)
@@ -295,7 +297,7 @@ export class HistoryWriter {
   }
 }
 
-/** The first open call of this name, or the first one if either has no name. */
+/** The first open call of this name, or the first of all if `toolName` is empty. */
 function findOpenCall(openCalls: ReadonlyMap<string, string>, toolName: string): string | null {
   let looked = 0
   for (const [id, name] of openCalls) {
@@ -306,7 +308,7 @@ function findOpenCall(openCalls: ReadonlyMap<string, string>, toolName: string):
   return null
 }
 
-/** Length and a 32-bit hash. A text of the same digest is taken for the same text. */
+/** The length and a 32-bit hash. Texts with the same digest are taken to be the same. */
 function digestText(text: string): string {
   let hash = 0
   for (let i = 0; i < text.length; i++) hash = (Math.imul(hash, 31) + text.charCodeAt(i)) | 0

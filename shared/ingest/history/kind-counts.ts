@@ -32,7 +32,7 @@ export type KnownKind =
 
 /** Kinds of content that is dropped while messages are assembled: beyond the limits of an answer, or after its end (SPEC RE36). */
 export type LostKind =
-  /** Pieces of text and thinking, and whole texts that do not fit the streamed one. */
+  /** Pieces of text and thinking, and whole texts that do not match the streamed one. */
   | "text"
   | "call"
   /** Results after the one that is shown. */

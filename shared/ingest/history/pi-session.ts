@@ -1,5 +1,5 @@
 /**
- * pi-session.ts: writes the lines of Pi: a session file, or the output of `--mode json`.
+ * pi-session.ts: converts Pi's lines to records: a session file, or the output of `--mode json`.
  *
  * A session file has a line per entry; those of type `message` hold a message. The output has a `message_end` event per
  * message, and other events that repeat it. Pure.
@@ -14,8 +14,8 @@ import { isRoleMessage, writeRoleMessage } from "./role-message.ts"
 const LINE_FIELDS: ReadonlySet<string> = new Set(["type", "id", "parentId", "timestamp"])
 
 /**
- * Lines that repeat messages, or that are about the program, each with a field that Pi gives it. Null: the line has only
- * LINE_FIELDS. Other programs write lines of the same types.
+ * Types of lines that repeat messages or are about the program, each with a field that marks the line as Pi's, because
+ * other programs write lines of the same types. Null: a line of this type has only LINE_FIELDS.
  */
 const PROGRAM_LINES: Readonly<Record<string, string | null>> = {
   session: "cwd",
@@ -43,7 +43,7 @@ const PROGRAM_LINES: Readonly<Record<string, string | null>> = {
   auto_retry_end: "attempt",
 }
 
-/** Lines that hold a summary for the model. */
+/** Types of lines that hold a summary for the model. */
 const SUMMARY_LINES: ReadonlySet<string> = new Set(["compaction", "branch_summary"])
 
 export function isPiLine(value: unknown): value is Fields {

@@ -1,7 +1,7 @@
 /**
  * reported-size.ts: reads the full size of a tool result that its producer shortened.
  *
- * Shapes of: Pi (`details.truncation`), Claude Code (`toolUseResult`), Codex ("Total output lines"), and results that
+ * Known formats: Pi (`details.truncation`), Claude Code (`toolUseResult`), Codex ("Total output lines"), and results that
  * carry `truncated`, `totalLines`, `totalBytes` or `hasMore` themselves (SPEC IH8). Pure.
  */
 

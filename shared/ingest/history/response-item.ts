@@ -1,5 +1,5 @@
 /**
- * response-item.ts: writes the items of OpenAI's Responses API: messages, reasoning, calls and their outputs.
+ * response-item.ts: converts the items of OpenAI's Responses API to records: messages, reasoning, calls and their outputs.
  *
  * Codex stores the same items in its rollout files. An item that follows an output begins the next step. Pure.
  */
@@ -13,7 +13,7 @@ import { formatLabel } from "./media-label.ts"
 import { isRoleMessage, writeRoleMessage } from "./role-message.ts"
 import { readResult } from "./result-content.ts"
 
-/** Items without a call, a result or text. */
+/** Types of items without a call, a result or text. */
 const SYSTEM_ITEMS: ReadonlySet<string> = new Set([
   "mcp_list_tools",
   "mcp_approval_request",
@@ -67,7 +67,7 @@ export class ResponseItemWriter {
     else this.#writer.writePart("text", blockToText(this.#writer.kinds, item))
   }
 
-  /** A message of the assistant belongs to the current step, like the calls next to it. */
+  /** An assistant message belongs to the current step, like the calls next to it. */
   #writeMessage(item: Fields): void {
     if (item["role"] !== "assistant") {
       this.#isAfterOutput = true
@@ -95,7 +95,7 @@ export class ResponseItemWriter {
     this.#writer.writeResult({ ...readResult(this.#writer.kinds, result), callId })
   }
 
-  /** An output of a local shell names its call in `id`. */
+  /** The output of a local shell names its call in `id`. */
   #writeOutput(item: Fields): void {
     this.#isAfterOutput = true
     const { output, ...rest } = item

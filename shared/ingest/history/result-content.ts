@@ -13,7 +13,7 @@ import { getMediaKind } from "./media-label.ts"
 import { valueToReadableJson } from "./value-to-json.ts"
 import { readReportedSize } from "./reported-size.ts"
 
-/** Longest message of an error, in UTF-16 code units. */
+/** Longest error message, in UTF-16 code units. */
 const MAX_MESSAGE_CHARS = 200
 
 const CALL_ID_FIELDS = ["tool_call_id", "toolCallId", "tool_use_id", "call_id", "callId", "id"] as const
@@ -58,7 +58,7 @@ function readContent(kinds: KindCounts, content: unknown): ResultContent {
   return { text, failure: readErrorBlock(content), size: readReportedSize(content) }
 }
 
-/** A list of blocks is text, unless none of its entries is a block. */
+/** A list of blocks and strings becomes text. Any other list is shown as JSON. */
 function listToText(kinds: KindCounts, content: readonly unknown[]): string {
   const isBlocks = content.every(
     (entry) => typeof entry === "string" || (isJsonObject(entry) && getBlockType(entry) !== ""),
@@ -83,7 +83,7 @@ function parseShell(text: string): { readonly output: string; readonly exitCode:
   return isShell ? { output, exitCode } : null
 }
 
-/** `web_search_tool_result_error` and the like. */
+/** The error code of a block such as `web_search_tool_result_error`. Empty if the block reports no error. */
 function readErrorBlock(block: Fields): string {
   return getBlockType(block).endsWith("_error") ? toText(block["error_code"]) || "The tool failed." : ""
 }

@@ -1,5 +1,5 @@
 /**
- * role-message.ts: writes a message with a role: of Anthropic's and OpenAI's APIs, of Pi, and of similar stores.
+ * role-message.ts: converts a message with a role, from Anthropic's and OpenAI's APIs, Pi and similar stores, to records.
  *
  * Tool results in a user's message belong to the open answer; the remainder of the message is the question (SPEC IH1, IH2).
  * Pure.
@@ -15,11 +15,11 @@ import { formatLabel } from "./media-label.ts"
 import { readCallId, readResult } from "./result-content.ts"
 import { readReportedSize } from "./reported-size.ts"
 
-/** The fields of a message's container. */
+/** What the line or object around a message says about it. */
 export interface MessageFrame {
   /** The id of the message. */
   readonly id?: string
-  /** Data that the producer stores with the results of a user's message, such as their full size. */
+  /** Data that the producer stores with the results in a user message, such as their full size. */
   readonly details?: unknown
 }
 
@@ -66,7 +66,7 @@ function writeUserMessage(writer: HistoryWriter, message: Fields, { id, details 
   writer.writeQuestion(readQuestionText(writer, message, readContentEntries(message, others)), id ?? readId(message))
 }
 
-/** Plain texts can appear between blocks. */
+/** Returns the blocks, and the plain strings between them if there are any. */
 function readContentEntries(message: Fields, blocks: readonly Fields[]): readonly unknown[] {
   const { content } = message
   if (!Array.isArray(content) || content.every(isJsonObject)) return blocks
@@ -150,7 +150,7 @@ function writeShellMessage(writer: HistoryWriter, message: Fields): void {
   writer.writeResult({ callId, toolName: "bash", text: toText(output), error: hasFailed ? error : null, size })
 }
 
-/** A message of an unknown role is shown in the answer, under its role. */
+/** A message with an unknown role is shown in the answer, labelled with its role. */
 function writeOtherMessage(writer: HistoryWriter, role: string, message: Fields): void {
   if (message["display"] === false) return writer.kinds.addKnown("system")
   if (role !== "custom") writer.kinds.addUnknown("message", role)

@@ -30,7 +30,7 @@ import { findIssuerTenant } from "./issuer-registry.ts"
 import { cacheRole, getCachedRole } from "./role-cache.ts"
 import { type ForeignPayload, parseToken, type TokenParts } from "./token-parts.ts"
 
-/** Issuers that an isolate caches. Unknown issuers have a separate cache, because anybody can invent them. */
+/** Maximum number of issuers that an isolate caches. Unknown ones have their own cache, because anybody can invent them. */
 const MAX_CACHED_ISSUERS = 500
 const MAX_UNKNOWN_ISSUERS = 500
 
@@ -91,7 +91,7 @@ const unknownIssuers = new FreshCache<true>(TOKEN_TRUST_MS, MAX_UNKNOWN_ISSUERS)
  * Verifies a foreign token. Cost: while the issuer and the user are cached (TOKEN_TRUST_MS), only the verification.
  *
  * Errors: `token_expired`; `token_invalid`; `issuer_unreachable` if the keys could not be fetched for an hour;
- * `user_suspended`.
+ * `user_suspended`; `token_revoked` if the user is being erased.
  */
 export async function verifyForeignToken(
   env: Env,
@@ -123,8 +123,8 @@ export async function verifyForeignToken(
 }
 
 /**
- * The issuer that a token names, if this isolate has ever found it registered; otherwise null. Verifies nothing. Even an
- * attacker's tokens that name such an issuer can only rarely make the isolate call an object.
+ * The issuer that a token names, if this isolate has ever found it registered; otherwise null. Verifies nothing. Forged
+ * tokens that name such an issuer can make the isolate call an object only rarely.
  */
 export function findKnownIssuer(token: string): string | null {
   const parts = parseToken(token)
@@ -257,7 +257,7 @@ export async function createForeignUserId(issuer: string, claim: string, value: 
   return `o_${base64url.encode(new Uint8Array(digest)).slice(0, 27)}`
 }
 
-/** Registers the user on first contact and returns the role. Errors: `user_suspended`. */
+/** Registers the user on first contact and returns the role. Errors: `user_suspended`, `token_revoked`. */
 async function loadRole(
   env: Env,
   tenant: string,

@@ -10,7 +10,7 @@ import { isLoopbackName } from "../../platform/origin.ts"
 import { readBounded } from "../../platform/read-bounded.ts"
 import { readTimeLimits, type TimeLimitsEnv } from "../../platform/time-limits.ts"
 
-/** Largest response of a provider, in bytes: more than a hundred keys. SPEC OI4. */
+/** Largest response from a provider, in bytes: enough for more than a hundred keys. SPEC OI4. */
 export const MAX_PROVIDER_BYTES = 64 * 1024
 
 /** Maximum nesting of a provider's JSON. Metadata and key sets have three levels, and some providers add a few. */
@@ -28,7 +28,7 @@ function refuse(because: IssuerFlaw): { readonly ok: false; readonly fault: Faul
   return fail({ reason: "issuer_refused", because })
 }
 
-/** Checks an address of a provider. A local deployment may also use http on this machine. Errors: `issuer_refused`. */
+/** Checks a provider's address. A local deployment may also use http on this machine. Errors: `issuer_refused`. */
 export function checkProviderUrl(text: string, env: ProviderEnv): Result<string> {
   if (env.ENVIRONMENT === "local" && URL.canParse(text)) {
     const url = new URL(text)

@@ -5,7 +5,7 @@ import { FreshCache } from "../../platform/fresh-cache.ts"
 import type { Role, SessionOwner } from "../../platform/rpc/claims.ts"
 import { userKey } from "../../platform/rpc/object-stubs.ts"
 
-/** Users that an isolate caches. */
+/** Maximum number of users that an isolate caches. */
 const MAX_CACHED_USERS = 2_000
 
 /**

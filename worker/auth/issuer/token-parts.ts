@@ -85,7 +85,7 @@ const STRING = /"(?:[^"\\]|\\.)*"/y
 
 /**
  * Whether any object in the JSON text has a duplicate name. `JSON.parse` keeps the last one, while other parsers keep the
- * first. Also true for text that is not JSON.
+ * first. Also true if a string in the text is malformed.
  */
 export function hasDuplicateNames(json: string): boolean {
   /** The names of each open object; null for an array. */
@@ -110,7 +110,7 @@ export function hasDuplicateNames(json: string): boolean {
   return false
 }
 
-/** Whether a colon follows. */
+/** Whether the string that ends before `at` is a name: a colon follows it. */
 function isName(json: string, at: number): boolean {
   let next = at
   while (/\s/.test(json[next] ?? "")) next++

@@ -156,7 +156,7 @@ const TRAILING =
 const NOT_A_NAME =
   /\b(?:i|i'm|me|my|we|you|your|it|its|it's|is|are|should|do|does|what|what's|how|how's|tell|need|will|whether|which|who|where|why|when|there|here|general|celsius|fahrenheit|degrees|details?|advance|case|them|like|not|a|the|weather|forecast|temperature|rain|snow|sun|trip)\b/i
 
-/** The place that a text names; null if it names none. */
+/** The place that the text names; null if it names none. */
 function parsePlace(item: string): string | null {
   const bare = item.replace(/^["'([\s]+|["')\]\s.?!…:;,]+$/g, "").replace(LEADING, "")
   const name = bare.replace(TRAILING, "").replace(/\s+(?:weather|forecast)$/i, "")

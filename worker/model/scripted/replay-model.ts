@@ -50,7 +50,7 @@ export function parseScript(json: string): Result<ModelScript, string> {
   return fail(`invalid script (a list of lists of model events): ${v.getDotPath(script.issues[0]) ?? "JSON"}`)
 }
 
-/** A model that replays the script in `json`. Returns the fault of `parseScript`, for the log. */
+/** Creates a model that replays the script in `json`. Fails with the fault of `parseScript`, for the log. */
 export function createReplayModel(json: string, delayMs: number): Result<Model, string> {
   const script = parseScript(json)
   if (!script.ok) return script
@@ -99,7 +99,7 @@ async function* streamEvents(
 
 type ScriptedFinish = Extract<ModelScript[number][number], { type: "finish" }>
 
-/** A script without tokens behaves like a provider that reports none. */
+/** A script without token counts behaves like a provider that reports none. */
 function* finishCall(finish: ScriptedFinish): Generator<ModelEvent> {
   const { input_tokens: input, cached_tokens: cached, cache_write_tokens: cacheWritten } = finish
   const { output_tokens: output, reasoning_tokens: reasoning } = finish

@@ -25,7 +25,7 @@ export function parseAgentHeader(content: string): TurnText {
 const AGENT_REQUEST =
   /^(?:please )?(?:ask|have|let) (?:the |our )?([a-z][a-z0-9_-]{0,31})(?: agent)?(,? (?:in the background|asynchronously|without waiting),?)? ?(?:about |to |for |whether |if |: ?)?(\S[\s\S]{0,2000})$/i
 
-/** The call for a request such as "Ask the researcher about …". Null for any other question, or if there is no such agent. */
+/** The call for a request such as "Ask the researcher about …". Null for other questions, or if there is no such agent. */
 export function planAgentQuestion(question: string, tools: readonly ToolSpec[]): readonly ModelEvent[] | null {
   const [, name = "", asyncPhrase, message = ""] = AGENT_REQUEST.exec(question.trim()) ?? []
   const agent = name.toLowerCase()

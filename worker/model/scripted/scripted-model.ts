@@ -2,8 +2,8 @@
  * scripted-model.ts: the offline model. It is deterministic, and stateless between calls.
  *
  * It understands questions about the weather (intent.ts), calls the tool once per place, and places each card by the tag in
- * the tool's result (weather-prose.ts). Anything else gets a prepared answer (showcase.ts). For tests and benchmarks it also
- * accepts these commands, where <text> may be a JSON string literal:
+ * the tool's result (weather-prose.ts). Anything else gets a prepared answer (showcase.ts). For tests and benchmarks it
+ * also accepts these commands, where <text> may be a JSON string literal:
  *   /say <text>          answers with exactly that text
  *   /think <text>        thinks exactly that text, then answers "Done."
  *   /call <tool> <args>  calls that tool with that JSON text, then describes the result
@@ -50,7 +50,7 @@ export function createScriptedModel(env: Pick<Env, "SCRIPTED_DELAY_MS"> = {}): M
   return {
     name: "scripted",
     provider: "scripted",
-    // It only lists the files and reads none of them.
+    // The model only lists the files, and reads none of them.
     fileKinds: ALL_FILE_KINDS,
     stream(request: ModelRequest) {
       const { purpose, system, messages, tools, signal } = request
@@ -105,7 +105,7 @@ function readTurn(messages: readonly ModelMessage[]): VisibleTurn {
   return { question: questions.at(-1) ?? "", from: userTexts.at(-1)?.from ?? null, questions, files, outcomes }
 }
 
-/** The events of the next model call. `streamTokens` splits their texts. */
+/** The events of the next model call. `streamTokens` splits their text. */
 function planEvents(turn: VisibleTurn, system: string, tools: readonly ToolSpec[]): readonly ModelEvent[] {
   const { from, question, outcomes } = turn
   if (from?.kind === "answers") return summarizeAgentAnswer(from.name, question)
@@ -165,7 +165,7 @@ const MODEL_FAULTS: ReadonlySet<string> = new Set<TurnFault>([
   ...(["model_malformed", "model_timeout", "model_cut_off"] as const),
 ])
 
-/** The events of a command of the file header. Null if the message is not a command. */
+/** The events of a command that the file header lists. Null if the message is not a command. */
 function parseCommand(question: string): readonly ModelEvent[] | null {
   const command = /^\/(say|think|call|fault)(?:\s([\s\S]*))?$/.exec(question)
   const rest = command?.[2] ?? ""
@@ -232,7 +232,7 @@ function shortenQuestion(text: string): string {
   return line.length <= MAX_SUMMARY_LINE_CHARS ? line : `${cutText(line, MAX_SUMMARY_LINE_CHARS - 1)}…`
 }
 
-/** Streams events, with texts split into tokens, within about MAX_STREAM_MS. Throws the signal's reason once it is aborted. */
+/** Streams events within about MAX_STREAM_MS, with text split into tokens. On an abort, throws the signal's reason. */
 async function* streamTokens(
   script: readonly ModelEvent[],
   delayMs: number,

@@ -4,7 +4,7 @@
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-/** Bytes of this value or more are skipped, because they would make the first digits more likely than the others. */
+/** Bytes at or above this value are skipped, because they would make the first digits more likely than the others. */
 const FAIR_BYTES = 256 - (256 % DIGITS.length)
 
 /** Random text with 5.95 bits per character. */

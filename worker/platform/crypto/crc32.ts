@@ -1,4 +1,4 @@
-/** crc32.ts: the checksum of PNG chunks and API keys (CRC-32 of ISO 3309). It detects typing errors, not forgeries. Pure. */
+/** crc32.ts: the checksum of PNG chunks and API keys (CRC-32 of ISO 3309). It detects typos, not forgeries. Pure. */
 
 const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, n) => {
   let c = n

@@ -31,9 +31,9 @@ export interface RevocationState {
   readonly erased?: boolean
 }
 
-/** A change of a user by an administrator. */
+/** An administrator's change to a user. */
 export interface UserState {
-  /** Increases with every change of the user. */
+  /** Increases with every change to the user. */
   readonly version: number
   readonly suspended: boolean
   /** Null: the tenant has no such user. */
@@ -56,13 +56,13 @@ export interface Login {
 }
 
 export interface UsedLogin extends Login {
-  /** The newest change of the user by an administrator. Absent from a directory of an earlier version. */
+  /** The version of an administrator's newest change to the user. Absent from a directory of an earlier release. */
   readonly version?: number
 }
 
 export interface NewLogin extends Login {
   readonly id: string
-  /** SHA-256 of the secret of the cookie. */
+  /** SHA-256 of the cookie's secret. */
   readonly hash: string
 }
 
@@ -96,7 +96,7 @@ export interface BytesReport {
 export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   /**
    * Lists a new session. Repeating the call has no effect. The first session adds the user to the tenant's list of users;
-   * `role` is the role in the user's token. Errors: `sessions_full`, `token_revoked`.
+   * `role` is the role in the user's token. Errors: `sessions_full`, `budget_exhausted`, `token_revoked`.
    */
   addSession(
     id: string,

@@ -55,12 +55,12 @@ export interface SessionRpc extends Rpc.DurableObjectBranded {
   send(claims: Claims, request: SendRequest, trace?: string): Promise<Result<AcceptedMessage>>
   /**
    * Stops the answer of an exchange, or the running answer if the id is null. Returns which exchange it was. Errors:
-   * `turn_ended`.
+   * `turn_ended`, `turn_unknown`.
    */
   cancel(claims: Claims, exchangeId: string | null): Result<{ readonly exchange_id: string; readonly seq: number }>
   readHistoryPage(claims: Claims, query: PageQuery): Result<PageText>
 
-  /** Reserves an id for a user's upload. Errors: `assets_full`, `storage_full`, `tenant_storage_full`, those of budgets. */
+  /** Reserves an id for a user's upload. Errors: `assets_full`, `storage_full`, `tenant_storage_full`, budget errors. */
   reserveAsset(claims: Claims, size: number): Promise<Result<string>>
   /** Commits an upload after its bytes were written to the bucket. Errors: `asset_store_failed`. */
   commitAsset(claims: Claims, asset: Asset, hash: string): Result<StoredAsset>
@@ -108,7 +108,10 @@ export interface SessionRpc extends Rpc.DurableObjectBranded {
   listAssetEntries(owner: SessionOwner, after: string | null, limit: number): Result<readonly AssetEntry[]>
   /** Creates the session from its description, without its transcript and assets. Repeating the call has no effect. */
   restoreSession(owner: SessionOwner, stored: StoredSession): Promise<Result<null>>
-  /** Reserves an asset that is being restored under its id. False if it is already complete. Errors: `assets_full`. */
+  /**
+   * Reserves an asset that is being restored under its id. False if it is already complete. Errors: `assets_full`;
+   * `asset_store_failed` if an earlier reservation is being removed.
+   */
   reserveRestored(owner: SessionOwner, entry: AssetEntry): Result<boolean>
   /** Completes a restored asset whose bytes are in the bucket. Errors: `asset_store_failed` if the reservation expired. */
   commitRestored(owner: SessionOwner, entry: AssetEntry): Result<null>

@@ -8,7 +8,7 @@ import type { Asset } from "../../../shared/protocol/event.ts"
 import type { MessageStatus } from "../../../shared/protocol/message.ts"
 import type { SessionOwner } from "./claims.ts"
 
-/** A message to be sent. Its id makes sending repeatable. */
+/** A message to be sent. Its id makes a retry safe. */
 export interface SendRequest {
   readonly id: string
   readonly content: string

@@ -41,9 +41,9 @@ import type { AppEnv } from "../request-body.ts"
 const TOKEN_PROTOCOL = "token."
 
 /**
- * Checks a request against the access table: refuses unknown routes, missing and invalid credentials, other roles and
- * scopes, and revoked tokens and keys (at the latest TOKEN_TRUST_MS after the revocation). Sets `claims`, except for the
- * operator.
+ * Checks a request against the access table: refuses unknown routes, missing and invalid credentials, roles and scopes that
+ * the route does not allow, and revoked tokens and keys (at the latest TOKEN_TRUST_MS after the revocation). Sets `claims`,
+ * except for the operator.
  */
 export const authorize: MiddlewareHandler<AppEnv> = async (context, next) => {
   const rule = findAccessRule(context.req.method, context.req.path)
@@ -68,12 +68,12 @@ async function checkOperator(context: Context<AppEnv>): Promise<Result<null>> {
 const OPERATOR = "-"
 
 /**
- * Key under which failed tokens of all issuers are counted. Failed tokens of a known issuer are also counted under its
- * name.
+ * Key under which failed tokens of unknown issuers are counted. For a known issuer, its URL is appended, so that each has
+ * its own count.
  */
 const FOREIGN = "issuer"
 
-/** Faults of a wrong credential. Expired credentials are not included, because they were once valid. */
+/** Faults caused by a wrong credential. Expired credentials are not included, because they were once valid. */
 const FAILED_SIGN_IN: ReadonlySet<FaultReason> = new Set<FaultReason>(["token_invalid", "key_invalid"])
 
 /** Runs a check, limiting failures so that an attacker cannot guess credentials or keep calling an object (SPEC LI7). */

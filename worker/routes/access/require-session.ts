@@ -57,7 +57,8 @@ export interface NewOwnSession {
  * Creates and lists a user's session, and returns its key. Repeating the call has no effect. If another user has taken the
  * id, the session gets a private key, and the user sees no difference (SPEC AU17).
  *
- * Errors: `agent_unknown`, `token_revoked`.
+ * Errors: `agent_unknown`, `sessions_full`, `budget_exhausted`, `token_revoked`; `session_unknown` if other users have
+ * taken both keys.
  */
 export async function createOwnSession(
   env: Env,
@@ -114,7 +115,7 @@ export const requireOwnSession: MiddlewareHandler<AppEnv> = async (context, next
   return checked.ok ? await next() : faultToResponse(checked.fault)
 }
 
-/** For tokens of scope `external`: sets `session` if the token is for the session of the path. Errors: `scope_denied`. */
+/** For tokens of scope `external`: sets `session` if the token is for the session in the path. Errors: `scope_denied`. */
 export const requireTokenSession: MiddlewareHandler<AppEnv> = async (context, next) => {
   const { session } = context.get("claims")
   if (session === undefined || session !== context.req.param("id")) return faultToResponse({ reason: "scope_denied" })

@@ -39,7 +39,7 @@ assetRoutes.post("/:id/assets", requireSession, requireOwnSession, async (contex
   return context.json({ ...asset, duplicate } satisfies UploadResponse, duplicate ? 200 : 201)
 })
 
-/** Parses Content-Length. It is required, so that a file that is too large can be refused without reading it. */
+/** Parses Content-Length. The header is required, so that a file that is too large can be refused without reading it. */
 function parseContentLength(header: string | undefined): Result<number> {
   if (header === undefined || !/^\d{1,15}$/.test(header)) return fail({ reason: "length_required" })
   const size = Number(header)

@@ -43,7 +43,7 @@ const BASE_HEADERS: Readonly<Record<string, string>> = {
   "x-dns-prefetch-control": "off",
 }
 
-/** The headers of the page's HTML. It is revalidated on every load, because the tenant's settings may have changed. */
+/** The headers of the page's HTML, which is revalidated on every load, because the tenant's settings may have changed. */
 export function createPageHeaders(
   origins: PageOrigins,
   { embed_origins }: TenantSettings,

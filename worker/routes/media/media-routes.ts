@@ -67,7 +67,7 @@ function createSigner(context: Context<AppEnv, "/:id/media/sign">, expires: numb
   }
 }
 
-/** Null if the asset does not exist, if a canvas is requested as media, or if other media is requested as a canvas. */
+/** Null if the asset doesn't exist, if a canvas is requested as media, or if any other asset is requested as a canvas. */
 async function signOwnUrl(
   { id, kind: urlKind }: OwnUrl,
   kinds: ReadonlyMap<string, Asset["kind"]>,
@@ -80,7 +80,7 @@ async function signOwnUrl(
   return await sign("canvas", canvasOrigin + canvasUrl(id), id)
 }
 
-/** Null if it is not a public https URL. */
+/** Signs the URL of remote media; null if it is not a public https URL. */
 async function signRemoteUrl(url: string, sign: SignUrl): Promise<string | null> {
   const checked = checkPublicUrl(url)
   return checked.ok ? await sign("remote", "/media/remote", checked.value.href) : null
@@ -109,7 +109,7 @@ mediaRoutes.get("/:id", async (context, next) => {
   }
 })
 
-/** Null if there is no such asset. */
+/** Responds with the asset under this key; null if there is none. */
 async function serveAsset(context: Context<AppEnv>, claims: LinkClaims, key: string): Promise<Response | null> {
   const bucket = mediaBucket(context.env, claims.tenant)
   const { method } = context.req
@@ -162,7 +162,7 @@ function isEtagMatch(header: string, etag: string): boolean {
 /** Kinds that a browser displays. Other assets are downloaded. */
 const INLINE_KINDS: ReadonlySet<Asset["kind"]> = new Set(["image", "audio", "video"])
 
-/** Null if the object is not served here. */
+/** The headers of a response with this object; null if this route does not serve it. */
 function createAssetHeaders(
   object: R2Object,
   { expires, viewer }: LinkClaims,

@@ -19,7 +19,7 @@ const DAY_SECONDS = 24 * 60 * 60
 /** Longest name of a key, in UTF-16 code units. */
 const MAX_KEY_NAME_CHARS = 80
 
-/** Longest lifetime of a key with an end, in seconds: ten years. */
+/** Longest lifetime of a key that expires, in seconds: ten years. */
 const MAX_KEY_SECONDS = 3650 * DAY_SECONDS
 
 /**
@@ -60,7 +60,7 @@ export async function createTenantKey(
 ): Promise<Result<CreatedKey>> {
   const { text, stored } = await createApiKey(tenant)
   const expires = ttl === undefined ? null : Date.now() + ttl * 1000
-  // In the order of ROLES and without repetitions.
+  // In the order of ROLES, without duplicates.
   const key: NewApiKey = { ...stored, name, expires, roles: ROLES.filter((role) => roles.includes(role)) }
   const added = await tenantStub(env, tenant).addKey(manager, key)
   return added.ok ? { ok: true, value: { ...added.value, key: text } } : added

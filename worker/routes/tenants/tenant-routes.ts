@@ -98,7 +98,7 @@ tenantRoutes.delete("/:id/issuers/:name", async (context) => {
   return removed.ok ? context.body(null, 204) : faultToResponse(removed.fault)
 })
 
-/** The tenant of the path. Errors: `field_invalid`, `region_unavailable`. */
+/** The tenant named in the path. Errors: `field_invalid`, `region_unavailable`. */
 function readServedTenant({ env, req }: Context<AppEnv>): Result<string> {
   const id = v.safeParse(tenantIdSchema, req.param("id"))
   if (!id.success) return fail({ reason: "field_invalid", field: "id" })

@@ -17,7 +17,7 @@ import { findPriceRevision } from "../../usage/price-rows.ts"
 import { readActor } from "../access/request-actor.ts"
 import { type AppEnv, readBody, readQuery } from "../request-body.ts"
 
-/** Maximum number of users whose directories are called to report outstanding usage: as many as a page by user searches. */
+/** Maximum number of users whose directories are called to report outstanding usage: as many as a page by user covers. */
 const MAX_REFRESHED_USERS = 100
 
 /**

@@ -1,4 +1,4 @@
-/** user-routes.ts: administrators list the users of a tenant, change their names and roles, and suspend and restore them. */
+/** user-routes.ts: administrators list a tenant's users, change their names and roles, and suspend and restore them. */
 
 import type { Administrator } from "../../platform/rpc/actor.ts"
 import { type Context, Hono } from "hono"
@@ -49,7 +49,7 @@ userRoutes.post("/:id/restore", (context) =>
 
 type ChangeUser = (id: string, by: Administrator) => Promise<Result<TenantUser>>
 
-/** Changes the user of the path, and makes the change effective at once in this isolate. */
+/** Changes the user named in the path, and makes the change effective at once in this isolate. */
 async function respondToChange(context: Context<AppEnv>, change: ChangeUser): Promise<Response> {
   const claims = context.get("claims")
   const id = readUserId(context)

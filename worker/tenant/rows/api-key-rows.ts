@@ -116,8 +116,8 @@ export class ApiKeyRows {
 
   /**
    * Records that a key makes a token for a user. Returns the number of key and user pairs recorded on this day; null if
-   * this pair was already recorded. Beyond `max`, pairs are recorded only with `isAlways`. Cost: at most two rows read and
-   * one written. Once a day, the rows of the previous day are deleted.
+   * this pair was already recorded, or if `max` pairs were recorded and `isAlways` is false. Cost: at most two rows read
+   * and one written. Once a day, the rows of the previous day are deleted.
    */
   noteToken(key: string, user: string, day: number, max: number, isAlways: boolean): number | null {
     const [newest] = this.#sql

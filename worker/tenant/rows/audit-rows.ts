@@ -43,7 +43,7 @@ export const AUDIT_TABLES = `
     day_failures INTEGER NOT NULL DEFAULT 0,            -- of this day (UTC), with an entry each
     omitted INTEGER NOT NULL DEFAULT 0)`
 
-/** Maximum number of entries in a log, and how many of the oldest are removed together when it is exceeded. SPEC AL8. */
+/** Maximum number of entries in a log. When PRUNED_ROWS more are stored, that many of the oldest are removed. SPEC AL8. */
 export const MAX_AUDIT_ROWS = 1_000_000
 export const PRUNED_ROWS = 1_000
 

@@ -8,7 +8,7 @@
 import { blendPixel, type Color, createRaster, createSeededRandom, fillDisc, mixColors, type Raster } from "./raster.ts"
 
 interface Scene {
-  /** Prompts that select the scene. */
+  /** Matches the prompts that select this scene. */
   readonly words: RegExp
   /** Colours from the top of the sky to the horizon. */
   readonly sky: readonly [Color, Color, Color]

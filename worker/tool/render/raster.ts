@@ -64,7 +64,7 @@ const LETTER_GAP = 1.5
 /** Half the width of a stroke, in units of the font grid. */
 const PEN_RADIUS = 0.52
 
-/** Width of a text, in pixels. */
+/** Width of the text, in pixels. */
 export function measureText(text: string, scale: number): number {
   const letters = Array.from(text)
   const units = letters.reduce((sum, char) => sum + measureChar(char), LETTER_GAP * Math.max(0, letters.length - 1))
@@ -106,7 +106,7 @@ function darkenPixel(raster: Raster, x: number, y: number, color: Color, alpha: 
   }
 }
 
-/** Shortens a text to at most `width` pixels. */
+/** Shortens text to at most `width` pixels. */
 export function fitText(text: string, scale: number, width: number): string {
   if (measureText(text, scale) <= width) return text
   const letters = Array.from(text)

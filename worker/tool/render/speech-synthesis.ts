@@ -58,7 +58,7 @@ const PHONES: Readonly<Record<string, Phone>> = {
   q: createPhone(55, [900, 1800, 2800], 0, 0.5),
 }
 
-/** The sound of a text, as 16-bit samples. */
+/** The sound of the text, as 16-bit samples. */
 export function synthesizeSpeech(text: string): Int16Array {
   const phones = textToPhones(text)
   const samples = new Float32Array(phones.reduce((sum, { ms }) => sum + msToSamples(ms), msToSamples(120)))

@@ -7,13 +7,13 @@
 const COLUMNS_PER_LETTER = 5
 /** Including the row below the baseline. */
 const ROWS = 8
-/** Columns of a space. */
+/** Width of a space, in columns. */
 const SPACE_WIDTH = 2
 
 /** A line between two points of a letter. The second is never left of the first. */
 export type Stroke = readonly [x1: number, y1: number, x2: number, y2: number]
 
-/** From the space on: five columns per letter, as hexadecimal bytes. The lowest bit is the topmost point. */
+/** The letters, starting with the space: five columns each, as hexadecimal bytes. The lowest bit is the topmost point. */
 const COLUMNS =
   "0000000000" +
   "00005f0000" +

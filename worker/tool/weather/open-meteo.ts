@@ -129,7 +129,7 @@ function isYoungerThan(cached: CachedWeather, now: number, maxMs: number): boole
 }
 
 async function findPlace(base: string, location: string, signal: AbortSignal): Promise<WeatherResult<GeocodedPlace>> {
-  // The service only matches names. The part after the comma selects one of several places of that name.
+  // The service only matches names. The part after the comma selects one of several places with that name.
   const [name = "", region] = location.split(",").map((part) => part.trim())
   const query = new URLSearchParams({ name, count: region === undefined ? "1" : "10", language: "en", format: "json" })
   const response = await fetchJson("place", `${base}/v1/search?${query}`, placesSchema, signal)

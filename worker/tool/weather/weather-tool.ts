@@ -50,7 +50,7 @@ export function createWeatherTool(source: WeatherSource, timeoutMs: number = WEA
     },
     repeatable: true,
     readsOnly: true,
-    // If the calls were left out of later context, the model would see its answers alone and learn to answer without calling.
+    // If later context omitted the calls, the model would see only its answers and learn to answer without calling.
     ephemeral: false,
     async execute(args, ctx) {
       const location = parseLocation(args)
