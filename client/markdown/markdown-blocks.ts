@@ -6,8 +6,7 @@
  */
 
 import { splitFences } from "../../shared/text/code-tracker.ts"
-import { lexGrownProse } from "./syntax/grown-prose.ts"
-import { type LinkDefinitions, findDefinitions, type ProseToken } from "./markdown-lexer.ts"
+import { type LinkDefinitions, findDefinitions, lexProse, type ProseToken } from "./markdown-lexer.ts"
 import { MAX_MATH_CHARS } from "./syntax/math-syntax.ts"
 
 export interface CodeSource {
@@ -27,18 +26,26 @@ interface Section {
 /** Parses a text. When it is called again with a longer version of the same text, only the end is parsed again. */
 export type BlockReader = (text: string) => readonly Block[]
 
-export function createBlockReader(): BlockReader {
+/** Parses only the end of prose that has grown, given the tokens of its beginning; null if it must be parsed as a whole. */
+export type GrownLexer = (
+  text: string,
+  known: readonly ProseToken[],
+  definitions: LinkDefinitions,
+) => readonly ProseToken[] | null
+
+/** The result is the same with and without `getGrownLexer`, which may be loaded later. */
+export function createBlockReader(getGrownLexer: () => GrownLexer | undefined = () => undefined): BlockReader {
   let before = ""
-  let reader = new GrowingBlocks({})
+  let reader = new GrowingBlocks({}, getGrownLexer)
   return (text) => {
     const source = text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text
-    if (!source.startsWith(before)) reader = new GrowingBlocks({})
+    if (!source.startsWith(before)) reader = new GrowingBlocks({}, getGrownLexer)
     before = source
     const blocks = reader.read(source)
     const definitions = reader.findNewDefinitions()
     if (definitions === null) return blocks
     // A definition that appears, changes or disappears may change any block.
-    reader = new GrowingBlocks(definitions)
+    reader = new GrowingBlocks(definitions, getGrownLexer)
     return reader.read(source)
   }
 }
@@ -47,6 +54,7 @@ export function createBlockReader(): BlockReader {
 class GrowingBlocks {
   readonly #definitions: LinkDefinitions
   readonly #definitionsKey: string
+  readonly #getGrownLexer: () => GrownLexer | undefined
   /** Blocks that no further text can change, and the number of code units that they take up. */
   readonly #finished: Block[] = []
   #finishedChars = 0
@@ -54,8 +62,9 @@ class GrowingBlocks {
   /** What follows them. */
   #open: readonly Section[] = []
 
-  constructor(definitions: LinkDefinitions) {
+  constructor(definitions: LinkDefinitions, getGrownLexer: () => GrownLexer | undefined) {
     this.#definitions = definitions
+    this.#getGrownLexer = getGrownLexer
     this.#definitionsKey = JSON.stringify(definitions)
   }
 
@@ -81,15 +90,14 @@ class GrowingBlocks {
   #readProse(text: string, before: Section | undefined): Section {
     if (before?.text === text && before.blocks[0]?.type !== "code") return before
     const known = before?.blocks.flatMap((block) => (block.type === "prose" ? [block] : [])) ?? []
-    const tokens = lexGrownProse(
-      text,
-      known.map((block) => block.token),
-      before?.text ?? "",
-      this.#definitions,
-    )
+    const knownTokens = known.map((block) => block.token)
+    const isGrown = known.length > 0 && text.startsWith(before?.text ?? "")
+    const grown = isGrown ? this.#getGrownLexer()?.(text, knownTokens, this.#definitions) : null
+    const tokens = grown ?? lexProse(text, this.#definitions)
+    // A token with the same source is the same token.
     const blocks = tokens.map((token, at): Block => {
       const same = known[at]
-      return same?.token === token ? same : { type: "prose", token }
+      return same?.token.type === token.type && same.token.raw === token.raw ? same : { type: "prose", token }
     })
     return { text, blocks }
   }

@@ -7,7 +7,8 @@
 import { Component, type ComponentChildren, type VNode } from "preact"
 import { markdownText } from "../words/transcript-text.ts"
 import { CodeBlock } from "./blocks/code-block.tsx"
-import { createFootnoteFinder, FootnoteContext, FootnoteList } from "./blocks/footnotes.tsx"
+import { type ReadingTools, readingTools, useReadingTools } from "./blocks/deferred-tools.ts"
+import { FootnoteContext, NO_NUMBERS } from "./blocks/footnotes.tsx"
 import { type Block, createBlockReader } from "./markdown-blocks.ts"
 import { renderInGroups } from "./blocks/part-groups.tsx"
 import { renderBlock, renderBlocks } from "./blocks/prose-blocks.tsx"
@@ -16,30 +17,46 @@ import { useTextPart } from "./use-text-part.ts"
 
 export function Markdown({ text }: { readonly text: string }): VNode {
   const { shown, hiddenChars, showMore } = useTextPart(text)
+  const hasFootnotes = shown.includes("[^")
+  useReadingTools(hasFootnotes)
   return (
     <>
-      <Prose text={shown} />
+      <Prose text={shown} tools={hasFootnotes ? readingTools.module.value : null} />
       {hiddenChars > 0 && <ShowMoreButton text={markdownText.showMore(hiddenChars)} showMore={showMore} />}
     </>
   )
 }
 
-class Prose extends Component<{ readonly text: string }> {
-  readonly #readBlocks = createBlockReader()
-  readonly #findFootnotes = createFootnoteFinder()
+interface ProseProps {
+  readonly text: string
+  /** Set if the text may have footnotes and the code for them is loaded. */
+  readonly tools: ReadingTools | null
+}
 
-  override shouldComponentUpdate(next: { readonly text: string }): boolean {
-    return next.text !== this.props.text
+class Prose extends Component<ProseProps> {
+  readonly #readBlocks = createBlockReader(() => readingTools.module.peek()?.lexGrownProse)
+  #findFootnotes: ReturnType<ReadingTools["createFootnoteFinder"]> | null = null
+
+  override shouldComponentUpdate(next: ProseProps): boolean {
+    return next.text !== this.props.text || next.tools !== this.props.tools
   }
 
-  override render({ text }: { readonly text: string }): ComponentChildren {
+  /** A text that grows needs the code that parses its end only. */
+  override componentDidUpdate(): void {
+    if (readingTools.module.peek() === null) void readingTools.load()
+  }
+
+  override render({ text, tools }: ProseProps): ComponentChildren {
     const blocks = this.#readBlocks(text)
-    const footnotes = this.#findFootnotes(text, blocks)
+    this.#findFootnotes ??= tools?.createFootnoteFinder() ?? null
+    const footnotes = tools === null ? undefined : this.#findFootnotes?.(blocks)
     return (
-      <FootnoteContext.Provider value={footnotes.numbers}>
+      <FootnoteContext.Provider value={footnotes?.numbers ?? NO_NUMBERS}>
         <div class="prose">
           {renderInGroups(blocks, renderBlockView)}
-          <FootnoteList footnotes={footnotes} renderBlocks={renderBlocks} />
+          {footnotes !== undefined && tools !== null && (
+            <tools.FootnoteList words={markdownText} footnotes={footnotes} renderBlocks={renderBlocks} />
+          )}
         </div>
       </FootnoteContext.Provider>
     )

@@ -186,14 +186,17 @@ const DAY_FORMAT = new Intl.DateTimeFormat(LOCALE, { ...DAY, ...TIME })
 const DATE_FORMAT = new Intl.DateTimeFormat(LOCALE, { ...DAY, year: "numeric", ...TIME })
 const FULL_FORMAT = new Intl.DateTimeFormat(LOCALE, { dateStyle: "full", timeStyle: "short" })
 
-/** When a message was sent, or an answer began. SPEC RD1. */
+/** When a message was sent, or an answer began. The style sheet shows the text, so a copied selection doesn't contain it. SPEC RD1. */
 export function MessageTime({ timestamp }: { readonly timestamp: string }): VNode | null {
   const at = new Date(timestamp)
   if (Number.isNaN(at.getTime())) return null
   return (
-    <time class="when" dateTime={timestamp} title={FULL_FORMAT.format(at)}>
-      {formatMessageTime(at, new Date())}
-    </time>
+    <time
+      class="when"
+      dateTime={timestamp}
+      title={FULL_FORMAT.format(at)}
+      data-text={formatMessageTime(at, new Date())}
+    />
   )
 }
 

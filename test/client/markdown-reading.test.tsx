@@ -7,6 +7,7 @@ import { readingTools } from "../../client/markdown/blocks/deferred-tools.ts"
 import { createBlockReader } from "../../client/markdown/markdown-blocks.ts"
 import { lexProse } from "../../client/markdown/markdown-lexer.ts"
 import { Markdown } from "../../client/markdown/markdown.tsx"
+import { lexGrownProse } from "../../client/markdown/reading/grown-prose.ts"
 import { cellsToCsv, cellsToTabSeparated, readTableCells } from "../../client/markdown/reading/table-text.ts"
 import { measureText, TextMeter } from "../../client/markdown/text-part.ts"
 import { assertProperty } from "../support/seeded.ts"
@@ -22,6 +23,10 @@ function show(text: string): HTMLElement {
   root = draw(<Markdown text={text} />, root ?? undefined)
   return root
 }
+
+beforeAll(async () => {
+  await readingTools.load()
+})
 
 describe("copies of a table", () => {
   const cellsOf = (text: string) => {
@@ -50,7 +55,6 @@ describe("copies of a table", () => {
   })
 
   test("[MD14] the table scrolls in its own box and has a button for each copy", async () => {
-    await readingTools.load()
     const shown = show("| a |\n|---|\n| 1 |")
     expect(shown.querySelector(".table-frame > .table[tabindex='0'] > table")).not.toBe(null)
     await until(() =>
@@ -80,6 +84,13 @@ describe("footnotes", () => {
     expect(shown.querySelector("p")?.textContent).toBe("A[^x] [^y]")
     expect(notes(shown)).toEqual(["Y"])
     expect(markdown("[^]: a [^ b]")).toBe("<p>[^]: a [^ b]</p>")
+  })
+
+  test("[MD15] until the list is loaded, a note is shown in its place", async () => {
+    Object.assign(readingTools.module, { value: null })
+    const shown = show("A[^1]\n\n[^1]: B")
+    expect(shown.textContent).toBe("A[^1][^1]: B")
+    await until(() => expect(shown.textContent).toBe("A1B↩"))
   })
 
   test("[MD15] a reference moves the focus to its note, and the note moves it back", () => {
@@ -144,7 +155,7 @@ describe("a text that grows", () => {
   test("[MD16] [MD3] the output depends only on the text, for tables, lists and footnotes too", () => {
     assertProperty(
       fc.property(fc.array(parts, { maxLength: 30 }), (all) => {
-        const read = createBlockReader()
+        const read = createBlockReader(() => lexGrownProse)
         let text = ""
         for (const part of all) {
           text += part
@@ -183,10 +194,6 @@ describe("a text that grows", () => {
     return count
   }
 
-  beforeAll(async () => {
-    await readingTools.load()
-  })
-
   const row = (at: number): string => `| ${at} | **b** | \`c\` |\n`
   const table = (rows: number): string =>
     `| a | b | c |\n|---|---|---|\n${Array.from({ length: rows }, (_, at) => row(at)).join("")}`
@@ -222,7 +229,7 @@ describe("a text that grows", () => {
     ["items", list, "list"],
     ["items", looseList, "list"],
   ])("[MD16] finished %s keep their identity", (_name, make, type) => {
-    const read = createBlockReader()
+    const read = createBlockReader(() => lexGrownProse)
     const partsOf = (text: string): readonly object[] => {
       const block = read(text).find((one) => one.type === "prose" && one.token.type === type)
       return block?.type === "prose" ? (block.token.rows ?? block.token.items ?? []) : []

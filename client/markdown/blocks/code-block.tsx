@@ -20,7 +20,7 @@ export function CodeBlock({ lang, text }: Pick<CodeSource, "lang" | "text">): VN
       doneText={actionText.copied}
     />
   )
-  if (tools !== null) return <tools.CodeView lang={lang} text={text} copyButton={copyButton} />
+  if (tools !== null) return <tools.CodeView lang={lang} text={text} copyButton={copyButton} words={markdownText} />
   return (
     <figure class="code">
       <figcaption>

@@ -1,7 +1,9 @@
 /** prose-blocks.tsx: renders the blocks of prose: paragraphs, headings, quotes, alerts, lists and tables. */
 
 import { Component, type ComponentChildren, h, type VNode } from "preact"
-import { AlertTitle, readAlert } from "./alert-title.tsx"
+import { markdownText } from "../../words/transcript-text.ts"
+import { readingTools, useReadingTools } from "./deferred-tools.ts"
+import { FootnoteInPlace } from "./footnotes.tsx"
 import { hasBlockElements, renderInline, toHeadingTag } from "../markdown-inline.tsx"
 import type { ProseToken } from "../markdown-lexer.ts"
 import { renderInGroups } from "./part-groups.tsx"
@@ -16,15 +18,15 @@ export function renderBlock(token: ProseToken): ComponentChildren {
   switch (token.type) {
     case "space":
     case "def":
-    // Footnotes are listed after the text.
-    case "footnote":
       return null
+    case "footnote":
+      return <FootnoteInPlace token={token} />
     case "heading":
       return h(toHeadingTag(token.depth ?? 6), { dir: findAutoDirection(token.tokens) }, ...renderInline(token.tokens))
     case "hr":
       return <hr />
     case "blockquote":
-      return renderQuote(token)
+      return <QuoteView quote={token} />
     case "list":
       return renderList(token)
     case "table":
@@ -40,15 +42,16 @@ export function renderBlock(token: ProseToken): ComponentChildren {
   }
 }
 
-function renderQuote(quote: ProseToken): VNode {
-  const alert = readAlert(quote)
-  if (alert === null) return <blockquote dir={findDirection([quote])}>{renderBlocks(quote.tokens ?? [])}</blockquote>
-  return (
-    <div class="alert" data-alert={alert.kind} dir={findDirection(alert.tokens)}>
-      <AlertTitle kind={alert.kind} />
-      {renderBlocks(alert.tokens)}
-    </div>
-  )
+/** A quote, or an alert once the code for it is loaded. */
+function QuoteView({ quote }: { readonly quote: ProseToken }): VNode {
+  const mayBeAlert = quote.text?.startsWith("[!") === true
+  useReadingTools(mayBeAlert)
+  const tools = mayBeAlert ? readingTools.module.value : null
+  const alert = tools?.readAlert(quote) ?? null
+  if (tools === null || alert === null) {
+    return <blockquote dir={findDirection([quote])}>{renderBlocks(quote.tokens ?? [])}</blockquote>
+  }
+  return <tools.AlertView alert={alert} words={markdownText} renderBlocks={renderBlocks} />
 }
 
 function renderList(list: ProseToken): VNode {

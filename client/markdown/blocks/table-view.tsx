@@ -3,11 +3,15 @@
  */
 
 import { Component, type ComponentChildren, h, type VNode } from "preact"
+import { CopyButton } from "../../ui/copy-button.tsx"
+import { actionText, markdownText } from "../../words/transcript-text.ts"
 import { renderInline } from "../markdown-inline.tsx"
 import type { ProseToken, TableCell } from "../markdown-lexer.ts"
 import { renderInGroups } from "./part-groups.tsx"
 import { readingTools, useReadingTools } from "./deferred-tools.ts"
 import { findAutoDirection, findDirection } from "../text-direction.ts"
+
+const WORDS = { ...actionText, ...markdownText }
 
 type TableRow = readonly TableCell[]
 
@@ -25,7 +29,7 @@ export function TableView({ table }: { readonly table: ProseToken }): VNode {
           <tbody>{renderInGroups(table.rows ?? [], renderRow)}</tbody>
         </table>
       </div>
-      {tools !== null && <tools.TableTools table={table} />}
+      {tools !== null && <tools.TableTools table={table} words={WORDS} Button={CopyButton} />}
     </div>
   )
 }

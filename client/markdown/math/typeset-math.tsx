@@ -49,9 +49,8 @@ const STYLES: ReadonlySet<string> = new Set(
 )
 
 const VALUE = /^[\w\s.%#(),+-]{0,80}$/
-/** The classes of reading.css. */
-const CLASS_NAME =
-  /^(?:tml-[\w-]+|menclose|(?:up|down)strike|sout|circle-pad|textcircle)$/
+/** The classes of formulas.css. */
+const CLASS_NAME = /^(?:tml-[\w-]+|menclose|(?:up|down)strike|sout|circle-pad|textcircle)$/
 
 /** The parts of Temml's tree that are read. */
 interface TreeNode {

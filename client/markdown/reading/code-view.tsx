@@ -7,6 +7,7 @@
 
 import { Component, type ComponentChildren, type VNode } from "preact"
 import { useMemo, useState } from "preact/hooks"
+import type { markdownText } from "../../words/transcript-text.ts"
 import { renderInGroups } from "../blocks/part-groups.tsx"
 import { renderLongText } from "../long-text.tsx"
 import { type CodeLine, CodeLines } from "./code-lines.ts"
@@ -18,9 +19,10 @@ interface CodeViewProps {
   readonly lang: string
   readonly text: string
   readonly copyButton: VNode
+  readonly words: typeof markdownText
 }
 
-export function CodeView({ lang, text, copyButton }: CodeViewProps): VNode {
+export function CodeView({ lang, text, copyButton, words }: CodeViewProps): VNode {
   const language = findLanguage(lang)
   const codeLines = useMemo(() => new CodeLines(), [])
   const [isWrapped, setWrapped] = useState(false)
@@ -32,6 +34,7 @@ export function CodeView({ lang, text, copyButton }: CodeViewProps): VNode {
       <figcaption>
         <span>{language?.name ?? lang}</span>
         <CodeToolbar
+          words={words}
           getText={() => text}
           extension={language?.extension ?? "txt"}
           isWrapped={isWrapped}

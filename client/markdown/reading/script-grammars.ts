@@ -1,6 +1,6 @@
 /** script-grammars.ts: JavaScript, TypeScript, JSON, HTML and CSS, which contain each other. Pure. */
 
-import { type Language, type Rule } from "./code-tokenizer.ts"
+import type { Language, Rule } from "./code-tokenizer.ts"
 import {
   ANNOTATION,
   BLOCK_COMMENT,

@@ -5,8 +5,8 @@
  * an apostrophe, which spreadsheets read as "this is text". Numbers stay numbers.
  */
 
-import { tokensToText } from "../markdown-to-text.ts"
 import type { ProseToken } from "../markdown-lexer.ts"
+import { tokensToText } from "../syntax/token-text.ts"
 
 const FORMULA_START = /^[=+\-@\t\r]/
 /** `-3`, `+1.5`, `-1,234.50 %`, `-€3` */

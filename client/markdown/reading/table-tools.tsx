@@ -1,25 +1,31 @@
 /** table-tools.tsx: the buttons that copy a table, for a spreadsheet or as CSV. SPEC MD14. */
 
 import type { VNode } from "preact"
-import { CopyButton } from "../../ui/copy-button.tsx"
-import { actionText, markdownText } from "../../words/transcript-text.ts"
+import type { CopyButton } from "../../ui/copy-button.tsx"
+import type { actionText, markdownText } from "../../words/transcript-text.ts"
 import type { ProseToken } from "../markdown-lexer.ts"
 import { cellsToCsv, cellsToTabSeparated, readTableCells } from "./table-text.ts"
 
-export function TableTools({ table }: { readonly table: ProseToken }): VNode {
+interface TableToolsProps {
+  readonly table: ProseToken
+  readonly words: typeof markdownText & Pick<typeof actionText, "copy" | "copied">
+  readonly Button: typeof CopyButton
+}
+
+export function TableTools({ table, words, Button }: TableToolsProps): VNode {
   return (
     <div class="table-tools">
-      <CopyButton
+      <Button
         getText={() => cellsToTabSeparated(readTableCells(table))}
-        label={markdownText.copyTable}
-        text={actionText.copy}
-        doneText={actionText.copied}
+        label={words.copyTable}
+        text={words.copy}
+        doneText={words.copied}
       />
-      <CopyButton
+      <Button
         getText={() => cellsToCsv(readTableCells(table))}
-        label={markdownText.copyCsv}
-        text={markdownText.csv}
-        doneText={actionText.copied}
+        label={words.copyCsv}
+        text={words.csv}
+        doneText={words.copied}
       />
     </div>
   )

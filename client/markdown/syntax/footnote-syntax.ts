@@ -2,12 +2,8 @@
  * footnote-syntax.ts: the footnotes in a Markdown text: `[^label]` and `[^label]: text`. Pure. SPEC MD15.
  */
 
-import type { ProseToken } from "../markdown-lexer.ts"
-
 /** The label of a footnote has at most this many UTF-16 code units. */
 const MAX_LABEL_CHARS = 100
-/** Maximum number of footnotes and of references to them in one text. Further ones are shown as they were written. */
-export const MAX_FOOTNOTES = 500
 
 /** The source of a regular expression. */
 export const FOOTNOTE_LABEL = `\\[\\^[^\\s[\\]\\\\]{1,${MAX_LABEL_CHARS}}\\]`
@@ -59,11 +55,4 @@ export function readFootnote(text: string): FootnoteSource | null {
 /** Labels are compared without case. */
 export function toFootnoteKey(label: string): string {
   return label.toLowerCase()
-}
-
-/** The labels to which a token and its children refer, in order. */
-export function listFootnoteReferences(token: ProseToken): readonly string[] {
-  if (token.type === "footnote_ref") return [token.text ?? ""]
-  const cells = [...(token.header ?? []), ...(token.rows ?? []).flat()].flatMap((cell) => cell.tokens)
-  return [...(token.items ?? token.tokens ?? []), ...cells].flatMap(listFootnoteReferences)
 }

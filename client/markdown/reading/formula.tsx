@@ -5,12 +5,11 @@
  * is shown as it was written. SPEC MD12, MD13.
  */
 
-import { type ComponentChildren, type VNode } from "preact"
+import type { ComponentChildren, VNode } from "preact"
 import { useEffect, useState } from "preact/hooks"
 import { renderLongText } from "../long-text.tsx"
 import { scheduleSlice } from "../slice-queue.ts"
 import { readMathSource } from "../syntax/math-syntax.ts"
-import { typesetMath } from "./typeset-math.tsx"
 
 /** The formulas that are typeset in one task, in UTF-16 code units of their sources: about 10 ms on a desktop computer. */
 const TASK_CHARS = 1_000
@@ -34,11 +33,14 @@ function isWithinBudget(chars: number): boolean {
   return true
 }
 
-function typesetOnce(source: string): VNode | null {
+/** `typesetMath` of math/typeset-math.tsx. */
+type Typeset = (tex: string, isDisplay: boolean) => VNode | null
+
+function typesetOnce(source: string, typeset: Typeset): VNode | null {
   const known = knownFormulas.get(source)
   if (known !== undefined) return known
   const { tex, isDisplay } = readMathSource(source)
-  const formula = typesetMath(tex, isDisplay)
+  const formula = typeset(tex, isDisplay)
   for (const oldest of knownFormulas.keys()) {
     if (knownFormulas.size < MAX_KNOWN) break
     knownFormulas.delete(oldest)
@@ -47,11 +49,16 @@ function typesetOnce(source: string): VNode | null {
   return formula
 }
 
-export function Formula({ source }: { readonly source: string }): ComponentChildren {
+interface FormulaProps {
+  readonly source: string
+  readonly typeset: Typeset
+}
+
+export function Formula({ source, typeset }: FormulaProps): ComponentChildren {
   const [, redraw] = useState(0)
   const isReady = knownFormulas.has(source) || isWithinBudget(source.length)
   useEffect(() => (isReady ? undefined : scheduleSlice(() => redraw((count) => count + 1))))
-  const formula = isReady ? typesetOnce(source) : null
+  const formula = isReady ? typesetOnce(source, typeset) : null
   if (formula === null) return renderLongText(source)
   const { isDisplay } = readMathSource(source)
   return (

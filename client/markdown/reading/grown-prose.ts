@@ -13,22 +13,8 @@ const OPEN_PARTS = 2
 /** A shorter table or list is parsed as a whole. */
 const MIN_FINISHED_PARTS = 4
 
-/** `known` are the tokens of `knownText`, which `text` may begin with. */
+/** `known` are the tokens of a text that the new text begins with. Null if the whole text must be parsed. */
 export function lexGrownProse(
-  text: string,
-  known: readonly ProseToken[],
-  knownText: string,
-  definitions: LinkDefinitions,
-): readonly ProseToken[] {
-  const grown = text.startsWith(knownText) ? lexFromLastBlock(text, known, definitions) : null
-  const tokens = grown ?? lexProse(text, definitions)
-  return tokens.map((token, at) => {
-    const same = known[at]
-    return same?.type === token.type && same.raw === token.raw ? same : token
-  })
-}
-
-function lexFromLastBlock(
   text: string,
   known: readonly ProseToken[],
   definitions: LinkDefinitions,
