@@ -29,7 +29,7 @@ const NO_TALLY = { users: 0, sessions: 0, agent_sessions: 0, files: 0, bytes: 0 
 function serveParts(parts: readonly string[], fail: (path: string, attempt: number) => Response | null = () => null) {
   const missing = new Set(parts.map((_, i) => i + 1))
   const requests: string[] = []
-  const view = (): TenantImport => ({
+  const createView = (): TenantImport => ({
     id: "i",
     created: 0,
     updated: 0,
@@ -52,7 +52,7 @@ function serveParts(parts: readonly string[], fail: (path: string, attempt: numb
         if (failed !== null) return failed
         const n = Number(/files\/(\d+)$/.exec(path)?.[1])
         if (init.method === "PUT" && (await new Response(init.body).text()) === parts[n - 1]) missing.delete(n)
-        return Response.json(view())
+        return Response.json(createView())
       },
     },
   }
@@ -142,8 +142,8 @@ describe("the upload of an archive", () => {
       if (path.endsWith("/2")) upload.stop()
       return path.endsWith("/2") ? createBusyResponse() : null
     })
-    const wait = (): Promise<void> => new Promise(() => {})
-    await upload.start({ ...deps, wait }, archiveOf(parts), null)
+    const waitForever = (): Promise<void> => new Promise(() => {})
+    await upload.start({ ...deps, wait: waitForever }, archiveOf(parts), null)
     expect(upload.fault.value).toBe(null)
     expect(upload.stage.value).toBe(null)
     expect(requests.at(-1)).toBe(`PUT ${IMPORTS_PATH}/i/files/2`)

@@ -37,11 +37,11 @@ function createUplinks() {
     fail: (e: unknown) => void
   }[] = []
   const signals: AbortSignal[] = []
-  const uplink: UploadFile = (one, sent, signal) => {
+  const startUplink: UploadFile = (one, sent, signal) => {
     signals.push(signal)
     return new Promise((end, fail) => under.push({ name: one.name, sent, end, fail }))
   }
-  return { under, uplink, signals }
+  return { under, uplink: startUplink, signals }
 }
 
 const listStates = (files: AttachmentUploads) => files.entries.value.map(({ state }) => state.at)
@@ -127,8 +127,8 @@ describe("attachments", () => {
       async () => ({ status: 415, text: JSON.stringify({ text: "Such files are not taken." }) }),
       async () => ({ status: 201, text: JSON.stringify(createAsset("a")) }),
     ]
-    const upload = () => answers.shift()?.() ?? Promise.reject(new Error("requested too often"))
-    const router = new SessionRouter({ ...deps, readHash: () => "#/s/s1", writeHash() {}, sendFile: upload })
+    const sendUpload = () => answers.shift()?.() ?? Promise.reject(new Error("requested too often"))
+    const router = new SessionRouter({ ...deps, readHash: () => "#/s/s1", writeHash() {}, sendFile: sendUpload })
     router.openFromHash()
     router.attachFiles([createFile("a.txt"), createFile("a.exe")])
     await vi.waitFor(() => expect(listStates(router.draft.attachments)).toEqual(["failed", "failed"]))
@@ -139,8 +139,8 @@ describe("attachments", () => {
 
   test("[PG68] files over a message's limit are reported", async () => {
     const { deps } = setUp()
-    const upload = () => Promise.reject(new TypeError("no network"))
-    const router = new SessionRouter({ ...deps, readHash: () => "#/s/s1", writeHash() {}, sendFile: upload })
+    const sendUpload = () => Promise.reject(new TypeError("no network"))
+    const router = new SessionRouter({ ...deps, readHash: () => "#/s/s1", writeHash() {}, sendFile: sendUpload })
     router.openFromHash()
     router.attachFiles(Array.from({ length: 11 }, (_, at) => createFile(`${at}.txt`)))
     expect(router.sessionList.notice.value).toMatchObject({
@@ -152,14 +152,20 @@ describe("attachments", () => {
   test("[PG42] a file is sent as raw bytes with its name, and with a token that is renewed once if it is refused", async () => {
     const attempts: [string, string][] = []
     const api = { getToken: vi.fn(async () => ({ token: `t${attempts.length}`, renewAt: 0 })), forgetToken: vi.fn() }
-    const upload = async (path: string, _body: Blob, token: string) => {
+    const sendUpload = async (path: string, _body: Blob, token: string) => {
       attempts.push([path, token])
       if (attempts.length === 1) return { status: 401, text: "{}" }
       return { status: 201, text: JSON.stringify({ ...createAsset("a"), duplicate: false }) }
     }
-    const up = () =>
-      uploadAttachment("s1", { api, sendFile: upload }, createFile("ä b.txt"), () => {}, new AbortController().signal)
-    expect(await up()).toEqual(createAsset("a"))
+    const runUpload = () =>
+      uploadAttachment(
+        "s1",
+        { api, sendFile: sendUpload },
+        createFile("ä b.txt"),
+        () => {},
+        new AbortController().signal,
+      )
+    expect(await runUpload()).toEqual(createAsset("a"))
     expect(attempts).toEqual([
       ["/v1/sessions/s1/assets?name=%C3%A4%20b.txt", "t0"],
       ["/v1/sessions/s1/assets?name=%C3%A4%20b.txt", "t1"],
@@ -204,8 +210,8 @@ describe("the composer", () => {
     await delay()
     expect(root.querySelector("[role=alert]")?.textContent).toBe("Such files are not taken.")
     expect(send.disabled).toBe(true)
-    const blocked = () => root.querySelector(".blocked")?.textContent
-    expect(blocked()).toBe("To send your message, remove “a.exe”.")
+    const readBlocked = () => root.querySelector(".blocked")?.textContent
+    expect(readBlocked()).toBe("To send your message, remove “a.exe”.")
     field.focus()
     for (let press = 0; press < 2; press++) {
       field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }))
@@ -215,7 +221,7 @@ describe("the composer", () => {
     expect(root.querySelectorAll(".chip")).toHaveLength(1)
     root.querySelector<HTMLButtonElement>("[aria-label='Remove: a.exe']")?.click()
     await delay()
-    expect(blocked()).toBe(undefined)
+    expect(readBlocked()).toBe(undefined)
     expect([send.disabled, field.value]).toEqual([false, "words"])
   })
 
@@ -233,23 +239,23 @@ describe("the composer", () => {
 
   test("[PG42] a pasted image becomes a file; pasted text stays text, even if the clipboard also has an image of it", async () => {
     const { field, onFiles } = renderComposer()
-    const paste = (types: string[], files: File[], content = "some words"): boolean => {
+    const pasteContent = (types: string[], files: File[], content = "some words"): boolean => {
       const event = new Event("paste", { bubbles: true, cancelable: true })
       field.dispatchEvent(Object.assign(event, { clipboardData: { types, files, getData: () => content } }))
       return event.defaultPrevented
     }
     const image = createFile("image.png", "image/png")
-    expect(paste(["text/plain", "text/html", "Files"], [image])).toBe(false)
-    expect(paste(["text/plain"], [])).toBe(false)
+    expect(pasteContent(["text/plain", "text/html", "Files"], [image])).toBe(false)
+    expect(pasteContent(["text/plain"], [])).toBe(false)
     expect(onFiles).not.toHaveBeenCalled()
-    expect(paste(["Files"], [image])).toBe(true)
+    expect(pasteContent(["Files"], [image])).toBe(true)
     expect(onFiles.mock.calls).toEqual([[[image]]])
     // Copied files come with their names or paths as text.
-    expect(paste(["text/plain", "Files"], [image], "image.png")).toBe(true)
-    expect(paste(["text/plain", "Files"], [image, createFile("b.txt")], "/home/a/image.png\r\n/home/a/b.txt\n")).toBe(
-      true,
-    )
-    expect(paste(["text/plain", "Files"], [image], "see image.png")).toBe(false)
+    expect(pasteContent(["text/plain", "Files"], [image], "image.png")).toBe(true)
+    expect(
+      pasteContent(["text/plain", "Files"], [image, createFile("b.txt")], "/home/a/image.png\r\n/home/a/b.txt\n"),
+    ).toBe(true)
+    expect(pasteContent(["text/plain", "Files"], [image], "see image.png")).toBe(false)
   })
 })
 
@@ -347,7 +353,7 @@ describe("on the wire", () => {
 
   test("[PG72] a session created for files is erased if they are removed, and kept if a message uses it", async () => {
     const fates: Promise<string>[] = []
-    const during = (id: string, call: () => Promise<void>): Promise<void> => {
+    const holdUpload = (id: string, call: () => Promise<void>): Promise<void> => {
       fates.push(
         call().then(
           () => `${id} kept`,
@@ -360,7 +366,7 @@ describe("on the wire", () => {
     const createSession = async (_: string, id: string) => id
     const early = new DraftSession({
       api: { createSession },
-      unfinishedImports: { trackSession: during },
+      unfinishedImports: { trackSession: holdUpload },
       createId: () => `s${++ids}`,
     })
     expect(await Promise.all([early.ensureSession(), early.ensureSession()])).toEqual(["s1", "s1"])
@@ -380,13 +386,13 @@ describe("a user's attachments", () => {
     const unsent = { id: "u", content: "", at: 1, error: null, attachments: [image] }
     const { root } = transcript([user("q", "see", { segments: [text("see"), media] })], [unsent])
     await delay()
-    const kinds = (id: string) =>
+    const listKinds = (id: string) =>
       [...root.querySelectorAll(`[data-id=${id}] [data-segment]`)].map((one) => one.getAttribute("data-kind"))
-    expect(kinds("q")).toEqual([null, "file"])
-    expect(kinds("u")).toEqual(["image"])
+    expect(listKinds("q")).toEqual([null, "file"])
+    expect(listKinds("u")).toEqual(["image"])
     root.querySelector<HTMLButtonElement>("[data-id=q] [data-way=edit]")?.click()
     await delay()
     expect(root.querySelector<HTMLTextAreaElement>(".editor textarea")?.value).toBe("see")
-    expect(kinds("q")).toEqual(["file"])
+    expect(listKinds("q")).toEqual(["file"])
   })
 })

@@ -130,20 +130,20 @@ describe("documents", () => {
     const frame = await waitForElement<HTMLIFrameElement>(root, "iframe")
     const inner = { postMessage: vi.fn() }
     Object.defineProperty(frame, "contentWindow", { get: () => inner })
-    const say = (data: unknown, source: unknown): void => {
+    const postData = (data: unknown, source: unknown): void => {
       dispatchEvent(Object.assign(new Event("message"), { data, source }))
     }
-    say({ type: "cuecard:ready" }, { postMessage: vi.fn() })
-    say({ type: "cuecard:navigate", href: "https://evil.test" }, inner)
-    say("cuecard:ready", inner)
-    say(null, inner)
+    postData({ type: "cuecard:ready" }, { postMessage: vi.fn() })
+    postData({ type: "cuecard:navigate", href: "https://evil.test" }, inner)
+    postData("cuecard:ready", inner)
+    postData(null, inner)
     expect(inner.postMessage).not.toHaveBeenCalled()
-    say({ type: "cuecard:ready" }, inner)
+    postData({ type: "cuecard:ready" }, inner)
     expect(inner.postMessage.mock.calls).toEqual([[{ type: "cuecard:theme", theme: "light" }, "*"]])
     cycleTheme()
     expect(inner.postMessage.mock.lastCall).toEqual([{ type: "cuecard:theme", theme: "dark" }, "*"])
     render(null, root)
-    say({ type: "cuecard:ready" }, inner)
+    postData({ type: "cuecard:ready" }, inner)
     cycleTheme()
     cycleTheme()
     expect(inner.postMessage).toHaveBeenCalledTimes(2)
@@ -156,12 +156,12 @@ describe("documents", () => {
     const inner = { postMessage: vi.fn() }
     Object.defineProperty(frame, "contentWindow", { get: () => inner })
     let reads = 0
-    const send = (): void => {
+    const sendMessage = (): void => {
       const event = Object.assign(new Event("message"), { source: inner })
       Object.defineProperty(event, "data", { get: () => void reads++ })
       dispatchEvent(event)
     }
-    for (let at = 0; at < 5_000; at++) send()
+    for (let at = 0; at < 5_000; at++) sendMessage()
     expect(reads).toBeLessThan(100)
     await until(() => expect(root.querySelector("iframe")).toBe(null))
     expect(root.querySelector(".canvas .note")?.textContent).toBe(

@@ -42,7 +42,7 @@ describe("stopping", () => {
   test("[PG18] a second press doesn't stop the answer that replaces the stopped one", async () => {
     const queued = user("q2", "more", { status: "queued" })
     const { controller, server, clock } = await openSession([pageOf([user("q", "go"), createRunning(), queued])])
-    const stopped = () => listCommands(server).map((one) => one.type === "cancel" && one.exchange_id)
+    const listStopped = () => listCommands(server).map((one) => one.type === "cancel" && one.exchange_id)
     controller.stopAnswer()
     clock.pass(80)
     server.last().say(ops(11, 10, "a", createEndOps("cancelled")))
@@ -50,10 +50,10 @@ describe("stopping", () => {
     controller.stopAnswer()
     clock.pass(599)
     controller.stopAnswer()
-    expect(stopped()).toEqual(["q"])
+    expect(listStopped()).toEqual(["q"])
     clock.pass(1)
     controller.stopAnswer()
-    expect(stopped()).toEqual(["q", "q2"])
+    expect(listStopped()).toEqual(["q", "q2"])
   })
 
   test("[PG18] a press doesn't stop an answer that begins right after another has ended, but does stop one that begins later", async () => {
@@ -143,21 +143,21 @@ describe("stopping", () => {
     const drawer = signal(true)
     const reply = signal<string | null>("m")
     let stopped = 0
-    const press = (more: KeyboardEventInit = {}, taken = false, key = "Escape") => {
+    const pressKey = (more: KeyboardEventInit = {}, taken = false, key = "Escape") => {
       const event = new KeyboardEvent("keydown", { key, cancelable: true, ...more })
       if (taken) event.preventDefault()
       handleEscape(event, { isDrawerOpen: drawer, replyTo: reply, stopAnswer: () => void stopped++ })
     }
-    press({ isComposing: true })
-    press({ repeat: true })
-    press({}, true)
+    pressKey({ isComposing: true })
+    pressKey({ repeat: true })
+    pressKey({}, true)
     expect([drawer.value, stopped]).toEqual([true, 0])
-    press()
+    pressKey()
     expect([drawer.value, reply.value, stopped]).toEqual([false, "m", 0])
-    press({}, false, "Enter")
-    press()
+    pressKey({}, false, "Enter")
+    pressKey()
     expect([reply.value, stopped]).toEqual([null, 0])
-    press()
+    pressKey()
     expect(stopped).toBe(1)
   })
 })
@@ -208,8 +208,8 @@ describe("resending commands", () => {
 
   test("[SO11] a command whose response was lost is done once it is acknowledged, even if another tab has undone it", async () => {
     const versions = { version: 1, versions: 2 }
-    const page = (epoch: string) => pageOf([user("q", "go"), createEnded(versions)], { epoch, seq: 20 })
-    const all = await openSession([page("e1"), page("e3")])
+    const createEditedPage = (epoch: string) => pageOf([user("q", "go"), createEnded(versions)], { epoch, seq: 20 })
+    const all = await openSession([createEditedPage("e1"), createEditedPage("e3")])
     const { controller, server } = all
     server.last().say(hello(20, "e1"))
     controller.switchVersion("a", 2)
@@ -226,15 +226,15 @@ describe("resending commands", () => {
 
   test("[SO16] a refusal is shown until the command's target has changed", async () => {
     const { controller, server } = await openSession([pageOf([user("q", "go"), createRunning()])])
-    const refuse = (id: string) => {
+    const refuseEdit = (id: string) => {
       controller.editMessage("q", "other")
       server.last().say(createRefusal("turn_running", id))
       expect(controller.commands.refusals.value.size).toBe(1)
     }
-    refuse("n1")
+    refuseEdit("n1")
     controller.cancelEdit("q")
     expect(controller.commands.refusals.value.size).toBe(0)
-    refuse("n2")
+    refuseEdit("n2")
     server.last().say(ops(11, 10, "a", createEndOps("completed")))
     expect(controller.commands.refusals.value.size).toBe(0)
   })

@@ -13,18 +13,18 @@ function renderComposer(canSend = true, more: Partial<ComponentProps<typeof Comp
   const root = draw(<Composer canSend={canSend} onSend={onSend} stop={null} draft={new Draft()} {...more} />)
   const field = root.querySelector("textarea") as HTMLTextAreaElement
   const button = root.querySelector("button") as HTMLButtonElement
-  const type = async (text: string): Promise<void> => {
+  const typeText = async (text: string): Promise<void> => {
     field.value = text
     field.dispatchEvent(new Event("input", { bubbles: true }))
     await delay()
   }
-  const press = async (key: string, more: KeyboardEventInit = {}): Promise<boolean> => {
+  const pressKey = async (key: string, more: KeyboardEventInit = {}): Promise<boolean> => {
     const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...more })
     field.dispatchEvent(event)
     await delay()
     return event.defaultPrevented
   }
-  return { onSend, field, button, root, type, press }
+  return { onSend, field, button, root, type: typeText, press: pressKey }
 }
 
 beforeAll(() => attachmentChips.load())
@@ -105,12 +105,12 @@ describe("the composer", () => {
   test("[PG18] the composer has a button that stops a running answer, and a Send button as soon as there is text", async () => {
     const onStop = vi.fn()
     const { root, type, press, onSend } = renderComposer(true, { stop: { isRequested: false, onStop } })
-    const names = () => [...root.querySelectorAll("button")].map((one) => one.getAttribute("aria-label"))
-    expect(names()).toEqual(["Stop"])
+    const listNames = () => [...root.querySelectorAll("button")].map((one) => one.getAttribute("aria-label"))
+    expect(listNames()).toEqual(["Stop"])
     root.querySelector("button")?.click()
     expect(onStop).toHaveBeenCalledTimes(1)
     await type("next")
-    expect(names()).toEqual(["Stop", "Send"])
+    expect(listNames()).toEqual(["Stop", "Send"])
     expect(await press("Enter")).toBe(true)
     expect(onSend).toHaveBeenCalledTimes(1)
   })

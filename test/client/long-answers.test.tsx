@@ -31,9 +31,9 @@ beforeEach(async () => {
 /** Returns how many elements each slice added, until nothing more is rendered. */
 async function countSlices(root: HTMLElement): Promise<readonly number[]> {
   const counts: number[] = []
-  const count = (): number => root.querySelectorAll("*").length
-  counts.push(count())
-  const observer = new MutationObserver(() => counts.push(count()))
+  const countNodes = (): number => root.querySelectorAll("*").length
+  counts.push(countNodes())
+  const observer = new MutationObserver(() => counts.push(countNodes()))
   observer.observe(root, { childList: true, subtree: true, characterData: true })
   await waitUntil(() => expect(showMoreIn(root)).not.toBe(null))
   observer.disconnect()
@@ -117,11 +117,11 @@ describe("parts and slices", () => {
   test("[PF2] texts that are first drawn in one task share a budget; each shows its beginning, and all become complete", async () => {
     const long = `${"prose".repeat(20)}\n\n`.repeat(120)
     const { root } = transcript(Array.from({ length: 24 }, (_, at) => answer(`a${at}`, { segments: [text(long)] })))
-    const sizes = () => [...root.querySelectorAll(".prose")].map((one) => one.textContent?.length ?? 0)
-    expect(Math.min(...sizes())).toBeGreaterThan(1_000)
-    expect(sizes().reduce((sum, size) => sum + size)).toBeLessThan(FIRST_TASK_COST + 24 * MIN_FIRST_COST)
-    await waitUntil(() => expect(Math.min(...sizes())).toBe(Math.max(...sizes())))
-    expect(sizes()[0]).toBe(long.replaceAll("\n", "").length)
+    const listSizes = () => [...root.querySelectorAll(".prose")].map((one) => one.textContent?.length ?? 0)
+    expect(Math.min(...listSizes())).toBeGreaterThan(1_000)
+    expect(listSizes().reduce((sum, size) => sum + size)).toBeLessThan(FIRST_TASK_COST + 24 * MIN_FIRST_COST)
+    await waitUntil(() => expect(Math.min(...listSizes())).toBe(Math.max(...listSizes())))
+    expect(listSizes()[0]).toBe(long.replaceAll("\n", "").length)
   })
 
   test("[PF4] text beyond the part isn't read, and an unchanged part isn't drawn again", async () => {
@@ -169,12 +169,12 @@ describe("parts and slices", () => {
   test("[PF6] an answer of many segments is drawn in slices, and in parts", async () => {
     const segments: readonly Segment[] = Array.from({ length: PART_ITEMS + 20 }, (_, at) => text(`part ${at}`))
     const { root } = transcript([answer("a", { segments })])
-    const count = (): number => root.querySelectorAll("[data-segment]").length
-    expect(count()).toBe(SLICE_ITEMS)
+    const countNodes = (): number => root.querySelectorAll("[data-segment]").length
+    expect(countNodes()).toBe(SLICE_ITEMS)
     await waitUntil(() => expect(showMoreIn(root)?.textContent).toBe("Show more (20 more parts)"))
-    expect(count()).toBe(PART_ITEMS)
+    expect(countNodes()).toBe(PART_ITEMS)
     showMoreIn(root)?.click()
-    await waitUntil(() => expect(count()).toBe(PART_ITEMS + 20))
+    await waitUntil(() => expect(countNodes()).toBe(PART_ITEMS + 20))
     expect(showMoreIn(root)).toBe(null)
   }, 30_000)
 

@@ -188,30 +188,33 @@ describe("images", () => {
     const frame = [...root.querySelectorAll<HTMLElement>(".frame")][1]
     frame?.focus()
     frame?.click()
-    const box = (): HTMLElement | null => root.querySelector("dialog.lightbox")
-    await until(() => expect(box()?.querySelector("header p")?.textContent).toBe("two 2 of 2"))
-    const press = async (key: string): Promise<boolean> => {
+    const findLightbox = (): HTMLElement | null => root.querySelector("dialog.lightbox")
+    await until(() => expect(findLightbox()?.querySelector("header p")?.textContent).toBe("two 2 of 2"))
+    const pressKey = async (key: string): Promise<boolean> => {
       const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true })
-      box()?.dispatchEvent(event)
+      findLightbox()?.dispatchEvent(event)
       await delay()
       return event.defaultPrevented
     }
-    await press("ArrowLeft")
-    await until(() => expect(box()?.querySelector(".stage img")?.getAttribute("src")).toBe("/media/x?token=t"))
-    await press("ArrowLeft")
-    expect(box()?.querySelector("header p")?.textContent).toBe("one 1 of 2")
+    await pressKey("ArrowLeft")
+    await until(() => expect(findLightbox()?.querySelector(".stage img")?.getAttribute("src")).toBe("/media/x?token=t"))
+    await pressKey("ArrowLeft")
+    expect(findLightbox()?.querySelector("header p")?.textContent).toBe("one 1 of 2")
     // The URL has expired since the image was loaded.
     const old = actions.signUrls.mock.calls.length
-    box()?.querySelector(".stage img")?.dispatchEvent(new Event("error"))
+    findLightbox()?.querySelector(".stage img")?.dispatchEvent(new Event("error"))
     await until(() =>
-      expect([actions.signUrls.mock.calls.length, box()?.querySelectorAll(".stage img").length]).toEqual([old + 1, 1]),
+      expect([actions.signUrls.mock.calls.length, findLightbox()?.querySelectorAll(".stage img").length]).toEqual([
+        old + 1,
+        1,
+      ]),
     )
     await until(() => {
-      box()?.querySelector(".stage img")?.dispatchEvent(new Event("error"))
-      expect(box()?.querySelector(".stage")?.textContent).toBe("Couldn't load.")
+      findLightbox()?.querySelector(".stage img")?.dispatchEvent(new Event("error"))
+      expect(findLightbox()?.querySelector(".stage")?.textContent).toBe("Couldn't load.")
     })
-    expect(await press("Escape")).toBe(true)
-    await until(() => expect(box()).toBe(null))
+    expect(await pressKey("Escape")).toBe(true)
+    await until(() => expect(findLightbox()).toBe(null))
     expect(document.activeElement).toBe(frame)
   })
 
@@ -250,7 +253,7 @@ describe("audio", () => {
     expect(sound.getAttribute("src")).toBe("/media/s?token=t")
     expect(root.querySelector("fieldset")?.getAttribute("aria-label")).toBe("Voice note: note.wav")
     const range = root.querySelector("input[type=range]") as HTMLInputElement
-    const forward = (): void => {
+    const seekForward = (): void => {
       range.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true, cancelable: true }))
     }
     // A recording may not declare its length until it has been played.
@@ -258,12 +261,12 @@ describe("audio", () => {
     Object.defineProperty(sound, "duration", { get: () => duration })
     sound.dispatchEvent(new Event("durationchange"))
     await until(() => expect(root.querySelector(".time")?.textContent).toBe(""))
-    forward()
+    seekForward()
     await until(() => expect([sound.currentTime, range.getAttribute("aria-valuetext")]).toEqual([5, "0:05"]))
     duration = 75
     sound.dispatchEvent(new Event("durationchange"))
     await until(() => expect(range.getAttribute("aria-valuetext")).toBe("0:05 of 1:15"))
-    forward()
+    seekForward()
     await until(() => expect(root.querySelector(".time")?.textContent).toBe("0:10 / 1:15"))
     expect([sound.currentTime, range.getAttribute("aria-valuetext")]).toEqual([10, "0:10 of 1:15"])
   })

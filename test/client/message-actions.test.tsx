@@ -179,12 +179,12 @@ describe("editing a message", () => {
     findButton(all.root, "Edit").click()
     await delay()
     const field = all.root.querySelector("textarea") as HTMLTextAreaElement
-    const type = async (value: string) => {
+    const typeText = async (value: string) => {
       field.value = value
       field.dispatchEvent(new Event("input", { bubbles: true }))
       await delay()
     }
-    return { ...all, field, type }
+    return { ...all, field, type: typeText }
   }
 
   test("[PG22] if the editor's code can't be loaded, a note says so, and the next press tries again", async () => {

@@ -49,7 +49,7 @@ async function passTime(ms: number): Promise<void> {
 /** Creates an API whose server answers each request with the next of these responses, and then with an empty list. */
 function createApi(responses: Response[]) {
   const requests: string[] = []
-  const respond = async (url: string): Promise<Response> => {
+  const respondTo = async (url: string): Promise<Response> => {
     if (url === "/token") return Response.json({ token: "jwt" })
     requests.push(url)
     return responses.shift() ?? Response.json({ sessions: [] })
@@ -57,7 +57,7 @@ function createApi(responses: Response[]) {
   const api = new HttpApi({
     now: () => 0,
     tokenRoutes: ["/token"],
-    fetch: (url) => sendPatiently(() => respond(url)),
+    fetch: (url) => sendPatiently(() => respondTo(url)),
   })
   return { requests, api }
 }

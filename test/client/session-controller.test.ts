@@ -169,37 +169,37 @@ describe("the transcript", () => {
   })
 
   test("[PG8] messages received in the order of their last change appear in the order in which they began", async () => {
-    const at = (second: number) => `2026-05-02T14:00:0${second}.000Z`
+    const timeAt = (second: number) => `2026-05-02T14:00:0${second}.000Z`
     const { controller, server } = await openSession()
     const frames = [
-      user("q1", "one", { timestamp: at(1) }),
-      user("q2", "two", { timestamp: at(2) }),
-      user("q3", "three", { timestamp: at(3), status: "queued" }),
-      wireMessage("a2", { exchange_id: "q2", timestamp: at(5), status: "completed" }),
-      wireMessage("a1", { exchange_id: "q1", timestamp: at(1), status: "completed" }),
+      user("q1", "one", { timestamp: timeAt(1) }),
+      user("q2", "two", { timestamp: timeAt(2) }),
+      user("q3", "three", { timestamp: timeAt(3), status: "queued" }),
+      wireMessage("a2", { exchange_id: "q2", timestamp: timeAt(5), status: "completed" }),
+      wireMessage("a1", { exchange_id: "q1", timestamp: timeAt(1), status: "completed" }),
     ]
     for (const [i, message] of frames.entries()) server.last().say(messageFrame(11 + i, 10 + i, message))
     expect(controller.store.messageIds.value).toEqual(["q1", "a1", "q2", "a2", "q3"])
     // An agent's message waits behind users' messages, however early it arrived, and stays behind one that begins.
-    server.last().say(messageFrame(16, 15, agentReply("r1", { timestamp: at(1), status: "queued" })))
-    server.last().say(messageFrame(17, 16, user("q4", "four", { timestamp: at(6), status: "queued" })))
+    server.last().say(messageFrame(16, 15, agentReply("r1", { timestamp: timeAt(1), status: "queued" })))
+    server.last().say(messageFrame(17, 16, user("q4", "four", { timestamp: timeAt(6), status: "queued" })))
     expect(controller.store.messageIds.value).toEqual(["q1", "a1", "q2", "a2", "q3", "q4", "r1"])
-    server.last().say(messageFrame(18, 17, user("q3", "three", { timestamp: at(3) })))
-    server.last().say(messageFrame(19, 18, wireMessage("a3", { exchange_id: "q3", timestamp: at(7) })))
+    server.last().say(messageFrame(18, 17, user("q3", "three", { timestamp: timeAt(3) })))
+    server.last().say(messageFrame(19, 18, wireMessage("a3", { exchange_id: "q3", timestamp: timeAt(7) })))
     expect(controller.store.messageIds.value).toEqual(["q1", "a1", "q2", "a2", "q3", "a3", "q4", "r1"])
     // A client that was disconnected receives the messages in the order in which they began: r1 after q4, even though r1's
     // timestamp is earlier.
-    server.last().say(messageFrame(20, 19, user("q4", "four", { timestamp: at(6) })))
-    server.last().say(messageFrame(21, 20, agentReply("r1", { timestamp: at(1) })))
-    server.last().say(messageFrame(22, 21, agentReply("r2", { timestamp: at(2) })))
+    server.last().say(messageFrame(20, 19, user("q4", "four", { timestamp: timeAt(6) })))
+    server.last().say(messageFrame(21, 20, agentReply("r1", { timestamp: timeAt(1) })))
+    server.last().say(messageFrame(22, 21, agentReply("r2", { timestamp: timeAt(2) })))
     expect(controller.store.messageIds.value).toEqual(["q1", "a1", "q2", "a2", "q3", "a3", "q4", "r1", "r2"])
   })
 
   test("[PG8] a message older than the loaded history isn't added before it when it changes", async () => {
-    const at = (second: number) => `2026-05-02T14:00:0${second}.000Z`
-    const newest = pageOf([user("q5", "five", { timestamp: at(5) })], { has_more: true, cursor: "5" })
+    const timeAt = (second: number) => `2026-05-02T14:00:0${second}.000Z`
+    const newest = pageOf([user("q5", "five", { timestamp: timeAt(5) })], { has_more: true, cursor: "5" })
     const { controller, server } = await openSession([newest])
-    const old = wireMessage("a1", { exchange_id: "q1", timestamp: at(1), status: "completed" })
+    const old = wireMessage("a1", { exchange_id: "q1", timestamp: timeAt(1), status: "completed" })
     server.last().say(messageFrame(11, 10, old))
     expect(controller.store.messageIds.value).toEqual(["q5"])
   })

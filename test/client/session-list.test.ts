@@ -54,17 +54,17 @@ describe("the list of conversations", () => {
 
   test("[PG53] an open session's running state overrides the server's list, and is kept after it is closed until the next refresh", async () => {
     const { sessions, rows } = createSessionList([createRow("a")])
-    const runs = () => sessions.sessions.value[0]?.running
+    const isRunning = () => sessions.sessions.value[0]?.running
     await sessions.refresh()
     sessions.setLocalRunning("a", true)
-    expect(runs()).toBe(true)
+    expect(isRunning()).toBe(true)
     await sessions.refresh()
-    expect(runs()).toBe(true)
+    expect(isRunning()).toBe(true)
     sessions.clearLocalRunning("a")
-    expect(runs()).toBe(true)
+    expect(isRunning()).toBe(true)
     rows[0] = createRow("a", { running: false })
     await sessions.refresh()
-    expect(runs()).toBe(false)
+    expect(isRunning()).toBe(false)
   })
 
   test("[PG53] the list is refreshed often while another session is running, otherwise rarely, and never while the page is hidden", async () => {
@@ -94,15 +94,17 @@ describe("the list of conversations", () => {
 
   test("[PG31] times are one or two words, under day headings", () => {
     const now = new Date(2026, 4, 13, 15, 0).getTime()
-    const ago = (minutes: number) => now - minutes * 60_000
-    const labels = [0.5, 5, 59, 61, 14 * 60, 16 * 60, 39 * 60].map((minutes) => formatRelativeTime(ago(minutes), now))
+    const minutesAgo = (minutes: number) => now - minutes * 60_000
+    const labels = [0.5, 5, 59, 61, 14 * 60, 16 * 60, 39 * 60].map((minutes) =>
+      formatRelativeTime(minutesAgo(minutes), now),
+    )
     expect(labels).toEqual(["now", "5 min", "59 min", "1 h", "14 h", "Yesterday", "Yesterday"])
-    const at = (year: number, month: number, day: number) => new Date(year, month, day, 12).getTime()
-    expect(formatRelativeTime(at(2026, 4, 9), now)).toBe("Sat")
-    expect(formatRelativeTime(at(2026, 2, 2), now)).toBe("2 Mar")
-    expect(formatRelativeTime(at(2025, 2, 2), now)).toBe("2 Mar 2025")
+    const noonOf = (year: number, month: number, day: number) => new Date(year, month, day, 12).getTime()
+    expect(formatRelativeTime(noonOf(2026, 4, 9), now)).toBe("Sat")
+    expect(formatRelativeTime(noonOf(2026, 2, 2), now)).toBe("2 Mar")
+    expect(formatRelativeTime(noonOf(2025, 2, 2), now)).toBe("2 Mar 2025")
     expect(formatRelativeTime(now + 60_000, now)).toBe("now")
-    const all = [now, ago(16 * 60), at(2026, 4, 9), at(2026, 3, 20), at(2025, 1, 1)]
+    const all = [now, minutesAgo(16 * 60), noonOf(2026, 4, 9), noonOf(2026, 3, 20), noonOf(2025, 1, 1)]
     const groups = groupByDate(
       all.map((active, nth) => createRow(`s${nth}`, { active })),
       now,
@@ -197,11 +199,11 @@ describe("pages of the list", () => {
 describe("changes", () => {
   test("[PG32] a new title appears at once, and an outdated list doesn't revert it", async () => {
     let done = (_title: string): void => {}
-    const rename = () =>
+    const holdRename = () =>
       new Promise<string>((resolve) => {
         done = resolve
       })
-    const { sessions, rows } = createSessionList([createRow("a")], { renameSession: rename })
+    const { sessions, rows } = createSessionList([createRow("a")], { renameSession: holdRename })
     await sessions.refresh()
     const renamed = sessions.renameSession("a", "New")
     expect(listTitles(sessions)).toEqual(["New"])
@@ -295,10 +297,10 @@ describe("changes", () => {
 
   test("[PG53] the open session updates the list when an answer begins and ends", async () => {
     const { deps, api, server } = setUp()
-    const sessions = () => Promise.resolve({ sessions: [createRow("s1")], next: null })
+    const listSessions = () => Promise.resolve({ sessions: [createRow("s1")], next: null })
     const router = new SessionRouter({
       ...deps,
-      api: { ...api, listSessions: sessions },
+      api: { ...api, listSessions },
       readHash: () => "#/s/s1",
       writeHash() {},
     })
@@ -307,13 +309,13 @@ describe("changes", () => {
     await settle()
     server.last().events.onOpen()
     server.last().say(hello())
-    const runs = () => router.sessionList.sessions.value[0]?.running
-    expect(runs()).toBe(false)
+    const isRunning = () => router.sessionList.sessions.value[0]?.running
+    expect(isRunning()).toBe(false)
     server.last().say(messageFrame(11, 10, wireMessage("a")))
-    expect(runs()).toBe(true)
+    expect(isRunning()).toBe(true)
     const end = [{ op: "end", status: "completed", reason: null, metrics: null }] as const
     server.last().say({ type: "ops", seq: 12, prev: 11, message: "a", ops: [...end] })
-    expect(runs()).toBe(false)
+    expect(isRunning()).toBe(false)
   })
 })
 

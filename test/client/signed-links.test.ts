@@ -17,8 +17,8 @@ function setUpSigning(life = SIGNED_URL_SECONDS) {
     async signUrls(urls) {
       requests.push(urls)
       if (isDown !== null) throw isDown
-      const href = (url: string) => (url.includes("gone") ? null : `${url}?token=${requests.length}`)
-      return { signed: urls.map((url) => ({ url, href: href(url) })), expires: now / 1000 + life }
+      const signHref = (url: string) => (url.includes("gone") ? null : `${url}?token=${requests.length}`)
+      return { signed: urls.map((url) => ({ url, href: signHref(url) })), expires: now / 1000 + life }
     },
     now: () => now,
     random: () => 1,
@@ -30,14 +30,14 @@ function setUpSigning(life = SIGNED_URL_SECONDS) {
       }
     },
   })
-  const settle = async (): Promise<void> => {
+  const runWaiting = async (): Promise<void> => {
     for (const { call } of waiting.splice(0)) call()
     await delay(0)
   }
   return {
     signer,
     requests,
-    settle,
+    settle: runWaiting,
     waits: () => waiting.map(({ ms }) => ms),
     pass(ms: number) {
       now += ms

@@ -70,8 +70,8 @@ describe("stored messages", () => {
     router.resumeStored()
     await settle()
     expect(setup.requests).toEqual([])
-    const page = () => Promise.reject(new RequestError(404, "We couldn't find that conversation."))
-    const lost = new SessionController("gone", { ...setup.deps, api: { ...setup.api, getHistoryPage: page } })
+    const rejectPage = () => Promise.reject(new RequestError(404, "We couldn't find that conversation."))
+    const lost = new SessionController("gone", { ...setup.deps, api: { ...setup.api, getHistoryPage: rejectPage } })
     lost.sendMessage("for nobody")
     await lost.loadNewest()
     lost.moveToBackground()
@@ -81,13 +81,13 @@ describe("stored messages", () => {
 
   test("[SO14] are only delayed by a full queue: none is lost, and none overtakes another", async () => {
     const { controller, server } = await openSession()
-    const tell = (id: string) => {
+    const respondTo = (id: string) => {
       if (Number(id.slice(1)) > MAX_QUEUED_MESSAGES)
         server.last().say({ type: "error", code: "queue_full", text: "full", id })
       else server.last().say({ type: "ack", id, seq: 0 })
     }
     for (let at = 1; at <= MAX_QUEUED_MESSAGES + 2; at++) controller.sendMessage(`w${at}`)
-    for (let at = 1; at <= MAX_QUEUED_MESSAGES + 1; at++) tell(`n${at}`)
+    for (let at = 1; at <= MAX_QUEUED_MESSAGES + 1; at++) respondTo(`n${at}`)
     const sentIds = () => listSendFrames(server.last().sent).map((one) => Reflect.get(one, "id"))
     const first = Array.from({ length: MAX_QUEUED_MESSAGES + 1 }, (_, at) => `n${at + 1}`)
     expect(sentIds()).toEqual(first)

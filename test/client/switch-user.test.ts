@@ -124,10 +124,10 @@ describe("another user", () => {
   test("[SP5] of the rows of users who are not signed in, the oldest are deleted first", () => {
     const storage = createStorage({ [USER_KEY]: "acme/ada" })
     const page = createUserStorage(storage)
-    const write = (kind: string, n: number, at: number) =>
+    const writeRow = (kind: string, n: number, at: number) =>
       page.setItem(`cuecard.${kind}.s.${n}`, JSON.stringify({ id: `${n}`, at }))
-    for (let n = 0; n < 150; n++) write("send", n, 9_000 - n)
-    for (let n = 150; n < 300; n++) write("edit", n, 9_000 - n)
+    for (let n = 0; n < 150; n++) writeRow("send", n, 9_000 - n)
+    for (let n = 150; n < 300; n++) writeRow("edit", n, 9_000 - n)
     setUserAside(storage, "acme/ada")
     const kept = Object.keys(storage.rows()).map((key) => Number(key.split(".").at(-1)))
     expect(kept.sort((a, b) => a - b)).toEqual(Array.from({ length: 200 }, (_, n) => n))

@@ -224,13 +224,14 @@ describe("agents", () => {
   })
 
   test("[PG37] an agent's late answer is a block of its own, and an ordinary answer follows", () => {
-    const tag = (direction: "received" | "sent", exchange: string) => ({ direction, name: "r", exchange }) as const
+    const createTag = (direction: "received" | "sent", exchange: string) =>
+      ({ direction, name: "r", exchange }) as const
     const tags = {
-      a: tag("received", "1"),
+      a: createTag("received", "1"),
       b: undefined,
-      c: tag("received", "2"),
-      d: tag("sent", "2"),
-      e: tag("sent", "3"),
+      c: createTag("received", "2"),
+      d: createTag("sent", "2"),
+      e: createTag("sent", "3"),
     }
     const blocks = groupExchanges(Object.keys(tags), (id) => tags[id as keyof typeof tags])
     expect(blocks.map(({ agent, ids }) => [agent?.exchange ?? null, ids.join("")])).toEqual([

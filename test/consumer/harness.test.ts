@@ -48,10 +48,10 @@ interface Shown {
 async function answerTo(cuecard: Cuecard, content: string): Promise<Shown> {
   const { id } = await cuecard.createSession()
   expect((await callServer(cuecard, `/v1/sessions/${id}/messages`, JSON.stringify({ content }))).status).toBe(202)
-  const last = async (): Promise<Shown> =>
+  const readLast = async (): Promise<Shown> =>
     (await callServer(cuecard, `/v1/sessions/${id}/conversation/recent`)).json.messages.at(-1)
-  await expect.poll(async () => (await last()).status, { timeout: 20_000 }).not.toMatch(/queued|running/)
-  return await last()
+  await expect.poll(async () => (await readLast()).status, { timeout: 20_000 }).not.toMatch(/queued|running/)
+  return await readLast()
 }
 
 const isAlive = (pid: number): boolean => {
@@ -262,7 +262,7 @@ function rawAnswer(host: string, port: number, text: string): Promise<string> {
 test("[AU6] over real HTTP: a page whose host name resolves to a local server gets nothing", async () => {
   const { url, token } = await startServer()
   const { hostname, port } = new URL(url)
-  const ask = (host: string) =>
+  const requestAs = (host: string) =>
     new Promise((resolve, reject) => {
       const headers = { host, authorization: `Bearer ${token}` }
       request({ hostname, port, path: "/v1/sessions", headers }, (answer) => {
@@ -272,8 +272,8 @@ test("[AU6] over real HTTP: a page whose host name resolves to a local server ge
         .on("error", reject)
         .end()
     })
-  expect(await ask("localhost")).toBe(200)
-  expect(await ask(`rebound.example:${port}`)).toBe(503)
+  expect(await requestAs("localhost")).toBe(200)
+  expect(await requestAs(`rebound.example:${port}`)).toBe(503)
 })
 
 test("[TE10] Miniflare is pinned to the tested version", () => {

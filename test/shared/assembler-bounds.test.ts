@@ -124,19 +124,30 @@ describe("a large answer", () => {
 
   test("[RE36] counts a call over its limit once, with its result, and only a different second result", () => {
     const calls = createMany(MAX_IMPORTED_CALLS + 100, callRecord)
-    const result = (n: number, text: string): StreamRecord => {
+    const createResult = (n: number, text: string): StreamRecord => {
       return { type: "tool_result", ...BASE, callId: `c${n}`, ok: true, result: text }
     }
-    const results = [result(0, "a"), result(0, "a"), result(0, "b"), result(MAX_IMPORTED_CALLS + 1, "c")]
+    const results = [
+      createResult(0, "a"),
+      createResult(0, "a"),
+      createResult(0, "b"),
+      createResult(MAX_IMPORTED_CALLS + 1, "c"),
+    ]
     const [answer] = assembleRecords([...calls, ...results]).answers
     expect(answer?.lost).toEqual({ call: 100, result: 1 })
   })
 
   test("[RE36] has its names, arguments and errors cut without splitting a surrogate pair", () => {
-    const cut = (max: number): string => `${"x".repeat(max - 1)}😀`
-    const error = { code: "failed", message: cut(MAX_ERROR_CHARS) }
+    const createCutText = (max: number): string => `${"x".repeat(max - 1)}😀`
+    const error = { code: "failed", message: createCutText(MAX_ERROR_CHARS) }
     const [answer] = assembleRecords([
-      { type: "tool_call", ...BASE, callId: "c", toolName: cut(MAX_TOOL_NAME_CHARS), arguments: cut(MAX_ARGS_CHARS) },
+      {
+        type: "tool_call",
+        ...BASE,
+        callId: "c",
+        toolName: createCutText(MAX_TOOL_NAME_CHARS),
+        arguments: createCutText(MAX_ARGS_CHARS),
+      },
       { type: "tool_result", ...BASE, callId: "c", ok: false, error },
     ]).answers
     const [call] = answer === undefined ? [] : listCalls(answer.message)
@@ -177,12 +188,12 @@ describe("a large answer", () => {
   })
 
   test("[RE36] keeps output that arrives in many adjacent pieces; of alternating pieces it keeps a bounded number", () => {
-    const output = (callId: string): StreamRecord => ({ type: "tool_output_delta", ...BASE, callId, delta: "x" })
+    const createOutput = (callId: string): StreamRecord => ({ type: "tool_output_delta", ...BASE, callId, delta: "x" })
     const pieces = 3 * MAX_IMPORTED_OUTPUTS
-    const [whole] = assembleRecords([callRecord(0), ...createMany(pieces, () => output("c0"))]).answers
+    const [whole] = assembleRecords([callRecord(0), ...createMany(pieces, () => createOutput("c0"))]).answers
     expect(whole?.message.parts[0]).toMatchObject({ call: { output: "x".repeat(pieces) } })
     expect(whole?.lost).toEqual({})
-    const mixed = createMany(MAX_IMPORTED_OUTPUTS + 30, (n) => output(`c${n % 2}`))
+    const mixed = createMany(MAX_IMPORTED_OUTPUTS + 30, (n) => createOutput(`c${n % 2}`))
     const [some] = assembleRecords([callRecord(0), callRecord(1), ...mixed]).answers
     expect(some?.lost).toEqual({ output: 30 })
   })

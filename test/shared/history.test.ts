@@ -21,12 +21,13 @@ describe("fixtures", () => {
 
   test.each(cases)("[IH11] %s, in two parts, cut before any line", (_title, { body, expected }) => {
     const values = listValues(body)
-    const stepless = (lines: readonly string[]): string[] => lines.map((line) => line.replace(/^answer \d+/, "answer"))
+    const removeSteps = (lines: readonly string[]): string[] =>
+      lines.map((line) => line.replace(/^answer \d+/, "answer"))
     for (let cutAt = 1; cutAt < values.length; cutAt++) {
       const messages = printHistory(importValues(values, cutAt)).filter((line) => !line.startsWith("kind "))
-      expect([cutAt, ...stepless(messages)]).toEqual([
+      expect([cutAt, ...removeSteps(messages)]).toEqual([
         cutAt,
-        ...stepless(expected.filter((line) => !line.startsWith("kind "))),
+        ...removeSteps(expected.filter((line) => !line.startsWith("kind "))),
       ])
     }
   })
@@ -117,16 +118,16 @@ describe("blocks that a reader does not know", () => {
 describe("content that is not shown", () => {
   test("[IH4] messages to the model and messages of subagents are counted", () => {
     const task = { type: "tool_use", id: "t1", name: "Task", input: {} }
-    const line = (type: string, content: unknown, fields = {}) => ({
+    const createLine = (type: string, content: unknown, fields = {}) => ({
       type,
       message: { role: type, content },
       ...fields,
     })
     const lines = [
-      line("user", "Caveat", { isMeta: true }),
-      line("user", "Go"),
-      line("assistant", [task]),
-      line("assistant", [{ type: "text", text: "inside" }], { isSidechain: true }),
+      createLine("user", "Caveat", { isMeta: true }),
+      createLine("user", "Go"),
+      createLine("assistant", [task]),
+      createLine("assistant", [{ type: "text", text: "inside" }], { isSidechain: true }),
       { type: "system", subtype: "turn_duration" },
     ]
     expect(printValues(...lines).filter((shown) => !shown.startsWith("  tool"))).toEqual([
@@ -139,7 +140,7 @@ describe("content that is not shown", () => {
       "kind system 2",
     ])
     // A file that contains only a subagent is the subagent's conversation.
-    expect(printValues(line("user", "Look", { isSidechain: true }))).toEqual(['user "Look"'])
+    expect(printValues(createLine("user", "Look", { isSidechain: true }))).toEqual(['user "Look"'])
   })
 
   test("[IH5] thinking keeps its place; encrypted and removed thinking is counted", () => {
@@ -191,9 +192,9 @@ describe("data that other systems omit or repeat", () => {
   })
 
   test("[IH14] thoughts can be a text or a list of texts", () => {
-    const think = (thoughts: unknown): string[] => chatGpt("", [], { content_type: "thoughts", thoughts })
-    expect(think("Hm.")[1]).toBe('  thinking "Hm."')
-    expect(think(["Hm.", { summary: "So", content: "yes" }])[1]).toBe('  thinking "Hm.\\n\\nSo\\n\\nyes"')
+    const printThoughts = (thoughts: unknown): string[] => chatGpt("", [], { content_type: "thoughts", thoughts })
+    expect(printThoughts("Hm.")[1]).toBe('  thinking "Hm."')
+    expect(printThoughts(["Hm.", { summary: "So", content: "yes" }])[1]).toBe('  thinking "Hm.\\n\\nSo\\n\\nyes"')
   })
 
   test("[IH14] content can be one block, a number or a list of texts", () => {
@@ -209,10 +210,10 @@ describe("data that other systems omit or repeat", () => {
 
   test("[IH15] messages of other branches and alternative answers are counted", () => {
     expect(chatGpt("Hi", []).at(-1)).toBe("kind branch 1")
-    const message = (uuid: string, parent: string) => {
+    const createMessage = (uuid: string, parent: string) => {
       return { uuid, parent_message_uuid: parent, sender: "human", content: [{ type: "text", text: uuid }] }
     }
-    const chat_messages = [message("a", ""), message("b", "a"), message("c", "a")]
+    const chat_messages = [createMessage("a", ""), createMessage("b", "a"), createMessage("c", "a")]
     expect(printValues({ chat_messages, current_leaf_message_uuid: "c" })).toEqual([
       'user "a"',
       'user "c"',
@@ -238,21 +239,22 @@ describe("data that other systems omit or repeat", () => {
   })
 
   test("[IH16] a user's words are a question, even if they resemble a note of the program", () => {
-    const claude = (text: string): string[] => printValues({ type: "user", message: { role: "user", content: text } })
+    const printClaude = (text: string): string[] =>
+      printValues({ type: "user", message: { role: "user", content: text } })
     const question = "[Request interrupted by user] was what I saw yesterday - why?"
-    expect(claude(question)).toEqual([`user ${JSON.stringify(question)}`])
-    expect(claude("[Request interrupted by user for tool use]")).toEqual([])
-    const codex = (...texts: string[]): string[] =>
+    expect(printClaude(question)).toEqual([`user ${JSON.stringify(question)}`])
+    expect(printClaude("[Request interrupted by user for tool use]")).toEqual([])
+    const printCodex = (...texts: string[]): string[] =>
       printValues({
         type: "response_item",
         payload: { type: "message", role: "user", content: texts.map((text) => ({ type: "input_text", text })) },
       })
     const context = "<environment_context>\n<cwd>/p</cwd>\n</environment_context>"
     const agents = "# AGENTS.md instructions for /p\n\n<INSTRUCTIONS>\nBe brief.\n</INSTRUCTIONS>"
-    expect(codex(agents, context, "Fix it")).toEqual(['user "Fix it"', "kind system 2"])
-    expect(codex(context)).toEqual(["kind system 1"])
-    expect(codex("<skill> what does this tag mean?")).toEqual(['user "<skill> what does this tag mean?"'])
-    expect(codex("# AGENTS.md instructions are ignored")).toEqual(['user "# AGENTS.md instructions are ignored"'])
+    expect(printCodex(agents, context, "Fix it")).toEqual(['user "Fix it"', "kind system 2"])
+    expect(printCodex(context)).toEqual(["kind system 1"])
+    expect(printCodex("<skill> what does this tag mean?")).toEqual(['user "<skill> what does this tag mean?"'])
+    expect(printCodex("# AGENTS.md instructions are ignored")).toEqual(['user "# AGENTS.md instructions are ignored"'])
   })
 })
 

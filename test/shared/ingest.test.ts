@@ -104,17 +104,17 @@ describe("recorded streams", () => {
   })
 
   test("[PI3] the exit code counts: non-zero is a failure; zero without a reported end is an early end", () => {
-    const end = (lines: readonly string[], exit: number | null) => {
+    const endOf = (lines: readonly string[], exit: number | null) => {
       const { status, reason } = answerOf(mapLines(createClaudeMapper(), lines, exit))
       return [status, reason]
     }
     const whole = linesOf("claude-tools")
-    expect(end(whole, 0)).toEqual(["completed", null])
-    expect(end(whole, 1)).toEqual(["failed", "producer_failed"])
-    expect(end(whole.slice(0, 4), 0)).toEqual(["interrupted", "producer_gone"])
-    expect(end(whole.slice(0, 4), 2)).toEqual(["failed", "producer_failed"])
-    expect(end([], 127)).toEqual(["failed", "producer_failed"])
-    expect(end(linesOf("claude-max-turns"), 1)).toEqual(["failed", "step_limit"])
+    expect(endOf(whole, 0)).toEqual(["completed", null])
+    expect(endOf(whole, 1)).toEqual(["failed", "producer_failed"])
+    expect(endOf(whole.slice(0, 4), 0)).toEqual(["interrupted", "producer_gone"])
+    expect(endOf(whole.slice(0, 4), 2)).toEqual(["failed", "producer_failed"])
+    expect(endOf([], 127)).toEqual(["failed", "producer_failed"])
+    expect(endOf(linesOf("claude-max-turns"), 1)).toEqual(["failed", "step_limit"])
   })
 })
 
@@ -129,18 +129,18 @@ function liveOf(records: readonly StreamRecord[]): Message {
   const intake = createIntake()
   let message = createMessage({ id: "r1", role: "assistant", exchange_id: "r1", timestamp: "1970-01-01T00:00:00.000Z" })
   const streamed = new StreamedText()
-  const feed = (event: TurnEvent): void => {
+  const feedEvent = (event: TurnEvent): void => {
     streamed.addEvent(event)
     for (const clean of intake.cleanEvent(event)) message = fold(message, clean)
   }
   for (const record of records) {
     const interpreted = interpretRecord(message, streamed, record)
     if (interpreted.do === "refuse") throw new Error(JSON.stringify([record, interpreted.fault]))
-    if (interpreted.do === "say" || interpreted.do === "end") interpreted.events.forEach(feed)
+    if (interpreted.do === "say" || interpreted.do === "end") interpreted.events.forEach(feedEvent)
     if (interpreted.do === "output")
-      feed({ type: "tool_output_delta", call_id: interpreted.call.call_id, delta: interpreted.delta })
+      feedEvent({ type: "tool_output_delta", call_id: interpreted.call.call_id, delta: interpreted.delta })
     if (interpreted.do === "end")
-      feed({ type: "end", status: interpreted.status, reason: interpreted.reason, metrics: null })
+      feedEvent({ type: "end", status: interpreted.status, reason: interpreted.reason, metrics: null })
   }
   return message
 }
@@ -182,28 +182,28 @@ describe("a text that arrives as a whole", () => {
       const records: StreamRecord[] = [...kept, ...(isWholeMessage ? [] : [{ type: "text_done" as const, text }]), end]
       const [live, imported] = [liveOf(records), answerOf(records)]
       expect(messageToWire(live).segments).toEqual(messageToWire(imported).segments)
-      const letters = (message: Message): string => shownTextOf(message).replace(/[^a-z]/g, "")
-      if (!/[<>*`]/.test(text)) expect(letters(live)).toBe(text.replace(/[^a-z]/g, ""))
+      const lettersOf = (message: Message): string => shownTextOf(message).replace(/[^a-z]/g, "")
+      if (!/[<>*`]/.test(text)) expect(lettersOf(live)).toBe(text.replace(/[^a-z]/g, ""))
     })
     assertProperty(property, 5_000)
   })
 
   test("[IR3] delta A, tool, text_done A shows A once; a text that continues it is completed", () => {
     const call: StreamRecord = { type: "tool_result", callId: "c1", ok: true, result: "x" }
-    const show = (...texts: StreamRecord[]): string[] => {
+    const printRecords = (...texts: StreamRecord[]): string[] => {
       const records: StreamRecord[] = [...texts, { type: "assistant_message", text: "" }]
       const shown = [liveOf(records), answerOf(records)].map(shownTextOf)
       expect(shown[0]).toBe(shown[1])
       return shown.slice(0, 1)
     }
-    const delta = (words: string): StreamRecord => ({ type: "text_delta", delta: words })
-    const done = (text: string): StreamRecord => ({ type: "text_done", text })
-    expect(show(delta("A"), call, done("A"))).toEqual(["A|"])
-    expect(show(delta("A"), call, delta("B"), done("AB"))).toEqual(["A|B"])
-    expect(show(delta("A"), call, delta("B"), done("B"))).toEqual(["A|B"])
-    expect(show(delta("A "), call, done("A and B"))).toEqual(["A |and B"])
-    expect(show(done("A"), call, done("A and B"))).toEqual(["A| and B"])
-    expect(show(done("A"), call, done("B"))).toEqual(["A|B"])
+    const createDelta = (words: string): StreamRecord => ({ type: "text_delta", delta: words })
+    const createDone = (text: string): StreamRecord => ({ type: "text_done", text })
+    expect(printRecords(createDelta("A"), call, createDone("A"))).toEqual(["A|"])
+    expect(printRecords(createDelta("A"), call, createDelta("B"), createDone("AB"))).toEqual(["A|B"])
+    expect(printRecords(createDelta("A"), call, createDelta("B"), createDone("B"))).toEqual(["A|B"])
+    expect(printRecords(createDelta("A "), call, createDone("A and B"))).toEqual(["A |and B"])
+    expect(printRecords(createDone("A"), call, createDone("A and B"))).toEqual(["A| and B"])
+    expect(printRecords(createDone("A"), call, createDone("B"))).toEqual(["A|B"])
   })
 })
 
@@ -316,7 +316,7 @@ describe("a mapper", () => {
   })
 
   test("[PI8] calls of subagents, even nested ones, become output of the call that started them", () => {
-    const call = (id: string, name: string, parent: string | null) => ({
+    const createCall = (id: string, name: string, parent: string | null) => ({
       type: "assistant",
       parent_tool_use_id: parent,
       message: { id: `m-${id}`, content: [{ type: "tool_use", id, name, input: {} }] },
@@ -326,8 +326,8 @@ describe("a mapper", () => {
       parent_tool_use_id: parent,
     })
     const streamRecords = [
-      call("a", "Task", null),
-      call("b", "Task", "a"),
+      createCall("a", "Task", null),
+      createCall("b", "Task", "a"),
       nestedText("a", "one"),
       nestedText("b", "deep"),
       DONE,
@@ -344,10 +344,10 @@ describe("a mapper", () => {
   })
 
   test("[PI1] a plan is shown as it progresses", () => {
-    const list = (completed: boolean) => ({ id: "t", type: "todo_list", items: [{ text: "dig", completed }] })
+    const createTodoList = (completed: boolean) => ({ id: "t", type: "todo_list", items: [{ text: "dig", completed }] })
     const events = [
-      { type: "item.started", item: list(false) },
-      { type: "item.updated", item: list(true) },
+      { type: "item.started", item: createTodoList(false) },
+      { type: "item.updated", item: createTodoList(true) },
     ]
     expect(shownOf(createCodexMapper, events)).toContain('output "[ ] dig\\n\\n[x] dig')
   })
@@ -380,25 +380,25 @@ describe("deltas and whole texts", () => {
       blocksArb.chain((blocks) => fc.tuple(fc.constant(blocks), fc.tuple(...blocks.map((one) => cutsOf(one.words))))),
       fc.boolean(),
       ([blocks, cuts], stopFirst) => {
-        const message = (content: object[]) => ({ type: "assistant", message: { id: "m1", content } })
-        const wholes = blocks.map(({ kind, words }) => message([{ type: kind, [kind]: words }]))
-        const event = (event: object) => ({ type: "stream_event", event })
+        const createMessage = (content: object[]) => ({ type: "assistant", message: { id: "m1", content } })
+        const wholes = blocks.map(({ kind, words }) => createMessage([{ type: kind, [kind]: words }]))
+        const createEvent = (event: object) => ({ type: "stream_event", event })
         const partial = blocks.flatMap(({ kind }, index) => {
           const deltas = (cuts[index] ?? []).map((cut) => {
             const delta = { type: `${kind}_delta`, [kind]: cut }
-            return event({ type: "content_block_delta", index, delta })
+            return createEvent({ type: "content_block_delta", index, delta })
           })
-          const start = event({ type: "content_block_start", index, content_block: { type: kind } })
-          const stop = event({ type: "content_block_stop", index })
+          const start = createEvent({ type: "content_block_start", index, content_block: { type: kind } })
+          const stop = createEvent({ type: "content_block_stop", index })
           const whole = wholes[index] ?? {}
           return [start, ...deltas, ...(stopFirst ? [stop, whole] : [whole, stop])]
         })
-        const begin = event({ type: "message_start", message: { id: "m1" } })
-        const show = (events: object[]) => {
+        const begin = createEvent({ type: "message_start", message: { id: "m1" } })
+        const printRecords = (events: object[]) => {
           const lines = [...events, { type: "result", subtype: "success" }].map((one) => JSON.stringify(one))
           return printMessage(answerOf(mapLines(createClaudeMapper(), lines)))
         }
-        expect(show([begin, ...partial])).toBe(show(wholes))
+        expect(printRecords([begin, ...partial])).toBe(printRecords(wholes))
       },
     )
     assertProperty(property, 2_000)

@@ -42,9 +42,9 @@ function createDataset(sampleInterval = 1) {
         .run(...values)
     },
   }
-  const run = (name: string): Record<string, unknown>[] =>
+  const runQuery = (name: string): Record<string, unknown>[] =>
     database.prepare(toSqlite(readOpsFile(`queries/${name}.sql`))).all()
-  return { env: { METRICS }, run }
+  return { env: { METRICS }, run: runQuery }
 }
 
 /** Rewrites syntax that SQLite lacks: intervals, and functions with two argument lists. */

@@ -88,12 +88,14 @@ describe("MEDIA: lines", () => {
   })
 
   test("[DR2] a value over MAX_URL_CHARS and a line that doesn't end within MAX_MEDIA_LINE_CHARS are text", () => {
-    const url = (size: number) => "https://a.com/x".padEnd(size, "x")
-    expect(parseDirectives(`MEDIA: ${url(MAX_URL_CHARS)}`).segments.map(({ type }) => type)).toEqual(["media"])
-    expect(parseDirectives(`MEDIA: ${url(MAX_URL_CHARS + 1)}`).segments.map(({ type }) => type)).toEqual(["text"])
-    const line = (size: number) => "MEDIA: https://a.com/x.png ".padEnd(size, "x")
-    expect(printDirectives(`${line(MAX_MEDIA_LINE_CHARS - 1)}\n`)[0]).toBe(A)
-    expect(parseDirectives(`${line(MAX_MEDIA_LINE_CHARS)}\n`).segments.map(({ type }) => type)).toEqual(["text"])
+    const createUrl = (size: number) => "https://a.com/x".padEnd(size, "x")
+    expect(parseDirectives(`MEDIA: ${createUrl(MAX_URL_CHARS)}`).segments.map(({ type }) => type)).toEqual(["media"])
+    expect(parseDirectives(`MEDIA: ${createUrl(MAX_URL_CHARS + 1)}`).segments.map(({ type }) => type)).toEqual(["text"])
+    const createMediaLine = (size: number) => "MEDIA: https://a.com/x.png ".padEnd(size, "x")
+    expect(printDirectives(`${createMediaLine(MAX_MEDIA_LINE_CHARS - 1)}\n`)[0]).toBe(A)
+    expect(parseDirectives(`${createMediaLine(MAX_MEDIA_LINE_CHARS)}\n`).segments.map(({ type }) => type)).toEqual([
+      "text",
+    ])
   })
 
   test.each<[string, string[]]>([
@@ -165,9 +167,9 @@ describe("replies and voice", () => {
   })
 
   test("[DR5] a directive over MAX_PENDING_CHARS is text", () => {
-    const tag = (size: number) => `[[${" ".repeat(size - "[[audio_as_voice]]".length)}audio_as_voice]]`
-    expect(parseDirectives(tag(MAX_PENDING_CHARS)).voice).toBe(true)
-    expect(parseDirectives(tag(MAX_PENDING_CHARS + 1)).voice).toBe(false)
+    const createTag = (size: number) => `[[${" ".repeat(size - "[[audio_as_voice]]".length)}audio_as_voice]]`
+    expect(parseDirectives(createTag(MAX_PENDING_CHARS)).voice).toBe(true)
+    expect(parseDirectives(createTag(MAX_PENDING_CHARS + 1)).voice).toBe(false)
   })
 })
 
@@ -236,15 +238,16 @@ function createFollower() {
   const permit = grantsToPermit({ origins: ["https://ok.com"], replies: ["m1"], assets: [PICTURE, SOUND] })
   const segmenter = createSegmenter(ROWS, { delivery, permit })
   let segments: Segment[] = []
-  const state = (): string => toCanonicalJson([segments, delivery.isVoice(), delivery.getReplyTo(), segmenter.drift])
+  const printState = (): string =>
+    toCanonicalJson([segments, delivery.isVoice(), delivery.getReplyTo(), segmenter.drift])
   return {
-    state,
+    state: printState,
     push(text: string): void {
       segments = apply(segments, segmenter.push(text))
     },
     end(): string {
       segments = apply(segments, segmenter.end())
-      return state()
+      return printState()
     },
   }
 }

@@ -172,8 +172,8 @@ describe("parse", () => {
       fc.property(MARKUP, (text) => {
         const segmenter = createSegmenter(ROWS, { trimsMarkup: true })
         const trimmed = wordsOf(apply([], [...segmenter.push(text), ...segmenter.end()]))
-        const letters = (value: string): string => value.replace(/[^\p{L}\p{So}]/gu, "")
-        expect(letters(trimmed)).toBe(letters(wordsOf(parse(text, ROWS))))
+        const lettersOf = (value: string): string => value.replace(/[^\p{L}\p{So}]/gu, "")
+        expect(lettersOf(trimmed)).toBe(lettersOf(wordsOf(parse(text, ROWS))))
       }),
     )
   })

@@ -97,7 +97,7 @@ function piecesOf(text: string, at: readonly number[]): string[] {
 }
 
 test("[MK4] the released text depends only on the text received so far; all released pieces joined equal the text", () => {
-  const property = (text: fc.Arbitrary<string>) =>
+  const createProperty = (text: fc.Arbitrary<string>) =>
     fc.property(text, cuts, (raw, at) => {
       const scanner = createSpanScanner()
       const released: SpanToken[] = []
@@ -110,8 +110,8 @@ test("[MK4] the released text depends only on the text received so far; all rele
       expect(rawOf([...released, ...scanner.end()])).toBe(raw)
       expect(printMarks(marksIn(raw.split("")))).toBe(printMarks(marksIn([raw])))
     })
-  assertProperty(property(shortText))
-  assertProperty(property(longText), RUNS / 50)
+  assertProperty(createProperty(shortText))
+  assertProperty(createProperty(longText), RUNS / 50)
 })
 
 /** The expression of the original implementation. It matches a whole span. */
@@ -167,11 +167,11 @@ test("[MK3] the shared tracker decides what is code", () => {
 })
 
 test("[MK5] a tag over MAX_PENDING_CHARS is treated as text", () => {
-  const open = (size: number) => `<span${" ".repeat(size - "<spanid='a_1'>".length)}id='a_1'>`
-  expect(open(MAX_PENDING_CHARS).length).toBe(MAX_PENDING_CHARS)
+  const createOpenTag = (size: number) => `<span${" ".repeat(size - "<spanid='a_1'>".length)}id='a_1'>`
+  expect(createOpenTag(MAX_PENDING_CHARS).length).toBe(MAX_PENDING_CHARS)
   for (const pieces of [(text: string) => [text], (text: string) => text.split("")]) {
-    expect(printMarks(marksIn(pieces(open(MAX_PENDING_CHARS))))).toBe("{a_1}")
-    expect(printMarks(marksIn(pieces(open(MAX_PENDING_CHARS + 1))))).toBe(open(MAX_PENDING_CHARS + 1))
+    expect(printMarks(marksIn(pieces(createOpenTag(MAX_PENDING_CHARS))))).toBe("{a_1}")
+    expect(printMarks(marksIn(pieces(createOpenTag(MAX_PENDING_CHARS + 1))))).toBe(createOpenTag(MAX_PENDING_CHARS + 1))
   }
 })
 
@@ -222,12 +222,12 @@ test("[MK6] stripping leaves no opening tag, and stripping twice equals strippin
       },
     )
     .map((all) => all.join(""))
-  const property = (text: fc.Arbitrary<string>) =>
+  const createProperty = (text: fc.Arbitrary<string>) =>
     fc.property(text, (raw) => {
       const stripped = stripSpans(raw)
       expect(stripped).not.toMatch(/<span\s+id=['"][a-z][a-z0-9_]*_\d+['"]\s*>/i)
       expect(stripSpans(stripped)).toBe(stripped)
     })
-  assertProperty(property(glued))
-  assertProperty(property(shortText))
+  assertProperty(createProperty(glued))
+  assertProperty(createProperty(shortText))
 })

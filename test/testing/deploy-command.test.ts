@@ -8,6 +8,8 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, sym
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
+import { findMissingFiles } from "../../scripts/release/page-files.ts"
+import { PlatformApi } from "../../scripts/release/platform-api.ts"
 import { ACCOUNT, type FakePlatform, startFakePlatform } from "../support/fake-platform.ts"
 
 /** The files that a build reads. They are copied, because a build in this folder would replace the one that other tests use. */
@@ -23,11 +25,18 @@ beforeAll(async () => {
   for (const name of SOURCES) cpSync(name, join(folder, name), { recursive: true })
   symlinkSync(resolve("node_modules"), join(folder, "node_modules"))
   platform = await startFakePlatform("old-version")
+  keepFilesOf("old-version")
 })
 afterAll(async () => {
   await platform.close()
   rmSync(folder, { recursive: true })
 })
+
+/** Puts a page file of a version and the list of its files into the bucket, as its deploy did. */
+function keepFilesOf(version: string): void {
+  platform.objects.set("~page/old-12345678.js", "export {}")
+  platform.objects.set(`~page/versions/${version}.json`, JSON.stringify(["~page/old-12345678.js"]))
+}
 
 interface Outcome {
   readonly code: number
@@ -88,7 +97,30 @@ test("[DP10] the page's files are in the bucket before the version has traffic; 
   for (const name of files) expect(stored.some((line) => line.endsWith(`~page/${name}`))).toBe(true)
   const firstShare = seen.findLastIndex((line) => line.startsWith("POST") && line.endsWith("/deployments"))
   expect(seen.findLastIndex((line) => line.startsWith("PUT"))).toBeLessThan(firstShare)
+  const kept = JSON.parse(platform.objects.get(`~page/versions/${version}.json`) ?? "")
+  expect(new Set(kept)).toEqual(new Set(files.map((name) => `~page/${name}`)))
   await runScript("release/rollback.ts", [])
+})
+
+test("[DP12] a staged deploy is refused before anything is stored if page files of the running version are not in the bucket", async () => {
+  const [from, deployments] = [platform.seen.length, platform.deployments.length]
+  const settings = { baseUrl: platform.url, token: "a-token", account: ACCOUNT, script: "cuecard" }
+  const findMissing = () => findMissingFiles(new PlatformApi(settings), "cuecard-media", "old-version")
+  expect(await findMissing()).toBeNull()
+  platform.objects.delete("~page/old-12345678.js")
+  expect(await findMissing()).toBe("1 of its 1 page files are missing from the bucket")
+  for (const broken of ["", "{}", "[]", '["acme/s1/a1"]', JSON.stringify(Array(501).fill("~page/a-12345678.js"))]) {
+    platform.objects.set("~page/versions/old-version.json", broken)
+    expect(await findMissing()).toBe("the bucket has no list of its page files")
+  }
+  platform.objects.clear()
+  const refused = await runScript("deploy.ts", ["--stage", "5"])
+  expect(refused).toMatchObject({ code: 1, error: expect.stringContaining("no list of its page files") })
+  expect(refused.error).toContain("npm run deploy")
+  expect(refused.error).not.toContain("    at ")
+  expect(platform.deployments.length).toBe(deployments)
+  expect(platform.seen.slice(from).filter(({ method }) => method === "PUT" || method === "POST")).toEqual([])
+  keepFilesOf("old-version")
 })
 
 test("[DP4] a version with a migration is not uploaded", async () => {

@@ -127,7 +127,7 @@ describe("a commit with a new migration", () => {
   })
 
   test("[DP7] the command names the commit and fails; in a shallow clone or without a history, it says that nothing was checked", () => {
-    const run = (cwd: string): { code: number; text: string } => {
+    const runCheck = (cwd: string): { code: number; text: string } => {
       try {
         const options = { cwd, encoding: "utf8", stdio: "pipe" } as const
         return {
@@ -139,15 +139,15 @@ describe("a commit with a new migration", () => {
         return { code: status, text: stderr }
       }
     }
-    expect(run(folder)).toMatchObject({ code: 0 })
+    expect(runCheck(folder)).toMatchObject({ code: 0 })
     commitFiles({ ...ALONE, "worker/session.ts": "2\n" })
-    expect(run(folder)).toMatchObject({ code: 1, text: expect.stringContaining("adds the migration v4") })
+    expect(runCheck(folder)).toMatchObject({ code: 1, text: expect.stringContaining("adds the migration v4") })
     const shallow = mkdtempSync(join(tmpdir(), "cuecard-shallow-"))
     runGit("clone", "--quiet", "--depth=1", `file://${folder}`, shallow)
-    expect(run(shallow)).toMatchObject({ code: 0, text: expect.stringContaining("git fetch --unshallow") })
+    expect(runCheck(shallow)).toMatchObject({ code: 0, text: expect.stringContaining("git fetch --unshallow") })
     rmSync(shallow, { recursive: true })
     const empty = mkdtempSync(join(tmpdir(), "cuecard-no-git-"))
-    expect(run(empty)).toMatchObject({ code: 0, text: expect.stringContaining("Not checked") })
+    expect(runCheck(empty)).toMatchObject({ code: 0, text: expect.stringContaining("Not checked") })
     rmSync(empty, { recursive: true })
   })
 })

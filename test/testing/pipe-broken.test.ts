@@ -96,15 +96,15 @@ describe("a busy session", () => {
     const server = await serveRequests((request, response) => {
       request.resume().on("end", () => sendJson(response, 409, { code: "turn_running" }))
     })
-    const polls = () => server.requests.filter(({ url }) => url !== "/written")
+    const listPolls = () => server.requests.filter(({ url }) => url !== "/written")
     const piping = startPipe(server.url, "s1", ...createProgramArgs(wordsFor(server.url)))
-    await expect.poll(() => server.requests.length - polls().length, POLL).toBe(LINES)
-    await expect.poll(() => polls().length, POLL).toBeGreaterThan(0)
+    await expect.poll(() => server.requests.length - listPolls().length, POLL).toBe(LINES)
+    await expect.poll(() => listPolls().length, POLL).toBeGreaterThan(0)
     // There is not one request per line.
-    expect(polls().length).toBeLessThan(LINES / 2)
+    expect(listPolls().length).toBeLessThan(LINES / 2)
     piping.child.kill("SIGINT")
     expect(await piping.exit).toBe(130)
-    expect(polls().map(({ body }) => body.trim())).toEqual(polls().map(() => ""))
+    expect(listPolls().map(({ body }) => body.trim())).toEqual(listPolls().map(() => ""))
   })
 })
 

@@ -177,10 +177,11 @@ describe("a platform that misbehaves", () => {
 
   test("[DP5] the token is sent only over https or to this machine", () => {
     const env = { CLOUDFLARE_API_TOKEN: "t", CLOUDFLARE_ACCOUNT_ID: ACCOUNT }
-    const read = (url: string) => () => readPlatformSettings({ ...env, CLOUDFLARE_API_BASE_URL: url }, "cuecard")
-    expect(read("http://api.example.com")).toThrow("https")
-    expect(read("nowhere")).toThrow("https")
-    expect(read("http://127.0.0.1:9/")().baseUrl).toBe("http://127.0.0.1:9")
+    const readSettings = (url: string) => () =>
+      readPlatformSettings({ ...env, CLOUDFLARE_API_BASE_URL: url }, "cuecard")
+    expect(readSettings("http://api.example.com")).toThrow("https")
+    expect(readSettings("nowhere")).toThrow("https")
+    expect(readSettings("http://127.0.0.1:9/")().baseUrl).toBe("http://127.0.0.1:9")
     expect(() => readPlatformSettings({}, "cuecard")).toThrow("CLOUDFLARE_API_TOKEN")
   })
 })

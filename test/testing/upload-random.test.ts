@@ -63,21 +63,21 @@ async function dripUpload(cuecard: Cuecard, session: string, chance: Chance): Pr
 
 async function useSession(cuecard: Cuecard, chance: Chance, erased: Set<string>): Promise<void> {
   const { id } = await cuecard.createSession()
-  const erase = async (session: string, ms: number): Promise<void> => {
+  const eraseSession = async (session: string, ms: number): Promise<void> => {
     await sleep(ms)
     if ((await sendRequest(cuecard, "DELETE", session)) !== null) erased.add(session)
   }
   const jobs: Promise<unknown>[] = [dripUpload(cuecard, id, chance), dripUpload(cuecard, id, chance)]
   const files = [1, 2, 3].map(() => createPng(chance.between(1_000, 2_000_000), chance.int(2 ** 31)))
   const [eraseAt, copiedAt] = [chance.odds(0.6) ? chance.int(900) : null, [chance.int(600), chance.int(600)]]
-  if (eraseAt !== null) jobs.push(erase(id, eraseAt))
+  if (eraseAt !== null) jobs.push(eraseSession(id, eraseAt))
   const kept = await Promise.all(files.map((file) => sendRequest(cuecard, "POST", `${id}/assets`, file)))
   const attachments = kept.flatMap((answer) => (answer === null ? [] : [JSON.parse(answer).id]))
   await sendRequest(cuecard, "POST", `${id}/messages`, JSON.stringify({ content: "Paint a sunset", attachments }))
   const events = await sendRequest(cuecard, "GET", `${id}/events`)
   for (const ms of events === null ? [] : copiedAt) {
     const copy = await cuecard.createSession()
-    jobs.push(sendRequest(cuecard, "POST", `${copy.id}/import`, events ?? ""), erase(copy.id, ms))
+    jobs.push(sendRequest(cuecard, "POST", `${copy.id}/import`, events ?? ""), eraseSession(copy.id, ms))
   }
   await Promise.all(jobs)
 }

@@ -89,16 +89,16 @@ describe("failures", () => {
     const client = await connect(id)
     const slow = script([call("probe_slow", { ms: 400 })], [say("Found.")])
     await askFor(client, "q1", script([askAgent("researcher", slow, "async")], [say("ok")]))
-    const spoil = (on: boolean) =>
+    const spoilWrites = (on: boolean) =>
       runInDurableObject(sessionOf(id), (_object, state) => {
         const sql =
           "CREATE TRIGGER spoil BEFORE INSERT ON transcript WHEN NEW.role = 'agent' BEGIN SELECT RAISE(ABORT, 'spoilt'); END"
         state.storage.sql.exec(on ? sql : "DROP TRIGGER spoil")
       })
-    await spoil(true)
+    await spoilWrites(true)
     await expect.poll(async () => toolsIn((await pageOf(id)).messages[1])[0]?.status).toBe("ok")
     expect((await pageOf(id)).messages).toHaveLength(2)
-    await spoil(false)
+    await spoilWrites(false)
     const [row] = await readInboundAsks(id)
     await runDurableObjectAlarm(sessionOf(row?.session ?? ""))
     await expect.poll(async () => (await pageOf(id)).messages[3]?.status).toBe("completed")
@@ -173,9 +173,10 @@ describe("failures", () => {
     there.say({ type: "send", id: "p1", content: script([call("probe_ask", { text: "pay" })], [say("x")]) })
     await there.untilTrue(() => answerTo(there, "p1")?.status === "waiting")
     client.say({ type: "send", id: "q2", content: script([askAgent("researcher", "/say later")], [say("x")]) })
-    const queued = (): WireMessage | undefined => [...there.messages.values()].find(({ status }) => status === "queued")
-    await there.untilTrue(() => queued() !== undefined)
-    there.say({ type: "withdraw", id: "w1", message: queued()?.id ?? "" })
+    const findQueued = (): WireMessage | undefined =>
+      [...there.messages.values()].find(({ status }) => status === "queued")
+    await there.untilTrue(() => findQueued() !== undefined)
+    there.say({ type: "withdraw", id: "w1", message: findQueued()?.id ?? "" })
     expect(toolsIn(await client.untilEnd("q2"))).toMatchObject([{ status: "failed", error: { code: "agent_failed" } }])
   })
 
@@ -204,16 +205,16 @@ describe("failures", () => {
 })
 
 test("[AG11] the number of questions per user message is limited, however the agents ask each other", () => {
-  const questions = (budget: number, depth: number): number => {
+  const countQuestions = (budget: number, depth: number): number => {
     let count = 0
     for (let nth = 1; nth <= 32; nth++) {
       const share = computeBudgetShare(budget, nth, "async")
       // The questions of the asked agent's turn, and of the turn that its late answer begins.
-      if (share !== null && depth < MAX_AGENT_DEPTH) count += 1 + 2 * questions(share, depth + 1)
+      if (share !== null && depth < MAX_AGENT_DEPTH) count += 1 + 2 * countQuestions(share, depth + 1)
     }
     return count
   }
-  expect(questions(MAX_AGENT_QUESTIONS, 0)).toBeLessThanOrEqual(MAX_AGENT_QUESTIONS)
+  expect(countQuestions(MAX_AGENT_QUESTIONS, 0)).toBeLessThanOrEqual(MAX_AGENT_QUESTIONS)
   const own = Array.from({ length: 32 }, (_, n) => computeBudgetShare(MAX_AGENT_QUESTIONS, n + 1, "sync"))
   expect(own.filter((share) => share !== null)).toHaveLength(8)
 })

@@ -106,14 +106,14 @@ describe("a sync question", () => {
       id: "q1",
       content: script([askAgent("researcher", script([say("I "), pause(9_000)]))], [say("x")]),
     })
-    const target = async (): Promise<string> => {
+    const findTarget = async (): Promise<string> => {
       const rows = await runInDurableObject(sessionOf(id), (_object, state) =>
         state.storage.sql.exec<{ session: string }>("SELECT session FROM asked").toArray(),
       )
       return rows[0]?.session ?? ""
     }
-    await expect.poll(target).not.toBe("")
-    const session = await target()
+    await expect.poll(findTarget).not.toBe("")
+    const session = await findTarget()
     await expect.poll(async () => (await pageOf(session)).messages[1]?.segments.length).toBe(1)
     client.say({ type: "cancel", exchange_id: "q1" })
     expect(await client.untilEnd("q1")).toMatchObject({ status: "cancelled" })
@@ -153,10 +153,10 @@ describe("cycles", () => {
     await putAgent({ name: "writer", tools: ["agents_message"] })
     const id = await freshAsker()
     const client = await connect(id)
-    const crossed = (other: string): string =>
+    const scriptCrossed = (other: string): string =>
       script([call("probe_slow", { ms: 300 })], [askAgent(other, "/say here")], [say("met")])
     const main = script(
-      [askAgent("researcher", crossed("writer")), askAgent("writer", crossed("researcher"))],
+      [askAgent("researcher", scriptCrossed("writer")), askAgent("writer", scriptCrossed("researcher"))],
       [say("over")],
     )
     const answer = await askFor(client, "q1", main)

@@ -178,9 +178,10 @@ describe("managing keys", () => {
     const first = await createTenant("ak8")
     const tenant = env.TENANT.getByName("ak8")
     const manager = { actor: { kind: "user", id: "root", address: null }, role: "owner" } as const
-    const key = (n: number, expires: number | null) =>
+    const createKeyRow = (n: number, expires: number | null) =>
       ({ id: `k${n}`, hash: "00", name: `k${n}`, roles: ["member"] as Role[], expires }) as const
-    for (let n = 1; n < MAX_API_KEYS; n++) await tenant.addKey(manager, key(n, n === 1 ? Date.now() + 600_000 : null))
+    for (let n = 1; n < MAX_API_KEYS; n++)
+      await tenant.addKey(manager, createKeyRow(n, n === 1 ? Date.now() + 600_000 : null))
     expect(await postJson("/v1/keys", first, { name: "more" })).toEqual(refusal(409, "keys_full"))
     passTime(600_000)
     clearCachedKey("ak8", parseApiKey(first)?.id ?? "")
@@ -255,7 +256,7 @@ describe("using keys", () => {
   test("[AK6] the last use is stored once a minute, and recorded once an hour", async () => {
     const first = await createTenant("ak6")
     const { id, key } = await createKey(first, { roles: ["admin"] })
-    const use = async (afterMs: number) => {
+    const useKeyAfter = async (afterMs: number) => {
       passTime(afterMs)
       clearCachedKey("ak6", id)
       await call("/v1/agents", { token: key })
@@ -263,25 +264,25 @@ describe("using keys", () => {
       const records = (await rowsOf("ak6")).split("key.used").length - 1
       return { used: used ?? 0, records }
     }
-    const start = await use(0)
+    const start = await useKeyAfter(0)
     expect(start.used).toBeGreaterThan(0)
-    expect(await use(30_000)).toEqual(start)
-    const later = await use(30_000)
+    expect(await useKeyAfter(30_000)).toEqual(start)
+    const later = await useKeyAfter(30_000)
     expect(later.used - start.used).toBeGreaterThanOrEqual(60_000)
     expect(later.records).toBe(start.records)
-    expect((await use(60 * 60_000)).records).toBe(start.records + 1)
+    expect((await useKeyAfter(60 * 60_000)).records).toBe(start.records + 1)
   })
 
   test("[AK7] refused keys are recorded; for a tenant that nobody uses, nothing is stored", async () => {
     const first = await createTenant("ak7")
-    const guess = async (tenant: string) => {
+    const guessSecret = async (tenant: string) => {
       const { text } = await createApiKey(tenant)
       expect(await call("/v1/keys", { token: text })).toEqual(refusal(401, "key_invalid"))
     }
-    const records = async () => (await rowsOf("ak7")).split("key.refused").length - 1
-    for (let n = 0; n < 5; n++) await guess("ak7")
-    expect(await records()).toBe(5)
-    await guess("ak7-nobody")
+    const countRecords = async () => (await rowsOf("ak7")).split("key.refused").length - 1
+    for (let n = 0; n < 5; n++) await guessSecret("ak7")
+    expect(await countRecords()).toBe(5)
+    await guessSecret("ak7-nobody")
     expect(await tablesOf(env.TENANT.getByName("ak7-nobody"))).toEqual([])
     expect(first).toMatch(/^ck_/)
   })
@@ -290,13 +291,13 @@ describe("using keys", () => {
     const first = await createTenant("ak11")
     const id = await makeSession(await tokenWith(first, "ada"))
     const body = JSON.stringify({ embed_origins: [], media_hosts: [] })
-    const put = (token: string) => call("/v1/settings", { method: "PUT", token, body })
+    const putSettings = (token: string) => call("/v1/settings", { method: "PUT", token, body })
     const [admin, member] = [
       await createKey(first, { roles: ["admin"] }),
       await createKey(first, { roles: ["member"] }),
     ]
-    for (const key of [first, admin.key]) expect((await put(key)).status).toBe(200)
-    expect(await put(member.key)).toEqual(refusal(403, "scope_denied"))
+    for (const key of [first, admin.key]) expect((await putSettings(key)).status).toBe(200)
+    expect(await putSettings(member.key)).toEqual(refusal(403, "scope_denied"))
     for (const path of ["/v1/sessions", `/v1/sessions/${id}/conversation/recent`, `/v1/sessions/${id}/socket`])
       for (const key of [first, admin.key, member.key])
         expect(await call(path, { token: key })).toEqual(refusal(403, "scope_denied"))

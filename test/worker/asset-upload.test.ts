@@ -107,14 +107,18 @@ describe("refused", () => {
   test("[AS3] an upload whose length is missing, too large or wrong is refused", async () => {
     const token = await tokenOf(T, "bob")
     const id = await makeSession(token)
-    const headers = (length: number) => ({ headers: { "content-length": String(length) } })
+    const createHeaders = (length: number) => ({ headers: { "content-length": String(length) } })
     expect(await postFile(id, token, streamOf(png(1, 9_000)))).toEqual(refusal(411, "length_required"))
-    const video = await postFile(id, token, png(), headers(MAX_VIDEO_BYTES + 1))
+    const video = await postFile(id, token, png(), createHeaders(MAX_VIDEO_BYTES + 1))
     expect(video).toEqual(refusal(413, "asset_too_large", "100 MB"))
-    const image = await postFile(id, token, png(), headers(MAX_IMAGE_BYTES + 1))
+    const image = await postFile(id, token, png(), createHeaders(MAX_IMAGE_BYTES + 1))
     expect(image).toEqual(refusal(413, "asset_too_large", "20 MB"))
-    expect(await postFile(id, token, streamOf(png(1, 9_000)), headers(20_000))).toEqual(refusal(400, "asset_cut_off"))
-    expect(await postFile(id, token, streamOf(png(1, 9_000)), headers(8_000))).toEqual(refusal(400, "asset_cut_off"))
+    expect(await postFile(id, token, streamOf(png(1, 9_000)), createHeaders(20_000))).toEqual(
+      refusal(400, "asset_cut_off"),
+    )
+    expect(await postFile(id, token, streamOf(png(1, 9_000)), createHeaders(8_000))).toEqual(
+      refusal(400, "asset_cut_off"),
+    )
     expect(await listStoredAssets(T, id)).toEqual(NOTHING)
   })
 
@@ -306,11 +310,11 @@ describe("an erased session", () => {
     if (!reserved.ok) throw new Error(reserved.fault.reason)
     expect((await deleteSession(id, token)).status).toBe(204)
     await env.MEDIA.put(`${T}/${id}/${reserved.value}`, png())
-    const alarm = () => runInDurableObject(stubOf(id), (_object, { storage }) => storage.getAlarm())
-    expect((await alarm()) ?? 0).toBeGreaterThan(Date.now() + ASSET_PENDING_MS / 2)
+    const getAlarm = () => runInDurableObject(stubOf(id), (_object, { storage }) => storage.getAlarm())
+    expect((await getAlarm()) ?? 0).toBeGreaterThan(Date.now() + ASSET_PENDING_MS / 2)
     await evictDurableObject(stubOf(id))
     expect(await runDurableObjectAlarm(stubOf(id))).toBe(true)
-    expect([await keysOf(id), await alarm()]).toEqual([0, null])
+    expect([await keysOf(id), await getAlarm()]).toEqual([0, null])
     expect(await runInDurableObject(stubOf(id), (_object, { storage }) => [...storage.kv.list()])).toEqual([])
   })
 

@@ -85,13 +85,15 @@ describe("attachments of a message", () => {
     const token = await tokenOf(CLAIMS.tenant, CLAIMS.user)
     const id = await makeSession(token)
     await putAsset(id, assetOf("one"))
-    const post = (body: object) =>
+    const postMessage = (body: object) =>
       callRoute(`/v1/sessions/${id}/messages`, { method: "POST", token, body: JSON.stringify(body) })
-    expect(await post({ id: "q1", content: "", attachments: ["one"] })).toMatchObject({ status: 202 })
+    expect(await postMessage({ id: "q1", content: "", attachments: ["one"] })).toMatchObject({ status: 202 })
     await expect.poll(async () => (await createQuestion(id, "q1"))?.segments).toEqual([matchMedia("one")])
-    expect(await post({ content: "x", attachments: ["none"] })).toEqual(refusal(404, "attachment_unknown"))
-    expect(await post({ content: "x", attachments: "one" })).toEqual(refusal(400, "field_invalid", "attachments"))
-    expect(await post({ content: "x", attachments: [1] })).toEqual(refusal(400, "field_invalid", "attachments"))
+    expect(await postMessage({ content: "x", attachments: ["none"] })).toEqual(refusal(404, "attachment_unknown"))
+    expect(await postMessage({ content: "x", attachments: "one" })).toEqual(
+      refusal(400, "field_invalid", "attachments"),
+    )
+    expect(await postMessage({ content: "x", attachments: [1] })).toEqual(refusal(400, "field_invalid", "attachments"))
   })
 
   test("[AT2] a file that isn't stored in this session, a duplicate and one file too many are refused, and nothing is stored", async () => {
@@ -103,19 +105,19 @@ describe("attachments of a message", () => {
     await reserveAsset(id, "pending")
     const client = await connect(id)
     const before = await rowsIn(id)
-    const attempt = (attachments: unknown, content = "x") =>
+    const attemptSend = (attachments: unknown, content = "x") =>
       sendRefused(client, { type: "send", id: "q1", content, attachments })
-    expect(await attempt(["unknown"])).toBe("attachment_unknown")
-    expect(await attempt(["there"])).toBe("attachment_unknown")
-    expect(await attempt(["here", "pending"])).toBe("attachment_unknown")
-    expect(await attempt(["doc"])).toBe("attachment_unknown")
-    expect(await attempt(["here", "here"])).toBe("frame_invalid")
-    expect(await attempt(many)).toBe("attachments_too_many")
-    expect(await attempt("here")).toBe("frame_invalid")
-    expect(await attempt({ 0: "here" })).toBe("frame_invalid")
-    expect(await attempt([null])).toBe("frame_invalid")
-    expect(await attempt(["../here"])).toBe("frame_invalid")
-    expect(await attempt([], " ")).toBe("message_empty")
+    expect(await attemptSend(["unknown"])).toBe("attachment_unknown")
+    expect(await attemptSend(["there"])).toBe("attachment_unknown")
+    expect(await attemptSend(["here", "pending"])).toBe("attachment_unknown")
+    expect(await attemptSend(["doc"])).toBe("attachment_unknown")
+    expect(await attemptSend(["here", "here"])).toBe("frame_invalid")
+    expect(await attemptSend(many)).toBe("attachments_too_many")
+    expect(await attemptSend("here")).toBe("frame_invalid")
+    expect(await attemptSend({ 0: "here" })).toBe("frame_invalid")
+    expect(await attemptSend([null])).toBe("frame_invalid")
+    expect(await attemptSend(["../here"])).toBe("frame_invalid")
+    expect(await attemptSend([], " ")).toBe("message_empty")
     expect(await rowsIn(id)).toEqual(before)
     // The id is still free, and the maximum number of attachments is accepted.
     await sendFiles(client, "q1", "", many.slice(1))

@@ -31,8 +31,8 @@ function signToken(payload: Record<string, unknown>, alg = "HS256", secret = SEC
 }
 
 function createUnsignedToken(payload: Record<string, unknown>): string {
-  const encode = (value: unknown): string => btoa(JSON.stringify(value)).replaceAll("=", "")
-  return `${encode({ alg: "none" })}.${encode({ exp: nowSeconds() + 600, ...payload })}.`
+  const encodeJson = (value: unknown): string => btoa(JSON.stringify(value)).replaceAll("=", "")
+  return `${encodeJson({ alg: "none" })}.${encodeJson({ exp: nowSeconds() + 600, ...payload })}.`
 }
 
 describe("tokens", () => {

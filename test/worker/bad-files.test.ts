@@ -102,10 +102,10 @@ describe("too large", () => {
   test("[RE23] an unpacked file over the size limit is refused at the limit", async () => {
     const id = await freshSession()
     const noise = new Uint8Array(48 * 1024)
-    const read = async (): Promise<void> => {
+    const readBody = async (): Promise<void> => {
       const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
       const writer = writable.getWriter()
-      const write = async (): Promise<void> => {
+      const writeBody = async (): Promise<void> => {
         for (let n = 0; n < 1 + (MAX_IMPORT_BYTES / MB) * 20; n += 1) {
           const line = new Uint8Array(52 * 1024).fill(0x20)
           crypto.getRandomValues(noise.subarray(0, 1024))
@@ -115,12 +115,12 @@ describe("too large", () => {
         }
         await writer.close()
       }
-      const written = write().catch(() => {})
+      const written = writeBody().catch(() => {})
       const packed = readable.pipeThrough(new CompressionStream("gzip"))
       for await (const _ of readUploadLines(packed, { idleMs: 60_000, totalMs: 600_000 }));
       await written
     }
-    await expect(read()).rejects.toMatchObject({ fault: { reason: "import_too_large" } })
+    await expect(readBody()).rejects.toMatchObject({ fault: { reason: "import_too_large" } })
     await nothingIn(id)
   })
 
@@ -195,13 +195,13 @@ describe("damaged", () => {
     const { readable, writable } = new IdentityTransformStream()
     const writer = writable.getWriter()
     const writing = writer.write(new TextEncoder().encode(toLines(WORDS)))
-    const read = async (): Promise<string[]> => {
+    const readBody = async (): Promise<string[]> => {
       const got: string[] = []
       for await (const some of readUploadLines(readable, { idleMs: 50, totalMs: 60_000 }))
         got.push(...some.map(({ text }) => (text.ok ? text.value : "")))
       return got
     }
-    await expect(read()).rejects.toMatchObject({ fault: { reason: "import_stalled" } })
+    await expect(readBody()).rejects.toMatchObject({ fault: { reason: "import_stalled" } })
     await writing
     await expect(writer.write(new Uint8Array(1))).rejects.toThrow()
   })
@@ -209,27 +209,27 @@ describe("damaged", () => {
   test("[RE40] an upload that arrives slowly is abandoned after its total time, however short its pauses are", async () => {
     const { readable, writable } = new IdentityTransformStream()
     const writer = writable.getWriter()
-    const drip = async (): Promise<void> => {
+    const dripLines = async (): Promise<void> => {
       for (;;) {
         await writer.write(new TextEncoder().encode(" "))
         await new Promise((resolve) => setTimeout(resolve, 5))
       }
     }
-    const dripped = drip().catch(() => "cancelled")
-    const read = async (): Promise<void> => {
+    const dripped = dripLines().catch(() => "cancelled")
+    const readBody = async (): Promise<void> => {
       for await (const _ of readUploadLines(readable, { idleMs: 60_000, totalMs: 100 }));
     }
-    await expect(read()).rejects.toMatchObject({ fault: { reason: "import_slow" } })
+    await expect(readBody()).rejects.toMatchObject({ fault: { reason: "import_slow" } })
     expect(await dripped).toBe("cancelled")
   })
 
   test("[RE10] an incomplete last line and invalid UTF-8 are reported by line, even across chunks", async () => {
     const id = await freshSession()
-    const good = (n: number): Uint8Array =>
+    const createGoodLine = (n: number): Uint8Array =>
       new TextEncoder().encode(toLines({ ...WORDS, text: `${n} ${"é😀".repeat(40)}` }))
     const broken = new Uint8Array([0x22, 0xf0, 0x9f, 0x98, 0x0a])
     const chunks: Uint8Array[] = []
-    for (let n = 1; n <= 1_500; n++) chunks.push(n % 500 === 0 ? broken : good(n))
+    for (let n = 1; n <= 1_500; n++) chunks.push(n % 500 === 0 ? broken : createGoodLine(n))
     chunks.push(new TextEncoder().encode('{"type":"user_message","text":"ha'))
     const file = new Uint8Array(await new Blob(chunks).arrayBuffer())
     expect(file.byteLength).toBeGreaterThan(3 * 64 * 1024)

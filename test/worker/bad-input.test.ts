@@ -66,17 +66,17 @@ describe("ids", () => {
     const client = await connect(id)
     client.say({ type: "send", id: "q1", content: "/say one" })
     const answer = await client.untilEnd("q1")
-    const refused = async (frame: Parameters<typeof client.say>[0] & { id: string }): Promise<void> => {
+    const expectRefused = async (frame: Parameters<typeof client.say>[0] & { id: string }): Promise<void> => {
       const before = client.frames.length
       client.say(frame)
       await client.untilTrue(() =>
         client.frames.slice(before).some((one) => one.type === "error" && one.id === frame.id),
       )
     }
-    await refused({ type: "send", id: answer.id, content: "lost?" })
-    await refused({ type: "regenerate", id: "q1", message: answer.id })
-    await refused({ type: "edit", id: answer.id, message: "q1", content: "x" })
-    await refused({ type: "switch", id: "q1", message: answer.id, version: 1 })
+    await expectRefused({ type: "send", id: answer.id, content: "lost?" })
+    await expectRefused({ type: "regenerate", id: "q1", message: answer.id })
+    await expectRefused({ type: "edit", id: answer.id, message: "q1", content: "x" })
+    await expectRefused({ type: "switch", id: "q1", message: answer.id, version: 1 })
     expect((await pageOf(id)).messages).toHaveLength(2)
   })
 

@@ -203,7 +203,7 @@ describe("kills", () => {
     const token = await roleToken("bl-kills", "ada", "member")
     const ids = await Promise.all(Array.from({ length: sessions }, () => makeSession(token)))
     let [admitted, refused] = [0, 0]
-    const play = async (id: string, seed: number): Promise<void> => {
+    const playTurns = async (id: string, seed: number): Promise<void> => {
       for (let turn = 0; turn < turns; turn++) {
         const status = await sendMessage(id, token, scriptUsage(10))
         if (status === 202) admitted += 1
@@ -212,7 +212,7 @@ describe("kills", () => {
         if ((seed * 7 + turn) % 3 === 0 && stub !== undefined) await killObject(stub)
       }
     }
-    await Promise.all(ids.map((id, seed) => play(id, seed)))
+    await Promise.all(ids.map((id, seed) => playTurns(id, seed)))
     const readAnswers = async () => {
       const pages = await Promise.all(
         ids.map(

@@ -167,11 +167,11 @@ describe("what budgets cost", () => {
     await makeSession(await roleToken("bt-unknown", "ada", "member"))
     const tenant = env.TENANT.getByName("bt-unknown")
     const setFailing = async (isFailing: boolean): Promise<void> => {
-      const fails = (): never => {
+      const failCall = (): never => {
         throw new Error("away")
       }
       await runInDurableObject(tenant, (object) => {
-        if (isFailing) Reflect.set(object, "getBudgetGrant", fails)
+        if (isFailing) Reflect.set(object, "getBudgetGrant", failCall)
         else Reflect.deleteProperty(object, "getBudgetGrant")
       })
     }
@@ -215,8 +215,8 @@ describe("limits on what a user has", () => {
     const by = { role: "owner", actor: { type: "user", id: "boss" } } as const
     const changed = await env.TENANT.getByName("bt-silent").changeBudgets(by as never, { tenant: { sessions: 2 } })
     expect(changed.ok).toBe(true)
-    const create = async () => (await call("/v1/sessions", { method: "POST", token, body: "{}" })).status
-    await expect.poll(create).toBe(429)
+    const createSession = async () => (await call("/v1/sessions", { method: "POST", token, body: "{}" })).status
+    await expect.poll(createSession).toBe(429)
     const kept = await runInDurableObject(directoryStubOf("bt-silent"), (_object, { storage }) =>
       storage.sql.exec("SELECT count(*) AS n FROM sessions").one(),
     )
@@ -258,15 +258,15 @@ describe("limits on what a user has", () => {
     await setLimit("bt-bytes", { roles: { member: { stored_bytes: 2_000_000 } } })
     const token = await roleToken("bt-bytes", "ada", "member")
     const session = await makeSession(token)
-    const put = async (bytes: number) =>
+    const putAsset = async (bytes: number) =>
       await call(`/v1/sessions/${session}/assets`, {
         method: "POST",
         token,
         body: "a,b\n".repeat(bytes / 4),
         headers: { "content-type": "text/csv", "content-length": String(bytes), "x-file-name": "table.csv" },
       })
-    expect((await put(400)).status).toBe(201)
-    expect(await put(2_400_000)).toMatchObject({
+    expect((await putAsset(400)).status).toBe(201)
+    expect(await putAsset(2_400_000)).toMatchObject({
       status: 429,
       json: { code: "budget_exhausted", budget: "stored_bytes" },
     })

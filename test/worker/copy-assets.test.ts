@@ -251,14 +251,14 @@ describe("a sealed import", () => {
         ])
       }
       let isUnavailable = true
-      const copy = (_from: string, { id: one }: { readonly id: string }): Promise<string> => {
+      const copyAsset = (_from: string, { id: one }: { readonly id: string }): Promise<string> => {
         if (one === "b" && isUnavailable) return Promise.reject(new Error("unavailable"))
         copied.push(one)
         return Promise.resolve(one)
       }
       const summary = { records: 3, skipped: 0, bad: [], isPlaced: true, sources: ["x"], tip: null, title: "" }
       const staged = { ...summary, step: "folding", isSealed: true } as const
-      const host = { staging, assetCopier: { assets, copy }, now: Date.now }
+      const host = { staging, assetCopier: { assets, copy: copyAsset }, now: Date.now }
       await expect(copyStagedAssets(host, staged)).rejects.toThrow("unavailable")
       expect([assets.find("a")?.id, assets.find("b")]).toEqual(["a", null])
       isUnavailable = false
@@ -271,10 +271,10 @@ describe("a sealed import", () => {
     const [from, to] = [await freshSession(), await freshSession()]
     await fillSession(from)
     const text = await exportOf(from)
-    const sealed = (home: string): string => text.replaceAll(`"sessionId":"${from}"`, `"sessionId":"${home}"`)
+    const sealFor = (home: string): string => text.replaceAll(`"sessionId":"${from}"`, `"sessionId":"${home}"`)
     await env.MEDIA.put(`globex/${from}/sent`, "theirs")
     await env.MEDIA.put(`acme/../globex/${from}/sent`, "theirs")
-    expect(await importInto(to, sealed(`../globex/${from}`))).toMatchObject({ isSealed: true, skipped: 4 })
+    expect(await importInto(to, sealFor(`../globex/${from}`))).toMatchObject({ isSealed: true, skipped: 4 })
     expect(await bytesIn(to, "sent")).toBeNull()
   })
 })

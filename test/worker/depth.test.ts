@@ -59,11 +59,11 @@ describe("deep JSON is stored to a bounded depth", () => {
     const token = await tokenOf(CLAIMS.tenant, CLAIMS.user)
     const id = await makeSession(token)
     const issued = await call(`/v1/sessions/${id}/external-token`, { method: "POST", token, body: "{}" })
-    const record = (fields: object): string => JSON.stringify(fields)
+    const toRecord = (fields: object): string => JSON.stringify(fields)
     const lines = [
-      record({ type: "tool_call", callId: "c1", toolName: "run", arguments: nestObjects(5_000) }),
+      toRecord({ type: "tool_call", callId: "c1", toolName: "run", arguments: nestObjects(5_000) }),
       `{"type":"tool_result","callId":"c1","toolName":"run","ok":true,"result":${nestObjects(5_000)}}`,
-      record({ type: "assistant_message", text: "", status: "completed" }),
+      toRecord({ type: "assistant_message", text: "", status: "completed" }),
     ]
     const sent = await call(`/external/sessions/${id}/events?responseId=r1`, {
       method: "POST",

@@ -187,7 +187,9 @@ describe("tools", () => {
       callOf("b", "c3"),
       startOf("c3", 1),
     )
-    const next = (name: string): ToolCall => ({ ...queued, name })
-    expect(assignOrdinals(message, [next("a"), next("b"), next("a"), next("c")])).toEqual([2, 2, 3, 1])
+    const createNext = (name: string): ToolCall => ({ ...queued, name })
+    expect(assignOrdinals(message, [createNext("a"), createNext("b"), createNext("a"), createNext("c")])).toEqual([
+      2, 2, 3, 1,
+    ])
   })
 })

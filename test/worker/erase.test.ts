@@ -207,9 +207,13 @@ describe("running turns", () => {
     await expect.poll(async () => (await pageOf(id, token)).messages.at(-1)?.status).toBe("waiting")
     await expect.poll(() => listRunning(token)).toEqual([false])
     await sendMessage(id, token, script([say("one"), pause(5_000)]), "m2")
-    const newest = async () => (await pageOf(id, token)).messages.at(-1)
-    const shown = async () => [(await newest())?.role, (await newest())?.exchange_id, (await newest())?.segments.length]
-    await expect.poll(shown).toEqual(["assistant", "m2", 1])
+    const readNewest = async () => (await pageOf(id, token)).messages.at(-1)
+    const readShown = async () => [
+      (await readNewest())?.role,
+      (await readNewest())?.exchange_id,
+      (await readNewest())?.segments.length,
+    ]
+    await expect.poll(readShown).toEqual(["assistant", "m2", 1])
     expect(await listRunning(token)).toEqual([true])
     expect((await call(`/v1/sessions/${id}/cancel`, { method: "POST", token, body: "{}" })).status).toBe(200)
     await expect.poll(() => listRunning(token)).toEqual([false])

@@ -195,17 +195,17 @@ describe("a producer that disappears", () => {
     const id = await freshSession()
     await postRecords(id, numberRecords("r1", text("Half")))
     await silenceOf(id, 1_000)
-    const rows = () =>
+    const readRows = () =>
       runInDurableObject(sessionOf(id), (_object, { storage }) =>
         Number(storage.sql.exec("SELECT deadline FROM transcript").one()["deadline"]),
       )
-    const before = await rows()
+    const before = await readRows()
     const request = await openRequest(id, "?responseId=r1")
     await request.send("\n")
-    await expect.poll(rows).toBeGreaterThan(before + 10_000)
-    const put = await rows()
+    await expect.poll(readRows).toBeGreaterThan(before + 10_000)
+    const put = await readRows()
     for (let i = 0; i < 5; i++) await request.send("\n")
-    expect(await rows()).toBe(put)
+    expect(await readRows()).toBe(put)
     await new Promise((resolve) => setTimeout(resolve, 1_200))
     await runDurableObjectAlarm(sessionOf(id))
     expect((await readState(id, "r1")).json["status"]).toBe("running")

@@ -125,9 +125,9 @@ describe("an external answer's exchange", () => {
     await postRecords(id, [text("b"), END], "?responseId=r2&turnId=t2")
     client.say({ type: "cancel", exchange_id: "t1" })
     client.say({ type: "send", id: "t1", content: "/say mine" })
-    const codes = () => client.frames.flatMap((frame) => (frame.type === "error" ? [frame.code] : []))
-    await client.untilTrue(() => codes().length === 2)
-    expect(codes()).toEqual(["turn_ended", "frame_invalid"])
+    const listCodes = () => client.frames.flatMap((frame) => (frame.type === "error" ? [frame.code] : []))
+    await client.untilTrue(() => listCodes().length === 2)
+    expect(listCodes()).toEqual(["turn_ended", "frame_invalid"])
     expect((await pageOf(id)).messages).toHaveLength(2)
   })
 })
@@ -248,14 +248,14 @@ describe("record numbers", () => {
       END,
     ]
     const records = numberRecords("r1", ...sentRecords)
-    const shown = async (id: string): Promise<string> => {
+    const readShown = async (id: string): Promise<string> => {
       const { messages } = await pageOf(id)
       const segments = messages[0]?.segments.map((one) => (one.type === "thinking" ? { ...one, ms: 0 } : one))
       return JSON.stringify([messages.length, messages[0]?.status, segments])
     }
     const straight = await freshSession()
     await postRecords(straight, records)
-    const whole = await shown(straight)
+    const whole = await readShown(straight)
     const connection = fc.record({
       back: fc.nat({ max: 4 }),
       length: fc.nat({ max: 6 }),
@@ -281,7 +281,7 @@ describe("record numbers", () => {
       }
       const n = Number((await readState(id, "r1")).json["n"] ?? 0)
       if (n < records.length) await postRecords(id, records.slice(n), "?responseId=r1")
-      expect(await shown(id)).toBe(whole)
+      expect(await readShown(id)).toBe(whole)
     })
     await assertPropertyAsync(property, 40)
   })

@@ -55,7 +55,7 @@ export const NOTHING = { bytes: [], rows: [] }
 
 /** Returns a bucket with one method that fails, either immediately or after it has read some of its input. */
 export function brokenBucket(method: "put" | "get" | "head" | "delete", when: "early" | "late" = "early"): R2Bucket {
-  const refuse = async (_key: string, value: unknown) => {
+  const refuseWrite = async (_key: string, value: unknown) => {
     if (when === "late" && value instanceof ReadableStream) {
       const reader = value.getReader()
       await reader.read()
@@ -65,7 +65,7 @@ export function brokenBucket(method: "put" | "get" | "head" | "delete", when: "e
   }
   return new Proxy(env.MEDIA, {
     get(target, name) {
-      if (name === method) return refuse
+      if (name === method) return refuseWrite
       const value: unknown = Reflect.get(target, name)
       return typeof value === "function" ? value.bind(target) : value
     },

@@ -29,11 +29,11 @@ beforeAll(async () => {
 test("[AL13] refused tokens of a tenant's provider are counted and recorded once a minute; expired tokens are not", async () => {
   const own = await startProvider()
   await registerIssuer("ft-audit", own)
-  const change = async (claims: Record<string, unknown>) => await own.sign({ payload: foreignClaims(own, claims) })
-  const expired = await change({ exp: nowSeconds() - 60 })
+  const signChanged = async (claims: Record<string, unknown>) => await own.sign({ payload: foreignClaims(own, claims) })
+  const expired = await signChanged({ exp: nowSeconds() - 60 })
   const headers = { "cf-connecting-ip": "203.0.113.9" }
   expect(await call("/v1/sessions", { token: expired, headers })).toEqual(refusal(401, "token_expired"))
-  const wrong = `${(await change({})).slice(0, -8)}AAAAAAAA`
+  const wrong = `${(await signChanged({})).slice(0, -8)}AAAAAAAA`
   for (let n = 0; n < 5; n += 1)
     expect(await call("/v1/sessions", { token: wrong, headers })).toEqual(refusal(401, "token_invalid"))
   const actor = { kind: "anonymous", id: "", address: "203.0.113.0/24" } as const
@@ -174,14 +174,14 @@ describe("a token of a registered issuer", () => {
   test("[OI9] is verified without a call to another object, once issuer and user are known", async () => {
     const token = await signToken({ sub: "warm" })
     await whoIs(token)
-    const refuse = () => {
+    const refuseCall = () => {
       throw new Error("asked another object")
     }
     const cold = {
       ...env,
-      TENANT: { getByName: refuse },
-      REGISTRY: { getByName: refuse },
-      DIRECTORY: { getByName: refuse },
+      TENANT: { getByName: refuseCall },
+      REGISTRY: { getByName: refuseCall },
+      DIRECTORY: { getByName: refuseCall },
     }
     const before = await provider.listRequests()
     for (let i = 0; i < 20; i++)
@@ -193,11 +193,11 @@ describe("a token of a registered issuer", () => {
 describe("tokens of unknown issuers", () => {
   function countRegistryCalls() {
     let count = 0
-    const lookup = (): string | null => {
+    const countLookup = (): string | null => {
       count++
       return null
     }
-    const counting = { ...env, REGISTRY: { getByName: () => ({ lookup }) } } as unknown as Env
+    const counting = { ...env, REGISTRY: { getByName: () => ({ lookup: countLookup }) } } as unknown as Env
     return { counting, readCount: () => count }
   }
 
@@ -206,11 +206,11 @@ describe("tokens of unknown issuers", () => {
     const tokens = await Promise.all(
       [["a", "b"], ["a", "b", "c", "d", "e"], "a"].map((aud) => signToken({ iss: "https://nobody.example.com", aud })),
     )
-    const verify = async () => {
+    const verifyAll = async () => {
       for (const token of tokens) await verifyForeignToken(counting, token, Date.now())
     }
-    await verify()
-    await verify()
+    await verifyAll()
+    await verifyAll()
     // There is one registry for each region, and one for the tenants without a region.
     expect(readCount()).toBe(2 * 5)
   })
@@ -224,10 +224,10 @@ describe("tokens of unknown issuers", () => {
       const payload = encodePart(foreignClaims(provider, { aud: `unknown-${i}` }))
       await verifyForeignToken(counting, `${head}.${payload}.${signature}`, Date.now())
     }
-    const refuse = () => {
+    const refuseCall = () => {
       throw new Error("asked another object")
     }
-    const cold = { ...env, TENANT: { getByName: refuse }, REGISTRY: { getByName: refuse } }
+    const cold = { ...env, TENANT: { getByName: refuseCall }, REGISTRY: { getByName: refuseCall } }
     expect(await verifyForeignToken(cold as unknown as Env, known, Date.now())).toMatchObject({ ok: true })
   })
 })

@@ -142,10 +142,10 @@ test("[DR11] a part of many chunks keeps its grants on the last one, and a retry
     expect(JSON.parse(String(grants.at(-1)))).toMatchObject({ replies: ["m1"], assets: [{ id: "p1" }, { id: "p2" }] })
     beginAnswer(store, 2)
     store.copySteps(1, 2, 9, store.readLastSeq() + 1)
-    const shown = (pos: number) =>
+    const readShown = (pos: number) =>
       messageToWire(store.findMessageAt(pos)?.message ?? createMessage({ ...stored.message }))
-    expect(shown(2)).toMatchObject({ segments: shown(1).segments, reply_to: "m1" })
-    expect(shown(2).segments.filter(({ type }) => type === "media")).toHaveLength(2)
+    expect(readShown(2)).toMatchObject({ segments: readShown(1).segments, reply_to: "m1" })
+    expect(readShown(2).segments.filter(({ type }) => type === "media")).toHaveLength(2)
   })
 })
 
@@ -157,11 +157,11 @@ test("[DR17] after MAX_GRANT_NAMES names in a part, further names are refused wi
     const stored = store.findMessageAt(1)
     if (stored === null) throw new Error("the answer is gone")
     let calls = 0
-    const asset = (name: string) => {
+    const findAsset = (name: string) => {
       calls += 1
       return name.startsWith("no") ? null : assetCalled(name)
     }
-    const recorder = new TurnRecorder(store, stored, () => 9, { resolver: { ...NOTHING_KNOWN, findAsset: asset } })
+    const recorder = new TurnRecorder(store, stored, () => 9, { resolver: { ...NOTHING_KNOWN, findAsset } })
     const lines = Array.from(
       { length: MAX_GRANT_NAMES + 20 },
       (_, n) => `MEDIA: /media/${n % 2 === 0 ? "no" : "p"}${n}\n`,
@@ -186,12 +186,12 @@ test("[DR11] [DR18] in a turn: a stored asset gets its metadata, an unknown one 
   const id = await freshSession("turn")
   await insertAsset(id, assetCalled("p1"))
   const client = await connect(id)
-  const text = (reply: string) => [
+  const createReplyText = (reply: string) => [
     say("Look:\nMEDIA: /media/p1"),
     say("\nMEDIA: /media/no"),
     say(`ne\n[[reply_to:${reply}]]`),
   ]
-  client.say({ type: "send", id: "q1", content: script([...text("q0"), say("Done.")]) })
+  client.say({ type: "send", id: "q1", content: script([...createReplyText("q0"), say("Done.")]) })
   const first = await client.untilEnd("q1")
   expect(printSegments(first.segments, [])).toEqual([
     'text "Look:"',
@@ -199,7 +199,7 @@ test("[DR11] [DR18] in a turn: a stored asset gets its metadata, an unknown one 
     'text "MEDIA: /media/none\\nDone."',
   ])
   expect(first.reply_to).toBeUndefined()
-  client.say({ type: "send", id: "q2", content: script([...text("q1"), say("x")]) })
+  client.say({ type: "send", id: "q2", content: script([...createReplyText("q1"), say("x")]) })
   const second = await client.untilEnd("q2")
   expect(second.reply_to).toBe("q1")
   await expectSame(id, client)

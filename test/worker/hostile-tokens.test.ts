@@ -33,7 +33,7 @@ afterEach(() => void vi.restoreAllMocks())
 /** Returns bindings that record which objects and bucket keys are requested. */
 function watchBindings() {
   const asked: string[] = []
-  const recorder = (binding: string) =>
+  const createRecorder = (binding: string) =>
     new Proxy(
       {},
       {
@@ -44,7 +44,7 @@ function watchBindings() {
       },
     )
   const bindings = ["SESSION", "DIRECTORY", "TENANT", "REGISTRY", "MEDIA"] as const
-  return { asked, env: Object.fromEntries(bindings.map((binding) => [binding, recorder(binding)])) }
+  return { asked, env: Object.fromEntries(bindings.map((binding) => [binding, createRecorder(binding)])) }
 }
 
 /** Encodes text for a header value, which carries bytes and not characters. */
@@ -90,10 +90,10 @@ describe("forged tokens", () => {
 
   test("[TK7] are refused if they are too long: tokens are read up to 8 KB", async () => {
     const header = { alg: "HS256", kid: "cuecard:evil:1" }
-    const sized = (extra: number) =>
+    const forgeSized = (extra: number) =>
       forgeToken(loot, header, { tenant: "evil", sub: "eve", exp: 4e9, more: "x".repeat(extra) })
-    expect((await call("/v1/sessions", { token: await sized(5_000) })).status).toBe(200)
-    expect(await call("/v1/sessions", { token: await sized(8_000) })).toEqual(refusal(401, "token_invalid"))
+    expect((await call("/v1/sessions", { token: await forgeSized(5_000) })).status).toBe(200)
+    expect(await call("/v1/sessions", { token: await forgeSized(8_000) })).toEqual(refusal(401, "token_invalid"))
   })
 })
 
@@ -102,7 +102,7 @@ describe("the warm path", () => {
     const first = await createTenant("tk9")
     const token = await tokenWith(first, "root", { role: "owner" })
     const asked: string[] = []
-    const watch = (binding: "DIRECTORY" | "TENANT", answers: object) => ({
+    const watchBinding = (binding: "DIRECTORY" | "TENANT", answers: object) => ({
       getByName(name: string) {
         asked.push(`${binding} ${name}`)
         return answers
@@ -110,8 +110,8 @@ describe("the warm path", () => {
     })
     for (const each of [token, first]) await call("/v1/agents", { token: each })
     const warm = {
-      TENANT: watch("TENANT", { listAgents: () => [] }),
-      DIRECTORY: watch("DIRECTORY", {}),
+      TENANT: watchBinding("TENANT", { listAgents: () => [] }),
+      DIRECTORY: watchBinding("DIRECTORY", {}),
     }
     for (const each of [token, first]) expect((await call("/v1/agents", { token: each, env: warm })).status).toBe(200)
     // The route itself calls the tenant for its agents.

@@ -67,7 +67,7 @@ describe("records that can't be folded", () => {
       staging.setState({ step: "folding", ...summary, isSealed: false })
     })
     await evictDurableObject(sessionOf(id))
-    const state = async () => {
+    const readState = async () => {
       const progress = await sessionOf(id).importProgress(CLAIMS)
       return progress.ok ? progress.value.state : progress.fault.reason
     }
@@ -75,10 +75,10 @@ describe("records that can't be folded", () => {
     const client = await connect(id)
     client.say({ type: "send", id: "q1", content: "/say at last" })
     await client.untilTrue((frame) => frame.type === "ack" && frame.id === "q1")
-    for (let i = 0; i < MAX_FOLDING_TRIES && (await state()) === "folding"; i++) {
+    for (let i = 0; i < MAX_FOLDING_TRIES && (await readState()) === "folding"; i++) {
       await runDurableObjectAlarm(sessionOf(id))
     }
-    expect(await state()).toBe("failed")
+    expect(await readState()).toBe("failed")
     await expect
       .poll(async () => (await pageOf(id)).messages.map((one) => one.content))
       .toEqual(["/say at last", "at last"])
@@ -90,10 +90,10 @@ describe("records that can't be folded", () => {
     const seal = { type: "signature", tip: null, title: "T", records: 2, algorithm: "HMAC-SHA256", value: "x" }
     await runInDurableObject(sessionOf(id), async (_object, { storage }) => {
       const background: Promise<unknown>[] = []
-      const directory = () => ({ recordActivity: () => Promise.reject(new Error("away")), setRunning: () => {} })
+      const createDirectory = () => ({ recordActivity: () => Promise.reject(new Error("away")), setRunning: () => {} })
       const session = openLiveSession({
         storage,
-        env: { ...env, DIRECTORY: { getByName: directory } } as unknown as Env,
+        env: { ...env, DIRECTORY: { getByName: createDirectory } } as unknown as Env,
         hooks: NO_HOOKS,
         sockets: { announceEpoch() {} } as unknown as Sockets,
         armAlarm() {},

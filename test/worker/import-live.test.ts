@@ -13,11 +13,11 @@ const TURNS = 250
 
 /** Returns a file of TURNS turns. */
 function fileOf(prefix: string): string {
-  const at = (n: number) => new Date(Date.UTC(2026, 0, 1) + n * 1_000).toISOString()
+  const timeAt = (n: number) => new Date(Date.UTC(2026, 0, 1) + n * 1_000).toISOString()
   const turns = Array.from({ length: TURNS }, (_, n) => n)
   const records = turns.flatMap((n): object[] => [
-    { type: "user_message", text: `${prefix} question ${n}`, responseId: `${prefix}u${n}`, timestamp: at(2 * n) },
-    { type: "assistant_message", text: `${prefix} ${n}`, responseId: `${prefix}a${n}`, timestamp: at(2 * n + 1) },
+    { type: "user_message", text: `${prefix} question ${n}`, responseId: `${prefix}u${n}`, timestamp: timeAt(2 * n) },
+    { type: "assistant_message", text: `${prefix} ${n}`, responseId: `${prefix}a${n}`, timestamp: timeAt(2 * n + 1) },
   ])
   return toJsonl(...records)
 }

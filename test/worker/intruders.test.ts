@@ -107,43 +107,54 @@ async function prepareVictims(): Promise<void> {
 async function prepareIntruders(): Promise<void> {
   const revoked = await signClaims({ tenant: T, user: "ada" })
   await call("/v1/tokens/revoke", { method: "POST", token: revoked, body: "{}" })
-  const add = (name: string, token: string | null, more: Partial<Intruder> = {}) =>
+  const addIntruder = (name: string, token: string | null, more: Partial<Intruder> = {}) =>
     intruders.push({ name, token, isInside: true, ...more })
   // Every tenant name that a mistake could confuse with the victim's, each with its most powerful user and a namesake.
   for (const tenant of ["eu.vault", "us.vault", "Vault", "vault2", "vaul", "vault_", "demo"]) {
     const outside = { isInside: false }
     for (const user of ["ada", "boss", "eve"])
-      add(`${tenant} ${user}`, await signClaims({ tenant, user, role: user === "eve" ? "viewer" : "owner" }), outside)
-    add(`${tenant} admin scope`, await signClaims({ tenant, user: "ada", scope: "admin" }), outside)
-    add(`${tenant} external`, await signClaims({ tenant, user: "ada", scope: "external", session: "a1" }), outside)
+      addIntruder(
+        `${tenant} ${user}`,
+        await signClaims({ tenant, user, role: user === "eve" ? "viewer" : "owner" }),
+        outside,
+      )
+    addIntruder(`${tenant} admin scope`, await signClaims({ tenant, user: "ada", scope: "admin" }), outside)
+    addIntruder(
+      `${tenant} external`,
+      await signClaims({ tenant, user: "ada", scope: "external", session: "a1" }),
+      outside,
+    )
   }
-  add("eve", await signClaims({ tenant: T, user: "eve" }))
-  add("eve as viewer", await signClaims({ tenant: T, user: "eve", role: "viewer" }))
-  add("a namesake in upper case", await signClaims({ tenant: T, user: "Ada" }))
-  add("eve's producer", await signClaims({ tenant: T, user: "eve", scope: "external", session: "e1" }))
-  add("a producer of eve for a1", await signClaims({ tenant: T, user: "eve", scope: "external", session: "a1" }))
-  add("an administrator", await signClaims({ tenant: T, user: "adm", role: "admin" }), { rights: "admin" })
-  add("another owner", await signClaims({ tenant: T, user: "own", role: "owner" }), { rights: "owner" })
-  add("an admin token", await signClaims({ tenant: T, user: "ada", scope: "admin" }), { rights: "agents" })
-  add("vic", await signClaims({ tenant: T, user: "vic", role: "viewer" }), { isViewer: true })
-  add("vic as member", await signClaims({ tenant: T, user: "vic" }), { isViewer: true })
-  add("a former viewer", await signClaims({ tenant: T, user: "ex" }))
+  addIntruder("eve", await signClaims({ tenant: T, user: "eve" }))
+  addIntruder("eve as viewer", await signClaims({ tenant: T, user: "eve", role: "viewer" }))
+  addIntruder("a namesake in upper case", await signClaims({ tenant: T, user: "Ada" }))
+  addIntruder("eve's producer", await signClaims({ tenant: T, user: "eve", scope: "external", session: "e1" }))
+  addIntruder(
+    "a producer of eve for a1",
+    await signClaims({ tenant: T, user: "eve", scope: "external", session: "a1" }),
+  )
+  addIntruder("an administrator", await signClaims({ tenant: T, user: "adm", role: "admin" }), { rights: "admin" })
+  addIntruder("another owner", await signClaims({ tenant: T, user: "own", role: "owner" }), { rights: "owner" })
+  addIntruder("an admin token", await signClaims({ tenant: T, user: "ada", scope: "admin" }), { rights: "agents" })
+  addIntruder("vic", await signClaims({ tenant: T, user: "vic", role: "viewer" }), { isViewer: true })
+  addIntruder("vic as member", await signClaims({ tenant: T, user: "vic" }), { isViewer: true })
+  addIntruder("a former viewer", await signClaims({ tenant: T, user: "ex" }))
   const [ownKey, otherKey] = [await createTenant(T), await createTenant("vault2")]
-  add("an API key of another tenant", otherKey, { isInside: false })
-  add("an API key for viewers", (await createKey(ownKey, { roles: ["viewer"] })).key)
-  add("an API key for members", (await createKey(ownKey, { roles: ["member"] })).key)
-  add("an API key for administrators", (await createKey(ownKey, { roles: ["admin"] })).key, { rights: "admin" })
-  add("an owner's API key", ownKey, { rights: "owner" })
-  add("an API key with another tenant's name", otherKey.replace("vault2", T))
-  add("no token", null)
-  add("ada, revoked", revoked)
-  add("ada, expired", await signClaims({ tenant: T, user: "ada", expires: nowSeconds() - 60 }))
-  add("ada, another secret", await signClaims({ tenant: T, user: "ada" }, `${SECRET}x`))
+  addIntruder("an API key of another tenant", otherKey, { isInside: false })
+  addIntruder("an API key for viewers", (await createKey(ownKey, { roles: ["viewer"] })).key)
+  addIntruder("an API key for members", (await createKey(ownKey, { roles: ["member"] })).key)
+  addIntruder("an API key for administrators", (await createKey(ownKey, { roles: ["admin"] })).key, { rights: "admin" })
+  addIntruder("an owner's API key", ownKey, { rights: "owner" })
+  addIntruder("an API key with another tenant's name", otherKey.replace("vault2", T))
+  addIntruder("no token", null)
+  addIntruder("ada, revoked", revoked)
+  addIntruder("ada, expired", await signClaims({ tenant: T, user: "ada", expires: nowSeconds() - 60 }))
+  addIntruder("ada, another secret", await signClaims({ tenant: T, user: "ada" }, `${SECRET}x`))
   const [head, , signature] = revoked.split(".")
   const payload = btoa(JSON.stringify({ tenant: T, sub: "ada", exp: nowSeconds() + 600 })).replaceAll("=", "")
-  add("ada, payload replaced", `${head}.${payload}.${signature}`)
-  add("ada, no algorithm", `${btoa('{"alg":"none"}').replaceAll("=", "")}.${payload}.`)
-  await prepareProviders(add)
+  addIntruder("ada, payload replaced", `${head}.${payload}.${signature}`)
+  addIntruder("ada, no algorithm", `${btoa('{"alg":"none"}').replaceAll("=", "")}.${payload}.`)
+  await prepareProviders(addIntruder)
   names = { ...names, tenant: T, key: (await createKey(ownKey, { name: MARK, roles: ["owner"] })).id }
   names = { ...names, exported: await exportTenant(T) }
 }
@@ -157,16 +168,19 @@ async function prepareProviders(
   expect(put.status, put.text).toBe(200)
   await registerIssuer("vault2", other)
   names = { ...names, issuer: MARK, provider: own.issuer }
-  const claims = (change: object = {}) => foreignClaims(own, { exp: nowSeconds() + 3_600, ...change })
-  const mallory = await own.sign({ payload: claims({ sub: "mallory" }) })
+  const createClaims = (change: object = {}) => foreignClaims(own, { exp: nowSeconds() + 3_600, ...change })
+  const mallory = await own.sign({ payload: createClaims({ sub: "mallory" }) })
   expect((await call("/v1/sessions", { token: mallory })).status).toBe(200)
   add("mallory of the provider", mallory)
   const more = { tenant: T, role: "owner", scope: "admin", user: "ada" }
-  add("ada of the provider, with claims of ours", await own.sign({ payload: claims(more) }))
+  add("ada of the provider, with claims of ours", await own.sign({ payload: createClaims(more) }))
   const payload = { ...foreignClaims(other, { exp: nowSeconds() + 3_600 }), ...more }
   add("another tenant's provider", await other.sign({ payload }), { isInside: false })
-  add("another provider in the tenant's name", await other.sign({ payload: claims(more) }))
-  add("a token of the provider for others", await own.sign({ payload: claims({ aud: "https://other.example.com" }) }))
+  add("another provider in the tenant's name", await other.sign({ payload: createClaims(more) }))
+  add(
+    "a token of the provider for others",
+    await own.sign({ payload: createClaims({ aud: "https://other.example.com" }) }),
+  )
 }
 
 let prepared: Promise<void> | undefined

@@ -159,9 +159,9 @@ describe("claims that an issuer requires", () => {
     const provider = await startProvider()
     const required_claims = { hd: ["example.com", "example.org"], groups: "staff" }
     expect(await registerIssuer("id-hd", provider, { required_claims })).toMatchObject({ required_claims })
-    const read = async (claims: Record<string, unknown>) =>
+    const listSessions = async (claims: Record<string, unknown>) =>
       await call("/v1/sessions", { token: await provider.sign({ payload: foreignClaims(provider, claims) }) })
-    expect((await read({ hd: "example.org", groups: ["all", "staff"] })).status).toBe(200)
+    expect((await listSessions({ hd: "example.org", groups: ["all", "staff"] })).status).toBe(200)
     for (const claims of [
       {},
       { hd: "example.org" },
@@ -170,7 +170,7 @@ describe("claims that an issuer requires", () => {
       { hd: { "example.org": true }, groups: "staff" },
       { hd: "example.com,example.org", groups: "staff" },
     ])
-      expect(await read(claims)).toEqual(refusal(401, "token_invalid"))
+      expect(await listSessions(claims)).toEqual(refusal(401, "token_invalid"))
     const browser = new TestBrowser("id-hd")
     expect(await browser.signIn()).toBe("/#/signin-error/identity_invalid")
     // A claim of the test provider.

@@ -213,11 +213,11 @@ describe("who has an issuer and audience", () => {
       (object) => (object as unknown as { env: Record<string, unknown> }).env,
     )
     const registry = env.REGISTRY
-    const claim = async (name: string) => {
+    const claimName = async (name: string) => {
       await registry.getByName(name).claim("oi-killed")
       throw new Error("killed")
     }
-    shared["REGISTRY"] = { getByName: (name: string) => ({ claim: () => claim(name) }) }
+    shared["REGISTRY"] = { getByName: (name: string) => ({ claim: () => claimName(name) }) }
     try {
       expect((await putIssuer("oi-killed", { issuer, audience: "lost" })).status).toBe(500)
     } finally {

@@ -16,17 +16,17 @@ async function fillSession(id: string, after: number): Promise<void> {
   await runInDurableObject(sessionOf(id), (_object, { storage }) => {
     const store = createSessionStore(storage.sql)
     const head = { exchange_id: "q", timestamp: "2026-01-01T00:00:00.000Z", status: "completed" } as const
-    const insert = (pos: number, message: ReturnType<typeof createMessage>): void =>
+    const insertAt = (pos: number, message: ReturnType<typeof createMessage>): void =>
       store.insertMessage(placed(message, { pos, parent: pos === 1 ? null : pos - 1, seq: pos }))
     const open = answerOf({ type: "step_start" }, callOf("slow"), startOf())
     const stored = { ...open, ...head, id: "a1" }
-    insert(1, createMessage({ ...head, id: "q1", role: "user", words: "one" }))
-    insert(2, stored)
+    insertAt(1, createMessage({ ...head, id: "q1", role: "user", words: "one" }))
+    insertAt(2, stored)
     for (const [at, part] of stored.parts.entries())
       if (part.type === "tool_call") store.putCall(2, at, part.step, 2, part.call)
     for (let pos = 3; pos < 3 + after; pos++) {
       const role = pos % 2 === 1 ? "user" : "assistant"
-      insert(pos, createMessage({ ...head, id: `m${pos}`, role, words: role === "user" ? "more" : "" }))
+      insertAt(pos, createMessage({ ...head, id: `m${pos}`, role, words: role === "user" ? "more" : "" }))
     }
   })
   // Evicted, so that it reads its newest seq again.

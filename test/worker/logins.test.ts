@@ -156,8 +156,8 @@ describe("how long a sign-in lasts", () => {
       await directory.addLogin({ id: `login-${i}`, hash: `hash-${i}`, issuer: "idp", generation: 1, role: null })
     }
     expect(await browser.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
-    const use = (i: number) => directory.useLogin(`login-${i}`, { presented: `hash-${i}`, next: "next" })
-    expect(await use(0)).toMatchObject({ ok: true })
+    const useLogin = (i: number) => directory.useLogin(`login-${i}`, { presented: `hash-${i}`, next: "next" })
+    expect(await useLogin(0)).toMatchObject({ ok: true })
     expect((await directory.getRevocationState()).tokens).toHaveLength(1)
   })
 

@@ -27,15 +27,17 @@ interface SavedFile {
 /** Runs a tool twice and collects its files: with a card tag (as in a user's turn, with a trailer) and without. */
 async function runTool(tool: Tool, args: object) {
   const saved: SavedFile[] = []
-  const save: SaveAsset = async (bytes, as) => {
+  const saveFile: SaveAsset = async (bytes, as) => {
     saved.push({ bytes, as })
     const about = { mime_type: as.mime_type, label: as.label, size: bytes.length }
     const kind = as.kind ?? (as.mime_type.split("/")[0] as Asset["kind"])
     return succeed({ id: `id${saved.length}`, kind, ...about, ...(as.voice === true ? { voice: true as const } : {}) })
   }
   const card = `${tool.name}_1`
-  const result = String(await tool.execute(JSON.parse(JSON.stringify(args)), toolContext({ saveAsset: save, card })))
-  const object = await tool.execute(JSON.parse(JSON.stringify(args)), toolContext({ saveAsset: save }))
+  const result = String(
+    await tool.execute(JSON.parse(JSON.stringify(args)), toolContext({ saveAsset: saveFile, card })),
+  )
+  const object = await tool.execute(JSON.parse(JSON.stringify(args)), toolContext({ saveAsset: saveFile }))
   return { saved, result, object }
 }
 
@@ -111,7 +113,7 @@ describe("image_generate", () => {
   test("[AS12] Workers AI creates the image if it is bound; an invalid response gives an error result", async () => {
     const jpeg = btoa("\xff\xd8\xff\xe0 and more")
     const requests: unknown[] = []
-    const answers = (answer: unknown) => ({
+    const createAi = (answer: unknown) => ({
       AI: {
         async run(model: string, input: object) {
           requests.push([model, input])
@@ -120,15 +122,15 @@ describe("image_generate", () => {
         },
       },
     })
-    const { saved } = await runTool(createImageTool(answers({ image: jpeg })), { prompt: "a cat" })
+    const { saved } = await runTool(createImageTool(createAi({ image: jpeg })), { prompt: "a cat" })
     expect(requests[0]).toEqual(["@cf/black-forest-labs/flux-1-schnell", { prompt: "a cat" }])
     expect(saved[0]?.as).toEqual({ label: "a cat.jpg", mime_type: "image/jpeg" })
     for (const answer of [new Error("no"), { image: 5 }, null, {}]) {
-      const { saved: none, object } = await runTool(createImageTool(answers(answer)), { prompt: "a cat" })
+      const { saved: none, object } = await runTool(createImageTool(createAi(answer)), { prompt: "a cat" })
       expect([none, object]).toEqual([[], { error: expect.any(String), details: expect.any(String) }])
     }
     // A model never draws the figures of a chart.
-    const chart = await runTool(createImageTool(answers(null)), {
+    const chart = await runTool(createImageTool(createAi(null)), {
       prompt: "x",
       kind: "chart",
       data: [{ label: "a", value: 1 }],

@@ -104,27 +104,27 @@ describe("signing", () => {
   test("[MS2] [MS6] a signature opens only what it names, in its audience, until it expires; it isn't a user token", async () => {
     const { token, session, id } = await uploadFile(png(1))
     const claims = { tenant: T, session, what: id, expires: nowSeconds() + 60 }
-    const get = async (link: string, of = id) => await call(`/media/${of}?token=${link}`)
+    const getFile = async (link: string, of = id) => await call(`/media/${of}?token=${link}`)
     const link = await signLink(SECRET, "media", claims)
     expect(await signLink(SECRET, "media", claims)).toBe(link)
-    expect((await get(link)).status).toBe(200)
-    expect(await get(link, "other")).toEqual(refusal(403, "link_invalid"))
-    expect(await get("")).toEqual(refusal(403, "link_invalid"))
-    expect(await get(token)).toEqual(refusal(403, "link_invalid"))
+    expect((await getFile(link)).status).toBe(200)
+    expect(await getFile(link, "other")).toEqual(refusal(403, "link_invalid"))
+    expect(await getFile("")).toEqual(refusal(403, "link_invalid"))
+    expect(await getFile(token)).toEqual(refusal(403, "link_invalid"))
     for (const audience of ["canvas", "remote"] as const) {
-      expect(await get(await signLink(SECRET, audience, claims))).toEqual(refusal(403, "link_invalid"))
+      expect(await getFile(await signLink(SECRET, audience, claims))).toEqual(refusal(403, "link_invalid"))
     }
     const foreign = { ...claims, tenant: "else" }
-    expect(await get(await signLink(SECRET, "media", foreign))).toEqual(refusal(404, "asset_unknown"))
+    expect(await getFile(await signLink(SECRET, "media", foreign))).toEqual(refusal(404, "asset_unknown"))
     const old = { ...claims, expires: nowSeconds() - 1 }
-    expect(await get(await signLink(SECRET, "media", old))).toEqual(refusal(403, "link_expired"))
-    expect(await get(await signLink(`${SECRET}!`, "media", claims))).toEqual(refusal(403, "link_invalid"))
+    expect(await getFile(await signLink(SECRET, "media", old))).toEqual(refusal(403, "link_expired"))
+    expect(await getFile(await signLink(`${SECRET}!`, "media", claims))).toEqual(refusal(403, "link_invalid"))
     const [head, , end] = link.split(".")
     const forged = btoa(JSON.stringify({ ...claims, sub: id, aud: "media", exp: claims.expires + 1 })).replace(
       /=+$/,
       "",
     )
-    expect(await get(`${head}.${forged}.${end}`)).toEqual(refusal(403, "link_invalid"))
+    expect(await getFile(`${head}.${forged}.${end}`)).toEqual(refusal(403, "link_invalid"))
     expect(await verifyToken(link, SECRET, Date.now())).toMatchObject({ ok: false })
     expect(await call("/v1/sessions", { token: link })).toEqual(refusal(401, "token_invalid"))
   })
@@ -132,8 +132,8 @@ describe("signing", () => {
   test("[MS7] a URL gets the same signature for a while, which survives a revocation and ends with the session", async () => {
     const { token, session, id, href } = await uploadFile(png(1))
     const again = (await signUrls(session, token, [`/media/${id}`])).json.signed[0].href
-    const step = (path: string) => JSON.parse(atob(path.split(".")[1] ?? "")).exp % SIGNED_URL_STEP_SECONDS
-    expect([step(href), step(again)]).toEqual([0, 0])
+    const stepOf = (path: string) => JSON.parse(atob(path.split(".")[1] ?? "")).exp % SIGNED_URL_STEP_SECONDS
+    expect([stepOf(href), stepOf(again)]).toEqual([0, 0])
     expect((await call("/v1/tokens/revoke", { method: "POST", token, body: "{}" })).status).toBe(200)
     expect((await call(href)).status).toBe(200)
     const other = await tokenOf(T, "ann")

@@ -64,11 +64,13 @@ describe("a busy model", () => {
 
   test("[MO12] is tried again after the requested delay, or not at all if the delay is over the limit", async () => {
     const waits: unknown[] = []
-    const log = (_event: string, detail: Record<string, unknown>): void => void waits.push(detail["wait_ms"])
-    const asks = (afterMs: number | null): ModelEvent => ({ ...BUSY, retry: { afterMs } }) as ModelEvent
-    await collectEvents(withRetries(modelOf([asks(7)], [asks(null)], [HELLO]).model, { ...OPTIONS, log }))
+    const recordWait = (_event: string, detail: Record<string, unknown>): void => void waits.push(detail["wait_ms"])
+    const createBusy = (afterMs: number | null): ModelEvent => ({ ...BUSY, retry: { afterMs } }) as ModelEvent
+    await collectEvents(
+      withRetries(modelOf([createBusy(7)], [createBusy(null)], [HELLO]).model, { ...OPTIONS, log: recordWait }),
+    )
     expect(waits).toEqual([7, 8])
-    const long = modelOf([asks(51)])
+    const long = modelOf([createBusy(51)])
     await collectEvents(withRetries(long.model, OPTIONS))
     expect(long.callCount()).toBe(1)
   })

@@ -323,10 +323,10 @@ describe("commands", () => {
       signal: abort.signal,
     })
     const events: ModelEvent[] = []
-    const listen = async (): Promise<void> => {
+    const collectEvents = async (): Promise<void> => {
       for await (const event of stream) events.push(event)
     }
-    await expect(listen()).rejects.toThrow("cancelled")
+    await expect(collectEvents()).rejects.toThrow("cancelled")
     expect(events).toHaveLength(3)
   })
 })
@@ -377,10 +377,10 @@ describe("/bench", () => {
     setTimeout(() => abort.abort(new Error("cancelled")), 20)
     const stream = createScriptedModel().stream({ system: "", messages: [question], tools: [], signal: abort.signal })
     let received = 0
-    const listen = async (): Promise<void> => {
+    const collectEvents = async (): Promise<void> => {
       for await (const _ of stream) received += 1
     }
-    await expect(listen()).rejects.toThrow("cancelled")
+    await expect(collectEvents()).rejects.toThrow("cancelled")
     expect(received % 10).toBe(0)
     expect(received).toBeLessThan(100_000)
   })
@@ -418,7 +418,7 @@ describe("model selection", () => {
     ]
     const model = createModel({ MODEL_SCRIPT: JSON.stringify(script) })
     if (!model.ok) throw new Error(model.fault)
-    const play = async (messages: ModelMessage[]): Promise<ModelEvent[]> => {
+    const playMessages = async (messages: ModelMessage[]): Promise<ModelEvent[]> => {
       const events: ModelEvent[] = []
       const { signal } = new AbortController()
       for await (const event of model.value.stream({ system: "", messages, tools: [], signal })) events.push(event)
@@ -426,10 +426,10 @@ describe("model selection", () => {
     }
     const user: ModelMessage = { role: "user", content: "go" }
     const step: ModelMessage = { role: "assistant", parts: [{ type: "text", text: "one" }] }
-    expect(await play([user])).toEqual([...(script[0] ?? []), { type: "finish" }])
-    expect(await play([user, step])).toEqual(script[1])
-    expect(await play([user, step, step])).toEqual([{ type: "finish" }])
-    expect(await play([user, step, step, user])).toEqual([...(script[0] ?? []), { type: "finish" }])
+    expect(await playMessages([user])).toEqual([...(script[0] ?? []), { type: "finish" }])
+    expect(await playMessages([user, step])).toEqual(script[1])
+    expect(await playMessages([user, step, step])).toEqual([{ type: "finish" }])
+    expect(await playMessages([user, step, step, user])).toEqual([...(script[0] ?? []), { type: "finish" }])
     expect(createModel({ MODEL_SCRIPT: "[[{}]]" })).toMatchObject({ ok: false })
     expect(createModel({ MODEL_SCRIPT: "nonsense" })).toMatchObject({ ok: false })
   })

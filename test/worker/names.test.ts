@@ -4,6 +4,7 @@ import { env } from "cloudflare:test"
 import { SignJWT } from "jose"
 import { describe, expect, test } from "vitest"
 import * as v from "valibot"
+import { PAGE_FILES_FOLDER } from "../../shared/asset-limits.ts"
 import { MAX_ID_CHARS } from "../../shared/limits.ts"
 import { formatApiKey } from "../../worker/auth/api-key.ts"
 import { getRegion, newTenantIdSchema, tenantIdSchema } from "../../worker/platform/tenant-id.ts"
@@ -108,13 +109,13 @@ describe("invalid ids", () => {
     await withRecordedDeployment({}, async ({ asked, fetch, tokenFor }) => {
       const token = await tokenFor({ tenant: "names", user: "ada" })
       const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
-      const ask = async (method: string, path: string, body?: unknown) => {
+      const sendRequest = async (method: string, path: string, body?: unknown) => {
         const init = body === undefined ? { method, headers } : { method, headers, body: JSON.stringify(body) }
         const response = await fetch(path, init)
         const { code, text } = await response.json<{ code: string; text: string }>()
         return { status: response.status, code, text }
       }
-      const field = (name: string) => ({
+      const createFieldFault = (name: string) => ({
         status: 400,
         code: "field_invalid",
         text: expect.stringContaining(`"${name}"`),
@@ -131,24 +132,31 @@ describe("invalid ids", () => {
             ["DELETE", ""],
             ["GET", "/viewers"],
           ] as const)
-            expect(await ask(method, `/v1/sessions/${escaped}${rest}`), showName(name)).toMatchObject(unknown)
-          expect(await ask("POST", `/v1/sessions/${escaped}/messages`, { content: "x" }), showName(name)).toMatchObject(
-            unknown,
-          )
+            expect(await sendRequest(method, `/v1/sessions/${escaped}${rest}`), showName(name)).toMatchObject(unknown)
+          expect(
+            await sendRequest("POST", `/v1/sessions/${escaped}/messages`, { content: "x" }),
+            showName(name),
+          ).toMatchObject(unknown)
         }
         if (escaped !== null) {
-          expect(await ask("GET", `/v1/sessions/s1/events?owner=${escaped}`), showName(name)).toMatchObject(
-            field("owner"),
+          expect(await sendRequest("GET", `/v1/sessions/s1/events?owner=${escaped}`), showName(name)).toMatchObject(
+            createFieldFault("owner"),
           )
-          expect(await ask("GET", `/v1/sessions?after=1.1.${escaped}`), showName(name)).toMatchObject(field("after"))
-          expect(await ask("GET", `/v1/sessions/shared?after=1.ada.${escaped}`), showName(name)).toMatchObject(
-            field("after"),
+          expect(await sendRequest("GET", `/v1/sessions?after=1.1.${escaped}`), showName(name)).toMatchObject(
+            createFieldFault("after"),
+          )
+          expect(await sendRequest("GET", `/v1/sessions/shared?after=1.ada.${escaped}`), showName(name)).toMatchObject(
+            createFieldFault("after"),
           )
         }
-        expect(await ask("POST", "/v1/sessions", { id: name }), showName(name)).toMatchObject(field("id"))
+        expect(await sendRequest("POST", "/v1/sessions", { id: name }), showName(name)).toMatchObject(
+          createFieldFault("id"),
+        )
       }
       for (const name of NO_TEXT.filter((one) => one !== null))
-        expect(await ask("POST", "/v1/sessions", { id: name }), showName(name)).toMatchObject(field("id"))
+        expect(await sendRequest("POST", "/v1/sessions", { id: name }), showName(name)).toMatchObject(
+          createFieldFault("id"),
+        )
       expect([...asked].sort()).toEqual(["names", "names:ada"])
     })
     expect(await tablesOf(env.DIRECTORY.getByName("names:ada"))).toEqual([])
@@ -156,7 +164,7 @@ describe("invalid ids", () => {
 
   test("[RG5] of a tenant or user for the operator, an API key or an administrator: one error, and none of its objects is called", async () => {
     await withRecordedDeployment({}, async ({ asked, fetch, tokenFor }) => {
-      const ask = async (method: string, path: string, token: string, body?: unknown) => {
+      const sendRequest = async (method: string, path: string, token: string, body?: unknown) => {
         const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
         const response = await fetch(
           path,
@@ -172,26 +180,33 @@ describe("invalid ids", () => {
       const { key } = await created.json<{ key: string }>()
       const owner = await tokenFor({ tenant: "names-keys", user: "ada", role: "owner" })
       for (const id of [...BAD_TENANTS, "Acme", "a_b", ...NO_TEXT])
-        expect(await ask("POST", "/v1/tenants", RECORDED_OPERATOR, { id }), showName(id)).toEqual([
+        expect(await sendRequest("POST", "/v1/tenants", RECORDED_OPERATOR, { id }), showName(id)).toEqual([
           400,
           "field_invalid",
         ])
       for (const user of [...BAD_NAMES, ...DOTTED, ...NO_TEXT])
-        expect(await ask("POST", "/v1/tokens", key, { user }), showName(user)).toEqual([400, "field_invalid"])
+        expect(await sendRequest("POST", "/v1/tokens", key, { user }), showName(user)).toEqual([400, "field_invalid"])
       for (const name of [...BAD_NAMES, ...DOTTED].filter(isSegment)) {
         const escaped = encodeURIComponent(name)
-        expect(await ask("GET", `/v1/users/${escaped}`, owner), showName(name)).toEqual([404, "user_unknown"])
-        expect(await ask("POST", `/v1/users/${escaped}/suspend`, owner), showName(name)).toEqual([404, "user_unknown"])
+        expect(await sendRequest("GET", `/v1/users/${escaped}`, owner), showName(name)).toEqual([404, "user_unknown"])
+        expect(await sendRequest("POST", `/v1/users/${escaped}/suspend`, owner), showName(name)).toEqual([
+          404,
+          "user_unknown",
+        ])
       }
       for (const name of BAD_TENANTS.filter(isSegment))
         expect(
-          await ask("POST", `/v1/tenants/${encodeURIComponent(name)}/keys`, RECORDED_OPERATOR, { name: "k" }),
+          await sendRequest("POST", `/v1/tenants/${encodeURIComponent(name)}/keys`, RECORDED_OPERATOR, { name: "k" }),
           showName(name),
         ).toEqual([400, "field_invalid"])
       // A header can carry only printable ASCII characters; white space is not tested.
       for (const name of BAD_TENANTS.filter((one) => /^[\x21-\x7e]*$/.test(one)))
         expect(
-          await ask("GET", "/v1/keys", formatApiKey({ tenant: name, id: "0".repeat(10), secret: "0".repeat(40) })),
+          await sendRequest(
+            "GET",
+            "/v1/keys",
+            formatApiKey({ tenant: name, id: "0".repeat(10), secret: "0".repeat(40) }),
+          ),
           showName(name),
         ).toEqual([401, "key_invalid"])
       const known = ["names-keys", "names-keys:ada", "tenants"]
@@ -250,6 +265,11 @@ describe("ids of tenants", () => {
     expect(fresh.filter((name) => !v.is(newTenantIdSchema, name) || !v.is(tenantIdSchema, name))).toEqual([])
     const refused = ["Acme", "a_b", "-a", "a-", "-", "eu.Acme", upTo(41), `eu.${upTo(41)}`]
     expect(refused.filter((name) => v.is(newTenantIdSchema, name))).toEqual([])
+  })
+
+  test("[DP13] none is the folder of the page's files", () => {
+    for (const name of [PAGE_FILES_FOLDER, `eu.${PAGE_FILES_FOLDER}`, `acme${PAGE_FILES_FOLDER}`, "~"])
+      expect(v.is(tenantIdSchema, name), name).toBe(false)
   })
 
   test("[RG6] name their region exactly", () => {

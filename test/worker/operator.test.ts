@@ -70,13 +70,13 @@ describe("a tenant", () => {
     ["a".repeat(10_000), "id"],
   ])("[TN3] the id %j is refused, and no object is called", async (id, field) => {
     const asked: string[] = []
-    const namespace = (name: string) => ({ getByName: (key: string) => asked.push(`${name} ${key}`) })
+    const createNamespace = (name: string) => ({ getByName: (key: string) => asked.push(`${name} ${key}`) })
     const body = JSON.stringify({ id })
     const refused = await call("/v1/tenants", {
       method: "POST",
       token: OPERATOR,
       body,
-      env: { REGISTRY: namespace("registry"), TENANT: namespace("tenant") },
+      env: { REGISTRY: createNamespace("registry"), TENANT: createNamespace("tenant") },
     })
     expect(refused).toEqual(refusal(400, "field_invalid", field))
     expect(asked).toEqual([])
@@ -138,12 +138,12 @@ describe("the operator's secret", () => {
   ] as const
 
   test.each(routes)("[TN6] %s %s accepts nothing else", async (method, path, body) => {
-    const send = (token?: string) =>
+    const sendRequest = (token?: string) =>
       call(path, { method, ...(body === undefined ? {} : { body }), ...(token === undefined ? {} : { token }) })
-    expect(await send()).toEqual(refusal(401, "token_missing"))
+    expect(await sendRequest()).toEqual(refusal(401, "token_missing"))
     const key = await createTenant(`tn6-${routes.findIndex((route) => route[1] === path && route[0] === method)}`)
     for (const wrong of ["x", `${OPERATOR}x`, OPERATOR.slice(1), LOCAL_SECRET, key, await tokenOf("tn6", "root")])
-      expect(await send(wrong), wrong).toEqual(refusal(401, "token_invalid"))
+      expect(await sendRequest(wrong), wrong).toEqual(refusal(401, "token_invalid"))
     expect(await tablesOf(env.TENANT.getByName("tn6"))).toEqual([])
   })
 

@@ -21,8 +21,8 @@ const GROWING = {
   ],
 } as const
 
-/** Partial indexes with few rows: reports that are in no batch yet, and sessions erased today. */
-const SMALL_INDEXES = ["usage_unsent", "usage_ended"]
+/** Partial indexes with few rows: reports that are in no batch yet, and sessions and users erased today. */
+const SMALL_INDEXES = ["usage_unsent", "usage_ended", "usage_ledger_ended"]
 
 interface Statement {
   readonly query: string

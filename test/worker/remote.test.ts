@@ -165,10 +165,10 @@ describe("media of other hosts", () => {
     const remote = await fetchRemote(endless, readTimeLimits({}), ANYWHERE, UPSTREAM)
     if (!remote.ok) throw new Error(remote.fault.reason)
     let bytes = 0
-    const drink = async () => {
+    const drinkBody = async () => {
       for await (const chunk of remote.value.body) bytes += chunk.length
     }
-    await expect(drink()).rejects.toThrow("too large")
+    await expect(drinkBody()).rejects.toThrow("too large")
     expect(bytes).toBeLessThanOrEqual(MAX_IMAGE_BYTES)
     await expect.poll(async () => (await readSeen(endless))[0]?.closed).toBe(true)
   })
@@ -185,7 +185,7 @@ describe("media of other hosts", () => {
       if (!remote.ok) throw new Error(remote.fault.reason)
       await expect(new Response(remote.value.body).arrayBuffer()).rejects.toThrow()
     }
-    const outcome = () =>
+    const describeOutcome = () =>
       requestRemote(what).then(
         (answer) =>
           answer.arrayBuffer().then(
@@ -194,7 +194,7 @@ describe("media of other hosts", () => {
           ),
         () => "none",
       )
-    expect([await outcome(), await outcome(), (await readSeen(what)).length]).toEqual([
+    expect([await describeOutcome(), await describeOutcome(), (await readSeen(what)).length]).toEqual([
       expect.any(String),
       expect.any(String),
       4,
@@ -290,13 +290,13 @@ describe("media of other hosts", () => {
     expect([first.status, first.headers.get("content-range")]).toEqual([206, "bytes 0-9999/10000"])
     expect((await first.arrayBuffer()).byteLength).toBe(10_000)
     // It is cached once it has arrived completely, a moment later.
-    const part = async () => [
+    const readPart = async () => [
       (await (await requestRemote(what, { range: "bytes=5-" })).arrayBuffer()).byteLength,
       await readSeen(what),
     ]
-    await expect.poll(part).toEqual([9_995, expect.anything()])
+    await expect.poll(readPart).toEqual([9_995, expect.anything()])
     const before = (await readSeen(what)).length
-    await part()
+    await readPart()
     expect(await readSeen(what)).toHaveLength(before)
     // The response begins before the file has arrived completely.
     const cut = await requestRemote(remoteUrl("cut"), { range: "bytes=0-" })

@@ -61,8 +61,8 @@ const alarmOf = (stub: DurableObjectStub) => runInDurableObject(stub, (_object, 
 
 function countRows(stub: DurableObjectStub): Promise<Record<string, number>> {
   return runInDurableObject(stub, (_object, { storage: { sql } }) => {
-    const count = (table: string): number => Number(sql.exec(`SELECT count(*) AS n FROM ${table}`).one()["n"])
-    return { revoked: count("revoked"), holder: count("holder") }
+    const countRows = (table: string): number => Number(sql.exec(`SELECT count(*) AS n FROM ${table}`).one()["n"])
+    return { revoked: countRows("revoked"), holder: countRows("holder") }
   })
 }
 
@@ -127,24 +127,24 @@ describe("a revoked token", () => {
   test("[AU7] the Worker's cache fetches once per user and TOKEN_TRUST_MS, and keeps only the newest users", async () => {
     const memory = createRevocationCache(2)
     const fetches: string[] = []
-    const look = (who: string, now: number) =>
+    const lookUp = (who: string, now: number) =>
       memory.getOrFetch(who, now, () => {
         fetches.push(`${who}@${now}`)
         return Promise.resolve(NO_REVOCATIONS)
       })
-    await look("a", 0)
-    await look("a", TOKEN_TRUST_MS - 1)
-    await look("a", TOKEN_TRUST_MS)
-    await look("a", 5) // the clock was set back
-    await look("b", 6)
-    await look("c", 7)
-    await look("b", 8)
-    await look("a", 9)
+    await lookUp("a", 0)
+    await lookUp("a", TOKEN_TRUST_MS - 1)
+    await lookUp("a", TOKEN_TRUST_MS)
+    await lookUp("a", 5) // the clock was set back
+    await lookUp("b", 6)
+    await lookUp("c", 7)
+    await lookUp("b", 8)
+    await lookUp("a", 9)
     memory.delete("a")
-    await look("a", 10)
+    await lookUp("a", 10)
     expect(fetches).toEqual(["a@0", `a@${TOKEN_TRUST_MS}`, "a@5", "b@6", "c@7", "a@9", "a@10"])
     await expect(memory.getOrFetch("d", 0, () => Promise.reject(new Error("away")))).rejects.toThrow("away")
-    await look("d", 1)
+    await lookUp("d", 1)
     expect(fetches.at(-1)).toBe("d@1")
   })
 })
@@ -443,7 +443,7 @@ describe("revoking", () => {
     expect(await revokeTokens(await tokenOf("au9i", "ada", -60))).toEqual(refusal(401, "token_expired"))
     expect(await revokeTokens("rubbish")).toEqual(refusal(401, "token_invalid"))
     const token = await tokenOf("au9i", "ada")
-    const ask = (origin: string) =>
+    const sendRequest = (origin: string) =>
       call("/v1/tokens/revoke", {
         method: "POST",
         token,
@@ -451,9 +451,11 @@ describe("revoking", () => {
         headers: { origin },
         env: { ALLOWED_ORIGINS: "https://b.example" },
       })
-    expect(await ask("https://evil.example")).toEqual(refusal(403, "origin_denied"))
+    expect(await sendRequest("https://evil.example")).toEqual(refusal(403, "origin_denied"))
     expect(await listSessions(token)).toMatchObject({ status: 200 })
-    expect((await ask("https://b.example")).headers.get("access-control-allow-origin")).toBe("https://b.example")
+    expect((await sendRequest("https://b.example")).headers.get("access-control-allow-origin")).toBe(
+      "https://b.example",
+    )
     expect(await listSessions(token)).toEqual(REVOKED)
     expect(await call("/v1/tokens/revoke", { token })).toEqual(refusal(404, "route_unknown"))
     expect(await call("/v1/tokens", { token })).toEqual(refusal(404, "route_unknown"))

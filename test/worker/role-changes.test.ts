@@ -46,13 +46,13 @@ describe("a user of an issuer who gets a lower role", () => {
     const provider = await startProvider()
     await registerIssuer(tenant, provider)
     const user = await createForeignUserId(provider.issuer, "sub", "ada")
-    const sign = () => provider.sign({ payload: foreignClaims(provider, { exp: nowSeconds() + 3600 }) })
-    const id = await makeSession(await sign())
+    const signToken = () => provider.sign({ payload: foreignClaims(provider, { exp: nowSeconds() + 3600 }) })
+    const id = await makeSession(await signToken())
     // `iat` is in whole seconds, so a token issued in this second would be revoked with the others.
     const signNext = async () => {
       const begun = nowSeconds()
       await expect.poll(nowSeconds).toBeGreaterThan(begun)
-      return await sign()
+      return await signToken()
     }
     return { id, user, signNext }
   }
@@ -157,9 +157,9 @@ describe("a role that the provider sends", () => {
 
   test("[US12] is listed as the provider last sent it; without the claim, the list decides", async () => {
     const { provider, browser, user } = await claimedRole("us12b")
-    const sign = (role: string) => provider.sign({ payload: foreignClaims(provider, { sub: "admin-adi", role }) })
+    const signToken = (role: string) => provider.sign({ payload: foreignClaims(provider, { sub: "admin-adi", role }) })
     advanceClock(TOKEN_TRUST_MS)
-    expect((await call("/v1/sessions", { token: await sign("viewer") })).status).toBe(200)
+    expect((await call("/v1/sessions", { token: await signToken("viewer") })).status).toBe(200)
     expect(await env.TENANT.getByName("us12b").findUser(user)).toMatchObject({ role: "viewer" })
     await registerIssuer("us12b", provider)
     expect((await patchRole("us12b", user, "member")).json.role).toBe("member")

@@ -55,11 +55,11 @@ async function untilBackedUp(tenant: string): Promise<string> {
 
 /** Copies a backup out of the bucket, as an operator does. */
 async function readArchive(folder: string): Promise<Archive> {
-  const read = async (n: number) =>
+  const readPart = async (n: number) =>
     new Uint8Array(await ((await bucket.get(`${folder}${n}`)) as R2ObjectBody).arrayBuffer())
-  const manifest = new TextDecoder().decode(await read(0))
+  const manifest = new TextDecoder().decode(await readPart(0))
   const { files } = JSON.parse(manifest) as { files: { n: number }[] }
-  return { manifest, files: await Promise.all(files.map(({ n }) => read(n))) }
+  return { manifest, files: await Promise.all(files.map(({ n }) => readPart(n))) }
 }
 
 describe("a tick of the cron trigger", () => {

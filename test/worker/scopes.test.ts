@@ -60,7 +60,7 @@ describe("scopes", () => {
   })
 
   test("[AU10] tokens with an unknown scope, or with scope external but no session, are invalid", async () => {
-    const sign = (more: object) =>
+    const signToken = (more: object) =>
       new SignJWT({ tenant: "au10b", sub: "ada", exp: nowSeconds() + 600, ...more })
         .setProtectedHeader({ alg: "HS256" })
         .sign(new TextEncoder().encode(SECRET))
@@ -70,7 +70,7 @@ describe("scopes", () => {
       { scope: "external", session: "a b" },
       { scope: 1 },
     ]) {
-      expect(await verifyToken(await sign(more), SECRET, Date.now())).toEqual({
+      expect(await verifyToken(await signToken(more), SECRET, Date.now())).toEqual({
         ok: false,
         fault: { reason: "token_invalid" },
       })
@@ -110,13 +110,13 @@ describe("a token for an external producer", () => {
     const token = await tokenOf("au11b", "ada")
     const id = await makeSession(token)
     const [one, two] = [await externalToken(id, token), await externalToken(id, token)]
-    const revoke = (who: string, body: string) => call("/v1/tokens/revoke", { method: "POST", token: who, body })
-    expect(await revoke(one, '{"all":true}')).toEqual(DENIED)
-    expect(await revoke(await createScopedToken("au11b", "external", id, null), "{}")).toEqual(DENIED)
-    expect(await revoke(one, "{}")).toMatchObject({ status: 200, json: { revoked: "token" } })
+    const revokeTokens = (who: string, body: string) => call("/v1/tokens/revoke", { method: "POST", token: who, body })
+    expect(await revokeTokens(one, '{"all":true}')).toEqual(DENIED)
+    expect(await revokeTokens(await createScopedToken("au11b", "external", id, null), "{}")).toEqual(DENIED)
+    expect(await revokeTokens(one, "{}")).toMatchObject({ status: 200, json: { revoked: "token" } })
     expect(await sendMessage(id, one)).toEqual(refusal(401, "token_revoked"))
     expect(await sendMessage(id, two)).toMatchObject({ status: 200 })
-    expect(await revoke(token, '{"all":true}')).toMatchObject({ status: 200 })
+    expect(await revokeTokens(token, '{"all":true}')).toMatchObject({ status: 200 })
     expect(await sendMessage(id, two)).toEqual(refusal(401, "token_revoked"))
   })
 
@@ -124,15 +124,15 @@ describe("a token for an external producer", () => {
     vi.useFakeTimers({ toFake: ["Date"] })
     const token = await tokenOf("au11c", "ada")
     const id = await makeSession(token)
-    const sending = async (outside: string) => {
+    const startSending = async (outside: string) => {
       const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
       const init = { method: "POST", headers: { authorization: `Bearer ${outside}` }, body: readable }
       const answer = SELF.fetch(`${HOST}/external/sessions/${id}/events?responseId=r1`, init)
       const writer = writable.getWriter()
-      const send = (text: string) => writer.write(new TextEncoder().encode(text)).catch(() => {})
-      return { answer, send }
+      const sendText = (text: string) => writer.write(new TextEncoder().encode(text)).catch(() => {})
+      return { answer, send: sendText }
     }
-    const first = await sending(await externalToken(id, token))
+    const first = await startSending(await externalToken(id, token))
     await first.send('{"type":"text_delta","delta":"a"}\n')
     await expect.poll(async () => (await call("/v1/sessions", { token })).status).toBe(200)
     await expect
@@ -144,7 +144,7 @@ describe("a token for an external producer", () => {
     const later = await tokenOf("au11c", "ada")
     const lastContent = async () =>
       (await call(`/v1/sessions/${id}/conversation/recent`, { token: later })).json.messages[0].content
-    const second = await sending(await externalToken(id, later, '{"seconds":60}'))
+    const second = await startSending(await externalToken(id, later, '{"seconds":60}'))
     // The server accepts its first record before the token expires.
     await second.send('{"type":"text_delta","delta":"b"}\n')
     await expect.poll(lastContent).toBe("ab")

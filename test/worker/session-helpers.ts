@@ -46,9 +46,9 @@ export function rowsIn(id: string): Promise<Record<string, number>> {
     const tables = state.storage.sql.exec<{ name: string }>(
       "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\'",
     )
-    const count = (name: string): number =>
+    const countRows = (name: string): number =>
       Number(state.storage.sql.exec(`SELECT count(*) AS n FROM ${name}`).one()["n"])
-    return Object.fromEntries(tables.toArray().map(({ name }) => [name, count(name)]))
+    return Object.fromEntries(tables.toArray().map(({ name }) => [name, countRows(name)]))
   })
 }
 

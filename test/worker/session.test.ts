@@ -226,7 +226,7 @@ describe("history", () => {
   })
 
   test("[HI3] [ST6] a page, and finding the last seq on a wake, read the same rows in a long session and a short one", async () => {
-    const reads = async (turns: number): Promise<number[]> => {
+    const countReads = async (turns: number): Promise<number[]> => {
       const id = await freshSession()
       await fillSession(id, turns)
       return runInDurableObject(sessionOf(id), (_object, state) => {
@@ -237,7 +237,7 @@ describe("history", () => {
         return [wake, store.countRows().read - wake]
       })
     }
-    const [short, long] = [await reads(50), await reads(1_000)]
+    const [short, long] = [await countReads(50), await countReads(1_000)]
     expect(long).toEqual(short)
     expect(short[1]).toBeLessThanOrEqual(130)
   })

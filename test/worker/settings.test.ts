@@ -133,14 +133,14 @@ describe("valid entries", () => {
   })
 
   test("[SE2] are limited in number, and an unknown list is refused", async () => {
-    const hosts = (count: number) => Array.from({ length: count }, (_, n) => `h${n}.example.com`)
-    const origins = hosts(MAX_EMBED_ORIGINS).map((host) => `https://${host}`)
-    expect((await putSettings("se-full", { embed_origins: origins, media_hosts: hosts(MAX_MEDIA_HOSTS) })).status).toBe(
-      200,
-    )
+    const createHosts = (count: number) => Array.from({ length: count }, (_, n) => `h${n}.example.com`)
+    const origins = createHosts(MAX_EMBED_ORIGINS).map((host) => `https://${host}`)
+    expect(
+      (await putSettings("se-full", { embed_origins: origins, media_hosts: createHosts(MAX_MEDIA_HOSTS) })).status,
+    ).toBe(200)
     const more = { embed_origins: [...origins, "https://one.example.com"] }
     expect(await putSettings("se-full", more)).toEqual(refusal(400, "field_invalid"))
-    expect(await putSettings("se-full", { media_hosts: hosts(MAX_MEDIA_HOSTS + 1) })).toEqual(
+    expect(await putSettings("se-full", { media_hosts: createHosts(MAX_MEDIA_HOSTS + 1) })).toEqual(
       refusal(400, "field_invalid"),
     )
     expect(await putSettings("se-full", { embed_origin: [] })).toEqual(refusal(400, "field_invalid"))
@@ -151,17 +151,17 @@ describe("valid entries", () => {
 test("[SE3] a session gets the allowed origins and hosts when a page opens it, like its agent", async () => {
   const claims = { tenant: "se-session", user: "ada", expires: nowSeconds() + 600, token: "t", issued: 0 }
   await sessionOf("s1", claims).create(claims, "s1", "")
-  const known = () =>
+  const readKnown = () =>
     runInDurableObject(sessionOf("s1", claims), (_object, { storage }) => {
       const [row] = storage.sql.exec("SELECT agent FROM session").toArray()
       return JSON.parse(String(row?.["agent"])).settings
     })
-  expect(await known()).toBeUndefined()
+  expect(await readKnown()).toBeUndefined()
   const allowed = { embed_origins: ["https://charts.example.com"], media_hosts: [] }
   await putSettings("se-session", allowed)
   await connect("s1", claims)
-  await expect.poll(known).toEqual(allowed)
+  await expect.poll(readKnown).toEqual(allowed)
   await putSettings("se-session", {})
   await connect("s1", claims)
-  await expect.poll(known).toBeUndefined()
+  await expect.poll(readKnown).toBeUndefined()
 })

@@ -21,17 +21,17 @@ const sessionOf = (tenant: string, id: string) => env.SESSION.getByName(`${tenan
 /** Returns the directory's count of the user's bytes, which must equal the sum over the sessions. */
 const countUser = (tenant: string, user: string) =>
   runInDurableObject(directoryOf(tenant, user), (_object, { storage: { sql } }) => {
-    const read = (query: string) => Number(sql.exec(query).one()["n"])
-    const sum = read("SELECT coalesce(sum(bytes), 0) AS n FROM session_bytes")
-    expect(read("SELECT coalesce(sum(bytes), 0) AS n FROM user_bytes")).toBe(sum)
+    const readCount = (query: string) => Number(sql.exec(query).one()["n"])
+    const sum = readCount("SELECT coalesce(sum(bytes), 0) AS n FROM session_bytes")
+    expect(readCount("SELECT coalesce(sum(bytes), 0) AS n FROM user_bytes")).toBe(sum)
     return sum
   })
 
 const countTenant = (tenant: string) =>
   runInDurableObject(env.TENANT.getByName(tenant), (_object, { storage: { sql } }) => {
-    const read = (query: string) => Number(sql.exec(query).one()["n"])
-    const sum = read("SELECT coalesce(sum(bytes), 0) AS n FROM user_bytes")
-    expect(read("SELECT coalesce(sum(bytes), 0) AS n FROM tenant_bytes")).toBe(sum)
+    const readCount = (query: string) => Number(sql.exec(query).one()["n"])
+    const sum = readCount("SELECT coalesce(sum(bytes), 0) AS n FROM user_bytes")
+    expect(readCount("SELECT coalesce(sum(bytes), 0) AS n FROM tenant_bytes")).toBe(sum)
     return sum
   })
 
@@ -92,12 +92,12 @@ describe("a user", () => {
       const claims = claimsOf(tenant, user)
       const ids = ["s0", "s1", "s2"]
       const pending: string[][] = [[], [], []]
-      const create = async (at: number) => {
+      const createSessionAt = async (at: number) => {
         const id = ids[at] ?? ""
         await directoryOf(tenant, user).addSession(id, "", 1)
         await sessionOf(tenant, id).create(claims, id, "")
       }
-      for (const at of ids.keys()) await create(at)
+      for (const at of ids.keys()) await createSessionAt(at)
       for (const { what, session: at, size } of steps) {
         const stub = sessionOf(tenant, ids[at] ?? "")
         if (what === "reserve") {
@@ -109,7 +109,7 @@ describe("a user", () => {
           await stub.erase(claims)
           await directoryOf(tenant, user).removeSession(ids[at] ?? "")
           pending[at] = []
-          await create(at)
+          await createSessionAt(at)
         } else {
           const [id, bytes] = (pending[at]?.pop() ?? "").split(" ")
           if (id === undefined || id === "") continue
@@ -146,10 +146,11 @@ describe("a user", () => {
   test("[LI10] keeps the newer count when an older report arrives", async () => {
     const [tenant, user] = [createName(), "ada"]
     const directory = directoryOf(tenant, user)
-    const report = (bytes: number, n: number) => directory.reportBytes({ session: "s", bytes, n, isRequired: false })
-    expect(await report(10, 5)).toEqual(succeed(5))
-    expect(await report(99, 4)).toEqual(succeed(5))
-    expect(await report(99, 5)).toEqual(succeed(5))
+    const reportSize = (bytes: number, n: number) =>
+      directory.reportBytes({ session: "s", bytes, n, isRequired: false })
+    expect(await reportSize(10, 5)).toEqual(succeed(5))
+    expect(await reportSize(99, 4)).toEqual(succeed(5))
+    expect(await reportSize(99, 5)).toEqual(succeed(5))
     expect(await countUser(tenant, user)).toBe(10)
     await directory.removeBytes("s")
     await directory.removeBytes("s")
@@ -259,17 +260,17 @@ describe("a tenant", () => {
   test("[LI11] growth over the tenant's limit is refused, and bytes that are already stored are counted", async () => {
     const tenant = createName()
     const owner = env.TENANT.getByName(tenant)
-    const tell = (user: string, bytes: number, n: number, isRequired: boolean) =>
+    const tellSize = (user: string, bytes: number, n: number, isRequired: boolean) =>
       owner.tellUserBytes({ user, bytes, n, isRequired })
-    expect(await tell("a", MAX_TENANT_STORED_BYTES, 1, false)).toEqual(succeed(1))
-    expect(await tell("b", 1, 1, false)).toEqual(fail({ reason: "tenant_storage_full" }))
-    expect(await tell("b", 1, 1, true)).toEqual(succeed(1))
+    expect(await tellSize("a", MAX_TENANT_STORED_BYTES, 1, false)).toEqual(succeed(1))
+    expect(await tellSize("b", 1, 1, false)).toEqual(fail({ reason: "tenant_storage_full" }))
+    expect(await tellSize("b", 1, 1, true)).toEqual(succeed(1))
     // A decrease is always accepted.
-    expect(await tell("a", 10, 2, false)).toEqual(succeed(2))
+    expect(await tellSize("a", 10, 2, false)).toEqual(succeed(2))
     expect(await countTenant(tenant)).toBe(11)
     const directory = directoryOf(tenant, "c")
     const more = { session: "s", bytes: TENANT_STEP_BYTES, n: 1, isRequired: false }
-    await tell("a", MAX_TENANT_STORED_BYTES, 3, true)
+    await tellSize("a", MAX_TENANT_STORED_BYTES, 3, true)
     expect(await directory.reportBytes(more)).toEqual(fail({ reason: "tenant_storage_full" }))
     expect(await countUser(tenant, "c")).toBe(0)
   })

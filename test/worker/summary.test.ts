@@ -66,16 +66,16 @@ describe("what is summarised", () => {
   })
 
   test("[TU9] an earlier summary is never lost, however long the later turns are", () => {
-    const long = (id: string, tokens: number): Message[] => [
+    const createLong = (id: string, tokens: number): Message[] => [
       userMessage(`${id} ${"x".repeat(tokens * 4 - 8)}`),
       answerMessage("ok"),
     ]
     const messages = [
       ...turnsOf(2),
-      ...long("q2", 100),
-      ...long("q3", 300),
-      ...long("q4", 300),
-      ...long("q5", 700),
+      ...createLong("q2", 100),
+      ...createLong("q3", 300),
+      ...createLong("q4", 300),
+      ...createLong("q5", 700),
       userMessage("now"),
     ]
     messages[5] = { ...(messages[5] as Message), summary: { text: "THE OLD SUMMARY", upto: 4 } }
@@ -124,11 +124,11 @@ test("[TU6] tokens are estimated: one per four letters, one per ideograph", () =
 test("[TU6] the tokens of a prompt and its tools equal the tokens of their texts, however often they are counted", () => {
   const specOf = (name: string) => ({ name, description: "x".repeat(400), parameters: {} })
   const [one, two] = [[specOf("a")], [specOf("a"), specOf("b")]]
-  const expected = (system: string, tools: readonly object[]) =>
+  const estimateExpected = (system: string, tools: readonly object[]) =>
     estimateTokens(system) + estimateTokens(JSON.stringify(tools))
   for (const system of ["", "short", "long ".repeat(50), "short"]) {
-    expect(estimatePromptTokens(system, one)).toBe(expected(system, one))
-    expect(estimatePromptTokens(system, two)).toBe(expected(system, two))
+    expect(estimatePromptTokens(system, one)).toBe(estimateExpected(system, one))
+    expect(estimatePromptTokens(system, two)).toBe(estimateExpected(system, two))
   }
 })
 

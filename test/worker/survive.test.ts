@@ -173,9 +173,9 @@ describe("side effects", () => {
     await beginTurn(client, "q1", script([say("I pay. "), effect], [say("It was cut.")]), 2)
     await expect.poll(() => countDispatched(key)).toBe(1)
     await runInDurableObject(sessionOf(id), (_object, state) => state.abort("killed")).catch(() => {})
-    const answer = async () => (await pageOf(id)).messages[1]
-    await expect.poll(async () => (await answer())?.status).toBe("completed")
-    expect(toolsIn(await answer())).toMatchObject([{ status: "interrupted", error: { code: "tool_interrupted" } }])
+    const readAnswer = async () => (await pageOf(id)).messages[1]
+    await expect.poll(async () => (await readAnswer())?.status).toBe("completed")
+    expect(toolsIn(await readAnswer())).toMatchObject([{ status: "interrupted", error: { code: "tool_interrupted" } }])
     expect(await countDispatched(key)).toBe(1)
   })
 

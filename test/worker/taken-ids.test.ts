@@ -19,16 +19,16 @@ const sendMessage = (id: string, token: string, content: string) =>
 /** Returns everything that a user sees of this session, from creation to erasure. Ids and times are masked. */
 async function tryOut(id: string, token: string) {
   const seen: unknown[] = []
-  const add = ({ status, json, text }: { status: number; json: unknown; text: string }) =>
+  const addSeen = ({ status, json, text }: { status: number; json: unknown; text: string }) =>
     seen.push({
       status,
       body: JSON.stringify(json ?? text)
         .replace(/"[\w-]{20,}"/g, "*")
         .replace(/\d{4}-[\d-]+T[\d:.]+Z/g, "time"),
     })
-  const plain = async (path: string, options: Parameters<typeof call>[1] = {}) =>
-    add(await call(`/v1/sessions${path}`, { token, ...options }))
-  add(await readRecent(id, token))
+  const callPlain = async (path: string, options: Parameters<typeof call>[1] = {}) =>
+    addSeen(await call(`/v1/sessions${path}`, { token, ...options }))
+  addSeen(await readRecent(id, token))
   const made = await createSession(token, { id, title: "Mine" })
   seen.push({ status: made.status, id: made.json?.id, title: made.json?.title })
   const again = await createSession(token, { id, title: "Other" })
@@ -53,13 +53,13 @@ async function tryOut(id: string, token: string) {
   const issued = await call(`/v1/sessions/${id}/external-token`, { method: "POST", token })
   const external = { method: "POST", token: issued.json.token, body: '{"text":"outside"}' }
   seen.push((await call(`/external/sessions/${id}/messages`, external)).status)
-  await plain(`/${id}`, { method: "PATCH", body: '{"title":"New"}' })
+  await callPlain(`/${id}`, { method: "PATCH", body: '{"title":"New"}' })
   const list = await call("/v1/sessions", { token })
   seen.push(list.json.sessions.map((one: { id: string; title: string }) => ({ id: one.id, title: one.title })))
-  await plain(`/${id}`, { method: "DELETE" })
+  await callPlain(`/${id}`, { method: "DELETE" })
   await expect.poll(() => connection.closed).toBe(4404)
-  await plain(`/${id}/conversation/recent`)
-  await plain(`/${id}`, { method: "DELETE" })
+  await callPlain(`/${id}/conversation/recent`)
+  await callPlain(`/${id}`, { method: "DELETE" })
   seen.push((await call("/v1/sessions", { token })).json.sessions)
   return seen
 }

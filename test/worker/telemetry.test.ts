@@ -380,26 +380,27 @@ describe("data points", () => {
     const METRICS = { writeDataPoint: (point: unknown) => void points.push(point) }
     const token = await tokenOf("acme", "ada")
     const session = await makeSession(token)
-    const at = async (path: string, options: object = {}) => await request(path, { ...options, env: { METRICS } })
-    await at(`/v1/sessions/${session}/conversation/recent?limit=5`, { token })
-    await at("/v1/sessions/secret-name/conversation/recent", { token })
-    await at("/v1/unknown/secret-name", { token })
-    await at("/media/secret-name?token=secret", {})
-    await at("/healthz", { method: "HEAD" })
-    await at("/v1/secret-page", { method: "PROPFIND" })
+    const requestAt = async (path: string, options: object = {}) =>
+      await request(path, { ...options, env: { METRICS } })
+    await requestAt(`/v1/sessions/${session}/conversation/recent?limit=5`, { token })
+    await requestAt("/v1/sessions/secret-name/conversation/recent", { token })
+    await requestAt("/v1/unknown/secret-name", { token })
+    await requestAt("/media/secret-name?token=secret", {})
+    await requestAt("/healthz", { method: "HEAD" })
+    await requestAt("/v1/secret-page", { method: "PROPFIND" })
     const RECENT = "/v1/sessions/:id/conversation/recent"
-    const point = (tenant: string, method: string, route: string, status: number) => ({
+    const createPoint = (tenant: string, method: string, route: string, status: number) => ({
       indexes: [tenant],
       blobs: ["request", method, route],
       doubles: [status, expect.any(Number)],
     })
     expect(points).toEqual([
-      point("acme", "GET", RECENT, 200),
-      point("acme", "GET", RECENT, 404),
-      point("", "GET", "other", 404),
-      point("", "GET", "/media/:id", 403),
-      point("", "HEAD", "/healthz", 200),
-      point("", "OTHER", "other", 404),
+      createPoint("acme", "GET", RECENT, 200),
+      createPoint("acme", "GET", RECENT, 404),
+      createPoint("", "GET", "other", 404),
+      createPoint("", "GET", "/media/:id", 403),
+      createPoint("", "HEAD", "/healthz", 200),
+      createPoint("", "OTHER", "other", 404),
     ])
     expect(JSON.stringify(points)).not.toContain("secret")
   })
@@ -411,9 +412,9 @@ describe("data points", () => {
     await openSocket(session, token)
     const body = JSON.stringify({ id: "q1", content: script([say("Hi.")]) })
     await request(`/v1/sessions/${session}/messages`, { method: "POST", token, body })
-    const blobs = () => linesOf(lines, "point").map((line) => line["blobs"])
-    await expect.poll(blobs).toContainEqual(["turn", "general", "scripted", "scripted", "completed", ""])
-    expect(blobs()).toContainEqual(["request", "GET", "/v1/sessions/:id/socket"])
+    const listBlobs = () => linesOf(lines, "point").map((line) => line["blobs"])
+    await expect.poll(listBlobs).toContainEqual(["turn", "general", "scripted", "scripted", "completed", ""])
+    expect(listBlobs()).toContainEqual(["request", "GET", "/v1/sessions/:id/socket"])
     const turn = linesOf(lines, "point").find((line) => (line["blobs"] as string[])[0] === "turn")
     expect(turn?.["doubles"]).toHaveLength(6)
   })

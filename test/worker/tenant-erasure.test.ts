@@ -58,13 +58,13 @@ const listSessions = (token: string) => call("/v1/sessions", { token })
 
 async function untilReceipt(tenant: string, id: string) {
   const token = await ownerToken(tenant)
-  const read = async () => (await call(`/v1/tenant/receipts/${id}`, { token })).json
+  const readReceipt = async () => (await call(`/v1/tenant/receipts/${id}`, { token })).json
   const isDone = async () => {
     await skipWait(tenant)
-    return (await read()).state === "done"
+    return (await readReceipt()).state === "done"
   }
   await expect.poll(isDone, { timeout: 40_000 }).toBe(true)
-  return await read()
+  return await readReceipt()
 }
 
 describe("a user who is erased", () => {
@@ -106,16 +106,16 @@ describe("a user who is erased", () => {
   test("[LV4] can't be the last owner, and can be an owner only if an owner requests it; members can't request it", async () => {
     await registerUser("lv-roles", "boss", "owner")
     await registerUser("lv-roles", "ada")
-    const erase = async (user: string, by: string, role: "owner" | "admin" | "member") =>
+    const eraseUser = async (user: string, by: string, role: "owner" | "admin" | "member") =>
       await call(`/v1/users/${user}`, { method: "DELETE", token: await roleToken("lv-roles", by, role) })
-    expect(await erase("boss", "boss", "owner")).toEqual(refusal(409, "last_owner"))
-    expect(await erase("boss", "root", "admin")).toEqual(refusal(403, "scope_denied"))
-    expect(await erase("ada", "ada", "member")).toEqual(refusal(403, "scope_denied"))
-    expect(await erase("nobody", "boss", "owner")).toEqual(refusal(404, "user_unknown"))
-    expect(await erase("a.b", "boss", "owner")).toEqual(refusal(404, "user_unknown"))
+    expect(await eraseUser("boss", "boss", "owner")).toEqual(refusal(409, "last_owner"))
+    expect(await eraseUser("boss", "root", "admin")).toEqual(refusal(403, "scope_denied"))
+    expect(await eraseUser("ada", "ada", "member")).toEqual(refusal(403, "scope_denied"))
+    expect(await eraseUser("nobody", "boss", "owner")).toEqual(refusal(404, "user_unknown"))
+    expect(await eraseUser("a.b", "boss", "owner")).toEqual(refusal(404, "user_unknown"))
     await registerUser("lv-roles", "second", "owner")
-    expect((await erase("boss", "second", "owner")).status).toBe(202)
-    expect(await erase("second", "second", "owner")).toEqual(refusal(409, "last_owner"))
+    expect((await eraseUser("boss", "second", "owner")).status).toBe(202)
+    expect(await eraseUser("second", "second", "owner")).toEqual(refusal(409, "last_owner"))
   })
 
   test("[LV2] also loses rows that a late request creates while tokens are still trusted", async () => {
@@ -143,9 +143,9 @@ describe("a user who is erased", () => {
     const token = await roleToken("lv-link", "ada", "member")
     const id = await makeSession(token)
     const body = JSON.stringify({ urls: ["https://example.com/a.png"] })
-    const sign = async () =>
+    const signHref = async () =>
       (await call(`/v1/sessions/${id}/media/sign`, { method: "POST", token, body })).json.signed[0].href as string
-    const href = await sign()
+    const href = await signHref()
     const erased = await call("/v1/users/ada", { method: "DELETE", token: await ownerToken("lv-link") })
     await untilReceipt("lv-link", erased.json.id)
     // As in an isolate that has not asked before.
@@ -234,10 +234,11 @@ describe("a tenant that leaves", () => {
     await askQuestion(ada.sessions[0] ?? "", ada.token, "/say still here")
   })
 
-  test("[LV7] [LV8] is erased when its grace period ends; only its tombstone and its receipt stay", async () => {
+  test("[LV7] [LV8] [DP13] is erased when its grace period ends; only its tombstone, its receipt and the page's files stay", async () => {
     await registerUser("lv-gone", "boss", "owner")
     const users = [await fillUser("lv-gone", "ada"), await fillUser("lv-gone", "bob")]
     await exportTenant("lv-gone")
+    await env.MEDIA.put("~page/index-12345678.js", "export {}")
     const connection = await openSocket(users[0]?.sessions[0] ?? "", users[0]?.token ?? "")
     expect((await leaveTenant(await ownerToken("lv-gone"), "lv-gone")).status).toBe(202)
     const hasReceipt = async () => {
@@ -253,6 +254,7 @@ describe("a tenant that leaves", () => {
     expect(await listRows(env.DIRECTORY, directories)).toEqual([])
     expect(await listRows(env.TENANT, ["lv-gone"])).toEqual(["standing 1"])
     expect(await keysOf("lv-gone/")).toEqual([])
+    expect(await keysOf("~page/")).toEqual(["~page/index-12345678.js"])
     // Nobody has access, nothing starts again, and the operator has the receipt.
     for (const token of [users[0]?.token, await ownerToken("lv-gone")])
       expect(await call("/v1/sessions", { token: token ?? "" })).toEqual(refusal(410, "tenant_erased"))

@@ -95,8 +95,8 @@ describe("a tenant that is exported", () => {
     await importTenant("tx-agents2", archive)
     const [old, ada] = [await roleToken("tx-agents", "ada", "member"), await roleToken("tx-agents2", "ada", "member")]
     const { id } = (await listOf(ada)).at(-1)
-    const asked = (lines: readonly string[]) => JSON.stringify(lines).match(/agent-[0-9a-f]{32}/)?.[0] ?? ""
-    const agentSession = asked(await exportSession(id, ada))
+    const findAgentSession = (lines: readonly string[]) => JSON.stringify(lines).match(/agent-[0-9a-f]{32}/)?.[0] ?? ""
+    const agentSession = findAgentSession(await exportSession(id, ada))
     expect(agentSession).toMatch(/^agent-/)
     expect(await exportSession(agentSession, ada)).toEqual(await exportSession(agentSession, old))
     const before = (await exportSession(agentSession, ada)).length
@@ -124,7 +124,7 @@ describe("an archive that was changed", () => {
   test("[TX3] is refused as a whole, whether manifest, seal or file was changed, and nothing is written", async () => {
     const { manifest, files } = await smallArchive("tx-small")
     const token = await ownerToken("tx-refuses")
-    const start = (body: string) => call("/v1/tenant/import", { method: "POST", token, body })
+    const startImport = (body: string) => call("/v1/tenant/import", { method: "POST", token, body })
     const content = JSON.parse(manifest)
     const changed = [
       [{ ...content, tally: { ...content.tally, users: 9 } }, "seal"],
@@ -139,9 +139,9 @@ describe("an archive that was changed", () => {
       [{}, "shape"],
     ] as const
     for (const [body, because] of changed)
-      expect(await start(JSON.stringify(body))).toEqual(refusal(422, "archive_refused", because))
-    expect(await start("no json")).toEqual(refusal(422, "archive_refused", "shape"))
-    const { id } = (await start(manifest)).json
+      expect(await startImport(JSON.stringify(body))).toEqual(refusal(422, "archive_refused", because))
+    expect(await startImport("no json")).toEqual(refusal(422, "archive_refused", "shape"))
+    const { id } = (await startImport(manifest)).json
     const file = files[0] ?? new Uint8Array()
     for (const bytes of [
       flipByte(file, 40),

@@ -5,6 +5,8 @@ import { describe, expect, test } from "vitest"
 import type { Env } from "../../worker/env.ts"
 import { REQUESTS_PER_SLICE, runExportSlice } from "../../worker/leaving/export-job.ts"
 import { type Job, JobRows } from "../../worker/leaving/job-rows.ts"
+import { TenantHost } from "../../worker/tenant/tenant-host.ts"
+import { ObjectTables } from "../../worker/platform/migrate.ts"
 import { createTenantContent } from "../../worker/tenant/tenant-content.ts"
 import { watchCalls } from "../support/watch-calls.ts"
 import { png, postFile } from "./files.ts"
@@ -27,20 +29,20 @@ const tenantStubOf = (tenant: string) => env.TENANT.getByName(tenant)
 async function dieAtCall(tenant: string, n: number): Promise<void> {
   await runInDurableObject(tenantStubOf(tenant), (object, state) => {
     let calls = 0
-    const count = (): void => {
+    const countCall = (): void => {
       calls += 1
       if (calls === n) state.abort(`killed at call ${n}`)
     }
-    const watch = <T extends object>(target: T): T => watchCalls(target, count)
+    const watchTarget = <T extends object>(target: T): T => watchCalls(target, countCall)
     const own = object as unknown as { env: object }
     const namespaces = { SESSION: env.SESSION, DIRECTORY: env.DIRECTORY }
     const watched = Object.entries(namespaces).map(([name, namespace]) => [
       name,
-      { getByName: (id: string) => watch(namespace.getByName(id)) },
+      { getByName: (id: string) => watchTarget(namespace.getByName(id)) },
     ])
     const buckets = [
-      ["MEDIA", watch(env.MEDIA)],
-      ["BACKUP", watch(env.BACKUP as R2Bucket)],
+      ["MEDIA", watchTarget(env.MEDIA)],
+      ["BACKUP", watchTarget(env.BACKUP as R2Bucket)],
     ]
     for (const [name, value] of [...watched, ...buckets]) Reflect.set(own.env, name as string, value)
     return undefined
@@ -80,18 +82,24 @@ async function fillTenant(tenant: string): Promise<string[]> {
 
 /** Returns the number of calls that each slice of an export makes to other objects and to the bucket. */
 async function countCalls(tenant: string): Promise<number[]> {
-  return await runInDurableObject(tenantStubOf(tenant), async (_object, { storage }) => {
+  return await runInDurableObject(tenantStubOf(tenant), async (_object, state) => {
+    const { storage } = state
     let calls = 0
-    const count = (): void => {
+    const countCall = (): void => {
       calls += 1
     }
-    const watch = <T extends object>(target: T): T => watchCalls(target, count)
+    const watchTarget = <T extends object>(target: T): T => watchCalls(target, countCall)
     const byName = (namespace: { getByName: (id: string) => object }) => ({
-      getByName: (id: string) => watch(namespace.getByName(id)),
+      getByName: (id: string) => watchTarget(namespace.getByName(id)),
     })
-    const watched = { ...env, SESSION: byName(env.SESSION), DIRECTORY: byName(env.DIRECTORY), MEDIA: watch(env.MEDIA) }
+    const watched = {
+      ...env,
+      SESSION: byName(env.SESSION),
+      DIRECTORY: byName(env.DIRECTORY),
+      MEDIA: watchTarget(env.MEDIA),
+    }
     const rows = new JobRows(storage.sql)
-    const content = createTenantContent(env, storage.sql, tenant)
+    const content = createTenantContent(new TenantHost(state, env, new ObjectTables(storage, []), () => {}))
     const host = { env: watched as unknown as Env, storage, rows, content, armAlarm: () => {}, now: Date.now }
     const times = { created: 0, expires: null, due: Number.MAX_SAFE_INTEGER }
     rows.add({ id: "counted", kind: "export", state: "running", tenant, target: tenant, ...times })
@@ -138,8 +146,8 @@ describe("a job that is killed at every step", () => {
     const token = await ownerToken("kill-to")
     const started = (await call("/v1/tenant/import", { method: "POST", token, body: archive.manifest })).json
     for (const [i, file] of archive.files.entries()) await uploadFile(started.id, i + 1, file, token)
-    const state = async () => (await tenantStubOf("kill-to").findImport(started.id))?.state
-    expect(await runKilled("kill-to", async () => (await state()) !== "running")).toBeGreaterThan(1)
+    const readState = async () => (await tenantStubOf("kill-to").findImport(started.id))?.state
+    expect(await runKilled("kill-to", async () => (await readState()) !== "running")).toBeGreaterThan(1)
     expect(await tenantStubOf("kill-to").findImport(started.id)).toMatchObject({ state: "done", tally, skipped: 0 })
     const [before, after] = [await roleToken("kill-from", "ada", "member"), await roleToken("kill-to", "ada", "member")]
     for (const session of sessions)
@@ -150,9 +158,9 @@ describe("a job that is killed at every step", () => {
   test("[BK3] writes a scheduled backup once, with its manifest last", async () => {
     await fillTenant("kill-backup")
     expect(await tenantStubOf("kill-backup").startBackup("kill-backup", 0)).toBe("started")
-    const find = async () => (await tenantStubOf("kill-backup").listBackups())[0]
-    expect(await runKilled("kill-backup", async () => (await find())?.state === "done")).toBeGreaterThan(2)
-    const backup = await find()
+    const findBackup = async () => (await tenantStubOf("kill-backup").listBackups())[0]
+    expect(await runKilled("kill-backup", async () => (await findBackup())?.state === "done")).toBeGreaterThan(2)
+    const backup = await findBackup()
     const { objects } = await (env.BACKUP as R2Bucket).list({ prefix: backup?.folder ?? "none" })
     expect(objects.map(({ key }) => key.split("/").at(-1))).toEqual(["0", "1"])
     const manifest = await (await (env.BACKUP as R2Bucket).get(`${backup?.folder}0`))?.json<{ tally: object }>()

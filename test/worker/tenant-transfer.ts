@@ -76,9 +76,9 @@ export async function importTenant(tenant: string, { manifest, files }: Archive)
   expect(started).toMatchObject({ status: 202, json: { state: "uploading" } })
   const { id } = started.json
   for (const [i, file] of files.entries()) expect((await uploadFile(id, i + 1, file, token)).status).toBe(202)
-  const read = async () => (await call(`/v1/tenant/imports/${id}`, { token })).json
-  await expect.poll(async () => (await read()).state, { timeout: 50_000 }).not.toBe("running")
-  return await read()
+  const readImport = async () => (await call(`/v1/tenant/imports/${id}`, { token })).json
+  await expect.poll(async () => (await readImport()).state, { timeout: 50_000 }).not.toBe("running")
+  return await readImport()
 }
 
 /** Returns the lines of a session's export without the value of its seal, which depends on the tenant. */

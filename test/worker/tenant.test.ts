@@ -130,14 +130,14 @@ describe("a session's agent", () => {
 
   test("[AG2] gets the newest configuration when a page opens the session; a turn keeps the one it began with", async () => {
     const claims = { ...CLAIMS, tenant: "changing" }
-    const configured = (tools: ("weather" | "rename_conversation")[]) => ({ ...createAgent("general"), tools })
-    await tenantStubOf("changing").putAgent(SYSTEM_ACTOR, configured([]))
+    const createConfigured = (tools: ("weather" | "rename_conversation")[]) => ({ ...createAgent("general"), tools })
+    await tenantStubOf("changing").putAgent(SYSTEM_ACTOR, createConfigured([]))
     await sessionOf("s1", claims).create(claims, "s1", "")
     const client = await connect("s1", claims)
     const order = script([{ type: "tool_call", name: "weather", args: '{"location":"Oslo"}' }], [say("x")])
     client.say({ type: "send", id: "q1", content: order })
     expect(toolsIn(await client.untilEnd("q1"))).toMatchObject([{ error: { code: "tool_unknown" } }])
-    await tenantStubOf("changing").putAgent(SYSTEM_ACTOR, configured(["weather"]))
+    await tenantStubOf("changing").putAgent(SYSTEM_ACTOR, createConfigured(["weather"]))
     const other = await connect("s1", claims)
     other.say({ type: "send", id: "q2", content: order })
     expect(toolsIn(await other.untilEnd("q2"))).toMatchObject([{ status: "ok" }])

@@ -59,17 +59,17 @@ describe("token keys", () => {
   test("[TK2] a leaked key of one tenant forges nothing for another", async () => {
     await createTenant("tk2")
     const leaked = await deriveTokenKey(SECRET, { tenant: "tk2", generation: 1 })
-    const forge = (tenant: string, kid?: string) =>
+    const forgeToken = (tenant: string, kid?: string) =>
       new SignJWT({ tenant, sub: "ada", exp: nowSeconds() + 60 })
         .setProtectedHeader(kid === undefined ? { alg: "HS256" } : { alg: "HS256", kid })
         .sign(leaked)
-    expect(await readStatus(await forge("tk2", "cuecard:tk2:1"))).toBe(200)
+    expect(await readStatus(await forgeToken("tk2", "cuecard:tk2:1"))).toBe(200)
     for (const kid of ["cuecard:tk2:1", "cuecard:tk2-other:1", "cuecard:tk2:2", "tk2", undefined])
-      expect(await call("/v1/sessions", { token: await forge("tk2-other", kid) })).toEqual(
+      expect(await call("/v1/sessions", { token: await forgeToken("tk2-other", kid) })).toEqual(
         refusal(401, "token_invalid"),
       )
     for (const kid of ["cuecard:tk2:2", "cuecard:tk2-other:1", undefined])
-      expect(await call("/v1/sessions", { token: await forge("tk2", kid) })).toEqual(refusal(401, "token_invalid"))
+      expect(await call("/v1/sessions", { token: await forgeToken("tk2", kid) })).toEqual(refusal(401, "token_invalid"))
   })
 
   test("[TK3] tokens without a key name, or with a name that isn't ours, stay valid", async () => {

@@ -40,13 +40,13 @@ describe("the next action", () => {
   })
 
   test("[TU4] a turn without an end is ended by its step limit", () => {
-    const round = (i: number): TurnEvent[] => [
+    const createRound = (i: number): TurnEvent[] => [
       { type: "step_start" } as const,
       callOf("a", `c${i}`),
       startOf(`c${i}`, i),
       resultOf("{}", null, `c${i}`),
     ]
-    const message = answerOf(...Array.from({ length: 24 }, (_, i) => round(i + 1)).flat())
+    const message = answerOf(...Array.from({ length: 24 }, (_, i) => createRound(i + 1)).flat())
     expect(decideNext(message)).toEqual({ do: "end", status: "failed", reason: "step_limit" })
   })
 
@@ -263,11 +263,11 @@ describe("failures", () => {
   })
 
   test("[TU4] a step cut off between its calls ends the turn; a step that had shown nothing runs again", () => {
-    const none = (): boolean => false
+    const isNever = (): boolean => false
     const cut = answerOf({ type: "step_start" }, callOf("weather"))
-    expect(planRecovery(cut, none)).toMatchObject([{ type: "end", status: "interrupted" }])
+    expect(planRecovery(cut, isNever)).toMatchObject([{ type: "end", status: "interrupted" }])
     const blank = answerOf({ type: "step_start" }, { type: "text_delta", delta: "\n\n" })
-    expect(planRecovery(blank, none)).toEqual([])
+    expect(planRecovery(blank, isNever)).toEqual([])
     expect(decideNext(blank).do).toBe("step")
   })
 

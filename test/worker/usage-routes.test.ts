@@ -280,17 +280,17 @@ describe("prices", () => {
 
   test("[MT11] a change based on a list that has changed since is refused", async () => {
     const tenant = freshTenant()
-    const change = async (model: string, revision: string) => {
+    const changePrice = async (model: string, revision: string) => {
       const body = JSON.stringify({ prices: [{ ...price, model }], revision })
       return await call("/v1/prices", { method: "PUT", token: await ownerToken(tenant), body })
     }
-    const read = async () => (await call("/v1/prices", { token: await ownerToken(tenant) })).json
-    const { revision } = await read()
-    const first = await change("one", revision)
+    const readPrices = async () => (await call("/v1/prices", { token: await ownerToken(tenant) })).json
+    const { revision } = await readPrices()
+    const first = await changePrice("one", revision)
     expect(first.status).toBe(200)
-    expect(await change("two", revision)).toEqual(refusal(409, "prices_changed"))
-    expect(await read()).toMatchObject({ prices: [{ model: "one" }], revision: first.json.revision })
-    expect((await change("two", first.json.revision)).json.prices).toMatchObject([{ model: "two" }])
+    expect(await changePrice("two", revision)).toEqual(refusal(409, "prices_changed"))
+    expect(await readPrices()).toMatchObject({ prices: [{ model: "one" }], revision: first.json.revision })
+    expect((await changePrice("two", first.json.revision)).json.prices).toMatchObject([{ model: "two" }])
   })
 
   test("[MT11] a price can name its last day", async () => {

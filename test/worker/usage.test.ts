@@ -61,8 +61,8 @@ async function makeDue(directory: DurableObjectStub): Promise<void> {
 /** Waits until the newest answer contains the text. */
 async function untilShown(session: string, token: string, text: string): Promise<void> {
   const path = `/v1/sessions/${session}/conversation/recent?limit=5`
-  const newest = async () => (await call(path, { token })).json.messages.at(-1)
-  await expect.poll(async () => JSON.stringify((await newest()).segments)).toContain(text)
+  const readNewest = async () => (await call(path, { token })).json.messages.at(-1)
+  await expect.poll(async () => JSON.stringify((await readNewest()).segments)).toContain(text)
 }
 
 let count = 0
@@ -116,13 +116,13 @@ describe("from a turn to the tenant", () => {
       ),
     })
     await call(`/v1/sessions/${session}/messages`, { method: "POST", token, body })
-    const recent = async () =>
+    const readRecent = async () =>
       (await call(`/v1/sessions/${session}/conversation/recent?limit=5`, { token })).json.messages.at(-1)
-    await expect.poll(async () => (await recent()).status).toBe("waiting")
+    await expect.poll(async () => (await readRecent()).status).toBe("waiting")
     const stub = sessionOf(tenant, session)
     await evictDurableObject(stub)
     const client = await connect(session, { ...CLAIMS, tenant, user: "ada" })
-    const [{ call_id }] = (await recent()).segments
+    const [{ call_id }] = (await readRecent()).segments
     client.say({ type: "approve", call_id, decision: "allow" })
     await expectDirectory(tenant, "ada", { calls: 2, input: 30, output: 8 })
   })
@@ -254,7 +254,7 @@ describe("from a turn to the tenant", () => {
 })
 
 describe("tenants as a whole", () => {
-  test("[MT7] [MT9] the usage of an erased user stays in the tenant's totals, without the user's name", async () => {
+  test("[MT7] [MT9] [MT15] the usage of an erased user stays in the tenant's totals, without the user's name", async () => {
     const { tenant, token, session } = await freshUser()
     await askQuestion(session, token, script([say("one"), createFinish(5, 1)]))
     await expectDirectory(tenant, "ada", { calls: 1, input: 5 })
@@ -271,8 +271,19 @@ describe("tenants as a whole", () => {
     await runInDurableObject(env.TENANT.getByName(tenant), (_object, { storage }) => {
       for (const table of ["usage_total", "usage_user", "usage_ledger"])
         expect(JSON.stringify(storage.sql.exec(`SELECT * FROM ${table}`).toArray())).not.toContain("ada")
-      // The random name of the user's ledger is not there either.
-      expect(storage.sql.exec("SELECT * FROM usage_ledger").toArray()).toEqual([{ ledger: "erased", n: 1 }])
+      // A batch that arrives late is recognised by the random name of the user's ledger for a day.
+      const ended = storage.sql.exec("SELECT n, ended FROM usage_ledger").toArray()
+      expect(ended).toEqual([{ n: 1, ended: expect.any(Number) }])
+      storage.sql.exec("UPDATE usage_ledger SET ended = ended - ?", 24 * 60 * 60_000 + 1)
+    })
+    await evictDurableObject(env.TENANT.getByName(tenant))
+    await env.TENANT.getByName(tenant).addUsage("eve", { ledger: "of-eve", n: 1, entries: [] })
+    await runInDurableObject(env.TENANT.getByName(tenant), (_object, { storage }) => {
+      const left = storage.sql.exec("SELECT ledger, n FROM usage_ledger ORDER BY ledger").toArray()
+      expect(left).toEqual([
+        { ledger: "erased", n: 1 },
+        { ledger: "of-eve", n: 1 },
+      ])
     })
   })
 

@@ -41,13 +41,13 @@ async function addUsers(tenant: string, ids: readonly string[], role: Role = "me
 
 /** Returns the number of rows that an object writes during a call, as the platform bills them. */
 async function countRowsWritten(stub: DurableObjectStub, run: () => Promise<unknown>): Promise<number> {
-  const read = () =>
+  const readRows = () =>
     runInDurableObject(stub, (_object, { storage: { sql } }) =>
       Number(sql.exec("SELECT total_changes() AS n").one()["n"]),
     )
-  const before = await read()
+  const before = await readRows()
   await run()
-  return (await read()) - before
+  return (await readRows()) - before
 }
 
 describe("the first contact", () => {

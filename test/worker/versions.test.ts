@@ -174,24 +174,27 @@ describe("refusals", () => {
     const client = await connect(id)
     const first = await askQuestion(client, "q1", "/say one")
     await beginTurn(client, "q2", script([say("x"), pause(5_000)]))
-    const refused = async (frame: Parameters<TestClient["say"]>[0] & { id: string }, code: string): Promise<void> => {
+    const expectRefused = async (
+      frame: Parameters<TestClient["say"]>[0] & { id: string },
+      code: string,
+    ): Promise<void> => {
       client.say(frame)
       const error = await client.untilTrue((one) => one.type === "error" && one.id === frame.id)
       expect(error).toMatchObject({ code })
     }
-    await refused({ type: "regenerate", id: "x1", message: first.id }, "turn_running")
-    await refused({ type: "edit", id: "x2", message: "q1", content: "y" }, "turn_running")
-    await refused({ type: "switch", id: "x3", message: first.id, version: 1 }, "turn_running")
+    await expectRefused({ type: "regenerate", id: "x1", message: first.id }, "turn_running")
+    await expectRefused({ type: "edit", id: "x2", message: "q1", content: "y" }, "turn_running")
+    await expectRefused({ type: "switch", id: "x3", message: first.id, version: 1 }, "turn_running")
     client.say({ type: "cancel", exchange_id: "q2" })
     await client.untilEnd("q2")
     const { seq, epoch } = await pageOf(id)
-    await refused({ type: "regenerate", id: "x4", message: "nobody" }, "message_unknown")
-    await refused({ type: "regenerate", id: "x5", message: "q1" }, "frame_invalid")
-    await refused({ type: "retry", id: "x6", message: "q1" }, "frame_invalid")
-    await refused({ type: "edit", id: "x7", message: first.id, content: "y" }, "frame_invalid")
-    await refused({ type: "edit", id: "x8", message: "q1", content: "  " }, "message_empty")
-    await refused({ type: "switch", id: "x9", message: first.id, version: 7 }, "version_unknown")
-    await refused({ type: "switch", id: "x10", message: first.id, version: -1 }, "version_unknown")
+    await expectRefused({ type: "regenerate", id: "x4", message: "nobody" }, "message_unknown")
+    await expectRefused({ type: "regenerate", id: "x5", message: "q1" }, "frame_invalid")
+    await expectRefused({ type: "retry", id: "x6", message: "q1" }, "frame_invalid")
+    await expectRefused({ type: "edit", id: "x7", message: first.id, content: "y" }, "frame_invalid")
+    await expectRefused({ type: "edit", id: "x8", message: "q1", content: "  " }, "message_empty")
+    await expectRefused({ type: "switch", id: "x9", message: first.id, version: 7 }, "version_unknown")
+    await expectRefused({ type: "switch", id: "x10", message: first.id, version: -1 }, "version_unknown")
     expect(await pageOf(id)).toMatchObject({ seq, epoch })
   })
 
@@ -281,7 +284,7 @@ test("[VE7] an old message is found on its path, but not on another one, by read
   const id = await freshSession()
   const found = await runInDurableObject(sessionOf(id), (_object, state) => {
     const store = createSessionStore(state.storage.sql, (write) => state.storage.transactionSync(write))
-    const put = (pos: number, parent: number | null): void => {
+    const putMessage = (pos: number, parent: number | null): void => {
       const message = createMessage({
         id: `m${pos}`,
         role: "user",
@@ -292,9 +295,9 @@ test("[VE7] an old message is found on its path, but not on another one, by read
       store.insertMessage(placed(message, { pos, parent, seq: pos }))
     }
     store.atomically(() => {
-      for (let pos = 1; pos <= 3_000; pos++) put(pos, pos === 1 ? null : pos - 1)
+      for (let pos = 1; pos <= 3_000; pos++) putMessage(pos, pos === 1 ? null : pos - 1)
       // This branch leaves the path at position 1,000 and becomes active.
-      for (let pos = 3_001; pos <= 5_000; pos++) put(pos, pos === 3_001 ? 1_000 : pos - 1)
+      for (let pos = 3_001; pos <= 5_000; pos++) putMessage(pos, pos === 3_001 ? 1_000 : pos - 1)
     })
     const before = store.countRows().read
     const on = [1, 2, 500, 999, 1_000, 3_001, 4_321, 5_000].map((pos) => store.isOnPath(pos))

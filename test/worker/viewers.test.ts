@@ -121,8 +121,8 @@ describe("a viewer", () => {
   test("[SH3] of any role changes nothing: every other route and every writing frame is scope_denied", async () => {
     const { theirs, id } = await shareSession("sh3a", "sh3b", "member")
     const stub = env.SESSION.getByName(`${T}:${id}`)
-    const state = async () => [await digestOf(stub), await digestBucket(`${T}/${id}/`)]
-    const before = await state()
+    const readState = async () => [await digestOf(stub), await digestBucket(`${T}/${id}/`)]
+    const before = await readState()
     const routes: [method: string, path: string][] = [
       ["PATCH", ""],
       ["DELETE", ""],
@@ -176,7 +176,7 @@ describe("a viewer", () => {
       ])
       for (const fault of faults) expect(fault).toEqual({ ok: false, fault: { reason: "session_unknown" } })
     }
-    expect(await state()).toEqual(before)
+    expect(await readState()).toEqual(before)
   })
 
   test("[SH4] gets nothing more once sharing has ended: sockets close, routes and links are refused", async () => {

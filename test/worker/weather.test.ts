@@ -309,10 +309,10 @@ describe("cached responses", () => {
   test("[TO9] for a day, a stale response replaces a failing upstream", async () => {
     const { tool } = upstreamTool("once")
     const first = await tool.execute({ location: "Berlin" }, createContext())
-    const later = (ms: number) => tool.execute({ location: "Berlin" }, createContext({ now: () => NOON + ms }))
-    expect(await later(30 * MINUTE)).toEqual(first)
-    expect(await later(WEATHER_STALE_MS - 1)).toEqual(first)
-    expect(await later(WEATHER_STALE_MS)).toMatchObject({ error: "The weather service failed." })
+    const runLater = (ms: number) => tool.execute({ location: "Berlin" }, createContext({ now: () => NOON + ms }))
+    expect(await runLater(30 * MINUTE)).toEqual(first)
+    expect(await runLater(WEATHER_STALE_MS - 1)).toEqual(first)
+    expect(await runLater(WEATHER_STALE_MS)).toMatchObject({ error: "The weather service failed." })
   })
 
   test("[TO9] a response from the future isn't used", async () => {
@@ -324,9 +324,9 @@ describe("cached responses", () => {
 
   test("[TO9] the platform's cache keeps them across sources", async () => {
     const url = `${upstreamUrl(env)}/weather/ok/platform`
-    const tool = () => createWeatherTool(createOpenMeteoSource({ forecastUrl: url, geocodingUrl: url }))
-    const first = await tool().execute({ location: "Berlin" }, createContext())
-    expect(await tool().execute({ location: "Berlin" }, createContext())).toEqual(first)
+    const createTool = () => createWeatherTool(createOpenMeteoSource({ forecastUrl: url, geocodingUrl: url }))
+    const first = await createTool().execute({ location: "Berlin" }, createContext())
+    expect(await createTool().execute({ location: "Berlin" }, createContext())).toEqual(first)
     expect(await readUpstream(env, "platform")).toHaveLength(2)
   })
 })
