@@ -83,10 +83,14 @@ test("[MD11] [MD12] [MD14] [MD15] [RD1] code, a formula, a table, an alert and a
   const { page, found } = await showTexts([READING])
   expect(await page.$$eval(".code-keyword", (all) => all.map((one) => one.textContent))).toEqual(["const", "if"])
   expect(await page.getAttribute(".when", "datetime")).toBe("2026-01-01T00:00:00.000Z")
-  // The fraction is higher than a line of text.
-  const heights = await page.$$eval("math", (all) => all.map((one) => one.getBoundingClientRect().height))
-  expect(heights).toHaveLength(2)
-  for (const height of heights) expect(height).toBeGreaterThan(20)
+  // The denominator of a fraction is below its numerator.
+  const distances = await page.$$eval("mfrac", (all) =>
+    all.map(({ children: [over, under] }) => {
+      return (under?.getBoundingClientRect().top ?? 0) - (over?.getBoundingClientRect().top ?? 0)
+    }),
+  )
+  expect(distances).toHaveLength(2)
+  for (const distance of distances) expect(distance).toBeGreaterThan(5)
   expect(await copyOf(page, ".prose > p")).toBe("Let \\(\\frac{a}{b}\\) be, and")
   expect(await copyOf(page, "pre")).toBe(CODE)
   const boxOf = () => page.locator("pre").boundingBox()
