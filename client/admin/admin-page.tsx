@@ -9,6 +9,7 @@ import { type ReadonlySignal, useSignal, useSignalEffect } from "@preact/signals
 import type { ComponentType, VNode } from "preact"
 import { useEffect, useRef } from "preact/hooks"
 import { userMenu } from "../account/deferred-account.ts"
+import { holdText } from "../net/request-hold.ts"
 import { Logo } from "../ui/logo.tsx"
 import { cycleTheme, theme } from "../ui/theme.ts"
 import { adminText } from "../words/admin-text.ts"
@@ -161,9 +162,11 @@ function Notice(): VNode {
     const timer = setTimeout(() => (notice.value = ""), NOTICE_DURATION_MS)
     return () => clearTimeout(timer)
   })
+  // While the page waits because of a rate limit, that is what the user needs to know.
+  const text = holdText.value || notice.value
   return (
     <div class="notice" role="status">
-      {notice.value !== "" && <p dir="auto">{notice.value}</p>}
+      {text !== "" && <p dir="auto">{text}</p>}
     </div>
   )
 }

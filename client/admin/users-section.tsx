@@ -4,16 +4,19 @@ import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
 import type { UserSummary } from "../../shared/protocol/http-body.ts"
 import { ROLE_NAMES, type RoleName } from "../account/identity.ts"
+import { RequestError } from "../net/http-request.ts"
 import { adminText, usersText } from "../words/admin-text.ts"
-import { pathOf } from "./admin-api.ts"
+import { type AdminApi, pathOf } from "./admin-api.ts"
 import { parseUser, parseUserPage } from "./admin-responses.ts"
-import { type ActionState, type AdminContext, notice, useAction, useLoaded } from "./admin-state.ts"
+import { type ActionState, type AdminContext, notice, useAction, useLoaded, usePolling } from "./admin-state.ts"
 import { ConfirmDialog } from "./confirm-dialog.tsx"
 import { Detail, FaultText, Pending, SelectField, TextField, Time } from "./form-fields.tsx"
 
 const USERS_PATH = "/v1/users"
 /** The pause after a keystroke before the search is sent, in milliseconds. */
 const SEARCH_DELAY_MS = 250
+/** Maximum number of users whose erasure is followed at the same time. The others follow when these are erased. */
+const MAX_FOLLOWED_ERASURES = 5
 
 /** A user, and the change that awaits confirmation. */
 interface PendingChange {
@@ -22,30 +25,45 @@ interface PendingChange {
 }
 
 export function UsersSection({ api, identity }: AdminContext): VNode {
-  const prefix = useSignal("")
+  const searched = useSignal("")
   const pending = useSignal<PendingChange | null>(null)
-  const load = (after: string) =>
-    api.get(`${USERS_PATH}?${new URLSearchParams({ prefix: prefix.peek(), after })}`, parseUserPage)
-  const page = useLoaded(() => load(""), prefix.value)
+  const load = (after: string) => {
+    const q = searched.peek()
+    return api.get(`${USERS_PATH}?${new URLSearchParams({ ...(q === "" ? {} : { q }), after })}`, parseUserPage)
+  }
+  const page = useLoaded(() => load(""), searched.value)
   const more = useAction()
   const users = page.value?.users ?? []
-  const replace = (user: UserSummary): void => {
-    if (page.value !== null)
-      page.set({ ...page.value, users: page.value.users.map((one) => (one.id === user.id ? user : one)) })
-  }
+  const replace = (user: UserSummary): void =>
+    page.change(({ users: listed, next }) => ({
+      users: listed.map((one) => (one.id === user.id ? user : one)),
+      next,
+    }))
   const showMore = async (): Promise<void> => {
-    const searched = prefix.peek()
+    const text = searched.peek()
     const next = await load(page.value?.next ?? "")
     // The administrator may have searched for something else meanwhile.
-    if (prefix.peek() === searched) page.set({ users: [...users, ...next.users], next: next.next })
+    if (searched.peek() === text)
+      page.change(({ users: listed }) => ({ users: [...listed, ...next.users], next: next.next }))
   }
+  const erasing = users.filter(({ status }) => status === "erasing").slice(0, MAX_FOLLOWED_ERASURES)
+  // Only these users are requested, because reloading the list would drop the pages that were added to it.
+  usePolling(erasing.length > 0, async () => {
+    const erased = await findErased(api, erasing)
+    if (erased.length === 0) return
+    page.change(({ users: listed, next }) => ({
+      users: listed.filter(({ id }) => erased.every((user) => user.id !== id)),
+      next,
+    }))
+    notice.value = erased.map(({ id, name }) => usersText.erased(name ?? id)).join(" ")
+  })
   return (
     <>
       <p class="lead">{usersText.lead}</p>
-      <UserSearch onSearch={(text) => (prefix.value = text)} />
+      <UserSearch onSearch={(text) => (searched.value = text)} />
       <Pending of={page} />
       {page.value !== null && users.length === 0 && (
-        <p class="pending">{prefix.value === "" ? usersText.empty : usersText.notFound(prefix.value)}</p>
+        <p class="pending">{searched.value === "" ? usersText.empty : usersText.notFound(searched.value)}</p>
       )}
       <ul class="rows" aria-label={adminText.section.users}>
         {users.map((user) => (
@@ -72,8 +90,22 @@ export function UsersSection({ api, identity }: AdminContext): VNode {
   )
 }
 
+/** Returns those of these users who no longer exist. A user whose state can't be read is requested again later. */
+async function findErased(api: AdminApi, users: readonly UserSummary[]): Promise<readonly UserSummary[]> {
+  const isGone = async ({ id }: UserSummary): Promise<boolean> => {
+    try {
+      await api.get(pathOf(USERS_PATH, id), parseUser)
+      return false
+    } catch (error) {
+      return error instanceof RequestError && error.code === "user_unknown"
+    }
+  }
+  const gone = await Promise.all(users.map(isGone))
+  return users.filter((_user, at) => gone[at] === true)
+}
+
 /** Searches shortly after the last keystroke. */
-function UserSearch({ onSearch }: { readonly onSearch: (prefix: string) => void }): VNode {
+function UserSearch({ onSearch }: { readonly onSearch: (text: string) => void }): VNode {
   const typed = useSignal("")
   const timer = useSignal(0)
   return (
@@ -212,7 +244,7 @@ function UserDialog({ api, change: { user, kind }, onChange, onClose }: UserDial
   return (
     <ConfirmDialog
       title={usersText.eraseTitle(name)}
-      text={usersText.eraseText}
+      text={`${usersText.eraseText} ${usersText.eraseBackups}`}
       typed={{ label: usersText.typeId(user.id), value: user.id }}
       confirm={usersText.confirmErase}
       isGrave

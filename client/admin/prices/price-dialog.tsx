@@ -13,6 +13,7 @@ import { DateField, TextField } from "../form-fields.tsx"
 import {
   fieldsToPrice,
   findPriceFlaw,
+  findUnreadablePrice,
   isEqualPrice,
   isSamePrice,
   parsePrices,
@@ -70,6 +71,8 @@ export function PriceForm({ api, price, fields: first, onChange, onClose }: Pric
       fields.value = { ...fields.peek(), [name]: text }
     }
   const submit = async (): Promise<void> => {
+    const unreadable = findUnreadablePrice(fields.peek())
+    if (unreadable !== null) throw new RequestError(400, unreadable)
     const next = fieldsToPrice(fields.peek())
     onChange(await replacePrice(api, price, next))
     notice.value = pricesText.saved(next.model)
@@ -94,10 +97,23 @@ export function PriceForm({ api, price, fields: first, onChange, onClose }: Pric
       <TextField label={pricesText.provider} hint={providerHint} value={provider} onChange={set("provider")} />
       <DateField label={pricesText.from} value={from} onChange={set("from")} isRequired />
       <DateField label={pricesText.until} hint={pricesText.untilHint} value={until} onChange={set("until")} />
-      <TextField label={inputField} value={input} onChange={set("input")} isRequired isFirst={first.model !== ""} />
-      <TextField label={outputField} value={output} onChange={set("output")} isRequired />
-      <TextField label={cachedField} hint={asInput} value={cached} onChange={set("cached")} />
-      <TextField label={cacheWriteField} hint={asInput} value={cacheWrite} onChange={set("cache_write")} />
+      <TextField
+        label={inputField}
+        type="decimal"
+        value={input}
+        onChange={set("input")}
+        isRequired
+        isFirst={first.model !== ""}
+      />
+      <TextField label={outputField} type="decimal" value={output} onChange={set("output")} isRequired />
+      <TextField label={cachedField} type="decimal" hint={asInput} value={cached} onChange={set("cached")} />
+      <TextField
+        label={cacheWriteField}
+        type="decimal"
+        hint={asInput}
+        value={cacheWrite}
+        onChange={set("cache_write")}
+      />
     </FormDialog>
   )
 }
