@@ -398,10 +398,3 @@ export const HELLO_MS = 30_000
 
 /** Longest time until a new socket is registered with its user's directory, in milliseconds. SPEC AU19. */
 export const SOCKET_REGISTER_MS = 5_000
-
-/**
- * Longest time for which a deployment may keep scheduled backups, in days. The platform itself can restore storage for 30
- * days, as the receipt of an erasure says. Backups contain erased users until they are deleted, a whole day at a time, so
- * they must be deleted within that time. SPEC BK5.
- */
-export const MAX_BACKUP_DAYS = 29

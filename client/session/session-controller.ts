@@ -109,7 +109,7 @@ export class SessionController {
       now: deps.now,
       isLive: () => this.link.peek() === "live",
     })
-    this.#pendingEdits = new PendingEdits(deps.storage, id, this.commands)
+    this.#pendingEdits = new PendingEdits(deps.storage, id, this.commands, deps.now)
     this.#reloads = new ReloadSchedule(deps, () => void this.loadNewest())
     this.#socket = this.#createSocket()
     this.#restoreEdits()

@@ -1,6 +1,6 @@
 /** admin-text.ts: the strings of the admin page, grouped by section. Pure. */
 
-import { MAX_BACKUP_DAYS } from "../../shared/limits.ts"
+import { MAX_BACKUP_DAYS } from "../../shared/user-limits.ts"
 
 /** Maximum number of missing archive parts that are listed individually. */
 const MAX_LISTED_PARTS = 8

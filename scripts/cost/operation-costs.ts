@@ -46,12 +46,12 @@ export const OPERATION_COSTS = {
     DIRECTORY: cost(1, 100, 2),
   },
   firstToken: {
-    what: "a token for the page, with name and role read from the tenant",
+    what: "the first token of a page, with name and role read from the tenant",
     ...REQUEST,
     DIRECTORY: cost(1, 30, 1),
     TENANT: cost(1, 40, 0),
   },
-  nextToken: { what: "the next token, within 12 hours", ...REQUEST, DIRECTORY: cost(1, 30, 1) },
+  nextToken: { what: "each further token within 12 hours", ...REQUEST, DIRECTORY: cost(1, 30, 1) },
   listSessions: { what: "the list of sessions", ...REQUEST, DIRECTORY: cost(1, 30, 0) },
   createSession: {
     what: "a session is created",
@@ -69,14 +69,14 @@ export const OPERATION_COSTS = {
     DIRECTORY: cost(1, 100, 2),
   },
   reopenSocket: {
-    what: "a socket of the same user again",
+    what: "another socket of the same user",
     ...REQUEST,
     frames: 1,
     SESSION: cost(1, 0, 0),
     DIRECTORY: cost(2, 170, 2),
   },
   renewSocket: {
-    what: "the same with another token: the alarm closes the socket when the token ends",
+    what: "another socket with a new token: an alarm closes the socket when the token expires",
     ...REQUEST,
     frames: 1,
     alarms: 1,
@@ -84,7 +84,7 @@ export const OPERATION_COSTS = {
     DIRECTORY: cost(2, 170, 2),
   },
   firstTurn: {
-    what: "the first turn: 400 deltas over 4 s, two tools",
+    what: "the first turn: 400 deltas over 4 s, with two tools",
     ...REQUEST,
     workerRequests: 0,
     frames: 1,

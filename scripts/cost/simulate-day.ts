@@ -83,7 +83,7 @@ export function meanDayPrice(sessions: number): number {
 
 /** The price of a million sessions in docs/cost.md, in US dollars. Throws if the page has none. */
 export function parseDayPrice(page: string): number {
-  const [, price] = /^\| a day \| \$([\d.]+) \|$/m.exec(page) ?? []
+  const [, price] = /^\| one day \| \$([\d.]+) \|$/m.exec(page) ?? []
   if (price === undefined) throw new Error("docs/cost.md has no price of a day")
   return Number(price)
 }

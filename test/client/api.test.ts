@@ -26,10 +26,10 @@ function setUp(answer: (path: string, init: RequestInit) => Response, seconds = 
       return Response.json({ token: tokenOf(`t${++count}`, seconds) })
     },
   })
-  const pass = (ms: number): void => {
+  const passTime = (ms: number): void => {
     now += ms
   }
-  return { api, requests, tokens, pass }
+  return { api, requests, tokens, pass: passTime }
 }
 
 const nameOf = ({ token }: { readonly token: string }) => token.split(".")[0]

@@ -97,7 +97,7 @@ export async function openSession(pages?: HistoryPage[], storedState?: ReturnTyp
   return { clock, server, storage, requests, ended, controller, deps }
 }
 
-export const sends = (sent: readonly { readonly type: string }[]) => sent.filter(({ type }) => type === "send")
+export const listSendFrames = (sent: readonly { readonly type: string }[]) => sent.filter(({ type }) => type === "send")
 export const user = (id: string, text: string, more: Partial<WireMessage> = {}) =>
   wireMessage(id, {
     role: "user",

@@ -1,6 +1,6 @@
 /** backup-plan.ts: the interval between backups, and how long they are kept. Pure. */
 
-import { MAX_BACKUP_DAYS } from "../../shared/limits.ts"
+import { MAX_BACKUP_DAYS } from "../../shared/user-limits.ts"
 
 const HOUR_MS = 60 * 60_000
 const DAY_MS = 24 * HOUR_MS

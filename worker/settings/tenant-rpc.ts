@@ -158,7 +158,7 @@ export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc, BudgetR
   /** The entries after a position, oldest first. */
   listAuditAfter(seq: number, limit: number): AuditEntry[]
   /** Checks up to `limit` entries of the log (`checkAuditRows`). */
-  checkAudit(after: AuditHead | null, known: AuditHead | null, limit: number): AuditCheck
+  checkAudit(after: AuditHead | null, known: AuditHead | null, limit: number): Promise<AuditCheck>
   /** The OpenID providers of the tenant, oldest first. */
   listIssuers(): Promise<IssuerView[]>
   /**

@@ -9,17 +9,14 @@ import { includesRole } from "../platform/rpc/claims.ts"
 import type { AuditEvent } from "../settings/audit-event.ts"
 import type { FoundUsers, TenantUser } from "../settings/tenant-rpc.ts"
 import type { UserChange } from "../settings/user-change.ts"
-import { IssuerRows } from "./rows/issuer-rows.ts"
 import type { TenantHost } from "./tenant-host.ts"
 import { searchUsers } from "./user-search.ts"
 
 export class UserAdministration {
   readonly #host: TenantHost
-  readonly #issuers: IssuerRows
 
   constructor(host: TenantHost) {
     this.#host = host
-    this.#issuers = new IssuerRows(host.sql)
   }
 
   /** See `searchUsers`. Errors: `field_invalid` for an `after` that no search returned. */
@@ -84,7 +81,7 @@ export class UserAdministration {
   }
 
   #hasClaimedRole({ issuer }: TenantUser): boolean {
-    return issuer !== null && this.#issuers.find(issuer)?.config.role_claim !== undefined
+    return issuer !== null && this.#host.issuers.find(issuer)?.config.role_claim !== undefined
   }
 
   #findChangeable(by: Administrator, id: string): Result<TenantUser> {
