@@ -1,7 +1,7 @@
 /** admin-api.ts: the admin page's requests. */
 
 import { createJsonRequest, parseBody, readJson } from "../net/http-request.ts"
-import { sendPatiently } from "../net/patient-sending.ts"
+import { sendWithRateLimitRetry } from "../net/rate-limit-retry.ts"
 import { TokenSource, type TokenSourceDeps } from "../net/token-source.ts"
 
 /** Default timeout of a request, in milliseconds. */
@@ -20,7 +20,7 @@ export class AdminApi extends TokenSource {
   }
 
   /** Sends a request whose response matters only if it is a refusal. */
-  async act(method: string, path: string, body?: object): Promise<void> {
+  async sendAction(method: string, path: string, body?: object): Promise<void> {
     const init = body === undefined ? { method } : createJsonRequest(method, body)
     await readJson(await this.fetchAuthorized(path, init))
   }
@@ -46,7 +46,7 @@ export function createAdminFetch(
   send: (url: string, init: RequestInit) => Promise<Response>,
 ): TokenSourceDeps["fetch"] {
   return (url, init, timeoutMs = REQUEST_TIMEOUT_MS) =>
-    sendPatiently(() => {
+    sendWithRateLimitRetry(() => {
       const timeout = AbortSignal.timeout(timeoutMs)
       return send(url, { ...init, signal: init.signal ? AbortSignal.any([timeout, init.signal]) : timeout })
     })

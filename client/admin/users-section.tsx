@@ -37,18 +37,18 @@ interface PendingChange {
 export function UsersSection({ api, identity }: AdminContext): VNode {
   const searched = useSignal("")
   const pending = useSignal<PendingChange | null>(null)
-  const load = (after: string): Promise<UserPage> => loadUsers(api, searched.peek(), after)
-  const page = useLoaded(() => load(""), searched.value)
+  const loadPage = (after: string): Promise<UserPage> => loadUsers(api, searched.peek(), after)
+  const page = useLoaded(() => loadPage(""), searched.value)
   const more = useAction()
   const users = page.value?.users ?? []
-  const replace = (user: UserSummary): void =>
+  const replaceUser = (user: UserSummary): void =>
     page.change(({ users: listed, next }) => ({
       users: listed.map((one) => (one.id === user.id ? user : one)),
       next,
     }))
   const showMore = async (): Promise<void> => {
     const text = searched.peek()
-    const next = await load(page.value?.next ?? "")
+    const next = await loadPage(page.value?.next ?? "")
     // The administrator may have searched for something else meanwhile.
     if (searched.peek() === text)
       page.change(({ users: listed }) => ({ users: [...listed, ...next.users], next: next.next }))
@@ -69,7 +69,7 @@ export function UsersSection({ api, identity }: AdminContext): VNode {
             user={user}
             api={api}
             identity={identity}
-            onChange={replace}
+            onChange={replaceUser}
             onAsk={(kind) => (pending.value = { user, kind })}
           />
         ))}
@@ -81,7 +81,7 @@ export function UsersSection({ api, identity }: AdminContext): VNode {
         </button>
       )}
       {pending.value !== null && (
-        <UserDialog api={api} change={pending.value} onChange={replace} onClose={() => (pending.value = null)} />
+        <UserDialog api={api} change={pending.value} onChange={replaceUser} onClose={() => (pending.value = null)} />
       )}
     </>
   )
@@ -156,7 +156,7 @@ interface UserRowProps extends AdminContext {
 function UserRow({ user, api, identity, onChange, onAsk }: UserRowProps): VNode {
   const action = useAction()
   const name = user.name ?? user.id
-  const restore = (): void =>
+  const restoreUser = (): void =>
     void action.run(async () => {
       onChange(await api.send("POST", pathOf(USERS_PATH, user.id, "/restore"), {}, parseUser))
       notice.value = usersText.restored(name)
@@ -186,7 +186,7 @@ function UserRow({ user, api, identity, onChange, onAsk }: UserRowProps): VNode 
           </button>
         )}
         {user.status === "suspended" && (
-          <button type="button" disabled={action.isRunning} onClick={restore}>
+          <button type="button" disabled={action.isRunning} onClick={restoreUser}>
             {usersText.restore}
           </button>
         )}
@@ -211,7 +211,7 @@ function RoleChoice({ user, api, identity, action, onChange }: RoleChoiceProps):
   const name = user.name ?? user.id
   const role = chosen.value
   const options = roleOptions(identity.role, user.role)
-  const apply = (): void =>
+  const applyChange = (): void =>
     void action.run(async () => {
       onChange(await api.send("PATCH", pathOf(USERS_PATH, user.id), { role }, parseUser))
       notice.value = usersText.changed(name, adminText.role[role])
@@ -227,7 +227,7 @@ function RoleChoice({ user, api, identity, action, onChange }: RoleChoiceProps):
         onChange={(next) => (chosen.value = next)}
       />
       {role !== user.role && (
-        <button type="button" class="firm" disabled={action.isRunning} onClick={apply}>
+        <button type="button" class="firm" disabled={action.isRunning} onClick={applyChange}>
           {usersText.applyRole}
         </button>
       )}
@@ -273,7 +273,7 @@ function UserDialog({ api, change: { user, kind }, onChange, onClose }: UserDial
       isGrave
       onClose={onClose}
       onConfirm={async () => {
-        await api.act("DELETE", pathOf(USERS_PATH, user.id))
+        await api.sendAction("DELETE", pathOf(USERS_PATH, user.id))
         onChange({ ...user, status: "erasing" })
         notice.value = usersText.erasing(name)
       }}

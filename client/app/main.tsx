@@ -14,7 +14,7 @@ import { EMPTY_SETTINGS } from "../files/remote-media.ts"
 import { HttpApi, sessionPath } from "../net/api.ts"
 import { RequestError } from "../net/http-request.ts"
 import { openStorage } from "../ui/browser-storage.ts"
-import { sendPatiently } from "../net/patient-sending.ts"
+import { sendWithRateLimitRetry } from "../net/rate-limit-retry.ts"
 import { retryDelayMs } from "../net/retry-delay.ts"
 import { readClaims } from "../net/token-source.ts"
 import { createUserStorage } from "../net/user-storage.ts"
@@ -70,7 +70,7 @@ const guardUser = createUserGuard(storage, userStorage)
 const api = new HttpApi({
   async fetch(url, init, timeoutMs = REQUEST_TIMEOUT_MS) {
     // Without a timeout, a network that drops packets would block the page for minutes.
-    const response = await sendPatiently(() => fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) }))
+    const response = await sendWithRateLimitRetry(() => fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) }))
     if (response.status === 403 && init?.method !== undefined) void loadSettings(1)
     return response
   },
@@ -99,7 +99,7 @@ const router = new SessionRouter({
   isReadOnly,
   onAccessUnsure: () => void loadSettings(1),
   storage: userStorage,
-  sendFile: (...upload) => sendPatiently(() => sendFile(...upload)),
+  sendFile: (...upload) => sendWithRateLimitRetry(() => sendFile(...upload)),
   settings,
   connect(session, protocols, events) {
     const socket = new WebSocket(location.origin.replace(/^http/, "ws") + sessionPath(session, "/socket"), protocols)

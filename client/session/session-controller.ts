@@ -12,7 +12,7 @@ import type { MessageFrame, OpsFrame, WireMessage } from "../../shared/protocol/
 import { EMPTY_SETTINGS } from "../files/remote-media.ts"
 import { type Api, isShared } from "../net/api.ts"
 import { RequestError } from "../net/http-request.ts"
-import { holdFrames, wordRefusal } from "../net/patient-sending.ts"
+import { holdFrames, wordRefusal } from "../net/rate-limit-retry.ts"
 import { hold, holdText } from "../net/request-hold.ts"
 import { type MessageExtras, pickExtras, Outbox, type KeyValueStorage } from "../net/outbox.ts"
 import { type ErrorFrame, SessionSocket, type SessionSocketHandlers } from "../net/session-socket.ts"

@@ -31,7 +31,7 @@ test("[AD15] a rate-limited request waits and is sent again, a change too; the p
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
   vi.spyOn(Math, "random").mockReturnValue(0)
   const { api, requests } = createApi([refuse(429, { "retry-after": "10" })])
-  const done = api.act("POST", "/v1/users/ada/suspend", {})
+  const done = api.sendAction("POST", "/v1/users/ada/suspend", {})
   await vi.waitFor(() => expect(holdText.value).not.toBe(""))
   expect(requests).toEqual(["POST /v1/users/ada/suspend"])
   await vi.advanceTimersByTimeAsync(10_000)
@@ -46,6 +46,6 @@ test.each([
   ["a busy server", refuse(503, { "retry-after": "1" })],
 ])("[AD15] after %s nothing is sent again", async (_name, refusal) => {
   const { api, requests } = createApi([refusal])
-  await expect(api.act("DELETE", "/v1/users/ada")).rejects.toThrow("Slow down.")
+  await expect(api.sendAction("DELETE", "/v1/users/ada")).rejects.toThrow("Slow down.")
   expect(requests).toEqual(["DELETE /v1/users/ada"])
 })

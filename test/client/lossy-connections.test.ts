@@ -11,7 +11,7 @@ import { toCanonicalJson } from "../../shared/json.ts"
 import type { HistoryPage } from "../../shared/protocol/http-body.ts"
 import { LossyServer } from "./lossy-server.ts"
 import { createMemoryStorage, createStubApi } from "./open-session.ts"
-import { createClock, settle } from "./wire.ts"
+import { createClock, settle } from "./fake-server.ts"
 
 /** As in test/support/seeded.ts, which can't be used here because its `hold` doesn't await promises. */
 const SEED = Number(process.env["FC_SEED"] ?? 586_031)

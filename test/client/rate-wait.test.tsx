@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest"
 import { LinkStatus } from "../../client/app/link-status.tsx"
 import { HttpApi } from "../../client/net/api.ts"
-import { sendPatiently } from "../../client/net/patient-sending.ts"
+import { sendWithRateLimitRetry } from "../../client/net/rate-limit-retry.ts"
 import { hold, holdText } from "../../client/net/request-hold.ts"
 import type { LinkState } from "../../client/net/socket-link.ts"
 import { SessionController } from "../../client/session/session-controller.ts"
@@ -12,7 +12,7 @@ import { faultToWire } from "../../shared/fault.ts"
 import { RATE_PERIOD_SECONDS } from "../../shared/user-limits.ts"
 import { draw } from "./dom.ts"
 import { listSendFrames, setUp } from "./open-session.ts"
-import { hello } from "./wire.ts"
+import { hello } from "./fake-server.ts"
 
 const PERIOD_MS = RATE_PERIOD_SECONDS * 1000
 const { code, text } = faultToWire({
@@ -57,7 +57,7 @@ function createApi(responses: Response[]) {
   const api = new HttpApi({
     now: () => 0,
     tokenRoutes: ["/token"],
-    fetch: (url) => sendPatiently(() => respondTo(url)),
+    fetch: (url) => sendWithRateLimitRetry(() => respondTo(url)),
   })
   return { requests, api }
 }
@@ -95,7 +95,7 @@ test("[LI6] a request refused without Retry-After, or with a long one, fails at 
 test("[LI6] a rate-limited upload is retried after the wait", async () => {
   const responses = [{ status: 429, text: JSON.stringify({ code, text }), retryAfter: "10" }]
   let sent = 0
-  const uploading = sendPatiently(async () => {
+  const uploading = sendWithRateLimitRetry(async () => {
     sent += 1
     return responses.shift() ?? { status: 201, text: "{}", retryAfter: null }
   })
@@ -106,7 +106,7 @@ test("[LI6] a rate-limited upload is retried after the wait", async () => {
 })
 
 /** Opens a session whose socket waits for a token while the page is rate-limited, as the page's socket does. */
-async function openLimited() {
+async function openWithHeldToken() {
   const { clock, server, deps } = setUp()
   const getToken = async () => {
     await hold.end
@@ -123,7 +123,7 @@ async function openLimited() {
 const idOf = (frame: object): unknown => Reflect.get(frame, "id")
 
 test("[LI6] a rate-limited message stays in the outbox and is resent under its id", async () => {
-  const { server, controller } = await openLimited()
+  const { server, controller } = await openWithHeldToken()
   controller.sendMessage("one")
   controller.sendMessage("two")
   server.last().say({ type: "error", id: "n1", code, text })
@@ -143,7 +143,7 @@ test("[LI6] a rate-limited message stays in the outbox and is resent under its i
 })
 
 test("[LI6] all rate-limited commands are resent, each of them once", async () => {
-  const { server, controller } = await openLimited()
+  const { server, controller } = await openWithHeldToken()
   controller.regenerateAnswer("a1")
   controller.editMessage("m1", "new text")
   const { sent, say } = server.last()
@@ -156,7 +156,7 @@ test("[LI6] all rate-limited commands are resent, each of them once", async () =
 })
 
 test("[LI6] a socket that a limit closed is opened again after the wait", async () => {
-  const { clock, server, controller } = await openLimited()
+  const { clock, server, controller } = await openWithHeldToken()
   controller.sendMessage("kept")
   server.last().say({ type: "error", code, text })
   await settleAll()
@@ -174,7 +174,7 @@ test("[LI6] a socket that a limit closed is opened again after the wait", async 
 })
 
 test("[LI6] the message that a session has too many connections is shown until a socket is accepted", async () => {
-  const { clock, server } = await openLimited()
+  const { clock, server } = await openWithHeldToken()
   const full = faultToWire({ reason: "sockets_full", max: 1_000 })
   server.last().say({ type: "error", code: full.code, text: full.text })
   server.last().events.onClose(4429)

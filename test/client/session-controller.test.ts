@@ -9,7 +9,7 @@ import { SessionController } from "../../client/session/session-controller.ts"
 import { deriveTitle } from "../../client/session/session-starts.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { openSession, pageOf, reconnect, listSendFrames, setUp, user } from "./open-session.ts"
-import { hello, messageFrame, ops, settle, wireMessage } from "./wire.ts"
+import { hello, messageFrame, ops, settle, wireMessage } from "./fake-server.ts"
 
 /** Creates an agent's late answer, which begins a turn. */
 function agentReply(id: string, extras: Partial<WireMessage>): WireMessage {

@@ -6,7 +6,7 @@ import { SessionRouter } from "../../client/session/session-router.ts"
 import { SessionController } from "../../client/session/session-controller.ts"
 import { MAX_QUEUED_MESSAGES } from "../../shared/limits.ts"
 import { openSession, listSendFrames, setUp, user } from "./open-session.ts"
-import { hello, messageFrame, ops, settle } from "./wire.ts"
+import { hello, messageFrame, ops, settle } from "./fake-server.ts"
 
 type Setup = ReturnType<typeof setUp>
 
@@ -172,7 +172,7 @@ describe("first messages", () => {
     const router = createRouter(setup, { createSession })
     router.sendMessage("never mind")
     await settle()
-    router.discardStart()
+    router.discardFirstMessage()
     setup.clock.pass(60_000)
     await settle()
     expect([made, router.startingEntry.value, setup.storage.all.size]).toEqual([1, null, 0])

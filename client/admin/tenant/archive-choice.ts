@@ -73,7 +73,7 @@ async function findManifest(files: readonly File[]): Promise<{ readonly text: st
   const found = new Map<string, Manifest>()
   for (const file of files) {
     if (file.size > MAX_BODY_BYTES) continue
-    const text = await read(() => file.text())
+    const text = await readOrRefuse(() => file.text())
     const json = parseJson(text)
     if (!isJsonObject(json) || json["format"] !== "cuecard-tenant") continue
     const manifest = parseManifest(json)
@@ -86,12 +86,12 @@ async function findManifest(files: readonly File[]): Promise<{ readonly text: st
 
 /** Returns the SHA-256 in hexadecimal. Throws ArchiveChoiceError if a chosen file can't be read. */
 export async function hashBlob(blob: Blob): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", await read(() => blob.arrayBuffer()))
+  const digest = await crypto.subtle.digest("SHA-256", await readOrRefuse(() => blob.arrayBuffer()))
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("")
 }
 
 /** Throws ArchiveChoiceError if the file can't be read, for example because it was moved after it was chosen. */
-async function read<T>(readFile: () => Promise<T>): Promise<T> {
+async function readOrRefuse<T>(readFile: () => Promise<T>): Promise<T> {
   try {
     return await readFile()
   } catch {

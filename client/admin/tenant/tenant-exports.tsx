@@ -33,7 +33,7 @@ export function TenantExports({ api }: { readonly api: AdminApi }): VNode {
   const stage = archive.stage.value
   const startExport = (): void =>
     void start.run(async () => {
-      await api.act("POST", "/v1/tenant/export", {})
+      await api.sendAction("POST", "/v1/tenant/export", {})
       notice.value = tenantText.exportStarted
       await list.reload()
     })
@@ -63,7 +63,7 @@ export function TenantExports({ api }: { readonly api: AdminApi }): VNode {
           isGrave
           onClose={() => (removing.value = null)}
           onConfirm={async () => {
-            await api.act("DELETE", pathOf(EXPORTS_PATH, removing.peek()?.id ?? ""))
+            await api.sendAction("DELETE", pathOf(EXPORTS_PATH, removing.peek()?.id ?? ""))
             notice.value = tenantText.exportRemoved
             await list.reload()
           }}
