@@ -2,6 +2,7 @@
 
 import { createJsonRequest, parseBody, readJson } from "../net/http-request.ts"
 import { sendWithRateLimitRetry } from "../net/rate-limit-retry.ts"
+import type { RequestHold } from "../net/request-hold.ts"
 import { TokenSource, type TokenSourceDeps } from "../net/token-source.ts"
 
 /** Default timeout of a request, in milliseconds. */
@@ -43,10 +44,11 @@ export function pathOf(folder: string, id: string, rest = ""): string {
  * any other failure, nothing is repeated.
  */
 export function createAdminFetch(
+  hold: RequestHold,
   send: (url: string, init: RequestInit) => Promise<Response>,
 ): TokenSourceDeps["fetch"] {
   return (url, init, timeoutMs = REQUEST_TIMEOUT_MS) =>
-    sendWithRateLimitRetry(() => {
+    sendWithRateLimitRetry(hold, () => {
       const timeout = AbortSignal.timeout(timeoutMs)
       return send(url, { ...init, signal: init.signal ? AbortSignal.any([timeout, init.signal]) : timeout })
     })

@@ -8,6 +8,7 @@ import { readIdentity } from "../account/identity.ts"
 import { createUserGuard } from "../account/user-guard.ts"
 import { openStorage } from "../ui/browser-storage.ts"
 import { createJsonRequest, describeError } from "../net/http-request.ts"
+import { RequestHold } from "../net/request-hold.ts"
 import { USER_KEY } from "../net/user-storage.ts"
 import { AdminApi, createAdminFetch } from "./admin-api.ts"
 import { AdminPage } from "./admin-page.tsx"
@@ -29,8 +30,10 @@ const guardUser = createUserGuard(storage, { user: storage.getItem(USER_KEY) })
 const fault = signal<string | null>(null)
 const identity = computed(() => (tokenResponse.value === null ? null : readIdentity(tokenResponse.value)))
 
+const hold = new RequestHold()
 const api = new AdminApi({
-  fetch: createAdminFetch((url, init) => {
+  hold,
+  fetch: createAdminFetch(hold, (url, init) => {
     // On a developer's machine, the page automatically signs in as an owner.
     const body = url === DEV_TOKEN_ROUTE ? createJsonRequest("POST", { role: "owner" }) : {}
     return fetch(url, { ...init, ...body })

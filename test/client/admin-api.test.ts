@@ -2,7 +2,7 @@
 
 import { afterEach, expect, test, vi } from "vitest"
 import { AdminApi, createAdminFetch } from "../../client/admin/admin-api.ts"
-import { hold, holdText } from "../../client/net/request-hold.ts"
+import { RequestHold } from "../../client/net/request-hold.ts"
 
 afterEach(() => {
   vi.useRealTimers()
@@ -12,16 +12,18 @@ afterEach(() => {
 /** Creates an API whose server answers each request with the next of these responses. */
 function createApi(responses: Response[]) {
   const requests: string[] = []
+  const hold = new RequestHold()
   const api = new AdminApi({
+    hold,
     now: () => 0,
     tokenRoutes: ["/token"],
-    fetch: createAdminFetch(async (url, init) => {
+    fetch: createAdminFetch(hold, async (url, init) => {
       if (url === "/token") return Response.json({ token: "jwt" })
       requests.push(`${init.method ?? "GET"} ${url}`)
       return responses.shift() ?? Response.json({})
     }),
   })
-  return { api, requests }
+  return { api, hold, requests }
 }
 
 const refuse = (status: number, headers: Record<string, string> = {}) =>
@@ -30,14 +32,14 @@ const refuse = (status: number, headers: Record<string, string> = {}) =>
 test("[AD15] a rate-limited request waits and is sent again, a change too; the page says that it waits", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
   vi.spyOn(Math, "random").mockReturnValue(0)
-  const { api, requests } = createApi([refuse(429, { "retry-after": "10" })])
+  const { api, hold, requests } = createApi([refuse(429, { "retry-after": "10" })])
   const done = api.sendAction("POST", "/v1/users/ada/suspend", {})
-  await vi.waitFor(() => expect(holdText.value).not.toBe(""))
+  await vi.waitFor(() => expect(hold.text.value).not.toBe(""))
   expect(requests).toEqual(["POST /v1/users/ada/suspend"])
   await vi.advanceTimersByTimeAsync(10_000)
   await done
   expect(requests).toEqual(["POST /v1/users/ada/suspend", "POST /v1/users/ada/suspend"])
-  expect([holdText.value, hold.end]).toEqual(["", null])
+  expect([hold.text.value, hold.end]).toEqual(["", null])
 })
 
 test.each([
