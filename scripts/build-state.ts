@@ -9,6 +9,9 @@ import { join } from "node:path"
 import process from "node:process"
 
 export const BUILT_CONFIG = "dist/cuecard/wrangler.json"
+const VARS = ".dev.vars"
+/** The build contains a copy of the variables. */
+const BUILT_VARS = "dist/cuecard/.dev.vars"
 const SOURCES = [
   "shared",
   "worker",
@@ -19,7 +22,7 @@ const SOURCES = [
   "wrangler.toml",
   "vite.config.ts",
   "package-lock.json",
-  ".dev.vars",
+  VARS,
 ]
 
 function newestMs(path: string): number {
@@ -36,6 +39,7 @@ function isLocal(config: string): boolean {
 
 export function isBuilt(): boolean {
   if (!existsSync(BUILT_CONFIG) || !existsSync("dist/client/index.html")) return false
+  if (existsSync(VARS) !== existsSync(BUILT_VARS)) return false
   return isLocal(BUILT_CONFIG) && statSync(BUILT_CONFIG).mtimeMs >= Math.max(...SOURCES.map(newestMs))
 }
 
@@ -44,5 +48,11 @@ export function buildApp(environment: "local" | "production"): void {
   // Production is the top level of wrangler.toml.
   const env = { ...process.env, CLOUDFLARE_ENV: environment === "production" ? "" : environment }
   const { status } = spawnSync(process.execPath, ["node_modules/vite/bin/vite.js", "build"], { stdio: "inherit", env })
+  if (status !== 0) process.exit(status ?? 1)
+}
+
+/** Builds the package entries. If that fails, the process exits with its code. */
+export function buildPackages(): void {
+  const { status } = spawnSync("npm", ["run", "--silent", "build:packages"], { stdio: "inherit" })
   if (status !== 0) process.exit(status ?? 1)
 }

@@ -81,3 +81,12 @@ export const MAX_BULK_SESSIONS = 100
 /** Number of hits in a page of a search: the default and the maximum. SPEC FT1. */
 export const DEFAULT_PAGE_HITS = 20
 export const MAX_PAGE_HITS = 50
+
+// ── Backups ──
+
+/**
+ * Longest time for which a deployment may keep scheduled backups, in days. The platform itself can restore storage for 30
+ * days, as the receipt of an erasure says. Backups contain erased users until they are deleted, a whole day at a time, so
+ * they must be deleted within that time. SPEC BK5.
+ */
+export const MAX_BACKUP_DAYS = 29

@@ -16,12 +16,13 @@ import {
   listImports,
   listLiteralSpreads,
   listSourceFiles,
+  listStyleSheets,
   ROOT,
   readSource,
   resolveImport,
 } from "./support/source-tree.ts"
 
-const TOP_FOLDERS = ["shared", "worker", "client", "testing", "scripts"] as const
+const TOP_FOLDERS = ["shared", "worker", "client", "sdk", "testing", "scripts"] as const
 type TopFolder = (typeof TOP_FOLDERS)[number]
 
 /** For each top folder, the other top folders that it may import. */
@@ -29,6 +30,7 @@ const OPEN_TO: Record<TopFolder, readonly TopFolder[]> = {
   shared: [],
   worker: ["shared"],
   client: ["shared"],
+  sdk: ["shared", "client"],
   testing: ["shared", "worker"],
   scripts: ["shared", "testing"],
 }
@@ -55,11 +57,13 @@ const MARKUP = /\b(?:innerHTML|outerHTML|dangerouslySetInnerHTML|insertAdjacentH
 /** Browser globals that do not exist in Node, or that belong to the page and not to the SDK. */
 const DOM =
   /(?<![.\w])(?:document|window|navigator|localStorage|sessionStorage|XMLHttpRequest|HTML\w*Element)\b(?!\s*[:?])/
-/** Folders of the page that contain no component and do not use the DOM, so that they can become an SDK. */
+/** Folders of the page that contain no component and do not use the DOM. Only these are part of `cuecard/client`. */
 const SDK_FOLDERS = ["client/net", "client/files", "client/session"]
+/** Report the progress of uploads with XMLHttpRequest, where it exists. */
+const XHR_FILES = new Set(["client/files/send-file-xhr.ts", "sdk/upload-file.ts"])
 const BARRED_NAME = /^(?:.*[-.])?(?:utils?|helpers?|common|managers?)$/
-/** Entry files. The platform prescribes the Worker's; package.json names the entries of `cuecard` and `cuecard/testing`. */
-const ENTRIES = new Set(["worker/index.ts", "testing/index.ts", "shared/index.ts"])
+/** Entry files. The platform prescribes the Worker's; package.json names the others. */
+const ENTRIES = new Set(["worker/index.ts", "testing/index.ts", "shared/index.ts", "sdk/index.ts"])
 const MAX_FILE_LINES = 400
 /** Objects delegate all work to their parts. User and tenant objects have many calls, with one to three lines for each. */
 const MAX_OBJECT_LINES: Readonly<Record<string, number>> = {
@@ -76,6 +80,7 @@ const MAX_FUNCTION_LINES = 60
 const MAX_FUNCTION_LINES_P90 = 18
 
 const files = TOP_FOLDERS.flatMap((folder) => listSourceFiles(folder))
+const styleSheets = listStyleSheets("client")
 const topFolderOf = (file: string): TopFolder | undefined => TOP_FOLDERS.find((top) => file.startsWith(`${top}/`))
 
 /** Returns the position of a file in the ladder of its top folder, or -1 if the ladder does not name it. */
@@ -99,6 +104,9 @@ export function findImportFault(item: Pick<Import, "file" | "specifier">): strin
   const target = resolveImport(item)
   const targetTop = topFolderOf(target)
   if (target === "shared/index.ts") return "shared/index.ts is for other projects"
+  if (top === "sdk" && targetTop === "client" && !SDK_FOLDERS.some((folder) => target.startsWith(`${folder}/`))) {
+    return `sdk imports only ${SDK_FOLDERS.join(", ")}`
+  }
   if (targetTop !== top) {
     return OPEN_TO[top].some((open) => open === targetTop) ? null : `${top} may not import ${targetTop ?? target}`
   }
@@ -173,6 +181,8 @@ describe("imports", () => {
     ["worker/store/a.ts", "../turn/b.ts", "store may not import turn, which is above it"],
     ["client/net/a.ts", "../app/b.tsx", "net may not import app, which is above it"],
     ["worker/turn/a.ts", "../../shared/index.ts", "shared/index.ts is for other projects"],
+    ["sdk/a.ts", "../client/app/b.tsx", "sdk imports only client/net, client/files, client/session"],
+    ["client/app/a.ts", "../../sdk/b.ts", "client may not import sdk"],
     ["worker/new/a.ts", "../turn/b.ts", "the ladder in test/structure.test.ts does not name this folder"],
     ["client/app/a.ts", "../../shared/b.ts", null],
     ["worker/turn/a.ts", "../store/b.ts", null],
@@ -191,9 +201,13 @@ describe("purity", () => {
     expect(findLines(["client"], MARKUP)).toEqual([])
   })
 
-  test("[RO5] the folders that become the SDK use no DOM and contain no component", () => {
-    const components = SDK_FOLDERS.flatMap(listSourceFiles).filter((file) => file.endsWith(".tsx"))
-    expect([...components, ...findLines(SDK_FOLDERS, DOM)]).toEqual([])
+  test("[RO5] the folders of `cuecard/client` use no DOM and contain no component", () => {
+    const folders = [...SDK_FOLDERS, "sdk"]
+    const components = folders.flatMap(listSourceFiles).filter((file) => file.endsWith(".tsx"))
+    const uses = findLines(folders, DOM).filter(
+      (line) => !(XHR_FILES.has(line.split(":")[0] ?? "") && line.includes("XMLHttpRequest")),
+    )
+    expect([...components, ...uses]).toEqual([])
   })
 })
 
@@ -215,7 +229,7 @@ describe("places", () => {
 
 describe("names and sizes", () => {
   test("[RO4] no source file is longer than the limit", () => {
-    const long = files.flatMap((file) => {
+    const long = [...files, ...styleSheets].flatMap((file) => {
       const lines = readSource(file).trimEnd().split("\n").length
       return lines > MAX_FILE_LINES ? [`${file}: ${lines} lines, at most ${MAX_FILE_LINES}`] : []
     })
@@ -244,16 +258,22 @@ describe("names and sizes", () => {
 
   test("[RO6] no two source files have the same stem", () => {
     const named = files.filter((file) => !ENTRIES.has(file))
-    expect(groupBy(named, getStem).filter(([, same]) => same.length > 1)).toEqual([])
+    const groups = [...groupBy(named, getStem), ...groupBy(styleSheets, getStem)]
+    expect(groups.filter(([, same]) => same.length > 1)).toEqual([])
   })
 
   test("[RO7] no folder holds more files than the limit", () => {
-    const folders = groupBy(files, (file) => posix.dirname(file))
+    const folders = groupBy([...files, ...styleSheets], (file) => posix.dirname(file))
     expect(folders.filter(([, inside]) => inside.length > MAX_FOLDER_FILES).map(([folder]) => folder)).toEqual([])
   })
 
+  test("[RO7] style sheets have a folder of their own", () => {
+    expect(styleSheets.length).toBeGreaterThan(20)
+    expect(styleSheets.filter((file) => !file.startsWith("client/styles/"))).toEqual([])
+  })
+
   test("[RO7] every folder has a README.md that begins with a sentence", () => {
-    const folders = groupBy(files, (file) => posix.dirname(file)).map(([folder]) => folder)
+    const folders = groupBy([...files, ...styleSheets], (file) => posix.dirname(file)).map(([folder]) => folder)
     const silent = folders.filter((folder) => {
       const readme = join(folder, "README.md")
       return !existsSync(join(ROOT, readme)) || !/^# .+\n\n[A-Z][^\n]*\./.test(readSource(readme))

@@ -91,6 +91,7 @@ export const attachmentText = {
 
 export const sidebarText = {
   empty: "Your conversations will appear here.",
+  emptyForViewer: "Conversations shared with you will appear here.",
   unreachable: "Couldn't load your conversations.",
   close: "Close sidebar",
   theme: "Theme",

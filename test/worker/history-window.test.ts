@@ -10,7 +10,7 @@ import { createSessionStore } from "../../worker/store/session-store.ts"
 import { call, makeSession, refusal, tokenOf } from "./http.ts"
 import { freshSession } from "./session-helpers.ts"
 import { sessionOf } from "../support/socket.ts"
-import { ask } from "./tenant-transfer.ts"
+import { askQuestion } from "./tenant-transfer.ts"
 import { TIME } from "../support/turn.ts"
 
 const HEAD = { epoch: "e", seq: 0, isTemporary: false }
@@ -125,7 +125,7 @@ describe("a page in the middle of a session", () => {
   test("[FT9] the route accepts either a message or a position; anything else is refused", async () => {
     const token = await tokenOf("ft9", "ada")
     const id = await makeSession(token)
-    for (const n of [1, 2, 3]) await ask(id, token, `/say ${n}`)
+    for (const n of [1, 2, 3]) await askQuestion(id, token, `/say ${n}`)
     const path = `/v1/sessions/${id}/conversation`
     const all: HistoryPage = (await call(`${path}?after=0&limit=50`, { token })).json
     expect(all.messages).toHaveLength(6)

@@ -8,7 +8,7 @@ import { TEMPORARY_MS } from "../../shared/user-limits.ts"
 import { FOLDER_AFTER_SQL, FOLDER_SQL, LIST_AFTER_SQL, LIST_SQL } from "../../worker/directory/session-lists.ts"
 import { MAX_FOLDERS } from "../../worker/organizing/folder-rows.ts"
 import { call, makeSession, openSocket, refusal, roleToken, tablesOf, tokenOf } from "./http.ts"
-import { ask } from "./tenant-transfer.ts"
+import { askQuestion } from "./tenant-transfer.ts"
 
 const UNKNOWN = refusal(404, "session_unknown")
 
@@ -168,16 +168,16 @@ describe("unread", () => {
     const token = await tokenOf("og4", "ada")
     const id = await makeSession(token)
     const isUnread = async (): Promise<boolean | undefined> => (await list(token))[0]?.unread
-    await ask(id, token, "/say hello")
+    await askQuestion(id, token, "/say hello")
     await expect.poll(isUnread).toBe(true)
     const { socket } = await openSocket(id, token)
     await expect.poll(isUnread).toBeUndefined()
-    await ask(id, token, "/say again")
+    await askQuestion(id, token, "/say again")
     await expect.poll(async () => (await list(token))[0]?.running).toBe(false)
     expect(await isUnread()).toBeUndefined()
     socket.close(1000)
     await new Promise((resolve) => setTimeout(resolve, 50))
-    await ask(id, token, "/say once more")
+    await askQuestion(id, token, "/say once more")
     await expect.poll(isUnread).toBe(true)
     expect((await patch(token, id, { unread: false })).status).toBe(200)
     expect(await isUnread()).toBeUndefined()
@@ -222,7 +222,7 @@ describe("many sessions", () => {
   test("[OG5] deleted sessions disappear at once and are erased by the alarm", async () => {
     const token = await tokenOf("og5b", "ada")
     const sessions = await makeSessions(token, 5)
-    await ask(sessions[0] ?? "", token, "/say limestone")
+    await askQuestion(sessions[0] ?? "", token, "/say limestone")
     expect(await bulk(token, { action: "delete", ids: sessions })).toEqual(sessions.map((id) => ({ id, ok: true })))
     expect(await ids(token)).toEqual([])
     const directory = env.DIRECTORY.getByName("og5b:ada")
@@ -307,7 +307,7 @@ describe("a temporary session", () => {
   test("[OG8] is in no list and no search, and is marked", async () => {
     const token = await tokenOf("og8", "ada")
     const id = await makeTemporary(token)
-    await ask(id, token, "/say schist")
+    await askQuestion(id, token, "/say schist")
     expect([await ids(token), await ids(token, "?archived=1")]).toEqual([[], []])
     expect((await call("/v1/search?q=schist", { token })).json.hits).toEqual([])
     expect((await call("/v1/search?q=ephemeral", { token })).json.hits).toEqual([])

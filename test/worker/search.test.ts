@@ -6,7 +6,7 @@ import type { MessageHitPage, SearchHit, SearchPage } from "../../shared/protoco
 import { call, makeSession, refusal, tablesOf, tokenOf } from "./http.ts"
 import { connect, type TestClient } from "../support/socket.ts"
 import { toJsonl } from "./import-file.ts"
-import { ask } from "./tenant-transfer.ts"
+import { askQuestion } from "./tenant-transfer.ts"
 
 async function search(token: string, query: string): Promise<SearchPage> {
   const found = await call(`/v1/search?${query}`, { token })
@@ -43,9 +43,9 @@ describe("the search of all conversations", () => {
   test("[FT1] finds words of questions and answers, newest first, with titles before them and the hits marked", async () => {
     const token = await tokenOf("ft1", "ada")
     const [one, two] = [await makeSession(token), await makeSession(token, "Weather notes")]
-    await ask(one, token, "/say The weather in Oslo is fine.")
-    await ask(two, token, "/say Nothing about rain")
-    await ask(two, token, "/say more weather here")
+    await askQuestion(one, token, "/say The weather in Oslo is fine.")
+    await askQuestion(two, token, "/say Nothing about rain")
+    await askQuestion(two, token, "/say more weather here")
     await expect.poll(() => findTexts(token, "weather")).toHaveLength(4)
     expect(await findTexts(token, "weather")).toEqual([
       "title: /say The [weather] in Oslo is fine.",
@@ -62,7 +62,7 @@ describe("the search of all conversations", () => {
   test("[FT1] pages contain each hit once", async () => {
     const token = await tokenOf("ft1b", "ada")
     const id = await makeSession(token)
-    for (let n = 0; n < 5; n++) await ask(id, token, `/say pebble${n} stone`)
+    for (let n = 0; n < 5; n++) await askQuestion(id, token, `/say pebble${n} stone`)
     await expect.poll(async () => (await search(token, "q=stone&in=messages")).hits.length).toBe(5)
     const found: string[] = []
     for (let after: string | null = ""; after !== null; ) {
@@ -81,7 +81,7 @@ describe("the search of all conversations", () => {
   test("[FT2] finds Chinese, Japanese, Thai, Arabic and accented text by its parts", async () => {
     const token = await tokenOf("ft2", "ada")
     const id = await makeSession(token, "x")
-    await ask(id, token, "/say 明日の東京の天気は晴れ、我喜欢北京烤鸭、ภาษาไทย, الطَّقس جميل, Ça va à Zürich")
+    await askQuestion(id, token, "/say 明日の東京の天気は晴れ、我喜欢北京烤鸭、ภาษาไทย, الطَّقس جميل, Ça va à Zürich")
     await expect.poll(() => find(token, "東京")).toHaveLength(1)
     for (const text of ["天気", "北京烤鸭", "烤", "ภาษา", "الطقس", "zurich", "ca VA", "züri"])
       expect(await find(token, text), text).toHaveLength(1)
@@ -103,7 +103,7 @@ describe("the search of all conversations", () => {
   test("[FT3] only the beginning of a very long message is searched", async () => {
     const token = await tokenOf("ft3b", "ada")
     const id = await makeSession(token, "x")
-    await ask(id, token, `/say ${"word ".repeat(8_000)} quartz`)
+    await askQuestion(id, token, `/say ${"word ".repeat(8_000)} quartz`)
     await expect.poll(() => find(token, "word")).toHaveLength(1)
     expect(await find(token, "quartz")).toEqual([])
   })
@@ -182,7 +182,7 @@ describe("the search of all conversations", () => {
   test("[FT5] conversations from before the search are indexed in the background", async () => {
     const token = await tokenOf("ft5b", "ada")
     const ids = [await makeSession(token, "a"), await makeSession(token, "b")]
-    for (const id of ids) for (const n of [1, 2, 3]) await ask(id, token, `/say gneiss ${n}`)
+    for (const id of ids) for (const n of [1, 2, 3]) await askQuestion(id, token, `/say gneiss ${n}`)
     const directory = env.DIRECTORY.getByName("ft5b:ada")
     await expect.poll(async () => (await search(token, "q=gneiss&in=messages")).hits.length).toBe(6)
     await runInDurableObject(directory, (_object, { storage }) => {
@@ -198,7 +198,7 @@ describe("the search of all conversations", () => {
       storage.sql.exec("DROP TABLE search_words; DELETE FROM search_entry; UPDATE sessions SET indexed = 0")
     })
     await evictDurableObject(directory)
-    await ask(ids[0] ?? "", token, "/say gneiss 4")
+    await askQuestion(ids[0] ?? "", token, "/say gneiss 4")
     await expect
       .poll(async () => {
         await fetchAll(directory)
@@ -210,7 +210,7 @@ describe("the search of all conversations", () => {
   test("[FT6] another user and another tenant find nothing, not even in a shared conversation; a search stores nothing", async () => {
     const token = await tokenOf("ft6", "ada")
     const id = await makeSession(token, "Secret porphyry")
-    await ask(id, token, "/say porphyry")
+    await askQuestion(id, token, "/say porphyry")
     await env.TENANT.getByName("ft6").registerUser({ id: "vic" })
     expect((await call(`/v1/sessions/${id}/viewers/vic`, { method: "PUT", token })).status).toBe(200)
     await expect.poll(() => find(token, "porphyry")).toHaveLength(2)
@@ -226,7 +226,7 @@ describe("the search of all conversations", () => {
   test("[FT6] the conversations of asked agents are not searched", async () => {
     const token = await tokenOf("ft6b", "ada")
     const id = await makeSession(token, "x")
-    await ask(id, token, "Ask the researcher about the weather in Oslo and Lima")
+    await askQuestion(id, token, "Ask the researcher about the weather in Oslo and Lima")
     await expect.poll(() => find(token, "researcher")).toHaveLength(1)
     const sessions = await runInDurableObject(env.DIRECTORY.getByName("ft6b:ada"), (_object, { storage }) =>
       storage.sql.exec("SELECT DISTINCT session FROM search_entry").toArray(),
@@ -236,7 +236,7 @@ describe("the search of all conversations", () => {
 
   test("[FT6] after an erasure that keeps its tombstone, no word remains, and a new conversation is found", async () => {
     const token = await tokenOf("ft6c", "ada")
-    await ask(await makeSession(token), token, "/say travertine")
+    await askQuestion(await makeSession(token), token, "/say travertine")
     await expect.poll(() => find(token, "travertine")).not.toEqual([])
     const directory = env.DIRECTORY.getByName("ft6c:ada")
     await directory.endErasure(true)

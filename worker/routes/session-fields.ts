@@ -7,6 +7,8 @@ import { MAX_TITLE_CHARS } from "../../shared/limits.ts"
 import { toTitle } from "../../shared/text/title.ts"
 import type { PageText } from "../platform/rpc/session-types.ts"
 
+export const decimalSchema = v.pipe(v.string(), v.regex(/^\d{1,15}$/), v.transform(Number))
+
 export const titleSchema = v.pipe(
   v.string(),
   v.maxLength(MAX_TITLE_CHARS),

@@ -1,19 +1,12 @@
 /**
- * session-routes.ts: the routes of a user's sessions: create, history, messages, export, import and socket. The other
- * routes of sessions are loaded on demand (worker/routes/library).
+ * session-routes.ts: the routes of a user's sessions: create, history, messages and socket. The other routes of
+ * sessions are loaded on demand (worker/routes/library).
  */
 
 import { Hono } from "hono"
 import { nanoid } from "nanoid"
 import * as v from "valibot"
-import { fail, type Result, succeed } from "../../shared/fault.ts"
-import {
-  DEFAULT_PAGE_MESSAGES,
-  MAX_IMPORT_BYTES,
-  MAX_IMPORT_PARTS,
-  MAX_PAGE_MESSAGES,
-  PROTOCOL_VERSION,
-} from "../../shared/limits.ts"
+import { DEFAULT_PAGE_MESSAGES, MAX_PAGE_MESSAGES, PROTOCOL_VERSION } from "../../shared/limits.ts"
 import { idSchema } from "../../shared/protocol/event.ts"
 import { CLAIMS_HEADER } from "../auth/verify-token.ts"
 import type { Claims } from "../platform/rpc/claims.ts"
@@ -23,12 +16,10 @@ import { SUBPROTOCOL } from "../socket/sockets.ts"
 import { agentNameSchema } from "../settings/agent-config.ts"
 import { isAgentSession } from "../../shared/protocol/agent-session-id.ts"
 import { mediaSigningRoutes } from "./media/media-routes.ts"
-import { type AppEnv, parseFields, readBody, readQuery } from "./request-body.ts"
+import { type AppEnv, readBody, readQuery } from "./request-body.ts"
 import { isUpgrade, listSubprotocols } from "./access/authorize.ts"
-import { pageToResponse, titleSchema } from "./session-fields.ts"
-import { requireStorage } from "./access/require-storage.ts"
+import { decimalSchema, pageToResponse, titleSchema } from "./session-fields.ts"
 import { createOwnSession, requireSession } from "./access/require-session.ts"
-import type { ImportPart } from "../platform/rpc/session-types.ts"
 
 /** Header with the id under which the log records a message sent over HTTP, accepted or not. */
 const TRACE_HEADER = "trace-id"
@@ -59,21 +50,10 @@ const sendSchema = v.object({
 /** Without an exchange id, the running answer is cancelled. */
 const cancelSchema = v.object({ exchange_id: v.optional(idSchema) })
 
-const decimalSchema = v.pipe(v.string(), v.regex(/^\d{1,15}$/), v.transform(Number))
-
 const pageSchema = v.object({
   limit: v.optional(v.pipe(decimalSchema, v.minValue(1), v.maxValue(MAX_PAGE_MESSAGES)), String(DEFAULT_PAGE_MESSAGES)),
   before: v.optional(v.pipe(decimalSchema, v.minValue(1))),
 })
-
-const exportSchema = v.object({
-  after: v.optional(decimalSchema),
-  format: v.optional(v.picklist(["jsonl", "markdown"]), "jsonl"),
-})
-
-const partNumberSchema = v.pipe(decimalSchema, v.minValue(1), v.maxValue(MAX_IMPORT_PARTS))
-
-const importPartSchema = v.object({ part: partNumberSchema, of: partNumberSchema })
 
 export const sessionRoutes = new Hono<AppEnv>()
 
@@ -120,46 +100,6 @@ sessionRoutes.post("/:id/cancel", requireSession, async (context) => {
   const cancelled = await context.get("session").cancel(context.get("claims"), body.value.exchange_id ?? null)
   return cancelled.ok ? context.json({ ...cancelled.value, status: "cancelled" }) : faultToResponse(cancelled.fault)
 })
-
-sessionRoutes.get("/:id/events", requireSession, async (context) => {
-  const query = readQuery(context, exportSchema)
-  if (!query.ok) return faultToResponse(query.fault)
-  const { after = null, format } = query.value
-  const exported = await context.get("session").export(context.get("claims"), after, format)
-  if (!exported.ok) return faultToResponse(exported.fault)
-  const [type, extension] = format === "jsonl" ? ["application/jsonl", "jsonl"] : ["text/markdown", "md"]
-  return context.body(exported.value.lines, 200, {
-    "content-type": `${type}; charset=utf-8`,
-    "content-disposition": `attachment; filename="${context.req.param("id")}.${extension}"`,
-  })
-})
-
-sessionRoutes.post("/:id/import", requireSession, requireStorage, async (context) => {
-  const { body } = context.req.raw
-  const part = parseImportPart(context.req.query())
-  if (!part.ok) return faultToResponse(part.fault)
-  // A file whose announced size is too large is refused without reading it.
-  if (Number(context.req.header("content-length") ?? 0) > MAX_IMPORT_BYTES) {
-    return faultToResponse({ reason: "import_too_large", max: MAX_IMPORT_BYTES })
-  }
-  if (body === null) return faultToResponse({ reason: "import_empty" })
-  const imported = await context.get("session").import(context.get("claims"), body, part.value)
-  if (!imported.ok) return faultToResponse(imported.fault)
-  return context.json({ ...imported.value, ...part.value }, imported.value.state === "done" ? 200 : 202)
-})
-
-sessionRoutes.get("/:id/import", requireSession, async (context) => {
-  const progress = await context.get("session").importProgress(context.get("claims"))
-  return progress.ok ? context.json(progress.value) : faultToResponse(progress.fault)
-})
-
-/** `?part=&of=`. Without them the body is the whole file. */
-function parseImportPart(query: Record<string, string>): Result<ImportPart> {
-  const parsed = parseFields(importPartSchema, { part: "1", of: "1", ...query }, "part")
-  if (!parsed.ok) return parsed
-  const { part, of } = parsed.value
-  return part <= of ? succeed({ part, of }) : fail({ reason: "field_invalid", field: "part" })
-}
 
 sessionRoutes.get("/:id/socket", requireSession, async (context) => {
   if (!isUpgrade(context)) return faultToResponse({ reason: "upgrade_expected" })

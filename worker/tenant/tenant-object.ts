@@ -17,7 +17,7 @@ import type { UsageReport } from "../../shared/usage/usage-report.ts"
 import type { TenantGrant } from "../../shared/usage/user-account.ts"
 import type { Env } from "../env.ts"
 import { JOB_TABLES } from "../leaving/job-rows.ts"
-import { TENANT_BYTES_TABLES, TenantBytes } from "../limits/tenant-bytes.ts"
+import { TENANT_BYTES_TABLES } from "../limits/tenant-bytes.ts"
 import { ObjectTables } from "../platform/migrate.ts"
 import type { Actor, Administrator } from "../platform/rpc/actor.ts"
 import type { Role } from "../platform/rpc/claims.ts"
@@ -26,11 +26,11 @@ import type { AuditCheck, AuditEvent, AuditFilter } from "../settings/audit-even
 import type { IssuerInput, IssuerKeys, IssuerView, SignInClient } from "../settings/issuer-config.ts"
 import type * as Leaving from "../settings/leaving-rpc.ts"
 import type * as Access from "../settings/tenant-access.ts"
-import type { NewUser, SignInUser, TenantRpc, TenantUser, UserBytesReport } from "../settings/tenant-rpc.ts"
+import type { FoundUsers, NewUser, SignInUser, TenantRpc, TenantUser, UserBytesReport } from "../settings/tenant-rpc.ts"
 import type { UserChange } from "../settings/user-change.ts"
 import { BUDGET_TABLE } from "../usage/budget-rows.ts"
 import { PRICE_TABLE } from "../usage/price-rows.ts"
-import { TENANT_USAGE_TABLES } from "../usage/tenant-usage.ts"
+import { ENDED_USER_LEDGERS, TENANT_USAGE_TABLES } from "../usage/tenant-usage.ts"
 import { IssuerLoader } from "./issuer-loader.ts"
 import { API_KEY_TABLE } from "./rows/api-key-rows.ts"
 import { AUDIT_TABLES } from "./rows/audit-rows.ts"
@@ -38,6 +38,7 @@ import { ISSUER_TABLES } from "./rows/issuer-rows.ts"
 import { TENANT_TABLE } from "./rows/tenant-row.ts"
 import { TOKEN_KEY_TABLE } from "./rows/token-key-rows.ts"
 import { USER_TABLE } from "./rows/user-rows.ts"
+import { USER_KEY_TABLE } from "./rows/user-search-keys.ts"
 import { TenantAlarm } from "./tenant-alarm.ts"
 import { TenantAudit } from "./tenant-audit.ts"
 import { TenantBudgets } from "./tenant-budgets.ts"
@@ -63,6 +64,8 @@ const MIGRATIONS: readonly string[] = [
   BUDGET_TABLE,
   `${TENANT_USAGE_TABLES}; ${PRICE_TABLE}`,
   TENANT_BYTES_TABLES,
+  ENDED_USER_LEDGERS,
+  USER_KEY_TABLE,
 ]
 
 export class Tenant extends DurableObject<Env> implements TenantRpc {
@@ -74,7 +77,6 @@ export class Tenant extends DurableObject<Env> implements TenantRpc {
   readonly #audit: TenantAudit
   readonly #metering: TenantMetering
   readonly #budgets: TenantBudgets
-  readonly #storedBytes: TenantBytes
   readonly #jobs: TenantJobs
   readonly #alarm: TenantAlarm
 
@@ -88,7 +90,6 @@ export class Tenant extends DurableObject<Env> implements TenantRpc {
     this.#audit = new TenantAudit(this.#host)
     this.#metering = new TenantMetering(this.#host)
     this.#budgets = new TenantBudgets(this.#host, this.#metering)
-    this.#storedBytes = new TenantBytes(ctx.storage.sql)
     this.#jobs = new TenantJobs(this.#host)
     this.#alarm = new TenantAlarm(ctx, [this.#host.notices, this.#keys, this.#jobs, this.#issuers])
   }
@@ -147,12 +148,16 @@ export class Tenant extends DurableObject<Env> implements TenantRpc {
     return this.#users.list(after, prefix, limit)
   }
 
+  async searchUsers(text: string, after: string, limit: number): Promise<Result<FoundUsers>> {
+    return (await this.#users.administer()).search(text, after, limit)
+  }
+
   async changeUser(by: Administrator, id: string, change: UserChange): Promise<Result<TenantUser>> {
-    return await this.#users.change(by, id, change)
+    return await (await this.#users.administer()).change(by, id, change)
   }
 
   async setUserStatus(by: Administrator, id: string, status: "active" | "suspended"): Promise<Result<TenantUser>> {
-    return await this.#users.setStatus(by, id, status)
+    return await (await this.#users.administer()).setStatus(by, id, status)
   }
 
   // The tenant itself, its API keys and its token keys
@@ -251,8 +256,8 @@ export class Tenant extends DurableObject<Env> implements TenantRpc {
     return this.#audit.listAfter(seq, limit)
   }
 
-  checkAudit(after: AuditHead | null, known: AuditHead | null, limit: number): AuditCheck {
-    return this.#audit.check(after, known, limit)
+  async checkAudit(after: AuditHead | null, known: AuditHead | null, limit: number): Promise<AuditCheck> {
+    return await this.#audit.check(after, known, limit)
   }
 
   // Usage, prices, budgets and stored bytes
@@ -289,7 +294,7 @@ export class Tenant extends DurableObject<Env> implements TenantRpc {
   tellUserBytes({ user, bytes, n, isRequired }: UserBytesReport): Result<number> {
     if (this.#host.isErased()) return succeed(n)
     this.#host.tables.create()
-    return this.#storedBytes.apply(user, bytes, n, isRequired)
+    return this.#host.storedBytes.apply(user, bytes, n, isRequired)
   }
 
   // Export, import, backup and erasure

@@ -8,9 +8,8 @@ import { DEFAULT_PAGE_MESSAGES, MAX_PAGE_MESSAGES } from "../../../shared/limits
 import { idSchema } from "../../../shared/protocol/event.ts"
 import { faultToResponse } from "../../platform/fault-response.ts"
 import { type AppEnv, readQuery } from "../request-body.ts"
-import { pageToResponse } from "../session-fields.ts"
+import { decimalSchema, pageToResponse } from "../session-fields.ts"
 
-const decimalSchema = v.pipe(v.string(), v.regex(/^\d{1,15}$/), v.transform(Number))
 const limitSchema = v.optional(
   v.pipe(decimalSchema, v.minValue(1), v.maxValue(MAX_PAGE_MESSAGES)),
   String(DEFAULT_PAGE_MESSAGES),
