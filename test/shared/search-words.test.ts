@@ -4,6 +4,8 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { parseSearchQuery, phrasesToMatch } from "../../worker/search/search-query.ts"
 import { createSnippet, hasAllPhrases } from "../../worker/search/snippet.ts"
+import { MAX_MESSAGE_TEXT_CHARS, toMessageText } from "../../worker/search/turn-texts.ts"
+import { createMessage } from "../../shared/protocol/message.ts"
 import { listWords, toIndexText } from "../../worker/search/word-list.ts"
 import { assertProperty } from "../support/seeded.ts"
 
@@ -74,6 +76,20 @@ describe("queries", () => {
   ])("[FT2] %j in %j: %j", (query, text, isFound) => {
     expect(finds(query, text)).toBe(isFound)
   })
+})
+
+test("[FT3] only the beginning of a very long message is searched, and the names of its files", () => {
+  const message = createMessage({
+    id: "m",
+    role: "user",
+    exchange_id: "m",
+    status: "completed",
+    timestamp: "2026-01-01",
+  })
+  const { text } = toMessageText({ ...message, words: `${"word ".repeat(8_000)} quartz` })
+  expect(text.length).toBe(MAX_MESSAGE_TEXT_CHARS)
+  const file = { id: "f", kind: "file", mime_type: "text/csv", label: "budget.csv", size: 1 } as const
+  expect(toMessageText({ ...message, words: "See", attachments: [file] }).text).toBe("See\nbudget.csv")
 })
 
 describe("snippets", () => {

@@ -100,14 +100,6 @@ describe("the search of all conversations", () => {
       expect((await call(`/v1/search?q=${encodeURIComponent(`${q} zz`)}`, { token })).status).toBe(200)
   })
 
-  test("[FT3] only the beginning of a very long message is searched", async () => {
-    const token = await tokenOf("ft3b", "ada")
-    const id = await makeSession(token, "x")
-    await askQuestion(id, token, `/say ${"word ".repeat(8_000)} quartz`)
-    await expect.poll(() => find(token, "word")).toHaveLength(1)
-    expect(await find(token, "quartz")).toEqual([])
-  })
-
   test("[FT4] an edited question, another version and a deleted conversation are searched as they are shown", async () => {
     const [token, claims] = [await tokenOf("ft4", "ada"), claimsOf("ft4", "ada")]
     const id = await makeSession(token, "x")
