@@ -205,7 +205,7 @@ export class TenantIssuers {
     if (found === null || found.generation !== generation) return null
     const { config } = found
     const newUser = { id, name: name ?? undefined, issuer, role: role ?? undefined }
-    const user = this.#host.users.register(newUser, Date.now())
+    const user = this.#host.refuseNewUser(newUser) ?? this.#host.users.register(newUser, Date.now())
     return { ...user, role: limitRole(role ?? user.role, config) }
   }
 

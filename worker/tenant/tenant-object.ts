@@ -132,7 +132,9 @@ export class Tenant extends DurableObject<Env> implements TenantRpc {
 
   // Users
 
-  registerUser(user: NewUser): TenantUser & { readonly grant?: TenantGrant } {
+  registerUser(user: NewUser): ReturnType<TenantRpc["registerUser"]> {
+    const refused = user.issuer === undefined ? null : this.#host.refuseNewUser(user)
+    if (refused !== null) return { ...refused, isLeaving: true }
     const registered = this.#users.register(user)
     const grant = this.#budgets.getGrant(user.id)
     return grant === null ? registered : { ...registered, grant }
