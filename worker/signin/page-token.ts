@@ -7,7 +7,6 @@ import { PAGE_TOKEN_SECONDS } from "../../shared/limits.ts"
 import type { PageToken } from "../../shared/protocol/sign-in.ts"
 import { issueNewToken } from "../auth/new-token.ts"
 import { getTenantAccess } from "../auth/tenant-access-cache.ts"
-import { CLOCK_TOLERANCE_SECONDS } from "../auth/verify-token.ts"
 import { recordFailure } from "../auth/record-failure.ts"
 import type { Env } from "../env.ts"
 import type { Actor } from "../platform/rpc/actor.ts"
@@ -74,7 +73,7 @@ async function findAdmission(
   if (admission.at > now || now - admission.at >= ADMISSION_MS) return null
   // An isolate learns of a removed provider within TOKEN_TRUST_MS in this way, although it caches providers for longer.
   const { issuersChanged = 0 } = await getTenantAccess(env, tenant)
-  if (admission.at < issuersChanged + CLOCK_TOLERANCE_SECONDS * 1000) return null
+  if (admission.at < issuersChanged) return null
   const client = await findClient(env, tenant, issuer)
   return client !== null && client !== "secret_unreadable" && client.generation === generation ? admission : null
 }
