@@ -145,15 +145,15 @@ interface ProvidersState {
 function useProviders(): ProvidersState {
   const providers = useSignal<SignInProviders | null>(null)
   const fault = useSignal<string | null>(null)
-  const load = (): void => {
+  const loadProviders = (): void => {
     fault.value = null
     fetchProviders().then(
       (loaded) => (providers.value = loaded),
       (error: unknown) => (fault.value = describeError(error)),
     )
   }
-  useEffect(load, [])
-  return { providers: providers.value, fault: fault.value, load }
+  useEffect(loadProviders, [])
+  return { providers: providers.value, fault: fault.value, load: loadProviders }
 }
 
 /** Loads the providers. A deployment without sign-in has no such route, and so no providers. */

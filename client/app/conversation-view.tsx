@@ -56,6 +56,7 @@ export function ConversationView({ controller, router, isOnline }: ConversationV
         <ScrollToEndButton scrollAnchor={scrollAnchor} />
         <LinkStatus
           link={isOutdated ? "outdated" : controller.link.value}
+          hold={controller.hold}
           isOnline={isOnline.value}
           wasLoaded={controller.isLoaded.value}
           wasLive={controller.wasLive.value}
@@ -129,7 +130,7 @@ function ConversationContent(props: ConversationContentProps): VNode {
       ) : (
         <>
           {/* The message headings are below this one. SPEC AX4. */}
-          <h2 class="unseen">{appText.messages}</h2>
+          <h2 class="visually-hidden">{appText.messages}</h2>
           <code.Transcript
             store={store}
             unsent={outbox.entries}

@@ -37,7 +37,7 @@ export function NewConversationView({ router, isOnline }: NewConversationViewPro
                 entry={entry}
                 files={chips !== null && <chips.AttachmentNames assets={entry.attachments} />}
                 onRetry={() => router.retryStart()}
-                onDiscard={() => router.discardStart()}
+                onDiscard={() => router.discardFirstMessage()}
               />
               {entry.error === null && <TypingIndicator />}
             </div>
@@ -45,7 +45,7 @@ export function NewConversationView({ router, isOnline }: NewConversationViewPro
         </div>
       </main>
       <footer class="foot">
-        {isOnline.value ? <HoldStatus /> : <OfflineStatus />}
+        {isOnline.value ? <HoldStatus hold={router.api.hold} /> : <OfflineStatus />}
         {router.isReadOnly.value ? (
           <ReadOnlyNote router={router} />
         ) : (

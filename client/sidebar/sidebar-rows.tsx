@@ -149,7 +149,7 @@ function SessionRow({ session, now, current, actions }: SessionRowProps): VNode 
         </span>
         {running ? (
           <span class="pulse">
-            <span class="unseen">{sidebarText.running}</span>
+            <span class="visually-hidden">{sidebarText.running}</span>
           </span>
         ) : (
           <time dateTime={new Date(active).toISOString()}>{formatRelativeTime(active, now)}</time>

@@ -30,7 +30,7 @@ export function Sidebar({ router, isOpen }: SidebarProps): VNode {
   }
   return (
     <>
-      {isOpen.value && <button type="button" class="veil" aria-label={sidebarText.close} onClick={closeDrawer} />}
+      {isOpen.value && <button type="button" class="backdrop" aria-label={sidebarText.close} onClick={closeDrawer} />}
       <aside class="sidebar" ref={drawer} tabIndex={-1} data-open={isOpen.value ? "" : undefined}>
         <SidebarHeader isReadOnly={router.isReadOnly.value} />
         <SessionNavigation router={router} actions={actions} />

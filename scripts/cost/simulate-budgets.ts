@@ -13,7 +13,7 @@ import { PROFILE } from "./usage-profile.ts"
 const HOUR_SECONDS = 3_600
 /** The time when most sessions begin, and when the day and the month end. */
 const MIDNIGHT = 12 * HOUR_SECONDS
-const SECONDS = 30 * HOUR_SECONDS
+const DURATION_SECONDS = 30 * HOUR_SECONDS
 
 export interface BudgetPlan {
   readonly seed: number
@@ -101,12 +101,12 @@ class MonthEndSimulation {
   readonly #plan: BudgetPlan
   readonly #random: Random
   readonly #users: readonly UserState[]
-  readonly #requests = new Uint32Array(SECONDS)
-  readonly #cached = new Uint32Array(SECONDS)
+  readonly #requests = new Uint32Array(DURATION_SECONDS)
+  readonly #cached = new Uint32Array(DURATION_SECONDS)
   /** By second: the turns that users attempt, the turns that end, and the users who report a remainder. */
-  readonly #attempts: (number[] | undefined)[] = new Array(SECONDS)
-  readonly #ends: (number[] | undefined)[] = new Array(SECONDS)
-  readonly #remainders: (number[] | undefined)[] = new Array(SECONDS)
+  readonly #attempts: (number[] | undefined)[] = new Array(DURATION_SECONDS)
+  readonly #ends: (number[] | undefined)[] = new Array(DURATION_SECONDS)
+  readonly #remainders: (number[] | undefined)[] = new Array(DURATION_SECONDS)
   /** By isolate: when an answer said that the tenant's budget is used up, in seconds. */
   readonly #usedUpAt: Float64Array
   /** The usage on this day, as counted by the tenant's object. */
@@ -135,7 +135,7 @@ class MonthEndSimulation {
       this.#planUser(id, arrivals)
       scheduleAt(this.#remainders, user.closesAt, id)
     })
-    for (let second = 0; second < SECONDS; second++) this.#playSecond(second)
+    for (let second = 0; second < DURATION_SECONDS; second++) this.#playSecond(second)
     const { isolates, cacheSeconds } = this.#plan
     for (const one of cacheSeconds)
       addCachedReads(this.#requests, this.#cached, this.#random, { isolates, cacheSeconds: one })
@@ -144,15 +144,15 @@ class MonthEndSimulation {
 
   #planUser(id: number, arrivals: (random: Random) => number): void {
     const tokens = { ...NO_TOKENS }
-    const perform: Perform = (operation, at) => {
+    const performOperation: Perform = (operation, at) => {
       if (operation === "firstToken") this.#countRequest(Math.floor(at))
       const second = Math.floor(at)
-      if ((operation === "createSession" || operation === "listSessions") && second < SECONDS)
+      if ((operation === "createSession" || operation === "listSessions") && second < DURATION_SECONDS)
         this.#cached[second] = (this.#cached[second] ?? 0) + 1
       if (operation === "firstTurn" || operation === "turn") scheduleAt(this.#attempts, at, id)
     }
     const starts = Array.from({ length: this.#random.poisson(PROFILE.sessionsPerUser) }, () => arrivals(this.#random))
-    for (const start of starts.sort((a, b) => a - b)) simulateSession(this.#random, start, tokens, perform)
+    for (const start of starts.sort((a, b) => a - b)) simulateSession(this.#random, start, tokens, performOperation)
   }
 
   #playSecond(second: number): void {
@@ -238,7 +238,7 @@ class MonthEndSimulation {
   }
 
   #countRequest(second: number): void {
-    if (second < SECONDS) this.#requests[second] = (this.#requests[second] ?? 0) + 1
+    if (second < DURATION_SECONDS) this.#requests[second] = (this.#requests[second] ?? 0) + 1
   }
 
   #createSummary(): SimulatedBudgets {
@@ -257,7 +257,7 @@ class MonthEndSimulation {
 
 function scheduleAt<T>(bySecond: (T[] | undefined)[], at: number, value: T): void {
   const second = Math.floor(at)
-  if (second >= SECONDS) return
+  if (second >= DURATION_SECONDS) return
   const list = bySecond[second]
   if (list === undefined) bySecond[second] = [value]
   else list.push(value)

@@ -158,15 +158,15 @@ export class PlatformApi {
       this.#countEvents({ from, to }, ["$workers.scriptVersion.id"], SERVER_ERRORS),
     ])
     const counts = new Map<string, RequestCount>()
-    const add = (version: string, requests: number, failed: number): void => {
+    const addCounts = (version: string, requests: number, failed: number): void => {
       const count = counts.get(version) ?? { requests: 0, failed: 0 }
       counts.set(version, { requests: count.requests + requests, failed: count.failed + failed })
     }
     for (const { groups, count } of byOutcome) {
       const [version = "", outcome = ""] = groups
-      add(version, count, GOOD_OUTCOMES.has(outcome) ? 0 : count)
+      addCounts(version, count, GOOD_OUTCOMES.has(outcome) ? 0 : count)
     }
-    for (const { groups, count } of byStatus) add(groups[0] ?? "", 0, count)
+    for (const { groups, count } of byStatus) addCounts(groups[0] ?? "", 0, count)
     return counts
   }
 

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest"
 import { HttpApi } from "../../client/net/api.ts"
 import { RequestError } from "../../client/net/http-request.ts"
-import { wireMessage } from "./wire.ts"
+import { wireMessage } from "./fake-server.ts"
 
 /** Creates a token whose times were set by the server's clock. */
 function tokenOf(name: string, seconds: number, issued = 5_000_000): string {

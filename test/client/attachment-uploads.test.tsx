@@ -4,7 +4,7 @@ import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
 import { RequestError } from "../../client/net/http-request.ts"
 import { AttachmentUploads, type UploadFile } from "../../client/files/attachment-uploads.ts"
 import { DraftSession } from "../../client/files/draft-session.ts"
-import { uploadAttachment } from "../../client/files/session-uploads.ts"
+import { uploadAttachment } from "../../client/files/upload-attachment.ts"
 import { SessionRouter } from "../../client/session/session-router.ts"
 import { Composer } from "../../client/composer/composer.tsx"
 import { attachmentChips } from "../../client/composer/deferred-chips.ts"
@@ -16,7 +16,7 @@ import { draw, delay } from "./dom.ts"
 import { createMemoryStorage, openSession, pageOf, listSendFrames, setUp, user as userOf } from "./open-session.ts"
 import { text, user } from "./sample-messages.ts"
 import { transcript } from "./render-transcript.tsx"
-import { messageFrame, settle } from "./wire.ts"
+import { messageFrame, settle } from "./fake-server.ts"
 
 const createAsset = (id: string, more: Partial<Asset> = {}): Asset => ({
   id,
@@ -390,7 +390,7 @@ describe("a user's attachments", () => {
       [...root.querySelectorAll(`[data-id=${id}] [data-segment]`)].map((one) => one.getAttribute("data-kind"))
     expect(listKinds("q")).toEqual([null, "file"])
     expect(listKinds("u")).toEqual(["image"])
-    root.querySelector<HTMLButtonElement>("[data-id=q] [data-way=edit]")?.click()
+    root.querySelector<HTMLButtonElement>("[data-id=q] [data-focus-key=edit]")?.click()
     await delay()
     expect(root.querySelector<HTMLTextAreaElement>(".editor textarea")?.value).toBe("see")
     expect(listKinds("q")).toEqual(["file"])

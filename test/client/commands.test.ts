@@ -7,7 +7,7 @@ import type { FaultReason } from "../../shared/fault.ts"
 import type { Segment } from "../../shared/protocol/segment.ts"
 import type { ServerFrame, WireMessage } from "../../shared/protocol/server-frame.ts"
 import { openSession, pageOf, reconnect, user } from "./open-session.ts"
-import { type FakeServer, hello, messageFrame, ops, settle, wireMessage } from "./wire.ts"
+import { type FakeServer, hello, messageFrame, ops, settle, wireMessage } from "./fake-server.ts"
 
 const createRunning = (more: Partial<WireMessage> = {}) => wireMessage("a", { exchange_id: "q", ...more })
 const createEnded = (more: Partial<WireMessage> = {}) => createRunning({ status: "completed", ...more })

@@ -7,7 +7,7 @@ import type { Segment } from "../../shared/protocol/segment.ts"
 import { delay } from "./dom.ts"
 import { answer, call, user } from "./sample-messages.ts"
 import { transcript } from "./render-transcript.tsx"
-import { ops } from "./wire.ts"
+import { ops } from "./fake-server.ts"
 
 beforeEach(() => document.body.replaceChildren())
 

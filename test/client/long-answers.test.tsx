@@ -14,7 +14,7 @@ import { assertProperty } from "../support/seeded.ts"
 import { delay, draw } from "./dom.ts"
 import { transcript } from "./render-transcript.tsx"
 import { answer, call, text, user } from "./sample-messages.ts"
-import { ops } from "./wire.ts"
+import { ops } from "./fake-server.ts"
 
 const MB = 1_000_000
 const repeatToMegabyte = (part: string): string => part.repeat(Math.ceil(MB / part.length)).slice(0, MB)

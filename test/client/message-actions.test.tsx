@@ -10,7 +10,7 @@ import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { delay, until, waitForElement } from "./dom.ts"
 import { answer, call, text, user } from "./sample-messages.ts"
 import { transcript } from "./render-transcript.tsx"
-import { messageFrame, ops, wireMessage } from "./wire.ts"
+import { messageFrame, ops, wireMessage } from "./fake-server.ts"
 
 const buttonsIn = (root: ParentNode) =>
   [...root.querySelectorAll("button")].map((one) => one.getAttribute("aria-label") ?? one.textContent)
@@ -127,11 +127,9 @@ describe("retry, continue, regenerate", () => {
     store.applyFrame(messageFrame(3, 2, wireMessage("c", { exchange_id: "q3", timestamp: "2026-05-02T14:00:01.000Z" })))
     await delay()
     expect(buttonNames()).toEqual([["Copy", "Reply"], ["Copy", "Reply"], []])
-    expect([...root.querySelectorAll("[data-way=edit]")].map((one) => one.getAttribute("aria-disabled"))).toEqual([
-      "true",
-      "true",
-      "true",
-    ])
+    expect([...root.querySelectorAll("[data-focus-key=edit]")].map((one) => one.getAttribute("aria-disabled"))).toEqual(
+      ["true", "true", "true"],
+    )
   })
 
   test("[PG21] an answer is copied as Markdown, without thinking and tools", async () => {

@@ -1,12 +1,14 @@
 /** open-session.ts: opens a session on a fake server. A later page can be given the same storage. */
 
 import type { Api } from "../../client/net/api.ts"
+import { RequestHold } from "../../client/net/request-hold.ts"
 import type { SessionRouterDeps } from "../../client/session/session-router.ts"
 import type { KeyValueStorage } from "../../client/net/outbox.ts"
+import { Draft } from "../../client/session/draft.ts"
 import { SessionController, type SessionControllerDeps } from "../../client/session/session-controller.ts"
 import type { HistoryPage } from "../../shared/protocol/http-body.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
-import { createClock, createServer, hello, settle, wireMessage } from "./wire.ts"
+import { createClock, createServer, hello, settle, wireMessage } from "./fake-server.ts"
 
 export function createMemoryStorage(): KeyValueStorage & { readonly all: Map<string, string> } {
   const all = new Map<string, string>()
@@ -25,6 +27,7 @@ export function createMemoryStorage(): KeyValueStorage & { readonly all: Map<str
 /** Creates an API with the requests that tests of an open session don't care about. */
 export function createStubApi(): Omit<Api, "getToken" | "getHistoryPage"> {
   return {
+    hold: new RequestHold(),
     forgetToken() {},
     listSessions: () => Promise.resolve({ sessions: [], next: null }),
     createSession: () => Promise.resolve("s1"),
@@ -57,13 +60,13 @@ function createLocks() {
 export function setUp(pages: HistoryPage[] = [pageOf([])], storage = createMemoryStorage()) {
   const clock = createClock()
   const server = createServer()
-  const requests: (string | undefined)[] = []
+  const historyCursors: (string | undefined)[] = []
   let ids = 0
   const api: Api = {
     getToken: () => Promise.resolve({ token: "jwt", renewAt: clock.now() + 3_540_000 }),
     ...createStubApi(),
     getHistoryPage(_session, _limit, before) {
-      requests.push(before)
+      historyCursors.push(before)
       const page = pages.length > 1 ? pages.shift() : pages[0]
       return page === undefined ? Promise.reject(new TypeError("no network")) : Promise.resolve(page)
     },
@@ -84,12 +87,12 @@ export function setUp(pages: HistoryPage[] = [pageOf([])], storage = createMemor
     scheduleRender: (call) => call(),
     onMessageEnd: (message) => void ended.push(message.id),
   }
-  return { clock, server, storage, requests, deps, ended, api, locks }
+  return { clock, server, storage, requests: historyCursors, deps, ended, api, locks }
 }
 
 export async function openSession(pages?: HistoryPage[], storedState?: ReturnType<typeof createMemoryStorage>) {
   const { clock, server, storage, requests, deps, ended } = setUp(pages, storedState)
-  const controller = new SessionController("s1", deps)
+  const controller = new SessionController("s1", deps, new Draft())
   await controller.loadNewest()
   await settle()
   server.last().events.onOpen()

@@ -40,7 +40,7 @@ describe("replies", () => {
 
   test("[PG73] Reply adds a reply reference to the draft; the composer shows it, and can remove it", async () => {
     const { root, draft } = renderScene()
-    root.querySelector<HTMLButtonElement>("[data-id=a] [data-way=reply]")?.click()
+    root.querySelector<HTMLButtonElement>("[data-id=a] [data-focus-key=reply]")?.click()
     expect(draft.replyTo.value).toBe("a")
     const written = new Draft()
     written.replyTo.value = "a"

@@ -10,7 +10,7 @@ import { createFileName } from "../../client/sidebar/save-session.ts"
 import { groupByDate, formatRelativeTime } from "../../client/words/relative-time.ts"
 import type { SessionPage, SessionSummary } from "../../shared/protocol/http-body.ts"
 import { openSession, pageOf, setUp, user } from "./open-session.ts"
-import { hello, messageFrame, settle, wireMessage } from "./wire.ts"
+import { hello, messageFrame, settle, wireMessage } from "./fake-server.ts"
 
 const createRow = (id: string, more: Partial<SessionSummary> = {}): SessionSummary => ({
   id,
@@ -80,16 +80,16 @@ describe("the list of conversations", () => {
     expect(requests).toHaveBeenCalledTimes(3)
     clock.pass(5_000)
     await settle()
-    const calm = requests.mock.calls.length
+    const callCount = requests.mock.calls.length
     clock.pass(50_000)
-    expect(requests.mock.calls.length).toBe(calm)
+    expect(requests.mock.calls.length).toBe(callCount)
     clock.pass(10_000)
-    expect(requests.mock.calls.length).toBe(calm + 1)
+    expect(requests.mock.calls.length).toBe(callCount + 1)
     hide()
     clock.pass(600_000)
-    expect(requests.mock.calls.length).toBe(calm + 1)
+    expect(requests.mock.calls.length).toBe(callCount + 1)
     sessions.refreshIfStale()
-    expect(requests.mock.calls.length).toBe(calm + 2)
+    expect(requests.mock.calls.length).toBe(callCount + 2)
   })
 
   test("[PG31] times are one or two words, under day headings", () => {

@@ -9,18 +9,18 @@ import {
   createServer,
   depsOf,
   hello,
-  listen,
+  createRecordingHandlers,
   messageFrame,
   ops,
   START,
   settle,
   wireMessage,
-} from "./wire.ts"
+} from "./fake-server.ts"
 
 async function openSocket(onFrame?: () => void) {
   const clock = createClock()
   const server = createServer()
-  const handlers = listen(onFrame)
+  const handlers = createRecordingHandlers(onFrame)
   const deps = depsOf(server, clock)
   const socket = new SessionSocket(deps, handlers)
   socket.resumeFrom(START)
@@ -42,9 +42,9 @@ describe("hello", () => {
     expect(server.last().sent).toEqual([
       { type: "hello", protocol: PROTOCOL_VERSION, epoch: "e1", after: 10, live: true },
     ])
-    expect(received.lives).toBe(0)
+    expect(received.liveCount).toBe(0)
     server.last().say(hello())
-    expect(received.lives).toBe(1)
+    expect(received.liveCount).toBe(1)
     expect(received.links).toEqual(["connecting", "live"])
   })
 
@@ -57,7 +57,7 @@ describe("hello", () => {
     expect(received.frames).toEqual([])
     socket.resumeFrom({ epoch: "e2", seq: 12 })
     server.last().say(hello(12, "e2"))
-    expect(received.lives).toBe(2)
+    expect(received.liveCount).toBe(2)
     expect(server.sockets).toHaveLength(1)
   })
 
@@ -349,7 +349,9 @@ describe("losing and finding the server", () => {
     const clock = createClock()
     const server = createServer()
     const createExpiredToken = () => Promise.resolve({ token: "jwt", renewAt: clock.now() - 1 })
-    new SessionSocket({ ...depsOf(server, clock), getToken: createExpiredToken }, listen()).resumeFrom(START)
+    new SessionSocket({ ...depsOf(server, clock), getToken: createExpiredToken }, createRecordingHandlers()).resumeFrom(
+      START,
+    )
     await settle()
     for (let second = 0; second < 60; second++) {
       server.last().events.onOpen()

@@ -10,7 +10,7 @@ import type { PageSettings, SessionSummary } from "../../shared/protocol/http-bo
 import { sessionActions } from "../../client/sidebar/deferred-actions.tsx"
 import { setUp } from "./open-session.ts"
 import { delay, until } from "./dom.ts"
-import { settle } from "./wire.ts"
+import { settle } from "./fake-server.ts"
 
 /** One time for all rows, so that their order does not depend on the clock. */
 const NOW = Date.now()

@@ -6,7 +6,7 @@ import { SessionRouter } from "../../client/session/session-router.ts"
 import { StoredDrafts } from "../../client/session/stored-drafts.ts"
 import { MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
 import { createMemoryStorage, setUp } from "./open-session.ts"
-import { createClock, settle } from "./wire.ts"
+import { createClock, settle } from "./fake-server.ts"
 
 const asset = { id: "f1", kind: "image", label: "tea.png", mime_type: "image/png", size: 5 } as const
 

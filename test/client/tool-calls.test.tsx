@@ -9,7 +9,7 @@ import type { CallStatus } from "../../shared/protocol/message.ts"
 import { delay } from "./dom.ts"
 import { answer, call, text, user } from "./sample-messages.ts"
 import { transcript } from "./render-transcript.tsx"
-import { messageFrame, ops, wireMessage } from "./wire.ts"
+import { messageFrame, ops, wireMessage } from "./fake-server.ts"
 
 const createTool = (n: number, status: CallStatus = "ok", more: object = {}): Segment =>
   call({ call_id: `c${n}`, name: `tool_${n}`, status, ...more })

@@ -139,7 +139,7 @@ describe("a removed or replaced provider", () => {
     expect((await call("/v1/sessions", { token: kept })).status).toBe(200)
   })
 
-  test("[US14] ends the tokens and sockets of a user whose row names no provider", async () => {
+  test("[US17] ends the tokens and sockets of a user whose row names no provider", async () => {
     const tenant = "id-nameless"
     const tenantStub = env.TENANT.getByName(tenant)
     const provider = await startProvider()
@@ -162,7 +162,7 @@ describe("a removed or replaced provider", () => {
     expect(await call("/v1/sessions", { token: page.token })).toEqual(refusal(401, "token_revoked"))
   })
 
-  test("[US15] issues no token after TOKEN_TRUST_MS, even in an isolate that still has the provider in its cache", async () => {
+  test("[US18] issues no token after TOKEN_TRUST_MS, even in an isolate that still has the provider in its cache", async () => {
     const tenant = "id-cached"
     const provider = await startProvider()
     await registerIssuer(tenant, provider)

@@ -60,8 +60,8 @@ export class TenantBudgets {
     const limits = this.#host.budgets.readLimits(user, role)
     const at = Date.now()
     const [day, month] = [toDay(at), toMonth(at)]
-    const sum = (from: string, to: string): Spending => sumSpending([this.#metering.sumRange(from, to)])
-    return { limits, spent: { day: sum(day, day), month: sum(`${month}-01`, `${month}-31`) }, at }
+    const sumRange = (from: string, to: string): Spending => sumSpending([this.#metering.sumRange(from, to)])
+    return { limits, spent: { day: sumRange(day, day), month: sumRange(`${month}-01`, `${month}-31`) }, at }
   }
 }
 

@@ -12,7 +12,7 @@ import { importsText } from "../../words/admin-text.ts"
 /** Thrown if the chosen files are not an archive. The message is shown to the user. */
 export class ArchiveChoiceError extends Error {}
 
-interface ArchivePart {
+export interface ArchivePart {
   readonly n: number
   readonly bytes: number
   readonly sha256: string
@@ -24,7 +24,7 @@ interface Manifest {
 }
 
 /** The server checks the seal. Here the manifest only has to name the parts. */
-const parseManifest = createParser<Manifest>({
+export const parseManifest = createParser<Manifest>({
   format: (value) => value === "cuecard-tenant",
   files: isListOf(hasShape<ArchivePart>({ n: isNumber, bytes: isNumber, sha256: isString })),
 })
@@ -55,7 +55,7 @@ export async function readArchive(
   for (const file of candidates) {
     signal.throwIfAborted()
     onChecked(checked, of)
-    filesByHash.set(await hashFile(file), file)
+    filesByHash.set(await hashBlob(file), file)
     checked += file.size
   }
   const parts = new Map<number, File>()
@@ -73,7 +73,7 @@ async function findManifest(files: readonly File[]): Promise<{ readonly text: st
   const found = new Map<string, Manifest>()
   for (const file of files) {
     if (file.size > MAX_BODY_BYTES) continue
-    const text = await read(() => file.text())
+    const text = await readOrRefuse(() => file.text())
     const json = parseJson(text)
     if (!isJsonObject(json) || json["format"] !== "cuecard-tenant") continue
     const manifest = parseManifest(json)
@@ -84,13 +84,14 @@ async function findManifest(files: readonly File[]): Promise<{ readonly text: st
   throw new ArchiveChoiceError(importsText.manifestMissing)
 }
 
-async function hashFile(file: File): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", await read(() => file.arrayBuffer()))
+/** Returns the SHA-256 in hexadecimal. Throws ArchiveChoiceError if a chosen file can't be read. */
+export async function hashBlob(blob: Blob): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", await readOrRefuse(() => blob.arrayBuffer()))
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("")
 }
 
 /** Throws ArchiveChoiceError if the file can't be read, for example because it was moved after it was chosen. */
-async function read<T>(readFile: () => Promise<T>): Promise<T> {
+async function readOrRefuse<T>(readFile: () => Promise<T>): Promise<T> {
   try {
     return await readFile()
   } catch {

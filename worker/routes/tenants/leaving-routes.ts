@@ -7,8 +7,11 @@ import { type Context, Hono } from "hono"
 import * as v from "valibot"
 import { type Fault, faultToWire, type Result } from "../../../shared/fault.ts"
 import { idSchema } from "../../../shared/protocol/event.ts"
+import type { BackupList } from "../../../shared/protocol/http-body.ts"
 import type { ExportView, ImportView } from "../../settings/leaving-rpc.ts"
 import { clearCachedAccess } from "../../auth/tenant-access-cache.ts"
+import { findBackupBucket } from "../../backup/backup-bucket.ts"
+import { readBackupPlan } from "../../backup/backup-plan.ts"
 import { faultToResponse } from "../../platform/fault-response.ts"
 import { mediaBucket } from "../../platform/media-bucket.ts"
 import { getRole } from "../../platform/rpc/claims.ts"
@@ -19,6 +22,8 @@ import { readActor } from "../access/request-actor.ts"
 import { type AppEnv, readBody, readBodyText } from "../request-body.ts"
 
 type AppContext = Context<AppEnv>
+
+const DAY_MS = 24 * 60 * 60_000
 
 export const leavingRoutes = new Hono<AppEnv>()
 
@@ -39,13 +44,13 @@ leavingRoutes.delete("/tenant", async (context) => {
   if (body.value.confirm !== tenant) return faultToResponse({ reason: "field_invalid", field: "confirm" })
   const left = await tenantOf(context).leave(tenant, readActor(context))
   clearCachedAccess(tenant)
-  return respond(context, left, 202)
+  return createResponse(context, left, 202)
 })
 
 leavingRoutes.post("/tenant/restore", async (context) => {
   const restored = await tenantOf(context).restoreTenant(readActor(context))
   clearCachedAccess(context.get("claims").tenant)
-  return respond(context, restored, 200)
+  return createResponse(context, restored, 200)
 })
 
 leavingRoutes.post("/tenant/export", async (context) => {
@@ -86,7 +91,12 @@ leavingRoutes.get("/tenant/exports/:id/files/:n", async (context) => {
 
 leavingRoutes.get("/tenant/backups", async (context) => {
   const backups = await tenantOf(context).listBackups()
-  return context.json({ backups: backups.map(jobToJson) })
+  const hasBucket = findBackupBucket(context.env, context.get("claims").tenant) !== null
+  const body: BackupList = {
+    backups: backups.map(jobToJson),
+    kept_days: hasBucket ? readBackupPlan(context.env).keptMs / DAY_MS : null,
+  }
+  return context.json(body)
 })
 
 leavingRoutes.post("/tenant/import", async (context) => {
@@ -134,7 +144,7 @@ leavingRoutes.delete("/users/:id", async (context) => {
   const isOwner = getRole(claims) === "owner"
   const erased = await tenantOf(context).eraseUser(claims.tenant, readActor(context), user, isOwner)
   clearCachedRevocations({ tenant: claims.tenant, user })
-  return respond(context, erased, 202)
+  return createResponse(context, erased, 202)
 })
 
 leavingRoutes.get("/tenant/receipts", async (context) =>
@@ -146,12 +156,12 @@ leavingRoutes.get("/tenant/receipts/:id", async (context) => {
   return receipt === null ? faultToResponse({ reason: "receipt_unknown" }) : context.json(receipt)
 })
 
-function respond<T extends object>(context: AppContext, result: Result<T>, status: 200 | 202): Response {
+function createResponse<T extends object>(context: AppContext, result: Result<T>, status: 200 | 202): Response {
   return result.ok ? context.json(result.value, status) : faultToResponse(result.fault)
 }
 
 /** A job as JSON, with its fault in the form that clients receive. */
-function jobToJson({ fault, ...view }: ExportView | ImportView) {
+function jobToJson<V extends ExportView | ImportView>({ fault, ...view }: V) {
   return { ...view, fault: fault === null ? null : faultToPublic(fault) }
 }
 
