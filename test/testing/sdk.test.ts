@@ -150,6 +150,20 @@ describe("messages", () => {
     expect((await conversation.whenIdle()).messages[1]).toMatchObject({ status: "cancelled" })
   })
 
+  test("[SK1] a queued message is withdrawn, and a failed answer is tried again", async () => {
+    const { conversation } = await openSession("withdrawer")
+    await conversation.send(scriptOf(["Begun. ", "Never."], 20_000))
+    await conversation.send("/say Not any more.", { id: "queued" })
+    await conversation.withdraw("queued")
+    conversation.cancel()
+    expect((await conversation.whenIdle()).messages).toHaveLength(2)
+    await conversation.send("/fault model_cut_off")
+    const failed = (await conversation.whenIdle()).messages.at(-1)
+    expect(failed?.status).not.toBe("completed")
+    await conversation.retry(failed?.id ?? "")
+    expect((await conversation.whenIdle()).messages.at(-1)).toMatchObject({ version: 2, versions: 2 })
+  })
+
   test("[SK1] older messages are loaded on demand", async () => {
     const { client, id } = await openSession("reader")
     const lines = Array.from({ length: 60 }, (_, count) =>
