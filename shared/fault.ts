@@ -170,10 +170,15 @@ export type RemoteFlaw = "unreachable" | "redirects" | "type" | "size" | "timeou
 /** The reason why an OpenID provider cannot be used. */
 export type IssuerFlaw = "address" | "unreachable" | "status" | "too_large" | "malformed" | "issuer_differs" | "no_keys"
 
+/** A fault's fields other than its reason. */
+export type FaultFields = Readonly<Record<string, string | number | null>>
+
 /** The public form of a fault: `code` is its reason, `text` is for the user. */
 export interface WireFault {
   readonly code: FaultReason
   readonly text: string
+  /** The values in the text, for clients that word it in another language; absent if there are none. */
+  readonly fields?: FaultFields
   /** Status of the HTTP response. */
   readonly status: number
   /** WebSocket close code; null if the socket stays open. */
@@ -182,7 +187,10 @@ export interface WireFault {
 
 /** The public form of a fault. SPEC ER1. */
 export function faultToWire(fault: Fault): WireFault {
-  return entryToWire(fault.reason, fault)
+  const { reason, ...values } = fault
+  const fields: FaultFields = values
+  const wire = entryToWire(reason, fault)
+  return Object.keys(fields).length === 0 ? wire : { ...wire, fields }
 }
 
 function entryToWire<R extends FaultReason>(code: R, fault: FaultsByReason[R]): WireFault {

@@ -9,8 +9,9 @@ import type { RefObject, VNode } from "preact"
 import { useLayoutEffect, useRef } from "preact/hooks"
 import { userMenu } from "../account/deferred-account.ts"
 import type { SessionRouter } from "../session/session-router.ts"
+import { LanguageSelect } from "../ui/preferences/language-select.tsx"
 import { Logo } from "../ui/logo.tsx"
-import { theme, cycleTheme } from "../ui/theme.ts"
+import { theme, cycleTheme } from "../ui/preferences/theme.ts"
 import { appText, sidebarText } from "../words/page-text.ts"
 import { sessionActions } from "./deferred-actions.tsx"
 import { SessionRows } from "./sidebar-rows.tsx"
@@ -43,6 +44,7 @@ export function Sidebar({ router, isOpen }: SidebarProps): VNode {
           <button type="button" class="theme" onClick={cycleTheme}>
             {sidebarText.theme} <span>{sidebarText.themes[theme.value]}</span>
           </button>
+          <LanguageSelect onFault={() => router.sessionList.showNotice(appText.codeMissing, true)} />
           <div class="account-slot">{LoadedUserMenu !== undefined && <LoadedUserMenu />}</div>
         </footer>
         {loaded !== null && <loaded.OpenMenu router={router} actions={actions} />}

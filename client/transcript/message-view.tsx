@@ -17,9 +17,9 @@ import { Markdown } from "../markdown/markdown.tsx"
 import { ShowMoreButton } from "../markdown/show-more-button.tsx"
 import { useSlicedCount } from "../markdown/slice-queue.ts"
 import { AttachmentsView, isMediaSegment } from "../media/media-view.tsx"
-import { describeEndReason } from "../words/end-reason.ts"
+import { describeEndReason } from "../words/format/end-reason.ts"
 import { appText } from "../words/page-text.ts"
-import { actionText, transcriptText } from "../words/transcript-text.ts"
+import { actionText, formatMessageStatus, transcriptText } from "../words/transcript-text.ts"
 import { ActionButton } from "./action-button.tsx"
 import { AgentHeader } from "./agent-exchange.tsx"
 import {
@@ -245,7 +245,7 @@ function StatusNote({ message }: { readonly message: WireMessage }): VNode | nul
   const isLast = useIsLastAnswer(requests, id)
   const isDisabled = useIsDisabled(requests, id)
   const needsApproval = segments.some((segment) => segment.type === "tool" && segment.approval === "asked")
-  const text = transcriptText.status(status, needsApproval)
+  const text = formatMessageStatus(status, needsApproval)
   if (text === null) return null
   const actionLabel = isFromProducer(message) ? null : getActionLabel(status)
   const runAction = (): void => {
