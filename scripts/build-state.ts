@@ -9,6 +9,9 @@ import { join } from "node:path"
 import process from "node:process"
 
 export const BUILT_CONFIG = "dist/cuecard/wrangler.json"
+const VARS = ".dev.vars"
+/** The build contains a copy of the variables. */
+const BUILT_VARS = "dist/cuecard/.dev.vars"
 const SOURCES = [
   "shared",
   "worker",
@@ -19,7 +22,7 @@ const SOURCES = [
   "wrangler.toml",
   "vite.config.ts",
   "package-lock.json",
-  ".dev.vars",
+  VARS,
 ]
 
 function newestMs(path: string): number {
@@ -36,6 +39,7 @@ function isLocal(config: string): boolean {
 
 export function isBuilt(): boolean {
   if (!existsSync(BUILT_CONFIG) || !existsSync("dist/client/index.html")) return false
+  if (existsSync(VARS) !== existsSync(BUILT_VARS)) return false
   return isLocal(BUILT_CONFIG) && statSync(BUILT_CONFIG).mtimeMs >= Math.max(...SOURCES.map(newestMs))
 }
 

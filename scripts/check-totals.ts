@@ -14,9 +14,9 @@ export interface Totals {
 
 /** The totals of some steps, such as `212 passed, 0 failed` or `206 passed, 0 failed, 6 skipped`. */
 export function formatTotals(steps: readonly Totals[]): string {
-  const sum = (key: keyof Totals): number => steps.reduce((total, step) => total + step[key], 0)
-  const skipped = sum("skipped")
-  return `${sum("passed")} passed, ${sum("failed")} failed${skipped === 0 ? "" : `, ${skipped} skipped`}`
+  const sumSteps = (key: keyof Totals): number => steps.reduce((total, step) => total + step[key], 0)
+  const skipped = sumSteps("skipped")
+  return `${sumSteps("passed")} passed, ${sumSteps("failed")} failed${skipped === 0 ? "" : `, ${skipped} skipped`}`
 }
 
 /** The reason why a successful step checked nothing; null if it did check something. */

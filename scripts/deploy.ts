@@ -5,7 +5,7 @@
  * or rolls back (release/staged-deploy.ts). The bucket in wrangler.toml must exist.
  */
 import { spawnSync } from "node:child_process"
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
@@ -13,7 +13,14 @@ import { parseArgs } from "node:util"
 import { isJsonObject, parseJson } from "../shared/json.ts"
 import { BUILT_CONFIG, buildApp } from "./build-state.ts"
 import { findBoundNewClasses } from "./release/migration-commits.ts"
-import { findPageBucket, listPageObjects } from "./release/page-files.ts"
+import {
+  createListKey,
+  findMissingFiles,
+  findPageBucket,
+  formatPageList,
+  listPageObjects,
+  type PageObject,
+} from "./release/page-files.ts"
 import { PlatformApi, PlatformError, readPlatformSettings } from "./release/platform-api.ts"
 import { readStagePlan } from "./release/stage-plan.ts"
 import { deployInStages, readSoleVersion, type StageOutcome } from "./release/staged-deploy.ts"
@@ -37,13 +44,16 @@ function runWrangler(args: readonly string[], extraEnv: NodeJS.ProcessEnv = {}):
 /** Sends all traffic to the new version at once. A version with a migration can only be deployed in this way. */
 async function deployAtOnce(options: readonly string[]): Promise<number> {
   buildApp("production")
-  if (!options.includes("--dry-run")) {
+  const isDryRun = options.includes("--dry-run")
+  if (!isDryRun) {
     await refuseMixedMigration()
     if (!keepPageFiles()) console.error("The page's files were not kept: pages that stay open must be reloaded.")
   }
-  const status = runWrangler(["deploy", "--config", BUILT_CONFIG, ...options])
+  const { status, version } = runAndReadVersion(["deploy", "--config", BUILT_CONFIG, ...options], "deploy")
   if (status !== 0) {
     console.error("If the bucket is missing, create it once: npx wrangler r2 bucket create cuecard-media")
+  } else if (!isDryRun && (version === null || !keepPageList(version))) {
+    console.error("The list of the page's files was not kept: the next deploy with --stage will be refused.")
   }
   return status
 }
@@ -71,54 +81,108 @@ Deploy the commit that adds the migration first, and this one after it.`,
  * files from another version, and an open page can request them later. Returns false if the platform refuses.
  */
 function keepPageFiles(): boolean {
-  const bucket = findPageBucket(JSON.parse(readFileSync(BUILT_CONFIG, "utf8")))
+  return useFolder((folder) => putObjects(folder, listPageObjects()))
+}
+
+/**
+ * Stores the list of the page's files under the id of the version, so that the next staged deploy can check that they are
+ * in the bucket. Returns false if the platform refuses.
+ */
+function keepPageList(version: string): boolean {
+  return useFolder((folder) => {
+    const file = join(folder, "page-list.json")
+    writeFileSync(file, formatPageList())
+    return putObjects(folder, [{ key: createListKey(version), file }])
+  })
+}
+
+function putObjects(folder: string, objects: readonly PageObject[]): boolean {
+  const { bucket } = readBuilt()
   if (bucket === null) return false
-  const folder = mkdtempSync(join(tmpdir(), "cuecard-page-"))
-  const list = join(folder, "files.json")
-  try {
-    writeFileSync(list, JSON.stringify(listPageObjects()))
-    return runWrangler(["r2", "bulk", "put", bucket, "--filename", list, "--remote", "--config", BUILT_CONFIG]) === 0
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
+  const list = join(folder, "objects.json")
+  writeFileSync(list, JSON.stringify(objects))
+  return runWrangler(["r2", "bulk", "put", bucket, "--filename", list, "--remote", "--config", BUILT_CONFIG]) === 0
 }
 
 /** Uploads the build as a version without traffic. Returns its id. */
 function uploadVersion(): string {
-  const folder = mkdtempSync(join(tmpdir(), "cuecard-deploy-"))
-  const file = join(folder, "wrangler.jsonl")
-  try {
-    const args = ["versions", "upload", "--config", BUILT_CONFIG]
-    if (runWrangler(args, { WRANGLER_OUTPUT_FILE_PATH: file }) !== 0)
-      throw new PlatformError("The version was not uploaded.", null)
-    for (const line of readFileSync(file, "utf8").split("\n")) {
+  const { status, version } = runAndReadVersion(["versions", "upload", "--config", BUILT_CONFIG], "version-upload")
+  if (status !== 0) throw new PlatformError("The version was not uploaded.", null)
+  if (version === null) throw new PlatformError("wrangler has not reported the version that it uploaded.", null)
+  return version
+}
+
+/** Runs wrangler, and reads the id of the version that it reports in an entry of this type; null if it reports none. */
+function runAndReadVersion(args: readonly string[], type: string): { status: number; version: string | null } {
+  return useFolder((folder) => {
+    const file = join(folder, "wrangler.jsonl")
+    const status = runWrangler(args, { WRANGLER_OUTPUT_FILE_PATH: file })
+    const lines = existsSync(file) ? readFileSync(file, "utf8").split("\n") : []
+    for (const line of lines) {
       const entry = parseJson(line)
-      if (isJsonObject(entry) && entry["type"] === "version-upload" && typeof entry["version_id"] === "string")
-        return entry["version_id"]
+      if (isJsonObject(entry) && entry["type"] === type && typeof entry["version_id"] === "string")
+        return { status, version: entry["version_id"] }
     }
-    throw new PlatformError("wrangler has not reported the version that it uploaded.", null)
+    return { status, version: null }
+  })
+}
+
+/** Runs a function with a new folder, which is removed afterwards. */
+function useFolder<T>(run: (folder: string) => T): T {
+  const folder = mkdtempSync(join(tmpdir(), "cuecard-deploy-"))
+  try {
+    return run(folder)
   } finally {
     rmSync(folder, { recursive: true })
   }
 }
 
-/** The name of the Worker and the tag of the last migration in the build. */
-function readBuilt(): { readonly name: string; readonly migrationTag: string | null } {
+/** The name of the Worker, the tag of the last migration, and the bucket of the page's files in the build. */
+function readBuilt(): { readonly name: string; readonly migrationTag: string | null; readonly bucket: string | null } {
   const config = JSON.parse(readFileSync(BUILT_CONFIG, "utf8")) as {
     readonly name: string
     readonly migrations?: readonly { readonly tag: string }[]
   }
-  return { name: config.name, migrationTag: config.migrations?.at(-1)?.tag ?? null }
+  const migrationTag = config.migrations?.at(-1)?.tag ?? null
+  return { name: config.name, migrationTag, bucket: findPageBucket(config) }
 }
+
+/**
+ * Throws if page files of the running version are missing from the bucket. While the traffic is split, the new version has
+ * to serve them.
+ */
+async function requireKeptFiles(api: PlatformApi, bucket: string | null, version: string): Promise<void> {
+  const missing = await findMissing(api, bucket, version)
+  if (missing !== null)
+    throw new PlatformError(
+      `Version ${version} has the traffic, but ${missing}.
+So its pages would miss their scripts while the traffic is split. Nothing was changed. Deploy this version at once with
+npm run deploy, or first deploy the running version's commit in that way, which stores its files.`,
+      null,
+    )
+}
+
+async function findMissing(api: PlatformApi, bucket: string | null, version: string): Promise<string | null> {
+  if (bucket === null) return "no bucket is bound as MEDIA"
+  try {
+    return await findMissingFiles(api, bucket, version)
+  } catch (error) {
+    if (!(error instanceof PlatformError)) throw error
+    throw new PlatformError(`The bucket can't be read: ${error.message}\n${NOT_KEPT}`, error.status)
+  }
+}
+
+const NOT_KEPT = `The page's files were not stored in the bucket, so pages would miss their scripts while the traffic is split. Nothing
+was changed. The token needs the permission "Workers R2 Storage: Edit".`
 
 async function deployStaged(options: Parameters<typeof readStagePlan>[0]): Promise<number> {
   const plan = readStagePlan(options)
   readPlatformSettings(process.env, "")
   buildApp("production")
-  const { name, migrationTag } = readBuilt()
+  const { name, migrationTag, bucket } = readBuilt()
   const api = new PlatformApi(readPlatformSettings(process.env, name))
   // Checked before the upload, because wrangler would only report that it is impossible.
-  readSoleVersion((await api.listDeployments())[0])
+  const running = readSoleVersion((await api.listDeployments())[0])
   const applied = await api.readMigrationTag()
   if (applied !== migrationTag)
     throw new PlatformError(
@@ -126,15 +190,12 @@ async function deployStaged(options: Parameters<typeof readStagePlan>[0]): Promi
 traffic at once and cannot be rolled back. Deploy it alone, before the code that needs it: npm run deploy`,
       null,
     )
-  if (!keepPageFiles())
-    throw new PlatformError(
-      `The page's files were not stored in the bucket, so pages would miss their scripts while the traffic is split. Nothing
-was changed. The token needs the permission "Workers R2 Storage: Edit".`,
-      null,
-    )
+  await requireKeptFiles(api, bucket, running)
+  if (!keepPageFiles()) throw new PlatformError(NOT_KEPT, null)
   const interrupted = new AbortController()
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupted.abort())
   const version = uploadVersion()
+  if (!keepPageList(version)) throw new PlatformError(NOT_KEPT, null)
   const outcome = await deployInStages(api, version, plan, { print: console.log, signal: interrupted.signal })
   console[outcome.kind === "deployed" ? "log" : "error"](outcome.reason)
   return EXIT_CODES[outcome.kind]

@@ -183,7 +183,7 @@ class Pipe {
 
   /** Reads stdin to its end, or until the answer has ended. */
   async #readStdin(standing: Promise<Standing>): Promise<null> {
-    await Promise.race([this.#feed(process.stdin), standing])
+    await Promise.race([this.#feedLines(process.stdin), standing])
     return null
   }
 
@@ -198,12 +198,12 @@ class Pipe {
     this.#child = child
     return new Promise((resolve) => {
       child.on("error", (error) => exitWithError(`${program}: ${error.message}`, NOT_FOUND_EXIT))
-      const fed = this.#feed(child.stdout as AsyncIterable<Buffer>)
+      const fed = this.#feedLines(child.stdout as AsyncIterable<Buffer>)
       child.on("close", (code) => void fed.then(() => resolve(code)))
     })
   }
 
-  async #feed(stream: AsyncIterable<Buffer>): Promise<void> {
+  async #feedLines(stream: AsyncIterable<Buffer>): Promise<void> {
     for await (const { text } of splitLines(stream)) {
       if (text.ok) this.#push(this.#mapper.mapLine(text.value))
       else this.#unreadableCount += 1

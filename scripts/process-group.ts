@@ -54,16 +54,16 @@ export function runGroup(args: readonly string[], stdio: StdioOptions): ChildPro
   spawnWatcher(pid)
 
   let ending = false
-  const end = (code: number): void => {
+  const exitGroup = (code: number): void => {
     if (ending) return
     ending = true
     void endGroup(pid).then(() => process.exit(code))
   }
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => end(0))
-  child.on("exit", (code) => end(code ?? 1))
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => exitGroup(0))
+  child.on("exit", (code) => exitGroup(code ?? 1))
   const parent = process.ppid
   if (process.env["npm_lifecycle_event"] !== undefined) {
-    setInterval(() => process.ppid !== parent && end(0), PARENT_POLL_MS).unref()
+    setInterval(() => process.ppid !== parent && exitGroup(0), PARENT_POLL_MS).unref()
   }
   return child
 }

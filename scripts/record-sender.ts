@@ -186,23 +186,23 @@ export class RecordSender {
   #startPump(request: ClientRequest): () => void {
     let at = 0
     let isBlocked = false
-    const end = (): void => {
+    const endRequest = (): void => {
       this.#pumpRequest = () => {}
       request.end()
     }
-    const pump = (): void => {
+    const pumpLines = (): void => {
       while (at < this.#lines.length && !isBlocked) {
         isBlocked = !request.write(`${this.#lines[at]?.text}\n`)
         at += 1
       }
-      if (this.#isClosed && at >= this.#lines.length) end()
+      if (this.#isClosed && at >= this.#lines.length) endRequest()
     }
     request.on("drain", () => {
       isBlocked = false
       this.#pumpRequest()
     })
-    this.#pumpRequest = pump
-    return end
+    this.#pumpRequest = pumpLines
+    return endRequest
   }
 
   /**

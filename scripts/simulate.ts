@@ -46,24 +46,29 @@ const budgets = simulateBudgets({
   sessions: inTenant,
   tenantTurns: (inTenant * tenantTurns) / tenantSessions,
 })
-const count = (value: number): string => Math.round(value).toLocaleString("en")
+const formatCount = (value: number): string => Math.round(value).toLocaleString("en")
 const lines = [
-  `${count(sessions)} sessions of ${count(users)} users in ${plan.tenants} tenants, seed ${plan.seed}`,
-  `turns: ${count(operations.firstTurn + operations.turn)}`,
-  `sessions that begin in the busiest second: ${peak.sessions} (mean ${(sessions / 86_400).toFixed(1)})`,
-  `busiest second of a tenant's object: ${peak.tenant} requests; of a directory: ${peak.directory}`,
-  `cost: $${price.toFixed(2)}, by the document $${expected.toFixed(2)} (${(deviation * 100).toFixed(1)} %)`,
-  `${count(NINE_O_CLOCK.users)} users of one tenant sign in around nine (standard deviation ${NINE_O_CLOCK.deviationSeconds / 60} minutes): its object is asked ${count(before)} times in the busiest second before, ${count(now)} now, with reports of usage`,
-  `with budgets, ${count(inTenant)} sessions of one tenant, midnight at the peak: ${count(budgets.turns)} turns, ${count(budgets.refused)} refused; calls for leases ${count(budgets.calls.leases)}, before refusals ${count(budgets.calls.refusals)}, for rests of the month ${count(budgets.calls.rests)}`,
-  `busiest second of its object: ${budgets.peak.tenant} requests, in the minute after midnight ${budgets.peak.midnight}; the budget of a day was exceeded by ${count(budgets.overshoot.turns)} turns, at most ${count(budgets.overshoot.bound)}`,
-  `${((performance.now() - startedMs) / 1000).toFixed(1)} s`,
+  "A day",
+  `  ${formatCount(sessions)} sessions, ${formatCount(users)} users, ${plan.tenants} tenants, seed ${plan.seed}`,
+  `  ${formatCount(operations.firstTurn + operations.turn)} turns`,
+  `  new sessions in the busiest second: ${peak.sessions} (mean: ${(sessions / 86_400).toFixed(1)})`,
+  `  requests in the busiest second: tenant object ${peak.tenant}, directory ${peak.directory}`,
+  `  cost: $${price.toFixed(2)} (docs/cost.md: $${expected.toFixed(2)}, difference: ${(deviation * 100).toFixed(1)} %)`,
+  `A morning: ${formatCount(NINE_O_CLOCK.users)} users of one tenant sign in around nine (standard deviation: ${NINE_O_CLOCK.deviationSeconds / 60} minutes)`,
+  `  requests to the tenant object in the busiest second, including usage reports: ${formatCount(now)} (without caches: ${formatCount(before)})`,
+  `The end of a month: one tenant with budgets, ${formatCount(inTenant)} sessions a day, peak at midnight`,
+  `  ${formatCount(budgets.turns)} turns, ${formatCount(budgets.refused)} refused messages`,
+  `  calls to the tenant object: ${formatCount(budgets.calls.leases)} for leases, ${formatCount(budgets.calls.refusals)} to confirm refusals, ${formatCount(budgets.calls.remainders)} for the month's remainders`,
+  `  requests to it in the busiest second: ${budgets.peak.tenant}; in the minute after midnight: ${budgets.peak.midnight}`,
+  `  turns beyond the first day's budget: ${formatCount(budgets.overshoot.turns)} (bound: ${formatCount(budgets.overshoot.bound)})`,
+  `Simulated in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`,
 ]
 console.log(values.json === true ? JSON.stringify({ peak, now, budgets }) : lines.join("\n"))
 const isTooHot = Math.max(peak.tenant, peak.directory, now, budgets.peak.tenant) > MAX_OBJECT_RPS
 const problems = [
-  ...(isTooHot ? [`an object is asked more than ${MAX_OBJECT_RPS} times in a second`] : []),
-  ...(budgets.overshoot.turns > budgets.overshoot.bound ? ["a budget was exceeded by more than its leases"] : []),
-  ...(Math.abs(deviation) > 0.1 ? ["the day does not cost what docs/cost.md says"] : []),
+  ...(isTooHot ? [`an object receives more than ${MAX_OBJECT_RPS} requests in a second`] : []),
+  ...(budgets.overshoot.turns > budgets.overshoot.bound ? ["a budget is exceeded by more than its leases"] : []),
+  ...(Math.abs(deviation) > 0.1 ? ["the cost of the day differs from docs/cost.md by more than 10 %"] : []),
 ]
-for (const problem of problems) console.error(`not as it should be: ${problem}`)
+for (const problem of problems) console.error(`Failed: ${problem}`)
 if (problems.length > 0) process.exitCode = 1

@@ -15,7 +15,7 @@ import {
   type JsonObject,
   readSecret,
   readUrl,
-  request,
+  requestJson,
   urlOption,
   UsageError,
 } from "./tenant/tenant-request.ts"
@@ -83,7 +83,7 @@ function readSeconds({ ttl }: Options): number | undefined {
 
 async function createTenant(options: Options, name: string): Promise<void> {
   const id = options.region === undefined ? name : `${options.region}.${name}`
-  const created = await request(options, "v1/tenants", readSecret(options), { id, name: options.name })
+  const created = await requestJson(options, "v1/tenants", readSecret(options), { id, name: options.name })
   printResponse(
     options,
     created,
@@ -114,7 +114,7 @@ async function listTenants(options: Options): Promise<void> {
   const ids: string[] = []
   let path = "v1/tenants"
   for (;;) {
-    const page = await request(options, path, readSecret(options))
+    const page = await requestJson(options, path, readSecret(options))
     ids.push(...(page["tenants"] as readonly { readonly id: string }[]).map(({ id }) => id))
     if (typeof page["next"] !== "string") break
     path = `v1/tenants?after=${encodeURIComponent(page["next"])}`
@@ -128,7 +128,7 @@ async function listTenants(options: Options): Promise<void> {
 
 async function createKey(options: Options, id: string): Promise<void> {
   const body = { name: options.name ?? "npm run tenant", roles: options.role, ttl: readSeconds(options) }
-  const created = await request(options, `v1/tenants/${encodeURIComponent(id)}/keys`, readSecret(options), body)
+  const created = await requestJson(options, `v1/tenants/${encodeURIComponent(id)}/keys`, readSecret(options), body)
   const roles = (created["roles"] as readonly string[]).join(", ")
   printResponse(
     options,
@@ -144,7 +144,7 @@ async function createToken(options: Options, id: string): Promise<void> {
   const key =
     readGivenKey(id) ??
     (await createPassingKey(options, id, { purpose: "token", roles, seconds: PASSING_KEY_SECONDS })).key
-  const issued = await request(options, "v1/tokens", key, { user, name, role, ttl: readSeconds(options) })
+  const issued = await requestJson(options, "v1/tokens", key, { user, name, role, ttl: readSeconds(options) })
   const expires = new Date(Number(issued["expires"]) * 1000).toLocaleString("sv-SE")
   printResponse(
     options,

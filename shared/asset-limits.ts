@@ -78,3 +78,9 @@ export const MAX_MEDIA_HOSTS = 100
 
 /** How long the Worker caches a tenant's settings for the page's policy, in milliseconds. SPEC HD2. */
 export const SETTINGS_FRESH_MS = 10_000
+
+/**
+ * The folder of the page's own files in the bucket of assets. Every other key begins with the id of a tenant, which
+ * contains no `~`.
+ */
+export const PAGE_FILES_FOLDER = "~page"

@@ -33,7 +33,7 @@ const UNIT_NAMES: Readonly<Record<keyof BilledAmounts, string>> = {
   workerRequests: "requests to the Worker",
   workerCpuMs: "processor time of the Worker, in ms",
   objectRequests: "requests to objects; 20 frames count as one",
-  objectGbSeconds: "GB-seconds of objects that work",
+  objectGbSeconds: "GB-seconds of running objects",
   rowsRead: "rows read",
   rowsWritten: "rows written",
 }
@@ -65,8 +65,8 @@ test("[CM7] docs/cost.md has the prices, operations and totals of the cost model
   const day = meanDayPrice(1_000_000)
   const tables: Readonly<Record<string, string>> = {
     prices: createTable(
-      [`unit (${PRICES_AS_OF})`, "a million"],
-      [...prices, ["GB of storage and month (one, not a million)", `$${PRICE_PER_GB_MONTH}`]],
+      [`unit (${PRICES_AS_OF})`, "price per million"],
+      [...prices, ["GB of storage per month (one GB, not a million)", `$${PRICE_PER_GB_MONTH}`]],
     ),
     operations: createTable(
       ["operation", "Worker", "session", "directory", "tenant", "10⁻⁶ $"],
@@ -77,17 +77,17 @@ test("[CM7] docs/cost.md has the prices, operations and totals of the cost model
       [
         createTotalRow("a turn of 4 s, not the first", toAmounts("turn")),
         createTotalRow("a reload", sumOperations(RELOAD)),
-        createTotalRow("an open tab for an idle day", sumOperations(IDLE_DAY)),
+        createTotalRow("a tab left open and idle for a day", sumOperations(IDLE_DAY)),
         createTotalRow("a session of four turns, all included", sumOperations(MEAN_OPERATIONS)),
       ],
     ),
     day: createTable(
-      ["one million sessions of four turns", ""],
+      ["one million sessions of four turns a day", ""],
       [
-        ["a day", toDollars(day)],
-        ["a month of such days", toDollars(day * 30)],
+        ["one day", toDollars(day)],
+        ["30 such days", toDollars(day * 30)],
         [
-          `storing the sessions of one day for a month (${(SESSION_BYTES.afterTurns / 1024).toFixed(0)} KiB each)`,
+          `storing one day's sessions for a month (${(SESSION_BYTES.afterTurns / 1024).toFixed(0)} KiB each)`,
           toDollars(SESSION_MONTH_PRICE * 1e6),
         ],
       ],

@@ -16,6 +16,7 @@ import {
   listImports,
   listLiteralSpreads,
   listSourceFiles,
+  listStyleSheets,
   ROOT,
   readSource,
   resolveImport,
@@ -75,6 +76,7 @@ const MAX_FUNCTION_LINES = 60
 const MAX_FUNCTION_LINES_P90 = 18
 
 const files = TOP_FOLDERS.flatMap((folder) => listSourceFiles(folder))
+const styleSheets = listStyleSheets("client")
 const topFolderOf = (file: string): TopFolder | undefined => TOP_FOLDERS.find((top) => file.startsWith(`${top}/`))
 
 /** Returns the position of a file in the ladder of its top folder, or -1 if the ladder does not name it. */
@@ -214,7 +216,7 @@ describe("places", () => {
 
 describe("names and sizes", () => {
   test("[RO4] no source file is longer than the limit", () => {
-    const long = files.flatMap((file) => {
+    const long = [...files, ...styleSheets].flatMap((file) => {
       const lines = readSource(file).trimEnd().split("\n").length
       return lines > MAX_FILE_LINES ? [`${file}: ${lines} lines, at most ${MAX_FILE_LINES}`] : []
     })
@@ -243,16 +245,22 @@ describe("names and sizes", () => {
 
   test("[RO6] no two source files have the same stem", () => {
     const named = files.filter((file) => !ENTRIES.has(file))
-    expect(groupBy(named, getStem).filter(([, same]) => same.length > 1)).toEqual([])
+    const groups = [...groupBy(named, getStem), ...groupBy(styleSheets, getStem)]
+    expect(groups.filter(([, same]) => same.length > 1)).toEqual([])
   })
 
   test("[RO7] no folder holds more files than the limit", () => {
-    const folders = groupBy(files, (file) => posix.dirname(file))
+    const folders = groupBy([...files, ...styleSheets], (file) => posix.dirname(file))
     expect(folders.filter(([, inside]) => inside.length > MAX_FOLDER_FILES).map(([folder]) => folder)).toEqual([])
   })
 
+  test("[RO7] style sheets have a folder of their own", () => {
+    expect(styleSheets.length).toBeGreaterThan(20)
+    expect(styleSheets.filter((file) => !file.startsWith("client/styles/"))).toEqual([])
+  })
+
   test("[RO7] every folder has a README.md that begins with a sentence", () => {
-    const folders = groupBy(files, (file) => posix.dirname(file)).map(([folder]) => folder)
+    const folders = groupBy([...files, ...styleSheets], (file) => posix.dirname(file)).map(([folder]) => folder)
     const silent = folders.filter((folder) => {
       const readme = join(folder, "README.md")
       return !existsSync(join(ROOT, readme)) || !/^# .+\n\n[A-Z][^\n]*\./.test(readSource(readme))

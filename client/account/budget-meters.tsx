@@ -30,17 +30,17 @@ const parseUserBudgets = createParser<UserBudgets>({
 export function BudgetMeters(): VNode | null {
   const budgets = useSignal<readonly BudgetView[]>([])
   const hasFailed = useSignal(false)
-  const load = async (): Promise<void> => {
+  const refreshBudgets = async (): Promise<void> => {
     const loaded = await loadBudgets()
     hasFailed.value = loaded === null
     budgets.value = loaded ?? []
   }
-  useEffect(() => void load(), [])
+  useEffect(() => void refreshBudgets(), [])
   if (hasFailed.value)
     return (
       <>
         <p role="status">{budgetText.failed}</p>
-        <button type="button" onClick={() => void load()}>
+        <button type="button" onClick={() => void refreshBudgets()}>
           {budgetText.retry}
         </button>
       </>

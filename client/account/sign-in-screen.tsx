@@ -16,7 +16,7 @@ import { USER_KEY } from "../net/user-storage.ts"
 import { Logo } from "../ui/logo.tsx"
 import { signInErrorText, signInText } from "../words/account-text.ts"
 import { appText } from "../words/page-text.ts"
-import { putUserAside } from "./switch-user.ts"
+import { setUserAside } from "./switch-user.ts"
 import { watchUser } from "./watch-user.ts"
 
 /** Timeout for loading the list of providers, in milliseconds. */
@@ -31,7 +31,7 @@ const parseProviders = createParser<SignInProviders>({
 export function showSignIn(storage: KeyValueStorage, refusal: RequestError): void {
   const root = document.getElementById("app")
   const user = storage.getItem(USER_KEY)
-  putUserAside(storage, user)
+  setUserAside(storage, user)
   watchUser(() => true)
   if (root === null) return
   const error = takeSignInError() ?? (refusal.status === 403 ? refusal.message : null)
@@ -145,15 +145,15 @@ interface ProvidersState {
 function useProviders(): ProvidersState {
   const providers = useSignal<SignInProviders | null>(null)
   const fault = useSignal<string | null>(null)
-  const load = (): void => {
+  const loadProviders = (): void => {
     fault.value = null
     fetchProviders().then(
       (loaded) => (providers.value = loaded),
       (error: unknown) => (fault.value = describeError(error)),
     )
   }
-  useEffect(load, [])
-  return { providers: providers.value, fault: fault.value, load }
+  useEffect(loadProviders, [])
+  return { providers: providers.value, fault: fault.value, load: loadProviders }
 }
 
 /** Loads the providers. A deployment without sign-in has no such route, and so no providers. */

@@ -4,7 +4,7 @@ import { render } from "preact"
 import { openStorage } from "../ui/browser-storage.ts"
 import { USER_KEY } from "../net/user-storage.ts"
 import { createJsonRequest, readJson } from "../net/http-request.ts"
-import { putUserAside } from "./switch-user.ts"
+import { setUserAside } from "./switch-user.ts"
 
 /** Timeout for the request, in milliseconds. */
 const SIGN_OUT_TIMEOUT_MS = 15_000
@@ -26,6 +26,6 @@ function leavePage(): void {
   const root = document.getElementById("app")
   if (root !== null) render(null, root)
   const storage = openStorage()
-  putUserAside(storage, storage.getItem(USER_KEY))
+  setUserAside(storage, storage.getItem(USER_KEY))
   location.replace("/")
 }

@@ -5,14 +5,15 @@
  * knew its user get the prefix of the first user to sign in. Source: SPEC SP5.
  */
 
+import { parseJson } from "../../shared/json.ts"
 import type { KeyValueStorage } from "../net/outbox.ts"
 import { readStorageRows, USER_KEY, ASIDE_PREFIX, UNSENT_KEY, userPrefix } from "../net/user-storage.ts"
 
-/** Maximum number of rows kept for users other than the current one. Beyond it, rows are deleted. */
+/** Maximum number of rows kept for users other than the current one. Beyond it, the oldest rows are deleted. */
 const MAX_ASIDE_ROWS = 200
 
 /** Sets this user's rows aside. Afterwards the storage belongs to nobody, and the other tabs reload (watch-user.ts). */
-export function putUserAside(storage: KeyValueStorage, user: string | null): void {
+export function setUserAside(storage: KeyValueStorage, user: string | null): void {
   claimRows(storage, user)
   limitRows(storage, null)
   removeRow(storage, USER_KEY)
@@ -32,7 +33,19 @@ function limitRows(storage: KeyValueStorage, user: string | null): void {
   const aside = readStorageRows(storage).filter(
     ([key]) => key.startsWith(ASIDE_PREFIX) && (own === null || !key.startsWith(own)),
   )
-  for (const [key] of aside.slice(0, Math.max(0, aside.length - MAX_ASIDE_ROWS))) removeRow(storage, key)
+  if (aside.length <= MAX_ASIDE_ROWS) return
+  // Browsers list keys in no particular order.
+  const oldestFirst = aside.map(([key, value]) => ({ key, at: readRowTime(value) })).sort((a, b) => a.at - b.at)
+  for (const { key } of oldestFirst.slice(0, -MAX_ASIDE_ROWS)) removeRow(storage, key)
+}
+
+/**
+ * Returns when the message or edit was stored, in milliseconds since 1970. Returns 0 for rows without a time: unfinished
+ * imports, which contain no text, and edits stored by version 0.1.0.
+ */
+function readRowTime(value: string): number {
+  const { at } = Object(parseJson(value)) as { readonly at?: unknown }
+  return typeof at === "number" ? at : 0
 }
 
 /**

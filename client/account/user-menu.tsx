@@ -36,7 +36,7 @@ export function UserMenu(): VNode | null {
         <span class="initial" aria-hidden="true">
           {getInitial(identity.name)}
         </span>
-        <span class="unseen">{accountText.account}</span>
+        <span class="visually-hidden">{accountText.account}</span>
         <span class="names">
           <b dir="auto">{identity.name}</b>
           <small dir="auto">{identity.tenant}</small>
@@ -151,7 +151,7 @@ interface SignOutState {
 function useSignOut(): SignOutState {
   const isBusy = useSignal(false)
   const fault = useSignal<string | null>(null)
-  const leave = (everywhere: boolean): void => {
+  const signOutNow = (everywhere: boolean): void => {
     isBusy.value = true
     fault.value = null
     signOut(everywhere).catch((error: unknown) => {
@@ -160,7 +160,7 @@ function useSignOut(): SignOutState {
       fault.value = isSignedOut ? accountText.signedOutAlready : accountText.signOutFailed(describeError(error))
     })
   }
-  return { isBusy: isBusy.value, fault: fault.value, leave }
+  return { isBusy: isBusy.value, fault: fault.value, leave: signOutNow }
 }
 
 /** Closes the panel on Escape, and when the user clicks or moves the focus outside it. */

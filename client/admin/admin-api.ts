@@ -17,7 +17,7 @@ export class AdminApi extends TokenSource {
   }
 
   /** Sends a request whose response matters only if it is a refusal. */
-  async act(method: string, path: string, body?: object): Promise<void> {
+  async sendAction(method: string, path: string, body?: object): Promise<void> {
     const init = body === undefined ? { method } : createJsonRequest(method, body)
     await readJson(await this.fetchAuthorized(path, init))
   }

@@ -14,10 +14,13 @@ import { AdminPage } from "./admin-page.tsx"
 import "../styles/base.css"
 import "../styles/page.css"
 import "../styles/dialog.css"
-import "../styles/account.css"
-import "../styles/budget-meters.css"
-import "./admin.css"
-import "./usage/usage.css"
+import "../styles/sidebar/account.css"
+import "../styles/sidebar/budget-meters.css"
+import "../styles/admin/admin-page.css"
+import "../styles/admin/admin-rows.css"
+import "../styles/admin/admin-forms.css"
+import "../styles/admin/admin-narrow.css"
+import "../styles/admin/usage.css"
 
 /** Default timeout of a request, in milliseconds. */
 const REQUEST_TIMEOUT_MS = 30_000

@@ -172,12 +172,12 @@ function Notice(): VNode {
 function useSection(): SectionName {
   const section = useSignal(parseSection(location.hash))
   useEffect(() => {
-    const update = (): void => {
+    const updateSection = (): void => {
       section.value = parseSection(location.hash)
       notice.value = ""
     }
-    addEventListener("hashchange", update)
-    return () => removeEventListener("hashchange", update)
+    addEventListener("hashchange", updateSection)
+    return () => removeEventListener("hashchange", updateSection)
   }, [])
   return section.value
 }

@@ -27,7 +27,7 @@ type OpenDialog =
 export function AgentsSection({ api }: AdminContext): VNode {
   const list = useLoaded(() => api.get(AGENTS_PATH, parseAgentList))
   const dialog = useSignal<OpenDialog | null>(null)
-  const close = (): void => {
+  const closeDialog = (): void => {
     dialog.value = null
   }
   const open = dialog.value
@@ -51,7 +51,7 @@ export function AgentsSection({ api }: AdminContext): VNode {
         ))}
       </ul>
       {open?.kind === "edit" && (
-        <AgentForm api={api} agent={open.agent} onSaved={() => void list.reload()} onClose={close} />
+        <AgentForm api={api} agent={open.agent} onSaved={() => void list.reload()} onClose={closeDialog} />
       )}
       {open?.kind === "remove" && (
         <ConfirmDialog
@@ -59,9 +59,9 @@ export function AgentsSection({ api }: AdminContext): VNode {
           text={agentsText.removeText}
           confirm={agentsText.confirmRemove}
           isGrave
-          onClose={close}
+          onClose={closeDialog}
           onConfirm={async () => {
-            await api.act("DELETE", pathOf(AGENTS_PATH, open.agent.name))
+            await api.sendAction("DELETE", pathOf(AGENTS_PATH, open.agent.name))
             notice.value = agentsText.removed(open.agent.name)
             await list.reload()
           }}
@@ -113,7 +113,7 @@ interface AgentFormProps {
 
 function AgentForm({ api, agent, onSaved, onClose }: AgentFormProps): VNode {
   const entry = useSignal(agent ?? NEW_AGENT)
-  const change = (part: Partial<Agent>): void => {
+  const changeAgent = (part: Partial<Agent>): void => {
     entry.value = { ...entry.peek(), ...part }
   }
   return (
@@ -122,9 +122,9 @@ function AgentForm({ api, agent, onSaved, onClose }: AgentFormProps): VNode {
       submit={adminText.save}
       onClose={onClose}
       onSubmit={async () => {
-        const { name, model, ...body } = entry.peek()
-        const isDefault = model === null || model.trim() === ""
-        await api.act("PUT", pathOf(AGENTS_PATH, name.trim()), { ...body, model: isDefault ? null : model.trim() })
+        const { name, model: typed, ...rest } = entry.peek()
+        const model = typed?.trim() || null
+        await api.sendAction("PUT", pathOf(AGENTS_PATH, name.trim()), { ...rest, model })
         notice.value = adminText.saved
         onSaved()
       }}
@@ -134,7 +134,7 @@ function AgentForm({ api, agent, onSaved, onClose }: AgentFormProps): VNode {
           label={agentsText.name}
           hint={agentsText.nameHint}
           value={entry.value.name}
-          onChange={(name) => change({ name })}
+          onChange={(name) => changeAgent({ name })}
           isRequired
           isFirst
         />
@@ -144,27 +144,27 @@ function AgentForm({ api, agent, onSaved, onClose }: AgentFormProps): VNode {
         hint={agentsText.descriptionHint}
         value={entry.value.description}
         maxLength={MAX_DESCRIPTION_CHARS}
-        onChange={(description) => change({ description })}
+        onChange={(description) => changeAgent({ description })}
       />
       <TextField
         label={agentsText.prompt}
         value={entry.value.prompt}
         rows={6}
         maxLength={MAX_AGENT_PROMPT_CHARS}
-        onChange={(prompt) => change({ prompt })}
+        onChange={(prompt) => changeAgent({ prompt })}
         isRequired
       />
       <TextField
         label={agentsText.model}
         hint={agentsText.modelHint}
         value={entry.value.model ?? ""}
-        onChange={(model) => change({ model })}
+        onChange={(model) => changeAgent({ model })}
       />
       <CheckList
         label={agentsText.tools}
         options={TOOL_NAMES}
         value={entry.value.tools}
-        onChange={(tools) => change({ tools })}
+        onChange={(tools) => changeAgent({ tools })}
       />
     </FormDialog>
   )

@@ -71,7 +71,7 @@ async function loadEntries(api: AdminApi, { action, actor }: Filter, before: num
 
 function FilterForm({ filter }: { readonly filter: Signal<Filter> }): VNode {
   const entry = useSignal(filter.peek())
-  const apply = (next: Filter): void => {
+  const applyFilter = (next: Filter): void => {
     entry.value = next
     filter.value = { action: next.action.trim(), actor: next.actor.trim() }
   }
@@ -81,7 +81,7 @@ function FilterForm({ filter }: { readonly filter: Signal<Filter> }): VNode {
         class="filter"
         onSubmit={(event) => {
           event.preventDefault()
-          apply(entry.peek())
+          applyFilter(entry.peek())
         }}
       >
         <TextField
@@ -99,7 +99,7 @@ function FilterForm({ filter }: { readonly filter: Signal<Filter> }): VNode {
         <p class="filter-buttons">
           <button type="submit">{auditText.filter}</button>
           {(filter.value.action !== "" || filter.value.actor !== "") && (
-            <button type="button" onClick={() => apply(NO_FILTER)}>
+            <button type="button" onClick={() => applyFilter(NO_FILTER)}>
               {auditText.clear}
             </button>
           )}

@@ -28,7 +28,7 @@ export function ConfirmDialog(props: ConfirmDialogProps): VNode {
   const entered = useSignal("")
   const action = useAction()
   const isReady = typed === undefined || entered.value === typed.value
-  const submit = async (): Promise<void> => {
+  const submitConfirmation = async (): Promise<void> => {
     if (isReady && (await action.run(onConfirm))) onClose()
   }
   return (
@@ -36,7 +36,7 @@ export function ConfirmDialog(props: ConfirmDialogProps): VNode {
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          void submit()
+          void submitConfirmation()
         }}
       >
         {text !== undefined && <p>{text}</p>}
@@ -70,7 +70,7 @@ interface FormDialogProps {
 /** A dialog with a form. It stays open until the submission succeeds or the user cancels. */
 export function FormDialog({ title, submit, submitting, children, onSubmit, onClose }: FormDialogProps): VNode {
   const action = useAction()
-  const send = async (): Promise<void> => {
+  const submitForm = async (): Promise<void> => {
     if (await action.run(onSubmit)) onClose()
   }
   return (
@@ -78,7 +78,7 @@ export function FormDialog({ title, submit, submitting, children, onSubmit, onCl
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          void send()
+          void submitForm()
         }}
       >
         {children}

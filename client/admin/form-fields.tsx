@@ -97,7 +97,7 @@ export function SelectField<T extends string>(props: SelectFieldProps<T>): VNode
   const id = useId()
   return (
     <div class="field">
-      <label for={id} class={isCompact === true ? "unseen" : undefined}>
+      <label for={id} class={isCompact === true ? "visually-hidden" : undefined}>
         {label}
       </label>
       <select

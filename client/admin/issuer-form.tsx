@@ -131,7 +131,7 @@ export function IssuerForm({ api, identity, issuer, onSaved, onClose }: IssuerFo
       onClose={onClose}
       onSubmit={async () => {
         const name = entry.peek().name.trim()
-        await api.act("PUT", pathOf(ISSUERS_PATH, name), toBody(entry.peek()))
+        await api.sendAction("PUT", pathOf(ISSUERS_PATH, name), toBody(entry.peek()))
         notice.value = issuersText.checked(name)
         onSaved()
       }}

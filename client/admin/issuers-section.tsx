@@ -18,7 +18,7 @@ export function IssuersSection(context: AdminContext): VNode {
   const { api } = context
   const list = useLoaded(() => api.get(ISSUERS_PATH, parseIssuerList))
   const dialog = useSignal<OpenDialog | null>(null)
-  const close = (): void => {
+  const closeDialog = (): void => {
     dialog.value = null
   }
   const open = dialog.value
@@ -44,7 +44,7 @@ export function IssuersSection(context: AdminContext): VNode {
         ))}
       </ul>
       {open?.kind === "edit" && (
-        <IssuerForm {...context} issuer={open.issuer} onSaved={() => void list.reload()} onClose={close} />
+        <IssuerForm {...context} issuer={open.issuer} onSaved={() => void list.reload()} onClose={closeDialog} />
       )}
       {open?.kind === "remove" && (
         <ConfirmDialog
@@ -52,9 +52,9 @@ export function IssuersSection(context: AdminContext): VNode {
           text={issuersText.removeText}
           confirm={issuersText.confirmRemove}
           isGrave
-          onClose={close}
+          onClose={closeDialog}
           onConfirm={async () => {
-            await api.act("DELETE", pathOf(ISSUERS_PATH, open.issuer.name))
+            await api.sendAction("DELETE", pathOf(ISSUERS_PATH, open.issuer.name))
             notice.value = issuersText.removed(open.issuer.name)
             await list.reload()
           }}

@@ -32,7 +32,7 @@ type OpenDialog =
 export function KeysSection({ api, identity }: AdminContext): VNode {
   const list = useLoaded(() => api.get(KEYS_PATH, parseKeyList))
   const dialog = useSignal<OpenDialog | null>(null)
-  const close = (): void => {
+  const closeDialog = (): void => {
     dialog.value = null
   }
   const showCreated = (secret: string): void => {
@@ -57,24 +57,26 @@ export function KeysSection({ api, identity }: AdminContext): VNode {
       </ul>
       {identity.role === "owner" && <TokenKeys api={api} />}
       {open?.kind === "create" && (
-        <NewKeyDialog api={api} identity={identity} onCreated={showCreated} onClose={close} />
+        <NewKeyDialog api={api} identity={identity} onCreated={showCreated} onClose={closeDialog} />
       )}
-      {open?.kind === "rotate" && <RotateDialog api={api} apiKey={open.key} onCreated={showCreated} onClose={close} />}
+      {open?.kind === "rotate" && (
+        <RotateDialog api={api} apiKey={open.key} onCreated={showCreated} onClose={closeDialog} />
+      )}
       {open?.kind === "revoke" && (
         <ConfirmDialog
           title={keysText.revokeTitle(open.key.name)}
           text={keysText.revokeText}
           confirm={keysText.confirmRevoke}
           isGrave
-          onClose={close}
+          onClose={closeDialog}
           onConfirm={async () => {
-            await api.act("DELETE", pathOf(KEYS_PATH, open.key.id))
+            await api.sendAction("DELETE", pathOf(KEYS_PATH, open.key.id))
             notice.value = keysText.revoked(open.key.name)
             await list.reload()
           }}
         />
       )}
-      {open?.kind === "created" && <CreatedDialog secret={open.secret} onClose={close} />}
+      {open?.kind === "created" && <CreatedDialog secret={open.secret} onClose={closeDialog} />}
     </>
   )
 }

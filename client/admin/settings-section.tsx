@@ -19,7 +19,7 @@ export function SettingsSection({ api }: AdminContext): VNode {
     origins.value = settings.value?.embed_origins.join("\n") ?? ""
     hosts.value = settings.value?.media_hosts.join("\n") ?? ""
   }, [settings.value])
-  const save = (): void =>
+  const saveSettings = (): void =>
     void action.run(async () => {
       const body = { embed_origins: splitLines(origins.peek()), media_hosts: splitLines(hosts.peek()) }
       settings.set(await api.send("PUT", SETTINGS_PATH, body, parsePageSettings))
@@ -34,7 +34,7 @@ export function SettingsSection({ api }: AdminContext): VNode {
           class="settings"
           onSubmit={(event) => {
             event.preventDefault()
-            save()
+            saveSettings()
           }}
         >
           <TextField

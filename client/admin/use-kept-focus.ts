@@ -7,7 +7,7 @@ import { useEffect } from "preact/hooks"
 export function useKeptFocus(headingRef: RefObject<HTMLElement | null>): void {
   useEffect(() => {
     let focused: EventTarget | null = null
-    const remember = (event: FocusEvent): void => {
+    const rememberFocus = (event: FocusEvent): void => {
       focused = event.target
     }
     const observer = new MutationObserver(() => {
@@ -15,10 +15,10 @@ export function useKeptFocus(headingRef: RefObject<HTMLElement | null>): void {
       focused = null
       if (document.activeElement === document.body) headingRef.current?.focus({ preventScroll: true })
     })
-    addEventListener("focusin", remember)
+    addEventListener("focusin", rememberFocus)
     observer.observe(document.body, { childList: true, subtree: true })
     return () => {
-      removeEventListener("focusin", remember)
+      removeEventListener("focusin", rememberFocus)
       observer.disconnect()
     }
   }, [])

@@ -24,18 +24,18 @@ interface PendingChange {
 export function UsersSection({ api, identity }: AdminContext): VNode {
   const prefix = useSignal("")
   const pending = useSignal<PendingChange | null>(null)
-  const load = (after: string) =>
+  const loadPage = (after: string) =>
     api.get(`${USERS_PATH}?${new URLSearchParams({ prefix: prefix.peek(), after })}`, parseUserPage)
-  const page = useLoaded(() => load(""), prefix.value)
+  const page = useLoaded(() => loadPage(""), prefix.value)
   const more = useAction()
   const users = page.value?.users ?? []
-  const replace = (user: UserSummary): void => {
+  const replaceUser = (user: UserSummary): void => {
     if (page.value !== null)
       page.set({ ...page.value, users: page.value.users.map((one) => (one.id === user.id ? user : one)) })
   }
   const showMore = async (): Promise<void> => {
     const searched = prefix.peek()
-    const next = await load(page.value?.next ?? "")
+    const next = await loadPage(page.value?.next ?? "")
     // The administrator may have searched for something else meanwhile.
     if (prefix.peek() === searched) page.set({ users: [...users, ...next.users], next: next.next })
   }
@@ -54,7 +54,7 @@ export function UsersSection({ api, identity }: AdminContext): VNode {
             user={user}
             api={api}
             identity={identity}
-            onChange={replace}
+            onChange={replaceUser}
             onAsk={(kind) => (pending.value = { user, kind })}
           />
         ))}
@@ -66,7 +66,7 @@ export function UsersSection({ api, identity }: AdminContext): VNode {
         </button>
       )}
       {pending.value !== null && (
-        <UserDialog api={api} change={pending.value} onChange={replace} onClose={() => (pending.value = null)} />
+        <UserDialog api={api} change={pending.value} onChange={replaceUser} onClose={() => (pending.value = null)} />
       )}
     </>
   )
@@ -101,7 +101,7 @@ interface UserRowProps extends AdminContext {
 function UserRow({ user, api, identity, onChange, onAsk }: UserRowProps): VNode {
   const action = useAction()
   const name = user.name ?? user.id
-  const restore = (): void =>
+  const restoreUser = (): void =>
     void action.run(async () => {
       onChange(await api.send("POST", pathOf(USERS_PATH, user.id, "/restore"), {}, parseUser))
       notice.value = usersText.restored(name)
@@ -131,7 +131,7 @@ function UserRow({ user, api, identity, onChange, onAsk }: UserRowProps): VNode 
           </button>
         )}
         {user.status === "suspended" && (
-          <button type="button" disabled={action.isRunning} onClick={restore}>
+          <button type="button" disabled={action.isRunning} onClick={restoreUser}>
             {usersText.restore}
           </button>
         )}
@@ -156,7 +156,7 @@ function RoleChoice({ user, api, identity, action, onChange }: RoleChoiceProps):
   const name = user.name ?? user.id
   const role = chosen.value
   const options = roleOptions(identity.role, user.role)
-  const apply = (): void =>
+  const applyChange = (): void =>
     void action.run(async () => {
       onChange(await api.send("PATCH", pathOf(USERS_PATH, user.id), { role }, parseUser))
       notice.value = usersText.changed(name, adminText.role[role])
@@ -172,7 +172,7 @@ function RoleChoice({ user, api, identity, action, onChange }: RoleChoiceProps):
         onChange={(next) => (chosen.value = next)}
       />
       {role !== user.role && (
-        <button type="button" class="firm" disabled={action.isRunning} onClick={apply}>
+        <button type="button" class="firm" disabled={action.isRunning} onClick={applyChange}>
           {usersText.applyRole}
         </button>
       )}
@@ -218,7 +218,7 @@ function UserDialog({ api, change: { user, kind }, onChange, onClose }: UserDial
       isGrave
       onClose={onClose}
       onConfirm={async () => {
-        await api.act("DELETE", pathOf(USERS_PATH, user.id))
+        await api.sendAction("DELETE", pathOf(USERS_PATH, user.id))
         onChange({ ...user, status: "erasing" })
         notice.value = usersText.erasing(name)
       }}

@@ -42,7 +42,7 @@ export function App({ router, announcement, isDrawerOpen, isOnline }: AppProps):
         <chips.DropOverlay onFiles={(files) => router.attachFiles(files)} />
       )}
       <NoticeBar sessionList={router.sessionList} />
-      <p class="unseen" role="status" aria-live="polite">
+      <p class="visually-hidden" role="status" aria-live="polite">
         {announcement.value}
       </p>
     </div>

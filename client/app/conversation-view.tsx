@@ -129,7 +129,7 @@ function ConversationContent(props: ConversationContentProps): VNode {
       ) : (
         <>
           {/* The message headings are below this one. SPEC AX4. */}
-          <h2 class="unseen">{appText.messages}</h2>
+          <h2 class="visually-hidden">{appText.messages}</h2>
           <code.Transcript
             store={store}
             unsent={outbox.entries}

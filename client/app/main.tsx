@@ -14,7 +14,7 @@ import { EMPTY_SETTINGS } from "../files/remote-media.ts"
 import { HttpApi, sessionPath } from "../net/api.ts"
 import { RequestError } from "../net/http-request.ts"
 import { openStorage } from "../ui/browser-storage.ts"
-import { sendPatiently } from "../net/patient-sending.ts"
+import { sendWithRateLimitRetry } from "../net/rate-limit-retry.ts"
 import { retryDelayMs } from "../net/retry-delay.ts"
 import { readClaims } from "../net/token-source.ts"
 import { createUserStorage } from "../net/user-storage.ts"
@@ -34,21 +34,21 @@ import "../styles/base.css"
 import "../styles/page.css"
 import "../styles/composer.css"
 import "../styles/narrow-screen.css"
-import "../styles/session-list.css"
-import "../styles/account.css"
-import "../styles/budget-meters.css"
+import "../styles/sidebar/session-list.css"
+import "../styles/sidebar/account.css"
+import "../styles/sidebar/budget-meters.css"
 import "../styles/dialog.css"
-import "../styles/transcript.css"
-import "../styles/tool-calls.css"
-import "../styles/agents.css"
-import "../styles/acts.css"
-import "../styles/prose.css"
-import "../styles/cards.css"
-import "../styles/media.css"
-import "../styles/audio.css"
-import "../styles/canvas.css"
-import "../styles/files.css"
-import "../styles/lightbox.css"
+import "../styles/transcript/transcript.css"
+import "../styles/transcript/tool-calls.css"
+import "../styles/transcript/agents.css"
+import "../styles/transcript/acts.css"
+import "../styles/transcript/prose.css"
+import "../styles/transcript/cards.css"
+import "../styles/media/media.css"
+import "../styles/media/audio.css"
+import "../styles/media/canvas.css"
+import "../styles/media/files.css"
+import "../styles/media/lightbox.css"
 import "../styles/print-forced-colors.css"
 
 declare global {
@@ -71,7 +71,7 @@ const guardUser = createUserGuard(storage, userStorage)
 const api = new HttpApi({
   async fetch(url, init, timeoutMs = REQUEST_TIMEOUT_MS) {
     // Without a timeout, a network that drops packets would block the page for minutes.
-    const response = await sendPatiently(() => fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) }))
+    const response = await sendWithRateLimitRetry(() => fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) }))
     if (response.status === 403 && init?.method !== undefined) void loadSettings(1)
     return response
   },
@@ -100,7 +100,7 @@ const router = new SessionRouter({
   isReadOnly,
   onAccessUnsure: () => void loadSettings(1),
   storage: userStorage,
-  sendFile: (...upload) => sendPatiently(() => sendFile(...upload)),
+  sendFile: (...upload) => sendWithRateLimitRetry(() => sendFile(...upload)),
   settings,
   connect(session, protocols, events) {
     const socket = new WebSocket(location.origin.replace(/^http/, "ws") + sessionPath(session, "/socket"), protocols)

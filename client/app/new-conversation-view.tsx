@@ -37,7 +37,7 @@ export function NewConversationView({ router, isOnline }: NewConversationViewPro
                 entry={entry}
                 files={chips !== null && <chips.AttachmentNames assets={entry.attachments} />}
                 onRetry={() => router.retryStart()}
-                onDiscard={() => router.discardStart()}
+                onDiscard={() => router.discardFirstMessage()}
               />
               {entry.error === null && <TypingIndicator />}
             </div>

@@ -23,7 +23,7 @@ export function formatHeading({ title, isAgentSession, askingAgent }: SessionHea
 
 /** The page's heading, for screen readers. The bar is hidden on desktop, so it can't contain the heading. SPEC AX4. */
 export function PageHeading({ router }: Pick<TopBarProps, "router">): VNode {
-  return <h1 class="unseen">{formatHeading(router.heading.value) || appText.name}</h1>
+  return <h1 class="visually-hidden">{formatHeading(router.heading.value) || appText.name}</h1>
 }
 
 export function TopBar({ router, isDrawerOpen }: TopBarProps): VNode {
@@ -54,7 +54,7 @@ export function TopBar({ router, isDrawerOpen }: TopBarProps): VNode {
       </p>
       {!router.isReadOnly.value && (
         <a href="#/">
-          <span class="unseen">{appText.newConversation}</span>
+          <span class="visually-hidden">{appText.newConversation}</span>
           <svg viewBox="0 0 20 20" aria-hidden="true">
             <path d="M10 4.5v11M4.5 10h11" />
           </svg>

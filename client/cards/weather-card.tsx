@@ -100,7 +100,7 @@ function UnitSwitch(): VNode {
 function WeatherFact({ name, value }: { readonly name: string; readonly value: string }): VNode {
   return (
     <span title={name}>
-      <span class="unseen">{name} </span>
+      <span class="visually-hidden">{name} </span>
       {value}
     </span>
   )
@@ -127,7 +127,7 @@ function DayForecast({ day, name }: { readonly day: WeatherDay; readonly name: s
     <li title={condition ?? undefined}>
       <span>{name}</span>
       {condition !== null && <SkyIcon icon={selectForecastIcon(condition)} />}
-      {condition !== null && <span class="unseen">{condition} </span>}
+      {condition !== null && <span class="visually-hidden">{condition} </span>}
       <DegreeRange max={day.max_c} min={day.min_c} />
       {chance !== null && (
         <small>

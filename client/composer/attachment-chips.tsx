@@ -55,11 +55,11 @@ interface AttachmentChipProps extends AttachmentChipsProps {
 function AttachmentChip({ upload, attachments, onFocusLost }: AttachmentChipProps): VNode {
   const { key, name, size, previewUrl, state } = upload
   const [isPreviewBroken, setPreviewBroken] = useState(false)
-  const remove = (): void => {
+  const removeUpload = (): void => {
     attachments.removeUpload(key)
     onFocusLost()
   }
-  const retry = (): void => {
+  const retryUpload = (): void => {
     attachments.retryUpload(key)
     onFocusLost()
   }
@@ -79,13 +79,13 @@ function AttachmentChip({ upload, attachments, onFocusLost }: AttachmentChipProp
         )}
       </span>
       {state.at === "failed" && !state.isFinal && (
-        <ChipButton label={attachmentChipText.retry(name)} onActivate={retry}>
+        <ChipButton label={attachmentChipText.retry(name)} onActivate={retryUpload}>
           <path d="M15.8 8.2A6.2 6.2 0 1 0 16.2 10M16 4.5v3.8h-3.8" />
         </ChipButton>
       )}
       <ChipButton
         label={state.at === "sending" ? attachmentChipText.cancel(name) : attachmentChipText.remove(name)}
-        onActivate={remove}
+        onActivate={removeUpload}
       >
         <path d="M6 6l8 8M14 6l-8 8" />
       </ChipButton>

@@ -180,7 +180,7 @@ export class Importer {
         return await operation()
       } catch (error) {
         if (abortSignal.aborted || attempt === MAX_ATTEMPTS || !isTransient(error)) throw error
-        await this.#pause(retryDelayMs(attempt, this.#deps.random()), abortSignal)
+        await this.#sleep(retryDelayMs(attempt, this.#deps.random()), abortSignal)
       }
     }
   }
@@ -241,7 +241,7 @@ export class Importer {
     })
     answered.catch(() => {})
     while (!isAnswered && !abortSignal.aborted) {
-      await Promise.race([answered, this.#pause(PROGRESS_POLL_MS, abortSignal)])
+      await Promise.race([answered, this.#sleep(PROGRESS_POLL_MS, abortSignal)])
       const { sent, size } = getSendProgress(this.stage.peek())
       // Only for display: the response decides the outcome.
       if (!isAnswered && sent >= size) await this.#pollProgress(session).catch(() => {})
@@ -254,7 +254,7 @@ export class Importer {
     for (;;) {
       const counts = abortSignal.aborted ? {} : await this.#pollFolding(session)
       if (counts !== null) return counts
-      await this.#pause(PROGRESS_POLL_MS, abortSignal)
+      await this.#sleep(PROGRESS_POLL_MS, abortSignal)
     }
   }
 
@@ -286,16 +286,16 @@ export class Importer {
   }
 
   /** Waits. Cancelling the import ends the pause early. */
-  #pause(ms: number, abortSignal: AbortSignal): Promise<void> {
+  #sleep(ms: number, abortSignal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
-      const finish = (): void => {
+      const endSleep = (): void => {
         cancel()
-        abortSignal.removeEventListener("abort", finish)
+        abortSignal.removeEventListener("abort", endSleep)
         resolve()
       }
-      const cancel = this.#deps.setTimer(ms, finish)
-      abortSignal.addEventListener("abort", finish)
-      if (abortSignal.aborted) finish()
+      const cancel = this.#deps.setTimer(ms, endSleep)
+      abortSignal.addEventListener("abort", endSleep)
+      if (abortSignal.aborted) endSleep()
     })
   }
 }
@@ -305,13 +305,13 @@ type FoldedCounts = Pick<ImportResponse, "messages" | "kinds">
 
 /** Adds up the counts of several imports, without line numbers, because those of split files mean nothing to the user. */
 function sumStages(stages: readonly DoneStage[]): Omit<DoneStage, "session" | "export"> {
-  const sum = (key: "records" | "skipped"): number => stages.reduce((total, stage) => total + stage[key], 0)
+  const sumStages = (key: "records" | "skipped"): number => stages.reduce((total, stage) => total + stage[key], 0)
   const messages = stages.reduce((total, stage) => total + (stage.messages ?? 0), 0)
   const kinds: Record<string, number> = {}
   for (const [kind, count] of stages.flatMap((stage) => Object.entries(stage.kinds))) {
     kinds[kind] = (kinds[kind] ?? 0) + count
   }
-  return { at: "done", records: sum("records"), skipped: sum("skipped"), skippedLines: [], messages, kinds }
+  return { at: "done", records: sumStages("records"), skipped: sumStages("skipped"), skippedLines: [], messages, kinds }
 }
 
 /** Whether the server refused a file because it contains no messages. */

@@ -70,7 +70,7 @@ function ChooseFileStep({ error, onFile, onClose }: ChooseFileStepProps): VNode 
       <FileDropZone onFile={onFile} onPick={() => field.current?.click()} />
       <input
         type="file"
-        class="unseen"
+        class="visually-hidden"
         tabIndex={-1}
         aria-label={importText.fileInput}
         ref={field}

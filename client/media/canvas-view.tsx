@@ -156,7 +156,7 @@ function useCanvasLink(url: string, sectionRef: RefObject<HTMLElement | null>): 
     shownHref.current = null
     media?.signer.renewLink(url)
   }
-  const retry = (): void => {
+  const retryLoading = (): void => {
     tries.current = 0
     setMissing(false)
     renewLink()
@@ -168,7 +168,7 @@ function useCanvasLink(url: string, sectionRef: RefObject<HTMLElement | null>): 
   }
   const linkFault = shownHref.current === null && !isForeign ? describeFault(link?.at) : null
   const href = isInView ? shownHref.current : null
-  return { href, fault: isMissing ? GONE_TEXT : linkFault, isBlocked, retry, onMissing }
+  return { href, fault: isMissing ? GONE_TEXT : linkFault, isBlocked, retry: retryLoading, onMissing }
 }
 
 function describeFault(at: SignedLink["at"] = "refused"): string | null {

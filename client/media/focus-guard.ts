@@ -13,7 +13,7 @@ import { useEffect } from "preact/hooks"
 const TYPING_MS = 1_000
 
 /** A document that takes the focus this many times is reported. Some documents focus a field once, when they load. */
-const MAX_STOLEN_FOCUS = 3
+const STOLEN_FOCUS_REPORT_THRESHOLD = 3
 
 export function useFocusGuard(frame: RefObject<HTMLIFrameElement | null>, onFocusStolen: () => void): void {
   useEffect(() => guardFocus(frame, onFocusStolen), [])
@@ -22,32 +22,32 @@ export function useFocusGuard(frame: RefObject<HTMLIFrameElement | null>, onFocu
 /** Returns a function that removes the guard. */
 function guardFocus(frame: RefObject<HTMLIFrameElement | null>, onFocusStolen: () => void): () => void {
   let lastField: HTMLElement | null = null
-  let typedAt = Number.NEGATIVE_INFINITY
+  let lastActivityAt = Number.NEGATIVE_INFINITY
   let stolenCount = 0
-  const onPointerDown = ({ target, timeStamp }: Event): void => {
-    if (isTextField(target)) typedAt = timeStamp
+  const noteActivity = ({ target, timeStamp }: Event): void => {
+    if (isTextField(target)) lastActivityAt = timeStamp
   }
   const onKeyDown = (event: KeyboardEvent): void => {
     // Tab leaves the field on purpose.
-    if (event.key !== "Tab") onPointerDown(event)
+    if (event.key !== "Tab") noteActivity(event)
   }
   const onFocusOut = ({ target }: FocusEvent): void => {
     lastField = isTextField(target) ? target : null
   }
   const onBlur = ({ timeStamp }: FocusEvent): void => {
     const { current } = frame
-    const isTyping = timeStamp - typedAt < TYPING_MS
+    const isTyping = timeStamp - lastActivityAt < TYPING_MS
     if (current === null || document.activeElement !== current || lastField === null || !isTyping) return
-    if (++stolenCount >= MAX_STOLEN_FOCUS) onFocusStolen()
+    if (++stolenCount >= STOLEN_FOCUS_REPORT_THRESHOLD) onFocusStolen()
     returnFocus(current, lastField)
   }
   addEventListener("keydown", onKeyDown, true)
-  addEventListener("pointerdown", onPointerDown, true)
+  addEventListener("pointerdown", noteActivity, true)
   addEventListener("focusout", onFocusOut, true)
   addEventListener("blur", onBlur)
   return () => {
     removeEventListener("keydown", onKeyDown, true)
-    removeEventListener("pointerdown", onPointerDown, true)
+    removeEventListener("pointerdown", noteActivity, true)
     removeEventListener("focusout", onFocusOut, true)
     removeEventListener("blur", onBlur)
   }

@@ -157,7 +157,7 @@ function IconButton({ name, label, hasInitialFocus = false, onActivate }: IconBu
   return (
     <button
       type="button"
-      data-way={name}
+      data-focus-key={name}
       data-first={hasInitialFocus ? "" : undefined}
       aria-label={label}
       title={label}

@@ -58,11 +58,11 @@ export function useAudioPlayback(
     onDurationChange: () => setLength(getKnownLength(audioRef.current)),
     ...resume,
   }
-  const seek = (to: number): void => {
+  const seekTo = (to: number): void => {
     if (audioRef.current !== null) audioRef.current.currentTime = to
     setTime(to)
   }
-  return { isPlaying, time, length, toggle: () => togglePlayback(audioRef.current), seek, listeners }
+  return { isPlaying, time, length, toggle: () => togglePlayback(audioRef.current), seek: seekTo, listeners }
 }
 
 function useResumeListeners(

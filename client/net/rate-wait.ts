@@ -71,12 +71,12 @@ async function beginWait(code: string | null, text: string, seconds: number): Pr
   if (hold.end === null) {
     holdText.value = code === "rate_limited" ? rateWaitText.limited(seconds) : rateWaitText.waiting(text)
     hold.end = new Promise((resolve) => {
-      const end = (): void => {
+      const endWait = (): void => {
         hold.end = null
         holdText.value = ""
         resolve()
       }
-      setTimeout(end, seconds * 1000 * (1 + JITTER_SHARE * Math.random()))
+      setTimeout(endWait, seconds * 1000 * (1 + JITTER_SHARE * Math.random()))
     })
   }
   await hold.end

@@ -16,13 +16,15 @@ export class PendingEdits {
   readonly #storage: KeyValueStorage
   readonly #prefix: string
   readonly #commands: Commands
+  readonly #now: () => number
   /** Ids of the stored edits. */
   #storedIds: readonly string[] = []
 
-  constructor(storage: KeyValueStorage, sessionId: string, commands: Commands) {
+  constructor(storage: KeyValueStorage, sessionId: string, commands: Commands, now: () => number) {
     this.#storage = storage
     this.#prefix = `cuecard.edit.${sessionId}.`
     this.#commands = commands
+    this.#now = now
     commands.pending.subscribe((pending) => {
       const unacknowledged = [...pending.values()]
         .filter(({ isAcknowledged }) => !isAcknowledged)
@@ -44,7 +46,8 @@ export class PendingEdits {
     try {
       for (const id of this.#storedIds) if (!ids.includes(id)) this.#storage.removeItem(this.#prefix + id)
       for (const edit of edits) {
-        if (!this.#storedIds.includes(edit.id)) this.#storage.setItem(this.#prefix + edit.id, JSON.stringify(edit))
+        if (!this.#storedIds.includes(edit.id))
+          this.#storage.setItem(this.#prefix + edit.id, JSON.stringify({ ...edit, at: this.#now() }))
       }
     } catch {
       // If storage is full or blocked, an edit is still sent, but a reload loses it.

@@ -12,7 +12,7 @@ import type { MessageFrame, OpsFrame, WireMessage } from "../../shared/protocol/
 import { EMPTY_SETTINGS } from "../files/remote-media.ts"
 import { type Api, isShared } from "../net/api.ts"
 import { RequestError } from "../net/http-request.ts"
-import { holdFrames, wordRefusal } from "../net/patient-sending.ts"
+import { holdFrames, wordRefusal } from "../net/rate-limit-retry.ts"
 import { hold, holdText } from "../net/request-hold.ts"
 import { type MessageExtras, pickExtras, Outbox, type KeyValueStorage } from "../net/outbox.ts"
 import { type ErrorFrame, SessionSocket, type SessionSocketHandlers } from "../net/session-socket.ts"
@@ -109,7 +109,7 @@ export class SessionController {
       now: deps.now,
       isLive: () => this.link.peek() === "live",
     })
-    this.#pendingEdits = new PendingEdits(deps.storage, id, this.commands)
+    this.#pendingEdits = new PendingEdits(deps.storage, id, this.commands, deps.now)
     this.#reloads = new ReloadSchedule(deps, () => void this.loadNewest())
     this.#socket = this.#createSocket()
     this.#restoreEdits()

@@ -239,7 +239,7 @@ export class SessionRouter {
     this.#sessionStarts.retryEntry(entry.id)
   }
 
-  discardStart(): void {
+  discardFirstMessage(): void {
     const entry = this.startingEntry.peek()
     if (entry !== null) this.#sessionStarts.discardEntry(entry.id)
     this.startingEntry.value = null

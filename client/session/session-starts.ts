@@ -108,7 +108,7 @@ export class SessionStarts {
         this.#reportEntry({ ...entry, error: text })
         if (isRefused) return this.#outbox.markFailed(entry.id, text)
       }
-      await this.#pause(retryDelayMs(attempt, this.#deps.random()))
+      await this.#sleep(retryDelayMs(attempt, this.#deps.random()))
     }
   }
 
@@ -117,15 +117,15 @@ export class SessionStarts {
     this.#handlers.onChange(entry)
   }
 
-  #pause(ms: number): Promise<void> {
+  #sleep(ms: number): Promise<void> {
     return new Promise((resolve) => {
-      const finish = (): void => {
+      const endSleep = (): void => {
         cancel()
-        this.#pauses.delete(finish)
+        this.#pauses.delete(endSleep)
         resolve()
       }
-      const cancel = this.#deps.setTimer(ms, finish)
-      this.#pauses.add(finish)
+      const cancel = this.#deps.setTimer(ms, endSleep)
+      this.#pauses.add(endSleep)
     })
   }
 }

@@ -10,10 +10,10 @@ import { type ExportFormat, saveSession } from "./save-session.ts"
 import type { SessionActions, SessionDialogKind } from "./sidebar.tsx"
 
 /** `hasChosen`: the user chose a command or clicked outside, so the focus must not move back to the menu's button. */
-export function closeMenu({ openMenuId, findMenuButton }: SessionActions, hasChosen: boolean): void {
+export function closeMenu({ openMenuId, findMenuButton }: SessionActions, isFocusHandled: boolean): void {
   const id = openMenuId.peek()
   openMenuId.value = null
-  if (!hasChosen && id !== null) findMenuButton(id)?.focus()
+  if (!isFocusHandled && id !== null) findMenuButton(id)?.focus()
 }
 
 /** `title` is null if it didn't change. `byKeyboard`: the user finished with a key, so the focus must be moved. */

@@ -22,7 +22,7 @@ export function RenameField({ title, onDone }: RenameFieldProps): VNode {
       isDone.current = true
     }
   }, [])
-  const finish = (value: string | null, byKeyboard: boolean): void => {
+  const finishRenaming = (value: string | null, byKeyboard: boolean): void => {
     // The blur event that follows Enter or Escape must not finish the renaming a second time.
     if (isDone.current) return
     isDone.current = true
@@ -33,7 +33,7 @@ export function RenameField({ title, onDone }: RenameFieldProps): VNode {
     if (event.isComposing || event.keyCode === 229) return
     if (event.key !== "Enter" && event.key !== "Escape") return
     event.preventDefault()
-    finish(event.key === "Enter" ? (field.current?.value ?? null) : null, true)
+    finishRenaming(event.key === "Enter" ? (field.current?.value ?? null) : null, true)
   }
   return (
     <input
@@ -45,7 +45,7 @@ export function RenameField({ title, onDone }: RenameFieldProps): VNode {
       aria-label={sessionActionText.renameInput}
       enterkeyhint="done"
       onKeyDown={onKeyDown}
-      onBlur={(event) => finish(event.currentTarget.value, false)}
+      onBlur={(event) => finishRenaming(event.currentTarget.value, false)}
     />
   )
 }

@@ -70,7 +70,7 @@ export function ShareDialog({ api, id, title, onClose }: ShareDialogProps): VNod
           {fault}
         </p>
       )}
-      <p class="unseen" role="status">
+      <p class="visually-hidden" role="status">
         {done}
       </p>
       <ViewerList viewers={viewers} isBusy={isBusy} onRemove={(user) => void removeViewer(user)} />
@@ -120,7 +120,7 @@ function useViewers(api: Api, id: string) {
   const fault = useSignal<string | null>(null)
   const done = useSignal("")
   const isBusy = useSignal(false)
-  const run = async (action: () => Promise<void>): Promise<boolean> => {
+  const runAction = async (action: () => Promise<void>): Promise<boolean> => {
     fault.value = null
     done.value = ""
     try {
@@ -133,16 +133,16 @@ function useViewers(api: Api, id: string) {
       return false
     }
   }
-  useEffect(() => void run(() => Promise.resolve()), [id])
-  const change = async (method: "PUT" | "DELETE", user: string): Promise<boolean> => {
+  useEffect(() => void runAction(() => Promise.resolve()), [id])
+  const changeViewer = async (method: "PUT" | "DELETE", user: string): Promise<boolean> => {
     if (isBusy.peek()) return false
     isBusy.value = true
-    const isDone = await run(async () => {
+    const isDone = await runAction(async () => {
       await readJson(await api.fetchAuthorized(sessionPath(id, `/viewers/${encodeURIComponent(user)}`), { method }))
       done.value = method === "PUT" ? sharingText.added(user) : sharingText.removed(user)
     })
     isBusy.value = false
     return isDone
   }
-  return { viewers: viewers.value, fault: fault.value, done: done.value, isBusy: isBusy.value, change }
+  return { viewers: viewers.value, fault: fault.value, done: done.value, isBusy: isBusy.value, change: changeViewer }
 }

@@ -72,7 +72,7 @@ export function SharedSessions({ router, openId, actions }: SharedSessionsProps)
 function useSharedList({ api, sessionList }: SessionRouter) {
   const pages = useSignal(1)
   const hasMore = useSignal(false)
-  const load = async (): Promise<void> => {
+  const loadShared = async (): Promise<void> => {
     const found: SharedSession[] = []
     let next: string | null = ""
     for (let page = 0; page < pages.peek() && next !== null; page++) {
@@ -90,7 +90,7 @@ function useSharedList({ api, sessionList }: SessionRouter) {
   useEffect(() => {
     const loadIfVisible = (): void => {
       // A failure is ignored, because the next attempt follows soon.
-      if (!document.hidden) load().catch(() => {})
+      if (!document.hidden) loadShared().catch(() => {})
     }
     loadIfVisible()
     const timer = setInterval(loadIfVisible, REFRESH_MS)
@@ -102,7 +102,7 @@ function useSharedList({ api, sessionList }: SessionRouter) {
   }, [])
   const loadMore = (): void => {
     pages.value++
-    load().catch(() => {})
+    loadShared().catch(() => {})
   }
   return { hasMore: hasMore.value, loadMore }
 }

@@ -20,8 +20,8 @@ const TICK_MS = 30_000
 
 interface SessionRowsProps {
   readonly sessionList: SessionList
-  /** False while the tenant is leaving. */
-  readonly canCreate: boolean
+  /** Explains a list that is empty. */
+  readonly emptyText: string
   /** The open session, or the one from which an agent's session was opened. */
   readonly currentId: string | null
   readonly isCurrentOpen: boolean
@@ -35,12 +35,12 @@ interface SessionRowsProps {
 }
 
 export function SessionRows(props: SessionRowsProps): VNode {
-  const { sessionList, canCreate, actions, isPointerInside, unlistedId } = props
+  const { sessionList, emptyText, actions, isPointerInside, unlistedId } = props
   const now = useTickingTime()
   const rows = sessionList.sessions.value
   // If the rename field moved in the list, it would lose the focus and its text.
   const orderedRows = useHeldOrder(rows, isPointerInside || actions.renamingId.value !== null)
-  if (rows.length === 0) return <p class="none">{describeEmpty(sessionList, canCreate)}</p>
+  if (rows.length === 0) return <p class="none">{describeEmpty(sessionList, emptyText)}</p>
   // Activity since the last tick must not appear to be in the future.
   const latestTime = rows.reduce((latest, { active }) => Math.max(latest, active), now)
   const LoadedMoreButton = sessionActions.module.value?.MoreSessionsButton
@@ -62,9 +62,9 @@ export function SessionRows(props: SessionRowsProps): VNode {
   )
 }
 
-function describeEmpty({ isLoaded, isUnreachable, shared }: SessionList, canCreate: boolean): string {
+function describeEmpty({ isLoaded, isUnreachable, shared }: SessionList, emptyText: string): string {
   if (isUnreachable.value) return sidebarText.unreachable
-  return canCreate && isLoaded.value && shared.value.length === 0 ? sidebarText.empty : ""
+  return isLoaded.value && shared.value.length === 0 ? emptyText : ""
 }
 
 /**
@@ -149,7 +149,7 @@ function SessionRow({ session, now, current, actions }: SessionRowProps): VNode 
         </span>
         {running ? (
           <span class="pulse">
-            <span class="unseen">{sidebarText.running}</span>
+            <span class="visually-hidden">{sidebarText.running}</span>
           </span>
         ) : (
           <time dateTime={new Date(active).toISOString()}>{formatRelativeTime(active, now)}</time>

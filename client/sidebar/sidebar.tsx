@@ -31,7 +31,7 @@ export function Sidebar({ router, isOpen }: SidebarProps): VNode {
   }
   return (
     <>
-      {isOpen.value && <button type="button" class="veil" aria-label={sidebarText.close} onClick={closeDrawer} />}
+      {isOpen.value && <button type="button" class="backdrop" aria-label={sidebarText.close} onClick={closeDrawer} />}
       <aside class="sidebar" ref={drawer} tabIndex={-1} data-open={isOpen.value ? "" : undefined}>
         <SidebarHeader isReadOnly={router.isReadOnly.value} />
         <SessionNavigation router={router} actions={actions} />
@@ -91,7 +91,7 @@ function SessionNavigation({ router, actions }: SessionNavigationProps): VNode {
       {loaded !== null && <loaded.SharedSessions router={router} openId={openId} actions={actions} />}
       <SessionRows
         sessionList={router.sessionList}
-        canCreate={router.settings.value.erases_at === undefined}
+        emptyText={describeEmptyList(router)}
         currentId={openedFrom ?? openId}
         isCurrentOpen={openedFrom === null}
         unlistedId={unlistedId}
@@ -101,6 +101,12 @@ function SessionNavigation({ router, actions }: SessionNavigationProps): VNode {
       />
     </nav>
   )
+}
+
+/** Returns what will appear in an empty list: nothing while the tenant is leaving. */
+function describeEmptyList(router: SessionRouter): string {
+  if (router.settings.value.erases_at !== undefined) return ""
+  return router.isReadOnly.value ? sidebarText.emptyForViewer : sidebarText.empty
 }
 
 /** Above this width the drawer is a column that is always visible (page.css). */

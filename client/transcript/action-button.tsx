@@ -8,7 +8,7 @@ interface ActionButtonProps {
   readonly label: string
   /** Sets `aria-disabled`, so that a disabled button keeps the focus. */
   readonly isDisabled?: boolean
-  /** The value of `data-way`, used to return the focus to the same button after a re-render. */
+  /** The value of `data-focus-key`, used to return the focus to the same button after a re-render. */
   readonly way?: string
   /** Only for a button that opens a menu: whether the menu is open. */
   readonly isExpanded?: boolean
@@ -26,7 +26,7 @@ export function ActionButton(props: ActionButtonProps): VNode {
       aria-label={label}
       title={label}
       aria-disabled={isDisabled}
-      data-way={way}
+      data-focus-key={way}
       aria-haspopup={isExpanded === undefined ? undefined : "menu"}
       aria-expanded={isExpanded}
       onClick={(event) => {

@@ -31,7 +31,7 @@ export function copySelection(event: ClipboardEvent): void {
 
 /** Returns the text with line breaks between blocks. Only rendered elements have them, so the copy is rendered briefly. */
 function renderToText(copied: HTMLElement): string {
-  copied.className = "unseen"
+  copied.className = "visually-hidden"
   document.body.append(copied)
   // biome-ignore lint/performance/useDomNodeTextContent: textContent has no line breaks between blocks.
   const text = copied.innerText

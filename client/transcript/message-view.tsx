@@ -177,7 +177,9 @@ function useMessageEditor({ id, segments }: WireMessage, text: string) {
   const closeEditor = (): void => {
     setEditing(false)
     // The focus returns to the Edit button, which exists only after the next render.
-    setTimeout(() => actionsRef.current?.querySelector<HTMLElement>("[data-way=edit]")?.focus({ preventScroll: true }))
+    setTimeout(() =>
+      actionsRef.current?.querySelector<HTMLElement>("[data-focus-key=edit]")?.focus({ preventScroll: true }),
+    )
   }
   const editor =
     isEditing && requests !== null && code !== null ? (

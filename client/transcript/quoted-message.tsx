@@ -41,9 +41,14 @@ export function QuotedMessage({ of: messageId }: { readonly of: string }): VNode
   const jumpToMessage = useContext(JumpContext)
   const [isMissing, setMissing] = useState(false)
   const { author, text } = useQuote(messageId)
-  const jump = async (): Promise<void> => setMissing((await jumpToMessage?.(messageId)) === false)
+  const jumpToQuoted = async (): Promise<void> => setMissing((await jumpToMessage?.(messageId)) === false)
   return (
-    <button type="button" class="quote" aria-label={transcriptText.inReplyTo(author, text)} onClick={() => void jump()}>
+    <button
+      type="button"
+      class="quote"
+      aria-label={transcriptText.inReplyTo(author, text)}
+      onClick={() => void jumpToQuoted()}
+    >
       <svg viewBox="0 0 20 20" aria-hidden="true">
         <path d="M8 5.5L3.5 10 8 14.5M3.5 10H12a4.5 4.5 0 0 1 4.5 4.5" />
       </svg>

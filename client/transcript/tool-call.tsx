@@ -101,7 +101,7 @@ function ApprovalRequest({ tool: { call_id, name }, messageId }: ToolViewProps):
   const command = requests.commands.pending.value.get(call_id)?.command
   const sentDecision = command?.type === "approve" ? command.decision : null
   const refusal = requests.commands.refusals.value.get(call_id)
-  const decide = (decision: "allow" | "deny") => () => {
+  const sendDecision = (decision: "allow" | "deny") => () => {
     if (sentDecision !== null) return
     requests.decideApproval(messageId, call_id, decision)
     // The buttons will disappear, so the focus moves to the call.
@@ -110,10 +110,10 @@ function ApprovalRequest({ tool: { call_id, name }, messageId }: ToolViewProps):
   return (
     <fieldset class="ask" aria-label={toolText.approvalLabel(name)} ref={fieldsetRef}>
       <p>{toolText.approvalQuestion(name)}</p>
-      <button type="button" class="firm" aria-disabled={sentDecision !== null} onClick={decide("allow")}>
+      <button type="button" class="firm" aria-disabled={sentDecision !== null} onClick={sendDecision("allow")}>
         {sentDecision === "allow" ? toolText.allowing : toolText.allow}
       </button>
-      <button type="button" aria-disabled={sentDecision !== null} onClick={decide("deny")}>
+      <button type="button" aria-disabled={sentDecision !== null} onClick={sendDecision("deny")}>
         {sentDecision === "deny" ? toolText.denying : toolText.deny}
       </button>
       {refusal !== undefined && (

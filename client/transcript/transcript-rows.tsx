@@ -27,7 +27,7 @@ interface ScrollSnapshot {
   readonly id: string | null
   readonly top: number
   /**
-   * If a version button has the focus and its article will disappear: the button's `data-way`, the id of the message before
+   * If a version button has the focus and its article will disappear: the button's `data-focus-key`, the id of the message before
    * that article, and the position of the article's lower edge. Otherwise null, null and 0.
    */
   readonly way: string | null
@@ -52,14 +52,14 @@ export class TranscriptRows extends Component<TranscriptRowsProps> {
       (article) => stayingIds.has(getMessageId(article)) && article.getBoundingClientRect().bottom > viewTop,
     )
     const focusedSwitch =
-      this.#markerRef.current?.ownerDocument.activeElement?.closest<HTMLElement>(".versions [data-way]")
+      this.#markerRef.current?.ownerDocument.activeElement?.closest<HTMLElement>(".versions [data-focus-key]")
     const leavingArticle = focusedSwitch?.closest("article") ?? null
     const isLeaving =
       leavingArticle !== null && articles.includes(leavingArticle) && !stayingIds.has(getMessageId(leavingArticle))
     return {
       id: anchorArticle === undefined ? null : getMessageId(anchorArticle),
       top: anchorArticle?.getBoundingClientRect().top ?? 0,
-      way: isLeaving ? (focusedSwitch?.dataset["way"] ?? null) : null,
+      way: isLeaving ? (focusedSwitch?.dataset["focusKey"] ?? null) : null,
       after: isLeaving ? (before.ids[before.ids.indexOf(getMessageId(leavingArticle)) - 1] ?? null) : null,
       bottom: isLeaving ? leavingArticle.getBoundingClientRect().bottom : 0,
     }
@@ -72,7 +72,7 @@ export class TranscriptRows extends Component<TranscriptRowsProps> {
     const { way, after, bottom } = snapshot
     if (way !== null) {
       const replacement = findArticle(ids[after === null ? 0 : ids.indexOf(after) + 1])
-      replacement?.querySelector<HTMLElement>(`.versions [data-way=${way}]`)?.focus({ preventScroll: true })
+      replacement?.querySelector<HTMLElement>(`.versions [data-focus-key=${way}]`)?.focus({ preventScroll: true })
       if (replacement !== undefined && replacement !== articles.at(-1)) scrollAnchor.stopFollowing()
       if (replacement !== undefined) return scrollAnchor.shiftBy(bottom, replacement.getBoundingClientRect().bottom)
     }

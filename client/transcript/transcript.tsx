@@ -49,7 +49,7 @@ export function Transcript(props: TranscriptProps): VNode {
   const ids = store.messageIds.value
   const entries = unsent.value.filter(({ id }) => !ids.includes(id))
   const isPending = store.isBusy.value || entries.some(({ error }) => error === null)
-  const isAnswerPending = useIsConnected(requests) && isOnline.value && isPending
+  const isAnswerPending = useMayExpectAnswer(requests) && isOnline.value && isPending
   const LoadedLightbox = lightboxModule.module.value?.Lightbox
   // Loads the editor once the transcript has been rendered.
   useEffect(() => void messageEditor.load(), [])
@@ -91,7 +91,7 @@ function CopyTraceButton({ trace }: { readonly trace: string }): VNode {
 }
 
 /** Whether an answer may arrive: the session is live, or is connecting for the first time. */
-function useIsConnected(requests: TranscriptRequests | null): boolean {
+function useMayExpectAnswer(requests: TranscriptRequests | null): boolean {
   const wasLive = useRef(false)
   const link = requests?.link.value ?? "live"
   if (link === "live") wasLive.current = true

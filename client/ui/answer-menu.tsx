@@ -22,9 +22,9 @@ const RESULT_MS = 1_500
 export function AnswerMenu({ trace, anchor, writeText, onClose }: AnswerMenuProps): VNode {
   const [label, setLabel] = useState<string>(answerMenuText.copyTrace)
   const isDone = label !== answerMenuText.copyTrace
-  const close = (hasChosen: boolean): void => {
+  const closeMenu = (isFocusHandled: boolean): void => {
     onClose()
-    if (!hasChosen) anchor.focus({ preventScroll: true })
+    if (!isFocusHandled) anchor.focus({ preventScroll: true })
   }
   const copyTrace = async (): Promise<void> => {
     const result = (await writeText(trace)) ? answerMenuText.copied : answerMenuText.copyFailed
@@ -32,14 +32,14 @@ export function AnswerMenu({ trace, anchor, writeText, onClose }: AnswerMenuProp
   }
   useEffect(() => {
     if (!isDone) return
-    const timer = setTimeout(() => close(false), RESULT_MS)
+    const timer = setTimeout(() => closeMenu(false), RESULT_MS)
     return () => clearTimeout(timer)
   }, [isDone])
   const items = [{ label, staysOpen: true, onSelect: () => void copyTrace() }]
   return (
     <>
-      <PopupMenu label={answerMenuText.more} items={items} findAnchor={() => anchor} onClose={close} />
-      <span class="unseen" role="status">
+      <PopupMenu label={answerMenuText.more} items={items} findAnchor={() => anchor} onClose={closeMenu} />
+      <span class="visually-hidden" role="status">
         {isDone ? label : ""}
       </span>
     </>

@@ -40,7 +40,7 @@ export async function writeToClipboard(text: string): Promise<boolean> {
 function copyFromField(text: string): boolean {
   const focused = document.activeElement
   const field = document.createElement("textarea")
-  field.className = "unseen"
+  field.className = "visually-hidden"
   field.value = text
   document.body.append(field)
   field.select()

@@ -16,14 +16,14 @@ const held: Record<DropTarget, readonly File[] | null> = { list: [], conversatio
 
 /** Starts keeping dropped files until `takeHeldFiles` is called for their target. */
 export function holdDroppedFiles(): void {
-  const hold = (event: DragEvent): void => {
+  const holdDrop = (event: DragEvent): void => {
     if (event.dataTransfer?.types.includes("Files") !== true) return
     event.preventDefault()
     const target = findDropTarget(event)
     if (event.type === "drop" && held[target] !== null) held[target] = [...event.dataTransfer.files]
   }
-  addEventListener("dragover", hold)
-  addEventListener("drop", hold)
+  addEventListener("dragover", holdDrop)
+  addEventListener("drop", holdDrop)
 }
 
 /** Returns the files that are waiting for a target's code. Files dropped on the target later are not kept. */

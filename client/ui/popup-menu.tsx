@@ -22,7 +22,7 @@ interface PopupMenuProps {
   readonly items: readonly MenuItem[]
   readonly findAnchor: () => HTMLElement | null
   /** `hasChosen`: the user chose a command or clicked outside, so the focus must not move back to the button. */
-  readonly onClose: (hasChosen: boolean) => void
+  readonly onClose: (isFocusHandled: boolean) => void
 }
 
 /** Space between the menu, its button and the window's edge, in CSS pixels. */

@@ -102,6 +102,7 @@ export const attachmentText = translate("attachment", {
 
 export const sidebarText = translate("sidebar", {
   empty: "Your conversations will appear here.",
+  emptyForViewer: "Conversations shared with you will appear here.",
   unreachable: "Couldn't load your conversations.",
   close: "Close sidebar",
   theme: "Theme",

@@ -16,7 +16,7 @@ Writes a backup into DIR/TENANT/TIME and deletes all but the newest 14. A repeat
 
 ${describeServerOptions()}`
 
-async function run(): Promise<void> {
+async function runBackup(): Promise<void> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: { ...BACKUP_OPTIONS, keep: { type: "string", default: "14" } },
@@ -24,13 +24,13 @@ async function run(): Promise<void> {
   if (values.help) return console.log(USAGE)
   const tenant = readTenant(positionals, USAGE)
   if (!/^[1-9]\d{0,4}$/.test(values.keep)) throw new UsageError(USAGE)
-  const open = (): string => openPartialBackup(values.dir, tenant, new Date())
-  let partial = open()
+  const openBackup = (): string => openPartialBackup(values.dir, tenant, new Date())
+  let partial = openBackup()
   const [exported, text] = await exportTenant({ ...values, to: partial }, tenant).catch(async (error: unknown) => {
     // The server no longer has the archive that an interrupted run began to download.
     if (!(error instanceof UsageError) || !error.message.includes("(export_unknown)")) throw error
     rmSync(partial, { recursive: true, force: true })
-    partial = open()
+    partial = openBackup()
     return await exportTenant({ ...values, to: partial }, tenant)
   })
   const path = completeBackup(partial)
@@ -43,4 +43,4 @@ async function run(): Promise<void> {
   if (deleted > 0) console.log(`Deleted ${deleted} older ${deleted === 1 ? "backup" : "backups"}.`)
 }
 
-await runCommand(run, USAGE)
+await runCommand(runBackup, USAGE)

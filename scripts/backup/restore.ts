@@ -4,7 +4,7 @@
 
 import { parseArgs } from "node:util"
 import { importTenant } from "../tenant/tenant-archive.ts"
-import { readSecret, request } from "../tenant/tenant-request.ts"
+import { readSecret, requestJson } from "../tenant/tenant-request.ts"
 import { findBackup } from "./backup-folder.ts"
 import { BACKUP_OPTIONS, describeServerOptions, readTenant, runCommand } from "./backup-options.ts"
 
@@ -16,7 +16,7 @@ conversations. --create creates that tenant first. The deployment must have the 
 
 ${describeServerOptions(" except for --create")}`
 
-async function run(): Promise<void> {
+async function runRestore(): Promise<void> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
@@ -33,11 +33,11 @@ async function run(): Promise<void> {
   // Find the backup before creating anything.
   const from = values.from ?? findBackup(values.dir, tenant, values.before)
   if (values.create) {
-    const created = await request(values, "v1/tenants", readSecret(values), { id: into })
+    const created = await requestJson(values, "v1/tenants", readSecret(values), { id: into })
     console.log(`Created the tenant ${into}. Its API key is shown only now:\n\n  ${String(created["key"])}\n`)
   }
   const [, text] = await importTenant({ ...values, from }, into)
   console.log(`${text}\nThe backup: ${from}`)
 }
 
-await runCommand(run, USAGE)
+await runCommand(runRestore, USAGE)

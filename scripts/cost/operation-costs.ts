@@ -32,7 +32,7 @@ export interface OperationCost extends Partial<Record<ObjectClass, ObjectCost>> 
 }
 
 const REQUEST = { workerRequests: 1, frames: 0, alarms: 0, answerSeconds: 0 } as const
-const cost = (requests: number, rowsRead: number, rowsWritten: number): ObjectCost => ({
+const createCost = (requests: number, rowsRead: number, rowsWritten: number): ObjectCost => ({
   requests,
   rowsRead,
   rowsWritten,
@@ -43,55 +43,55 @@ export const OPERATION_COSTS = {
     what: "a known user signs in: redirect and callback",
     ...REQUEST,
     workerRequests: 2,
-    DIRECTORY: cost(1, 100, 2),
+    DIRECTORY: createCost(1, 100, 2),
   },
   firstToken: {
-    what: "a token for the page, with name and role read from the tenant",
+    what: "the first token of a page, with name and role read from the tenant",
     ...REQUEST,
-    DIRECTORY: cost(1, 30, 1),
-    TENANT: cost(1, 40, 0),
+    DIRECTORY: createCost(1, 30, 1),
+    TENANT: createCost(1, 40, 0),
   },
-  nextToken: { what: "the next token, within 12 hours", ...REQUEST, DIRECTORY: cost(1, 30, 1) },
-  listSessions: { what: "the list of sessions", ...REQUEST, DIRECTORY: cost(1, 30, 0) },
+  nextToken: { what: "each further token within 12 hours", ...REQUEST, DIRECTORY: createCost(1, 30, 1) },
+  listSessions: { what: "the list of sessions", ...REQUEST, DIRECTORY: createCost(1, 30, 0) },
   createSession: {
     what: "a session is created",
     ...REQUEST,
-    SESSION: cost(3, 60, 25),
-    DIRECTORY: cost(1, 100, 3),
+    SESSION: createCost(3, 60, 25),
+    DIRECTORY: createCost(1, 100, 3),
   },
-  readHistory: { what: "a page of history: 4 turns", ...REQUEST, SESSION: cost(2, 40, 0) },
+  readHistory: { what: "a page of history: 4 turns", ...REQUEST, SESSION: createCost(2, 40, 0) },
   openSocket: {
     what: "the first socket of a session",
     ...REQUEST,
     frames: 1,
     alarms: 1,
-    SESSION: cost(1, 0, 1),
-    DIRECTORY: cost(1, 100, 2),
+    SESSION: createCost(1, 0, 1),
+    DIRECTORY: createCost(1, 100, 2),
   },
   reopenSocket: {
-    what: "a socket of the same user again",
+    what: "another socket of the same user",
     ...REQUEST,
     frames: 1,
-    SESSION: cost(1, 0, 0),
-    DIRECTORY: cost(2, 170, 2),
+    SESSION: createCost(1, 0, 0),
+    DIRECTORY: createCost(2, 170, 2),
   },
   renewSocket: {
-    what: "the same with another token: the alarm closes the socket when the token ends",
+    what: "another socket with a new token: an alarm closes the socket when the token expires",
     ...REQUEST,
     frames: 1,
     alarms: 1,
-    SESSION: cost(1, 0, 1),
-    DIRECTORY: cost(2, 170, 2),
+    SESSION: createCost(1, 0, 1),
+    DIRECTORY: createCost(2, 170, 2),
   },
   firstTurn: {
-    what: "the first turn: 400 deltas over 4 s, two tools",
+    what: "the first turn: 400 deltas over 4 s, with two tools",
     ...REQUEST,
     workerRequests: 0,
     frames: 1,
     alarms: 1,
     answerSeconds: 4.1,
-    SESSION: cost(0, 40, 30),
-    DIRECTORY: cost(2, 70, 6),
+    SESSION: createCost(0, 40, 30),
+    DIRECTORY: createCost(2, 70, 6),
   },
   turn: {
     what: "each further turn of that size",
@@ -100,16 +100,16 @@ export const OPERATION_COSTS = {
     frames: 1,
     alarms: 1,
     answerSeconds: 4.1,
-    SESSION: cost(0, 50, 28),
-    DIRECTORY: cost(2, 80, 4),
+    SESSION: createCost(0, 50, 28),
+    DIRECTORY: createCost(2, 80, 4),
   },
   usageBatch: {
     what: "the usage of up to eight turns, reported to the tenant",
     ...REQUEST,
     workerRequests: 0,
     alarms: 1,
-    DIRECTORY: cost(0, 80, 5),
-    TENANT: cost(1, 110, 3),
+    DIRECTORY: createCost(0, 80, 5),
+    TENANT: createCost(1, 110, 3),
   },
 } as const satisfies Readonly<Record<string, OperationCost>>
 
@@ -128,14 +128,14 @@ const WORKER_CPU_MS = 2
 export function toAmounts(operation: Operation): BilledAmounts {
   const cost: OperationCost = OPERATION_COSTS[operation]
   const objects = OBJECT_CLASSES.map((name) => cost[name]).filter((one) => one !== undefined)
-  const sum = (key: keyof ObjectCost): number => objects.reduce((total, one) => total + one[key], 0)
-  const handled = sum("requests") + cost.alarms + cost.frames
+  const sumObjects = (key: keyof ObjectCost): number => objects.reduce((total, one) => total + one[key], 0)
+  const handled = sumObjects("requests") + cost.alarms + cost.frames
   return {
     workerRequests: cost.workerRequests,
     workerCpuMs: cost.workerRequests * WORKER_CPU_MS,
-    objectRequests: sum("requests") + cost.alarms + cost.frames / FRAMES_PER_REQUEST,
+    objectRequests: sumObjects("requests") + cost.alarms + cost.frames / FRAMES_PER_REQUEST,
     objectGbSeconds: OBJECT_GB * (cost.answerSeconds + handled * REQUEST_SECONDS),
-    rowsRead: sum("rowsRead"),
-    rowsWritten: sum("rowsWritten"),
+    rowsRead: sumObjects("rowsRead"),
+    rowsWritten: sumObjects("rowsWritten"),
   }
 }

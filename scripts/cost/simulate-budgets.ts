@@ -13,7 +13,7 @@ import { PROFILE } from "./usage-profile.ts"
 const HOUR_SECONDS = 3_600
 /** The time when most sessions begin, and when the day and the month end. */
 const MIDNIGHT = 12 * HOUR_SECONDS
-const SECONDS = 30 * HOUR_SECONDS
+const DURATION_SECONDS = 30 * HOUR_SECONDS
 
 export interface BudgetPlan {
   readonly seed: number
@@ -66,7 +66,7 @@ export interface SimulatedBudgets {
   readonly turns: number
   readonly refused: number
   /** Calls from directories to the tenant's object, by cause. */
-  readonly calls: { readonly leases: number; readonly refusals: number; readonly rests: number }
+  readonly calls: { readonly leases: number; readonly refusals: number; readonly remainders: number }
   /** The largest number of requests to the tenant's object in a second, and in a second of the minute after midnight. */
   readonly peak: { readonly tenant: number; readonly midnight: number }
   /**
@@ -94,25 +94,25 @@ interface UserState {
 }
 
 export function simulateBudgets(plan: BudgetPlan): SimulatedBudgets {
-  return new BudgetDay(plan).run()
+  return new MonthEndSimulation(plan).run()
 }
 
-class BudgetDay {
+class MonthEndSimulation {
   readonly #plan: BudgetPlan
   readonly #random: Random
   readonly #users: readonly UserState[]
-  readonly #requests = new Uint32Array(SECONDS)
-  readonly #cached = new Uint32Array(SECONDS)
+  readonly #requests = new Uint32Array(DURATION_SECONDS)
+  readonly #cached = new Uint32Array(DURATION_SECONDS)
   /** By second: the turns that users attempt, the turns that end, and the users who report a remainder. */
-  readonly #attempts: (number[] | undefined)[] = new Array(SECONDS)
-  readonly #ends: (number[] | undefined)[] = new Array(SECONDS)
-  readonly #rests: (number[] | undefined)[] = new Array(SECONDS)
+  readonly #attempts: (number[] | undefined)[] = new Array(DURATION_SECONDS)
+  readonly #ends: (number[] | undefined)[] = new Array(DURATION_SECONDS)
+  readonly #remainders: (number[] | undefined)[] = new Array(DURATION_SECONDS)
   /** By isolate: when an answer said that the tenant's budget is used up, in seconds. */
   readonly #usedUpAt: Float64Array
   /** The usage on this day, as counted by the tenant's object. */
   #counted = 0
   #spent = [0, 0]
-  #tally = { attempts: 0, turns: 0, refused: 0, leases: 0, refusals: 0, rests: 0 }
+  #tally = { attempts: 0, turns: 0, refused: 0, leases: 0, refusals: 0, remainders: 0 }
 
   constructor(plan: BudgetPlan) {
     this.#plan = plan
@@ -133,58 +133,58 @@ class BudgetDay {
     const arrivals = createArrivals(this.#plan.peakFactor, MIDNIGHT)
     this.#users.forEach((user, id) => {
       this.#planUser(id, arrivals)
-      push(this.#rests, user.closesAt, id)
+      scheduleAt(this.#remainders, user.closesAt, id)
     })
-    for (let second = 0; second < SECONDS; second++) this.#playSecond(second)
+    for (let second = 0; second < DURATION_SECONDS; second++) this.#playSecond(second)
     const { isolates, cacheSeconds } = this.#plan
     for (const one of cacheSeconds)
       addCachedReads(this.#requests, this.#cached, this.#random, { isolates, cacheSeconds: one })
-    return this.#summarise()
+    return this.#createSummary()
   }
 
   #planUser(id: number, arrivals: (random: Random) => number): void {
     const tokens = { ...NO_TOKENS }
-    const perform: Perform = (operation, at) => {
-      if (operation === "firstToken") this.#call(Math.floor(at))
+    const performOperation: Perform = (operation, at) => {
+      if (operation === "firstToken") this.#countRequest(Math.floor(at))
       const second = Math.floor(at)
-      if ((operation === "createSession" || operation === "listSessions") && second < SECONDS)
+      if ((operation === "createSession" || operation === "listSessions") && second < DURATION_SECONDS)
         this.#cached[second] = (this.#cached[second] ?? 0) + 1
-      if (operation === "firstTurn" || operation === "turn") push(this.#attempts, at, id)
+      if (operation === "firstTurn" || operation === "turn") scheduleAt(this.#attempts, at, id)
     }
     const starts = Array.from({ length: this.#random.poisson(PROFILE.sessionsPerUser) }, () => arrivals(this.#random))
-    for (const start of starts.sort((a, b) => a - b)) simulateSession(this.#random, start, tokens, perform)
+    for (const start of starts.sort((a, b) => a - b)) simulateSession(this.#random, start, tokens, performOperation)
   }
 
   #playSecond(second: number): void {
     if (second === MIDNIGHT) this.#counted = 0
     for (const id of this.#ends[second] ?? []) this.#endTurn(id, this.#random.exponential(1), second)
-    for (const attempt of this.#attempts[second] ?? []) this.#attempt(attempt, second)
-    for (const id of this.#rests[second] ?? []) this.#reportRest(id, second)
+    for (const attempt of this.#attempts[second] ?? []) this.#attemptTurn(attempt, second)
+    for (const id of this.#remainders[second] ?? []) this.#reportRemainder(id, second)
   }
 
-  #attempt(attempt: number, second: number): void {
+  #attemptTurn(attempt: number, second: number): void {
     const [id, tries] = [attempt % MAX_USERS, Math.floor(attempt / MAX_USERS)]
-    const user = this.#readUser(id, second)
+    const user = this.#rollOverUser(id, second)
     if (tries === 0 && second < user.awayUntil) return
     this.#tally.attempts += 1
     if (!this.#mayBegin(id, user, second)) {
       this.#tally.refused += 1
       const wait = RETRY_SECONDS[tries]
-      if (wait !== undefined) push(this.#attempts, second + wait, attempt + MAX_USERS)
+      if (wait !== undefined) scheduleAt(this.#attempts, second + wait, attempt + MAX_USERS)
       user.awayUntil = second + PAUSE_SECONDS
       return
     }
     user.pause = 0
     this.#tally.turns += 1
-    push(this.#ends, second + 4, id)
+    scheduleAt(this.#ends, second + 4, id)
   }
 
   #mayBegin(id: number, user: UserState, second: number): boolean {
     const { userTurns, tenantTurns } = this.#plan
-    const isOwn = user.own >= userTurns
-    if (!isOwn && user.known < tenantTurns) return true
+    const isOwnBudgetUsedUp = user.own >= userTurns
+    if (!isOwnBudgetUsedUp && user.known < tenantTurns) return true
     const isolate = id % this.#plan.isolates
-    if (!isOwn && second - (this.#usedUpAt[isolate] ?? 0) < this.#plan.sharedSeconds) return false
+    if (!isOwnBudgetUsedUp && second - (this.#usedUpAt[isolate] ?? 0) < this.#plan.sharedSeconds) return false
     if (second - user.askedAt < user.pause) return false
     user.askedAt = second
     user.pause = Math.min(user.pause === 0 ? ASK_PAUSE.first : user.pause * 2.25, ASK_PAUSE.max)
@@ -194,7 +194,7 @@ class BudgetDay {
   }
 
   #endTurn(id: number, size: number, second: number): void {
-    const user = this.#readUser(id, second)
+    const user = this.#rollOverUser(id, second)
     user.own += size
     user.known += size
     user.unreported += size
@@ -206,16 +206,16 @@ class BudgetDay {
     this.#askTenant(id, user, second)
   }
 
-  #reportRest(id: number, second: number): void {
-    const user = this.#readUser(id, second)
+  #reportRemainder(id: number, second: number): void {
+    const user = this.#rollOverUser(id, second)
     if (user.unreportedTurns === 0) return
-    this.#tally.rests += 1
+    this.#tally.remainders += 1
     this.#askTenant(id, user, second)
   }
 
   /** Reports the user's usage, and learns the usage of all users. */
   #askTenant(id: number, user: UserState, second: number): void {
-    this.#call(second)
+    this.#countRequest(second)
     this.#counted += user.unreported
     user.unreported = 0
     user.unreportedTurns = 0
@@ -223,7 +223,7 @@ class BudgetDay {
     if (user.known >= this.#plan.tenantTurns) this.#usedUpAt[id % this.#plan.isolates] = second
   }
 
-  #readUser(id: number, second: number): UserState {
+  #rollOverUser(id: number, second: number): UserState {
     const user = this.#users[id]
     if (user === undefined) throw new Error(`no user ${id}`)
     const day = second < MIDNIGHT ? 0 : 1
@@ -237,27 +237,27 @@ class BudgetDay {
     return user
   }
 
-  #call(second: number): void {
-    if (second < SECONDS) this.#requests[second] = (this.#requests[second] ?? 0) + 1
+  #countRequest(second: number): void {
+    if (second < DURATION_SECONDS) this.#requests[second] = (this.#requests[second] ?? 0) + 1
   }
 
-  #summarise(): SimulatedBudgets {
-    const { attempts, turns, refused, leases, refusals, rests } = this.#tally
+  #createSummary(): SimulatedBudgets {
+    const { attempts, turns, refused, leases, refusals, remainders } = this.#tally
     const { tenantTurns } = this.#plan
     return {
       attempts,
       turns,
       refused,
-      calls: { leases, refusals, rests },
+      calls: { leases, refusals, remainders },
       peak: { tenant: maxOf(this.#requests), midnight: maxOf(this.#requests.subarray(MIDNIGHT, MIDNIGHT + 60)) },
       overshoot: { turns: (this.#spent[0] ?? 0) - tenantTurns, bound: this.#users.length * PROFILE.batchTurns },
     }
   }
 }
 
-function push<T>(bySecond: (T[] | undefined)[], at: number, value: T): void {
+function scheduleAt<T>(bySecond: (T[] | undefined)[], at: number, value: T): void {
   const second = Math.floor(at)
-  if (second >= SECONDS) return
+  if (second >= DURATION_SECONDS) return
   const list = bySecond[second]
   if (list === undefined) bySecond[second] = [value]
   else list.push(value)

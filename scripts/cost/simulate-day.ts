@@ -83,7 +83,7 @@ export function meanDayPrice(sessions: number): number {
 
 /** The price of a million sessions in docs/cost.md, in US dollars. Throws if the page has none. */
 export function parseDayPrice(page: string): number {
-  const [, price] = /^\| a day \| \$([\d.]+) \|$/m.exec(page) ?? []
+  const [, price] = /^\| one day \| \$([\d.]+) \|$/m.exec(page) ?? []
   if (price === undefined) throw new Error("docs/cost.md has no price of a day")
   return Number(price)
 }
@@ -169,7 +169,7 @@ function simulateUser(
   tenant: TenantCounter,
 ): UserDay {
   const directory = new Map<number, number>()
-  const perform: Perform = (operation, at) => {
+  const performOperation: Perform = (operation, at) => {
     const second = Math.min(Math.floor(at), COUNTED_SECONDS - 1)
     const cost: OperationCost = OPERATION_COSTS[operation]
     operations[operation] += 1
@@ -181,8 +181,8 @@ function simulateUser(
   starts.sort((a, b) => a - b)
   const tokens = { ...NO_TOKENS }
   const turns: number[] = []
-  for (const start of starts) turns.push(...simulateSession(random, start, tokens, perform))
-  reportUsage(random, turns, perform)
+  for (const start of starts) turns.push(...simulateSession(random, start, tokens, performOperation))
+  reportUsage(random, turns, performOperation)
   return { starts, peak: Math.max(0, ...directory.values()) }
 }
 

@@ -68,17 +68,17 @@ export function simulateMorning(plan: MorningPlan, calls: MorningCalls): number 
   const random = createRandom(plan.seed)
   const requests = new Uint32Array(plan.seconds)
   const signIns = new Uint32Array(plan.seconds)
-  const ask = (at: number, count: number): void => {
+  const countRequests = (at: number, count: number): void => {
     const second = Math.floor(at)
     if (second < plan.seconds) requests[second] = (requests[second] ?? 0) + count
   }
-  const perform: Perform = (operation, at) => ask(at, calls.operations[operation] ?? 0)
+  const performOperation: Perform = (operation, at) => countRequests(at, calls.operations[operation] ?? 0)
   for (let user = 0; user < plan.users; user++) {
     const drawn = Math.floor(plan.middleSeconds + random.normal() * plan.deviationSeconds)
     const start = Math.min(Math.max(drawn, 0), plan.seconds - 1)
     signIns[start] = (signIns[start] ?? 0) + 1
-    ask(start, calls.signIn)
-    reportUsage(random, simulateSession(random, start, { ...NO_TOKENS }, perform), perform)
+    countRequests(start, calls.signIn)
+    reportUsage(random, simulateSession(random, start, { ...NO_TOKENS }, performOperation), performOperation)
   }
   for (const cacheSeconds of calls.cachedValues)
     addCachedReads(requests, signIns, random, { isolates: plan.isolates, cacheSeconds })

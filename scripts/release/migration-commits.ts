@@ -37,23 +37,23 @@ export interface MixedCommit {
  * no history. `shallow`: the folder has only part of the history, so nothing was checked. Throws if git fails otherwise.
  */
 export function findMixedCommits(root: string): MixedCommit[] | "shallow" | null {
-  const git: Git = (...args) =>
+  const runGit: Git = (...args) =>
     execFileSync("git", args, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"], maxBuffer: 2 ** 26 })
   try {
-    git("rev-parse", "--verify", "HEAD")
+    runGit("rev-parse", "--verify", "HEAD")
   } catch {
     return null
   }
-  if (git("rev-parse", "--is-shallow-repository").trim() === "true") return "shallow"
+  if (runGit("rev-parse", "--is-shallow-repository").trim() === "true") return "shallow"
   const folderConfig = readFileSync(join(root, CONFIG), "utf8")
   // The commits of a merge are checked one by one.
-  const commits = git("log", "--format=%H %P", "--no-merges", "--", CONFIG).split("\n").filter(Boolean)
+  const commits = runGit("log", "--format=%H %P", "--no-merges", "--", CONFIG).split("\n").filter(Boolean)
   const steps: [State, string][] = commits.flatMap((line) => {
     const [commit = "", parent] = line.split(" ")
     return parent === undefined || parent === "" ? [] : [[commit, parent] as [State, string]]
   })
   return [[null, "HEAD"] as [State, string], ...steps].flatMap(([state, parent]) => {
-    const found = checkStep(git, folderConfig, state, parent)
+    const found = checkStep(runGit, folderConfig, state, parent)
     return found === null ? [] : [found]
   })
 }

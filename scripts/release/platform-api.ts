@@ -94,6 +94,13 @@ export function readPlatformSettings(env: NodeJS.ProcessEnv, script: string): Pl
   return { baseUrl, token, account, script }
 }
 
+interface RequestOptions {
+  readonly body?: object
+  readonly attempts?: number
+  /** The result is the text of the response, not a field of its JSON. */
+  readonly isRaw?: boolean
+}
+
 export class PlatformApi {
   readonly #settings: PlatformSettings
   readonly script: string
@@ -119,7 +126,7 @@ export class PlatformApi {
       versions: versions.map(({ version, share }) => ({ version_id: version, percentage: share })),
       annotations: { "workers/message": message },
     }
-    return textOf(await this.#request("POST", `${this.#scriptPath()}/deployments`, body, 1), "id")
+    return textOf(await this.#request("POST", `${this.#scriptPath()}/deployments`, { body, attempts: 1 }), "id")
   }
 
   /** The versions that can be deployed: the newest ones since the last migration. */
@@ -151,15 +158,15 @@ export class PlatformApi {
       this.#countEvents({ from, to }, ["$workers.scriptVersion.id"], SERVER_ERRORS),
     ])
     const counts = new Map<string, RequestCount>()
-    const add = (version: string, requests: number, failed: number): void => {
+    const addCounts = (version: string, requests: number, failed: number): void => {
       const count = counts.get(version) ?? { requests: 0, failed: 0 }
       counts.set(version, { requests: count.requests + requests, failed: count.failed + failed })
     }
     for (const { groups, count } of byOutcome) {
       const [version = "", outcome = ""] = groups
-      add(version, count, GOOD_OUTCOMES.has(outcome) ? 0 : count)
+      addCounts(version, count, GOOD_OUTCOMES.has(outcome) ? 0 : count)
     }
-    for (const { groups, count } of byStatus) add(groups[0] ?? "", 0, count)
+    for (const { groups, count } of byStatus) addCounts(groups[0] ?? "", 0, count)
     return counts
   }
 
@@ -187,10 +194,22 @@ export class PlatformApi {
         limit: 1_000,
       },
     }
-    const result = await this.#request("POST", `/accounts/${account}/workers/observability/telemetry/query`, body)
+    const result = await this.#request("POST", `/accounts/${account}/workers/observability/telemetry/query`, { body })
     return listOf(result, "calculations").flatMap((calculation) =>
       listOf(calculation, "aggregates").map((row) => toGroupCount(row, groupBy)),
     )
+  }
+
+  /** The content of an object in a bucket; null if there is none. */
+  async readObject(bucket: string, key: string): Promise<string | null> {
+    const name = key.split("/").map(encodeURIComponent).join("/")
+    const path = `/accounts/${this.#settings.account}/r2/buckets/${bucket}/objects/${name}`
+    try {
+      return String(await this.#request("GET", path, { isRaw: true }))
+    } catch (error) {
+      if (error instanceof PlatformError && error.status === 404) return null
+      throw error
+    }
   }
 
   #scriptPath(): string {
@@ -198,9 +217,10 @@ export class PlatformApi {
   }
 
   /** Returns the `result` of a response. Retries the request if the platform is busy or does not respond. */
-  async #request(method: string, path: string, body?: object, attempts = MAX_ATTEMPTS): Promise<unknown> {
+  async #request(method: string, path: string, options: RequestOptions = {}): Promise<unknown> {
+    const { attempts = MAX_ATTEMPTS } = options
     for (let attempt = 1; ; attempt += 1) {
-      const answer = await this.#tryRequest(method, path, body)
+      const answer = await this.#tryRequest(method, path, options)
       if (!(answer instanceof Refusal)) return answer.result
       if (!answer.isPassing || attempt >= attempts) throw answer.error
       const pauseMs = answer.retryAfterMs ?? (this.#settings.firstPauseMs ?? FIRST_PAUSE_MS) * 2 ** (attempt - 1)
@@ -208,7 +228,11 @@ export class PlatformApi {
     }
   }
 
-  async #tryRequest(method: string, path: string, body?: object): Promise<{ result: unknown } | Refusal> {
+  async #tryRequest(
+    method: string,
+    path: string,
+    { body, isRaw = false }: RequestOptions,
+  ): Promise<{ result: unknown } | Refusal> {
     const { baseUrl, token, requestMs = REQUEST_MS } = this.#settings
     const what = `${method} ${path.replace(/\?.*$/, "")}`
     try {
@@ -220,6 +244,7 @@ export class PlatformApi {
         signal: AbortSignal.timeout(requestMs),
       })
       const text = await response.text()
+      if (isRaw && response.ok) return { result: text }
       const json = text.length > MAX_RESPONSE_CHARS ? null : parseJson(text)
       if (response.ok && isJsonObject(json) && json["success"] === true) return { result: json["result"] }
       const { status } = response

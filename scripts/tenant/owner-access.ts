@@ -7,8 +7,8 @@ import {
   type JsonObject,
   readJson,
   readSecret,
-  request,
-  send,
+  requestJson,
+  sendRequest,
   type ServerOptions,
   UsageError,
 } from "./tenant-request.ts"
@@ -44,7 +44,7 @@ export async function createPassingKey(
   const { purpose, roles, seconds } = about
   const path = `v1/tenants/${encodeURIComponent(tenant)}/keys`
   const body = { name: `npm run tenant -- ${purpose}`, roles, ttl: seconds }
-  const created = await request(options, path, readSecret(options), body)
+  const created = await requestJson(options, path, readSecret(options), body)
   return { id: String(created["id"]), key: String(created["key"]), expires: Date.now() + seconds * 1000 }
 }
 
@@ -63,24 +63,24 @@ export class TenantAccess {
   }
 
   async request(path: string, json?: object, method?: string): Promise<JsonObject> {
-    return await request(this.#options, path, await this.#readKey(), json, method)
+    return await requestJson(this.#options, path, await this.#readKey(), json, method)
   }
 
   /** The bytes of a file. */
   async download(path: string): Promise<Uint8Array<ArrayBuffer>> {
-    const response = await send(this.#options, path, await this.#readKey(), { method: "GET" })
+    const response = await sendRequest(this.#options, path, await this.#readKey(), { method: "GET" })
     if (!response.ok) await readJson(this.#options, response)
     return new Uint8Array(await response.arrayBuffer())
   }
 
   async upload(path: string, file: Uint8Array<ArrayBuffer>): Promise<JsonObject> {
-    const response = await send(this.#options, path, await this.#readKey(), { method: "PUT", file })
+    const response = await sendRequest(this.#options, path, await this.#readKey(), { method: "PUT", file })
     return await readJson(this.#options, response)
   }
 
   /** Sends JSON text unchanged. */
   async sendText(path: string, text: string): Promise<JsonObject> {
-    const response = await send(this.#options, path, await this.#readKey(), { method: "POST", text })
+    const response = await sendRequest(this.#options, path, await this.#readKey(), { method: "POST", text })
     return await readJson(this.#options, response)
   }
 
@@ -90,7 +90,7 @@ export class TenantAccess {
   async close(): Promise<void> {
     if (this.#passing === null) return
     const { id, key } = this.#passing
-    await send(this.#options, `v1/keys/${id}`, key, { method: "DELETE" }).catch(() => {})
+    await sendRequest(this.#options, `v1/keys/${id}`, key, { method: "DELETE" }).catch(() => {})
   }
 
   async #readKey(): Promise<string> {

@@ -1,6 +1,13 @@
 /** tenant-erasure.ts: `npm run tenant -- erase`, `undo` and `receipt`. Each returns the server's response and the text to print. */
 
-import { type JsonObject, readSecret, request, type ServerOptions, urlOption, UsageError } from "./tenant-request.ts"
+import {
+  type JsonObject,
+  readSecret,
+  requestJson,
+  type ServerOptions,
+  urlOption,
+  UsageError,
+} from "./tenant-request.ts"
 import { type TenantAccess, withAccess } from "./owner-access.ts"
 import { followJob, formatTally } from "./tenant-job.ts"
 
@@ -43,7 +50,7 @@ export async function restoreTenant(options: ServerOptions, tenant: string): Pro
 
 export async function showReceipt(options: ServerOptions, tenant: string): Promise<[JsonObject, string]> {
   const path = `v1/tenants/${encodeURIComponent(tenant)}/receipt`
-  const receipt = await request(options, path, readSecret(options))
+  const receipt = await requestJson(options, path, readSecret(options))
   return [receipt, describeReceipt(receipt)]
 }
 

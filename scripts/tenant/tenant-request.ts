@@ -68,18 +68,18 @@ interface Sent {
 }
 
 /** Sends a request and returns its JSON response. Throws with the server's text if it refuses. */
-export async function request(
+export async function requestJson(
   options: ServerOptions,
   path: string,
   secret: string,
   json?: object,
   method = json === undefined ? "GET" : "POST",
 ): Promise<JsonObject> {
-  return await readJson(options, await send(options, path, secret, { method, json }))
+  return await readJson(options, await sendRequest(options, path, secret, { method, json }))
 }
 
 /** Sends a request and returns its response, which may be a refusal. Throws if the server can't be reached. */
-export async function send(options: ServerOptions, path: string, secret: string, sent: Sent): Promise<Response> {
+export async function sendRequest(options: ServerOptions, path: string, secret: string, sent: Sent): Promise<Response> {
   const url = new URL(path, readUrl(options))
   const { method, json, file, text = json === undefined ? null : JSON.stringify(json) } = sent
   return await fetch(url, {

@@ -202,14 +202,17 @@ type CallPart = Extract<Part, { type: "tool_call" }>
 /** The request, the approval and the start of a call. */
 function callToRecords({ call, times }: CallPart, base: RecordBase): StreamRecord[] {
   const { call_id: callId, name: toolName, args, channel, ordinal, ephemeral, approval } = call
-  const at = (time: string | undefined) => ({ ...base, timestamp: time ?? times?.begin ?? base.timestamp })
-  const records: StreamRecord[] = [{ type: "tool_call", ...at(times?.begin), callId, toolName, arguments: args }]
-  if (approval !== null) records.push({ type: "tool_approval", ...at(times?.asked), callId, approval: "asked" })
+  const createBaseAt = (time: string | undefined) => ({ ...base, timestamp: time ?? times?.begin ?? base.timestamp })
+  const records: StreamRecord[] = [
+    { type: "tool_call", ...createBaseAt(times?.begin), callId, toolName, arguments: args },
+  ]
+  if (approval !== null)
+    records.push({ type: "tool_approval", ...createBaseAt(times?.asked), callId, approval: "asked" })
   if (approval !== null && approval !== "asked")
-    records.push({ type: "tool_approval", ...at(times?.decided), callId, approval })
+    records.push({ type: "tool_approval", ...createBaseAt(times?.decided), callId, approval })
   if (channel !== null) {
     const start = { callId, toolName, arguments: args, channel, ordinal, ...(ephemeral ? { ephemeral } : {}) }
-    records.push({ type: "tool_call_start", ...at(times?.started), ...start })
+    records.push({ type: "tool_call_start", ...createBaseAt(times?.started), ...start })
   }
   return records
 }

@@ -50,11 +50,11 @@ export function createProseEdges(opener: string | null, isLineStart: boolean): P
   let hasBegun = false
   let last = ""
 
-  const write = (text: string): string => {
+  const writeText = (text: string): string => {
     if (text !== "") last = text.slice(-1)
     return text
   }
-  const begin = (text: string): string => {
+  const beginText = (text: string): string => {
     hasBegun = true
     const start = text.slice(0, MAX_HELD_CHARS + 1).replace(TAG_START, "")
     return opener === null || !hasWord(start) ? text : stripAfterSpan(text, opener)
@@ -68,21 +68,21 @@ export function createProseEdges(opener: string | null, isLineStart: boolean): P
           held = all
           return ""
         }
-        all = begin(all)
+        all = beginText(all)
       }
       const start = findMarkupStart(all, head)
       if (start > 0) isOverlong = false
       if (isOverlong || all.length - start > MAX_HELD_CHARS) {
         isOverlong = true
         head = findHead(all, head)
-        return write(all)
+        return writeText(all)
       }
       if (start > 0) head = null
       held = all.slice(start)
-      return write(all.slice(0, start))
+      return writeText(all.slice(0, start))
     },
     cutAtSpan() {
-      const text = hasBegun ? held : begin(held)
+      const text = hasBegun ? held : beginText(held)
       const run = findOpener(text, last)
       const kept = stripMarkers(text.slice(0, text.length - run.length), head === "")
       const isEmpty = last === "" && !hasWord(kept)
@@ -91,10 +91,10 @@ export function createProseEdges(opener: string | null, isLineStart: boolean): P
       return { kept: isEmpty ? "" : kept, removed: isEmpty ? text : text.slice(kept.length), opener: enclosing + run }
     },
     flush() {
-      const text = hasBegun ? held : begin(held)
+      const text = hasBegun ? held : beginText(held)
       held = ""
       const isEmpty = opener !== null && last === "" && !hasWord(stripMarkers(text, head === ""))
-      return isEmpty ? "" : write(text)
+      return isEmpty ? "" : writeText(text)
     },
   }
 }

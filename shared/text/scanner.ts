@@ -52,7 +52,7 @@ export function buildPrefixPattern(word: string, rest: string): string {
 }
 
 /** Number of spaces (at most three) at the start of the line in which `text` ends, or -1 if the line contains other text. `head` is the number before `text`. */
-export function countHeadSpaces(head: number, text: string): number {
+export function countIndent(head: number, text: string): number {
   const newline = text.lastIndexOf("\n")
   const from = newline < 0 ? head : 0
   const size = text.length - newline - 1
@@ -77,8 +77,8 @@ export class TextScanner<P> {
   /** The text continues a run of backticks that is too long to be code. */
   #inRun = false
   /** Results of `countHeadSpaces`: before `#text`, and after all text so far. */
-  #head = 0
-  #endHead = 0
+  #indent = 0
+  #endIndent = 0
   #tokens: (P | PlainToken)[] = []
   /** Text after `#text`, without candidates. All of it has been reported. */
   #plain: string[] = []
@@ -99,8 +99,8 @@ export class TextScanner<P> {
   scan(chunk: string, final: boolean): (P | PlainToken)[] {
     this.#tokens = []
     this.#nextCandidate = -1
-    const head = this.#endHead
-    this.#endHead = countHeadSpaces(head, chunk)
+    const head = this.#endIndent
+    this.#endIndent = countIndent(head, chunk)
     if (this.#reported === this.#text.length) {
       this.#matcher.startText(head)
       const candidate = this.#matcher.findCandidate(chunk, 0)
@@ -109,7 +109,7 @@ export class TextScanner<P> {
       this.#nextCandidate = this.#text.length + this.#plainLength + candidate
     }
     this.#text = this.#mergePlain(chunk)
-    this.#matcher.startText(this.#head)
+    this.#matcher.startText(this.#indent)
     this.#settleCode(final)
     this.#reportText(this.#settled === this.#text.length ? this.#settled : this.#findFirstPending(final))
     this.#discardSettled()
@@ -271,7 +271,7 @@ export class TextScanner<P> {
     const to = this.#settled
     this.#trackLine(to)
     this.#isEscapedStart = this.#isEscaped(to)
-    this.#head = countHeadSpaces(this.#head, this.#text.slice(0, to))
+    this.#indent = countIndent(this.#indent, this.#text.slice(0, to))
     this.#inlineCode.shift(to)
     this.#text = this.#text.slice(to)
     this.#reported -= to

@@ -151,14 +151,14 @@ export function needsRenewal(account: UserAccount): boolean {
 
 /** The account after a turn. Its spending is counted in full, even beyond a budget. */
 export function countTurn(account: UserAccount, use: Spending, now: number): UserAccount {
-  const shrink = (size: number): number => size - Math.ceil(size / RENEW_TURNS)
+  const shrinkLease = (size: number): number => size - Math.ceil(size / RENEW_TURNS)
   return {
     limits: account.limits,
     meters: account.meters.map((meter) => addToMeter(meter, use, now)),
     turns: account.turns + 1,
     largest: {
-      tokens: Math.max(use.tokens, shrink(account.largest.tokens)),
-      cost: Math.max(use.cost, shrink(account.largest.cost)),
+      tokens: Math.max(use.tokens, shrinkLease(account.largest.tokens)),
+      cost: Math.max(use.cost, shrinkLease(account.largest.cost)),
     },
   }
 }

@@ -89,15 +89,15 @@ export async function benchCost(): Promise<Row[]> {
   const idle = seconds === null ? "longer than 14 s" : `within ${seconds} s`
   const rows = [
     [
-      "a turn of 400 deltas over 4 s, two tools: bytes up, down",
+      "a turn of 400 deltas over 4 s with two tools: bytes up, bytes down",
       `${turn.up} B, ${kb(turn.down)}`,
       "grows with history",
     ],
     ["the same: processor time of workerd, duration", `${ms(turn.cpuMs)}, ${ms(turn.wallMs)}`, ""],
-    ["rows written by that turn; by 2,000 deltas at full speed", "29; 14", "45; 230"],
+    ["rows written by that turn; by a turn of 2,000 deltas at full speed", "29; 14", "45; 230"],
     [`a reload after ${TURNS} turns: bytes down`, kb(reload.down), "1.4 MB after 100 turns"],
     ["the same: processor time of workerd, duration", `${ms(reload.cpuMs)}, ${ms(reload.wallMs)}`, ""],
-    ["after a turn its object leaves memory", idle, ""],
+    ["time after a turn until its object leaves memory", idle, ""],
   ]
   const table = createTable(["", "Cuecard", "Cloudflare's agents SDK"], rows)
   writeFileSync(PAGE, putTable(readFileSync(PAGE, "utf8"), "measured", table))

@@ -17,7 +17,9 @@ const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0" } })
 function findOverflow(page: Page): Promise<string[]> {
   return page.$$eval(".admin main *, .admin > header *, dialog[open] *", (all) =>
     all
-      .filter((one) => (one as HTMLElement).checkVisibility() && !one.matches(".unseen, .unseen *, .skip"))
+      .filter(
+        (one) => (one as HTMLElement).checkVisibility() && !one.matches(".visually-hidden, .visually-hidden *, .skip"),
+      )
       .filter((one) => {
         const box = one.getBoundingClientRect()
         return box.width > 0 && (box.right > innerWidth + 1 || box.left < -1)

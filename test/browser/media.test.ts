@@ -216,7 +216,7 @@ describe("replies", () => {
     const { y } = (await page.locator(`article[data-id=${first.id}]`).boundingBox()) ?? { y: -1 }
     expect(y).toBeGreaterThanOrEqual(0)
     await page.hover(`article[data-id=${first.id}]`)
-    await page.click(`article[data-id=${first.id}] [data-way=reply]`)
+    await page.click(`article[data-id=${first.id}] [data-focus-key=reply]`)
     expect(await page.textContent(".quoted .what")).toBe("Reply to You The very first words")
     await page.fill(FIELD, "why?")
     await page.press(FIELD, "Enter")
@@ -443,7 +443,7 @@ describe("screenshots for the documentation", () => {
         await page.waitForFunction(() => document.querySelectorAll(".frame img").length === 2)
         await drop(page, "main", ["Notes from the visit.txt", "tool.exe"])
         await page.hover("article[data-role=assistant]")
-        await page.click("article[data-role=assistant] [data-way=reply]")
+        await page.click("article[data-role=assistant] [data-focus-key=reply]")
         await page.waitForSelector(".chip[data-state=failed]")
         await page.fill(FIELD, "How sure are you?")
         await shoot(page, "#app", `${PICTURES}${place}reply-${theme}.png`)

@@ -292,13 +292,13 @@ describe("retries and versions", () => {
     await first.keyboard.press("Control+Enter")
     await first.waitForSelector("p:text-is('short')")
     await settled(first, 3)
-    const way = first.locator("article[data-role=user]").nth(2).locator("[data-way=back]")
+    const way = first.locator("article[data-role=user]").nth(2).locator("[data-focus-key=back]")
     const before = (await way.boundingBox())?.y ?? 0
     await first.evaluate(() => Reflect.set(window, "kept", document.querySelectorAll("article")[1]))
     await way.click()
     await first.waitForSelector('p:text-is("16")', { state: "attached" })
     await untilStill(first)
-    const on = first.locator("article[data-role=user]").nth(2).locator("[data-way=on]")
+    const on = first.locator("article[data-role=user]").nth(2).locator("[data-focus-key=on]")
     expect(Math.abs(((await on.boundingBox())?.y ?? 0) - before)).toBeLessThan(2)
     expect(await first.evaluate(() => Reflect.get(window, "kept") === document.querySelectorAll("article")[1])).toBe(
       true,

@@ -68,7 +68,7 @@ describe("attachments on a real server", () => {
     await expectImage(page)
     expect(await page.$("article[data-role=user] p[data-segment]")).toBe(null)
     await page.hover("article[data-role=user]")
-    await page.click("[data-way=edit]")
+    await page.click("[data-focus-key=edit]")
     await page.fill(".editor textarea", "/say with words now")
     await page.click(".editor .firm")
     await expect

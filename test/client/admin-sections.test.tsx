@@ -28,7 +28,7 @@ const FIGURES = {
 const apiWith = (methods: Partial<AdminApi>): AdminApi => methods as AdminApi
 
 /** Parses a body as the page's API does. */
-function read<T>(body: unknown, parse: (value: unknown) => T | null): T {
+function parseResponse<T>(body: unknown, parse: (value: unknown) => T | null): T {
   const value = parse(JSON.parse(JSON.stringify(body)))
   if (value === null) throw new Error("not the shape that the page expects")
   return value
@@ -40,13 +40,13 @@ test.each([
   [undefined, 0, 0],
   [{ turns_per_user: 7 }, 2, 1],
 ])("[MT14] sums that may lack turns say so, but rows of single users don't: %j", async (incomplete, sums, ofUsers) => {
-  const view = (path: string): UsageView => {
+  const createView = (path: string): UsageView => {
     const [from, to, by] = ["2026-01-01", "2026-01-31", new URLSearchParams(path.split("?")[1]).get("by")]
     const rows = [{ ...FIGURES, [String(by)]: by === "day" ? from : "one" }]
     const known = incomplete === undefined ? {} : { incomplete }
     return { from, to, by: by as UsageView["by"], rows, total: FIGURES, next: null, ...known }
   }
-  const api = apiWith({ get: async (path, parse) => read(view(path), parse) })
+  const api = apiWith({ get: async (path, parse) => parseResponse(createView(path), parse) })
   const root = draw(<UsageSection api={api} identity={identity} />)
   const countNotes = (): number => textOf(root).split("may lack up to 7").length - 1
   await until(() => expect(root.querySelectorAll(".usage-totals, .usage-scroll")).toHaveLength(2))
@@ -62,23 +62,23 @@ test("[AD2] choosing a role sends nothing until the button is pressed", async ()
   const user = { id: "bob", name: "Bob", role: "member", issuer: null, status: "active", created: 0 }
   const sent: unknown[] = []
   const api = apiWith({
-    get: async (_path, parse) => read({ users: [user], next: null }, parse),
+    get: async (_path, parse) => parseResponse({ users: [user], next: null }, parse),
     send: async (method, path, body, parse) => {
       sent.push([method, path, body])
-      return read({ ...user, ...body }, parse)
+      return parseResponse({ ...user, ...body }, parse)
     },
   })
   const root = draw(<UsersSection api={api} identity={identity} />)
   const select = await waitForElement<HTMLSelectElement>(root, ".row-actions select")
-  const button = (): HTMLButtonElement | null => root.querySelector(".row-actions button.firm")
+  const findButton = (): HTMLButtonElement | null => root.querySelector(".row-actions button.firm")
   for (const role of ["viewer", "admin"]) {
     select.value = role
     select.dispatchEvent(new Event("change", { bubbles: true }))
-    await until(() => expect(button()?.textContent).toBe("Change role"))
+    await until(() => expect(findButton()?.textContent).toBe("Change role"))
   }
   expect(sent).toEqual([])
-  button()?.click()
-  await until(() => expect(button()).toBeNull())
+  findButton()?.click()
+  await until(() => expect(findButton()).toBeNull())
   expect(sent).toEqual([["PATCH", "/v1/users/bob", { role: "admin" }]])
   expect(root.querySelector<HTMLSelectElement>(".row-actions select")?.value).toBe("admin")
 })
@@ -88,11 +88,11 @@ const retryIn = (root: Element): HTMLButtonElement | undefined =>
 
 test("[AD11] if the models without a price can't be loaded, the page says so and offers a retry", async () => {
   let requests = 0
-  const get: AdminApi["get"] = async () => {
+  const countRequest: AdminApi["get"] = async () => {
     requests++
     throw new Error("down")
   }
-  const root = draw(<UnpricedModels api={apiWith({ get })} range="month" />)
+  const root = draw(<UnpricedModels api={apiWith({ get: countRequest })} range="month" />)
   await until(() => expect(retryIn(root)).toBeDefined())
   expect(root.querySelector(".fault")).not.toBeNull()
   retryIn(root)?.click()

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest"
 import { HttpApi } from "../../client/net/api.ts"
 import { RequestError } from "../../client/net/http-request.ts"
-import { wireMessage } from "./wire.ts"
+import { wireMessage } from "./fake-server.ts"
 
 /** Creates a token whose times were set by the server's clock. */
 function tokenOf(name: string, seconds: number, issued = 5_000_000): string {
@@ -26,10 +26,10 @@ function setUp(answer: (path: string, init: RequestInit) => Response, seconds = 
       return Response.json({ token: tokenOf(`t${++count}`, seconds) })
     },
   })
-  const pass = (ms: number): void => {
+  const passTime = (ms: number): void => {
     now += ms
   }
-  return { api, requests, tokens, pass }
+  return { api, requests, tokens, pass: passTime }
 }
 
 const nameOf = ({ token }: { readonly token: string }) => token.split(".")[0]

@@ -7,11 +7,12 @@ import { ArchiveUpload, type ArchiveUploadDeps, IMPORTS_PATH } from "../../clien
 import type { TenantImport } from "../../shared/protocol/http-body.ts"
 import { importsText } from "../../client/words/admin-text.ts"
 
-const contents = (count: number): string[] => Array.from({ length: count }, (_, i) => `part ${i + 1}`.repeat(i + 1))
-const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
+const createContents = (count: number): string[] =>
+  Array.from({ length: count }, (_, i) => `part ${i + 1}`.repeat(i + 1))
+const hashText = (text: string): string => createHash("sha256").update(text).digest("hex")
 
 function manifestOf(parts: readonly string[], created = 1): string {
-  const files = parts.map((text, i) => ({ n: i + 1, bytes: text.length, sha256: sha256(text) }))
+  const files = parts.map((text, i) => ({ n: i + 1, bytes: text.length, sha256: hashText(text) }))
   return JSON.stringify({ format: "cuecard-tenant", version: 1, tenant: "other", created, files, seal: "s" })
 }
 
@@ -25,10 +26,10 @@ const NO_TALLY = { users: 0, sessions: 0, agent_sessions: 0, files: 0, bytes: 0 
 /**
  * Creates a server with one import, which accepts exactly the parts of a manifest. `fail` can override a response.
  */
-function serve(parts: readonly string[], fail: (path: string, attempt: number) => Response | null = () => null) {
+function serveParts(parts: readonly string[], fail: (path: string, attempt: number) => Response | null = () => null) {
   const missing = new Set(parts.map((_, i) => i + 1))
   const requests: string[] = []
-  const view = (): TenantImport => ({
+  const createView = (): TenantImport => ({
     id: "i",
     created: 0,
     updated: 0,
@@ -51,25 +52,25 @@ function serve(parts: readonly string[], fail: (path: string, attempt: number) =
         if (failed !== null) return failed
         const n = Number(/files\/(\d+)$/.exec(path)?.[1])
         if (init.method === "PUT" && (await new Response(init.body).text()) === parts[n - 1]) missing.delete(n)
-        return Response.json(view())
+        return Response.json(createView())
       },
     },
   }
   return { deps, requests, missing }
 }
 
-const busy = (): Response => Response.json({ code: "busy", text: "Busy." }, { status: 503 })
+const createBusyResponse = (): Response => Response.json({ code: "busy", text: "Busy." }, { status: 503 })
 
 describe("the upload of an archive", () => {
   test("[AD9] finds the parts by their content, whatever their names and order", async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 8 }), fc.infiniteStream(fc.nat()), async (count, order) => {
-        const parts = contents(count)
+        const parts = createContents(count)
         const files = [...archiveOf(parts), new File(["notes"], "1.cuecard")]
           .map((file) => ({ file, at: order.next().value ?? 0 }))
           .sort((a, b) => a.at - b.at)
           .map(({ file }, i) => new File([file], `${i}`))
-        const { deps, requests, missing } = serve(parts)
+        const { deps, requests, missing } = serveParts(parts)
         const upload = new ArchiveUpload()
         await upload.start(deps, files, null)
         expect(upload.fault.value).toBe(null)
@@ -82,8 +83,8 @@ describe("the upload of an archive", () => {
   })
 
   test("[AD9] starts no import if the manifest or a part is missing, and says which", async () => {
-    const [manifest, one, , three] = archiveOf(contents(3)) as [File, File, File, File]
-    const other = new File([manifestOf(contents(3), 2)], "another.json")
+    const [manifest, one, , three] = archiveOf(createContents(3)) as [File, File, File, File]
+    const other = new File([manifestOf(createContents(3), 2)], "another.json")
     const cases: [files: File[], text: string][] = [
       [[one, three], importsText.manifestMissing],
       [[manifest, other, one, three], importsText.severalArchives],
@@ -93,7 +94,7 @@ describe("the upload of an archive", () => {
       [[new File(['{"format":"cuecard-tenant","files":[{}]}'], "a"), one], importsText.manifestMissing],
     ]
     for (const [files, text] of cases) {
-      const { deps, requests } = serve(contents(3))
+      const { deps, requests } = serveParts(createContents(3))
       const upload = new ArchiveUpload()
       await upload.start(deps, files, null)
       expect(upload.fault.value).toBe(text)
@@ -103,18 +104,18 @@ describe("the upload of an archive", () => {
   })
 
   test("[AD9] retries a part while the server is busy or unreachable, and stops after a refusal", async () => {
-    const parts = contents(3)
-    const flaky = serve(parts, (path, attempt) => {
+    const parts = createContents(3)
+    const flaky = serveParts(parts, (path, attempt) => {
       if (!path.endsWith("/2") || attempt > 4) return null
       if (attempt % 2 === 0) throw new TypeError("offline")
-      return busy()
+      return createBusyResponse()
     })
     const upload = new ArchiveUpload()
     await upload.start(flaky.deps, archiveOf(parts), null)
     expect(upload.fault.value).toBe(null)
     expect(flaky.missing.size).toBe(0)
     const refusal = Response.json({ code: "archive_refused", text: "Not this file." }, { status: 422 })
-    const refusing = serve(parts, (path) => (path.endsWith("/2") ? refusal.clone() : null))
+    const refusing = serveParts(parts, (path) => (path.endsWith("/2") ? refusal.clone() : null))
     await upload.start(refusing.deps, archiveOf(parts), null)
     expect(upload.fault.value).toBe("Not this file.")
     expect(refusing.requests.length).toBe(3)
@@ -122,27 +123,27 @@ describe("the upload of an archive", () => {
   })
 
   test("[AD9] resumes an import with the missing parts, and only from the same archive", async () => {
-    const parts = contents(5)
-    const { deps, requests, missing } = serve(parts)
+    const parts = createContents(5)
+    const { deps, requests, missing } = serveParts(parts)
     missing.delete(1)
     missing.delete(2)
     const upload = new ArchiveUpload()
     await upload.start(deps, archiveOf(parts), "i")
     expect(requests).toEqual([`GET ${IMPORTS_PATH}/i`, ...[3, 4, 5].map((n) => `PUT ${IMPORTS_PATH}/i/files/${n}`)])
-    const other = serve(parts)
+    const other = serveParts(parts)
     await upload.start(other.deps, archiveOf([]), "i")
     expect(upload.fault.value).toBe(importsText.otherArchive)
   })
 
   test("[AD9] shows no error after it has been stopped", async () => {
-    const parts = contents(4)
+    const parts = createContents(4)
     const upload = new ArchiveUpload()
-    const { deps, requests } = serve(parts, (path) => {
+    const { deps, requests } = serveParts(parts, (path) => {
       if (path.endsWith("/2")) upload.stop()
-      return path.endsWith("/2") ? busy() : null
+      return path.endsWith("/2") ? createBusyResponse() : null
     })
-    const wait = (): Promise<void> => new Promise(() => {})
-    await upload.start({ ...deps, wait }, archiveOf(parts), null)
+    const waitForever = (): Promise<void> => new Promise(() => {})
+    await upload.start({ ...deps, wait: waitForever }, archiveOf(parts), null)
     expect(upload.fault.value).toBe(null)
     expect(upload.stage.value).toBe(null)
     expect(requests.at(-1)).toBe(`PUT ${IMPORTS_PATH}/i/files/2`)

@@ -13,12 +13,12 @@ import { Draft } from "../../client/session/draft.ts"
 import { Outbox } from "../../client/net/outbox.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
 import { draw, delay } from "./dom.ts"
-import { createMemoryStorage, openSession, pageOf, sends, setUp, user as userOf } from "./open-session.ts"
+import { createMemoryStorage, openSession, pageOf, listSendFrames, setUp, user as userOf } from "./open-session.ts"
 import { text, user } from "./sample-messages.ts"
 import { transcript } from "./render-transcript.tsx"
-import { messageFrame, settle } from "./wire.ts"
+import { messageFrame, settle } from "./fake-server.ts"
 
-const asset = (id: string, more: Partial<Asset> = {}): Asset => ({
+const createAsset = (id: string, more: Partial<Asset> = {}): Asset => ({
   id,
   kind: "file",
   mime_type: "text/plain",
@@ -26,10 +26,10 @@ const asset = (id: string, more: Partial<Asset> = {}): Asset => ({
   size: 5,
   ...more,
 })
-const file = (name: string, type = "text/plain", content = "words"): File => new File([content], name, { type })
+const createFile = (name: string, type = "text/plain", content = "words"): File => new File([content], name, { type })
 
 /** Creates an `uploadFile` whose uploads end when the test says so. */
-function uplinks() {
+function createUplinks() {
   const under: {
     name: string
     sent: (bytes: number) => void
@@ -37,14 +37,14 @@ function uplinks() {
     fail: (e: unknown) => void
   }[] = []
   const signals: AbortSignal[] = []
-  const uplink: UploadFile = (one, sent, signal) => {
+  const startUplink: UploadFile = (one, sent, signal) => {
     signals.push(signal)
     return new Promise((end, fail) => under.push({ name: one.name, sent, end, fail }))
   }
-  return { under, uplink, signals }
+  return { under, uplink: startUplink, signals }
 }
 
-const states = (files: AttachmentUploads) => files.entries.value.map(({ state }) => state.at)
+const listStates = (files: AttachmentUploads) => files.entries.value.map(({ state }) => state.at)
 
 beforeAll(() => Promise.all([attachmentChips.load(), messageEditor.load()]))
 beforeEach(() => document.body.replaceChildren())
@@ -52,8 +52,8 @@ beforeEach(() => document.body.replaceChildren())
 describe("attachments", () => {
   test("[PG67] files upload two at a time with progress, and their ids keep the order in which the files were chosen", async () => {
     const files = new AttachmentUploads()
-    const { under, uplink } = uplinks()
-    files.addFiles([file("a.txt"), file("b.txt"), file("c.txt")], uplink)
+    const { under, uplink } = createUplinks()
+    files.addFiles([createFile("a.txt"), createFile("b.txt"), createFile("c.txt")], uplink)
     expect(under.map(({ name }) => name)).toEqual(["a.txt", "b.txt"])
     under[1]?.sent(3)
     expect(files.entries.value.map(({ state }) => state)).toEqual([
@@ -61,11 +61,11 @@ describe("attachments", () => {
       { at: "sending", sent: 3 },
       { at: "waiting" },
     ])
-    under[1]?.end(asset("b"))
+    under[1]?.end(createAsset("b"))
     await delay(0)
     expect(under.map(({ name }) => name)).toEqual(["a.txt", "b.txt", "c.txt"])
-    under[2]?.end(asset("c"))
-    under[0]?.end(asset("a"))
+    under[2]?.end(createAsset("c"))
+    under[0]?.end(createAsset("a"))
     expect(files.isReady).toBe(false)
     await delay(0)
     expect(files.isReady).toBe(true)
@@ -75,20 +75,20 @@ describe("attachments", () => {
 
   test("[PG67] a removed upload is cancelled, and its later events are ignored", async () => {
     const files = new AttachmentUploads()
-    const { under, uplink, signals } = uplinks()
-    files.addFiles([file("a.txt"), file("b.txt")], uplink)
+    const { under, uplink, signals } = createUplinks()
+    files.addFiles([createFile("a.txt"), createFile("b.txt")], uplink)
     files.removeUpload(files.entries.value[0]?.key ?? 0)
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, false])
-    under[0]?.end(asset("a"))
-    under[1]?.end(asset("b"))
+    under[0]?.end(createAsset("a"))
+    under[1]?.end(createAsset("b"))
     await delay(0)
     expect(files.takeAssets().map(({ id }) => id)).toEqual(["b"])
   })
 
   test("[PG67] a refusal shows the server's error text; a retry is offered only if it can help", async () => {
     const files = new AttachmentUploads()
-    const { under, uplink } = uplinks()
-    files.addFiles([file("a.txt"), file("b.txt")], uplink)
+    const { under, uplink } = createUplinks()
+    files.addFiles([createFile("a.txt"), createFile("b.txt")], uplink)
     under[0]?.fail(new RequestError(415, "Such files are not taken."))
     under[1]?.fail(new TypeError("no network"))
     await delay(0)
@@ -97,18 +97,18 @@ describe("attachments", () => {
       { at: "failed", text: "We couldn't reach the server. Check your connection and try again.", isFinal: false },
     ])
     files.retryUpload(files.entries.value[1]?.key ?? 0)
-    under[2]?.end(asset("b"))
+    under[2]?.end(createAsset("b"))
     await delay(0)
-    expect(states(files)).toEqual(["failed", "done"])
+    expect(listStates(files)).toEqual(["failed", "done"])
     expect(files.isReady).toBe(false)
   })
 
   test("[PG68] files that are empty, too large or too many aren't uploaded", () => {
     const files = new AttachmentUploads()
-    const { under, uplink } = uplinks()
-    const large = Object.defineProperty(file("film.png", "image/png"), "size", { get: () => 21 * 1024 * 1024 })
+    const { under, uplink } = createUplinks()
+    const large = Object.defineProperty(createFile("film.png", "image/png"), "size", { get: () => 21 * 1024 * 1024 })
     const leftOut = files.addFiles(
-      [file("no.txt", "text/plain", ""), large, ...Array.from({ length: 12 }, (_, at) => file(`${at}`))],
+      [createFile("no.txt", "text/plain", ""), large, ...Array.from({ length: 12 }, (_, at) => createFile(`${at}`))],
       uplink,
     )
     expect(leftOut).toBe(4)
@@ -125,24 +125,24 @@ describe("attachments", () => {
     const answers: (() => Promise<{ status: number; text: string }>)[] = [
       () => Promise.reject(new TypeError("no network")),
       async () => ({ status: 415, text: JSON.stringify({ text: "Such files are not taken." }) }),
-      async () => ({ status: 201, text: JSON.stringify(asset("a")) }),
+      async () => ({ status: 201, text: JSON.stringify(createAsset("a")) }),
     ]
-    const upload = () => answers.shift()?.() ?? Promise.reject(new Error("requested too often"))
-    const router = new SessionRouter({ ...deps, readHash: () => "#/s/s1", writeHash() {}, sendFile: upload })
+    const sendUpload = () => answers.shift()?.() ?? Promise.reject(new Error("requested too often"))
+    const router = new SessionRouter({ ...deps, readHash: () => "#/s/s1", writeHash() {}, sendFile: sendUpload })
     router.openFromHash()
-    router.attachFiles([file("a.txt"), file("a.exe")])
-    await vi.waitFor(() => expect(states(router.draft.attachments)).toEqual(["failed", "failed"]))
+    router.attachFiles([createFile("a.txt"), createFile("a.exe")])
+    await vi.waitFor(() => expect(listStates(router.draft.attachments)).toEqual(["failed", "failed"]))
     router.checkConnections()
-    await vi.waitFor(() => expect(states(router.draft.attachments)).toEqual(["done", "failed"]))
+    await vi.waitFor(() => expect(listStates(router.draft.attachments)).toEqual(["done", "failed"]))
     expect(answers).toEqual([])
   })
 
   test("[PG68] files over a message's limit are reported", async () => {
     const { deps } = setUp()
-    const upload = () => Promise.reject(new TypeError("no network"))
-    const router = new SessionRouter({ ...deps, readHash: () => "#/s/s1", writeHash() {}, sendFile: upload })
+    const sendUpload = () => Promise.reject(new TypeError("no network"))
+    const router = new SessionRouter({ ...deps, readHash: () => "#/s/s1", writeHash() {}, sendFile: sendUpload })
     router.openFromHash()
-    router.attachFiles(Array.from({ length: 11 }, (_, at) => file(`${at}.txt`)))
+    router.attachFiles(Array.from({ length: 11 }, (_, at) => createFile(`${at}.txt`)))
     expect(router.sessionList.notice.value).toMatchObject({
       text: "You can attach up to 10 files. 1 wasn't added.",
       isFault: true,
@@ -152,14 +152,20 @@ describe("attachments", () => {
   test("[PG42] a file is sent as raw bytes with its name, and with a token that is renewed once if it is refused", async () => {
     const attempts: [string, string][] = []
     const api = { getToken: vi.fn(async () => ({ token: `t${attempts.length}`, renewAt: 0 })), forgetToken: vi.fn() }
-    const upload = async (path: string, _body: Blob, token: string) => {
+    const sendUpload = async (path: string, _body: Blob, token: string) => {
       attempts.push([path, token])
       if (attempts.length === 1) return { status: 401, text: "{}" }
-      return { status: 201, text: JSON.stringify({ ...asset("a"), duplicate: false }) }
+      return { status: 201, text: JSON.stringify({ ...createAsset("a"), duplicate: false }) }
     }
-    const up = () =>
-      uploadAttachment("s1", { api, sendFile: upload }, file("ä b.txt"), () => {}, new AbortController().signal)
-    expect(await up()).toEqual(asset("a"))
+    const runUpload = () =>
+      uploadAttachment(
+        "s1",
+        { api, sendFile: sendUpload },
+        createFile("ä b.txt"),
+        () => {},
+        new AbortController().signal,
+      )
+    expect(await runUpload()).toEqual(createAsset("a"))
     expect(attempts).toEqual([
       ["/v1/sessions/s1/assets?name=%C3%A4%20b.txt", "t0"],
       ["/v1/sessions/s1/assets?name=%C3%A4%20b.txt", "t1"],
@@ -169,7 +175,7 @@ describe("attachments", () => {
 })
 
 describe("the composer", () => {
-  function composer(draft = new Draft()) {
+  function renderComposer(draft = new Draft()) {
     const onSend = vi.fn()
     const onFiles = vi.fn()
     const root = draw(<Composer canSend draft={draft} stop={null} {...{ onSend, onFiles }} />)
@@ -179,33 +185,33 @@ describe("the composer", () => {
   }
 
   test("[PG70] Send is enabled once all files are uploaded; a message may consist of files alone", async () => {
-    const { send, draft, onSend, root } = composer()
-    const { under, uplink } = uplinks()
+    const { send, draft, onSend, root } = renderComposer()
+    const { under, uplink } = createUplinks()
     expect(send.disabled).toBe(true)
-    draft.attachments.addFiles([file("a.txt")], uplink)
+    draft.attachments.addFiles([createFile("a.txt")], uplink)
     await delay()
     expect(send.disabled).toBe(true)
     expect(root.querySelector(".chip progress")).not.toBe(null)
-    under[0]?.end(asset("a"))
+    under[0]?.end(createAsset("a"))
     await delay()
     expect(send.disabled).toBe(false)
     send.click()
     await delay()
-    expect(onSend.mock.calls).toEqual([["", { attachments: [asset("a")] }]])
+    expect(onSend.mock.calls).toEqual([["", { attachments: [createAsset("a")] }]])
     expect(root.querySelector(".chip")).toBe(null)
   })
 
   test("[PG67] [PG70] a failed file shows why, and blocks the message until it is removed", async () => {
-    const { send, draft, root, field } = composer()
-    const { under, uplink } = uplinks()
+    const { send, draft, root, field } = renderComposer()
+    const { under, uplink } = createUplinks()
     draft.text.value = "words"
-    draft.attachments.addFiles([file("a.exe")], uplink)
+    draft.attachments.addFiles([createFile("a.exe")], uplink)
     under[0]?.fail(new RequestError(415, "Such files are not taken."))
     await delay()
     expect(root.querySelector("[role=alert]")?.textContent).toBe("Such files are not taken.")
     expect(send.disabled).toBe(true)
-    const blocked = () => root.querySelector(".blocked")?.textContent
-    expect(blocked()).toBe("To send your message, remove “a.exe”.")
+    const readBlocked = () => root.querySelector(".blocked")?.textContent
+    expect(readBlocked()).toBe("To send your message, remove “a.exe”.")
     field.focus()
     for (let press = 0; press < 2; press++) {
       field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }))
@@ -215,14 +221,14 @@ describe("the composer", () => {
     expect(root.querySelectorAll(".chip")).toHaveLength(1)
     root.querySelector<HTMLButtonElement>("[aria-label='Remove: a.exe']")?.click()
     await delay()
-    expect(blocked()).toBe(undefined)
+    expect(readBlocked()).toBe(undefined)
     expect([send.disabled, field.value]).toEqual([false, "words"])
   })
 
   test("[PG67] an image that can't be displayed shows its file extension", async () => {
-    const { draft, root } = composer()
+    const { draft, root } = renderComposer()
     vi.stubGlobal("URL", Object.assign(URL, { createObjectURL: () => "blob:x", revokeObjectURL() {} }))
-    draft.attachments.addFiles([file("a.png", "image/png")], uplinks().uplink)
+    draft.attachments.addFiles([createFile("a.png", "image/png")], createUplinks().uplink)
     await delay()
     expect(root.querySelector(".chip img")).not.toBe(null)
     root.querySelector(".chip img")?.dispatchEvent(new Event("error"))
@@ -232,37 +238,39 @@ describe("the composer", () => {
   })
 
   test("[PG42] a pasted image becomes a file; pasted text stays text, even if the clipboard also has an image of it", async () => {
-    const { field, onFiles } = composer()
-    const paste = (types: string[], files: File[], content = "some words"): boolean => {
+    const { field, onFiles } = renderComposer()
+    const pasteContent = (types: string[], files: File[], content = "some words"): boolean => {
       const event = new Event("paste", { bubbles: true, cancelable: true })
       field.dispatchEvent(Object.assign(event, { clipboardData: { types, files, getData: () => content } }))
       return event.defaultPrevented
     }
-    const image = file("image.png", "image/png")
-    expect(paste(["text/plain", "text/html", "Files"], [image])).toBe(false)
-    expect(paste(["text/plain"], [])).toBe(false)
+    const image = createFile("image.png", "image/png")
+    expect(pasteContent(["text/plain", "text/html", "Files"], [image])).toBe(false)
+    expect(pasteContent(["text/plain"], [])).toBe(false)
     expect(onFiles).not.toHaveBeenCalled()
-    expect(paste(["Files"], [image])).toBe(true)
+    expect(pasteContent(["Files"], [image])).toBe(true)
     expect(onFiles.mock.calls).toEqual([[[image]]])
     // Copied files come with their names or paths as text.
-    expect(paste(["text/plain", "Files"], [image], "image.png")).toBe(true)
-    expect(paste(["text/plain", "Files"], [image, file("b.txt")], "/home/a/image.png\r\n/home/a/b.txt\n")).toBe(true)
-    expect(paste(["text/plain", "Files"], [image], "see image.png")).toBe(false)
+    expect(pasteContent(["text/plain", "Files"], [image], "image.png")).toBe(true)
+    expect(
+      pasteContent(["text/plain", "Files"], [image, createFile("b.txt")], "/home/a/image.png\r\n/home/a/b.txt\n"),
+    ).toBe(true)
+    expect(pasteContent(["text/plain", "Files"], [image], "see image.png")).toBe(false)
   })
 })
 
 describe("on the wire", () => {
-  const beside = { reply_to: "m1", attachments: [asset("a"), asset("b")] }
+  const beside = { reply_to: "m1", attachments: [createAsset("a"), createAsset("b")] }
 
   test("[PG71] [PG43] a send frame contains its files and its reply_to, even after a reload", async () => {
     const storage = createMemoryStorage()
     const first = await openSession(undefined, storage)
     first.controller.sendMessage("see", beside)
     const frame = { type: "send", id: "n1", content: "see", reply_to: "m1", attachments: ["a", "b"] }
-    expect(sends(first.server.last().sent)).toEqual([frame])
+    expect(listSendFrames(first.server.last().sent)).toEqual([frame])
     expect(new Outbox(storage, "s1").entries.value[0]).toMatchObject({ content: "see", ...beside })
     const second = await openSession(undefined, storage)
-    expect(sends(second.server.last().sent)).toEqual([frame])
+    expect(listSendFrames(second.server.last().sent)).toEqual([frame])
   })
 
   test("[PG71] [PG73] the files and the reply reference of a withdrawn message return to the composer", async () => {
@@ -282,7 +290,7 @@ describe("on the wire", () => {
     server.last().say(messageFrame(11, 10, { ...queued, status: "cancelled" }))
     expect(controller.draft.text.value).toBe("see")
     expect(controller.draft.replyTo.value).toBe("m1")
-    expect(controller.draft.attachments.takeAssets()).toEqual([asset("a")])
+    expect(controller.draft.attachments.takeAssets()).toEqual([createAsset("a")])
   })
 
   test("[PG72] without a session, the first file creates one; the first text sent becomes its first message and title", async () => {
@@ -308,11 +316,11 @@ describe("on the wire", () => {
       writeHash() {},
       sendFile: async (path) => {
         paths.push(path)
-        return { status: 201, text: JSON.stringify({ ...asset("a"), duplicate: false }) }
+        return { status: 201, text: JSON.stringify({ ...createAsset("a"), duplicate: false }) }
       },
     })
-    router.attachFiles([file("a.txt")])
-    await vi.waitFor(() => expect(states(router.draft.attachments)).toEqual(["done"]))
+    router.attachFiles([createFile("a.txt")])
+    await vi.waitFor(() => expect(listStates(router.draft.attachments)).toEqual(["done"]))
     expect(created).toEqual([["", "n1"]])
     expect(paths).toEqual(["/v1/sessions/n1/assets?name=a.txt"])
     router.sendMessage("", router.draft.takeExtras())
@@ -325,7 +333,7 @@ describe("on the wire", () => {
     expect(renamed).toEqual([["n1", "a.txt"]])
     server.last().events.onOpen()
     server.last().say({ type: "hello", protocol: 3, epoch: "e1", seq: 10 })
-    expect(sends(server.last().sent)).toEqual([{ type: "send", id: "n1", content: "", attachments: ["a"] }])
+    expect(listSendFrames(server.last().sent)).toEqual([{ type: "send", id: "n1", content: "", attachments: ["a"] }])
     expect([...storage.all.keys()].filter((key) => key.includes("import"))).toEqual([])
   })
 
@@ -335,7 +343,7 @@ describe("on the wire", () => {
     const sendFile = vi.fn()
     const api = { ...deps.api, createSession }
     const router = new SessionRouter({ ...deps, api, readHash: () => "", writeHash() {}, sendFile })
-    router.attachFiles([file("a.txt")])
+    router.attachFiles([createFile("a.txt")])
     router.draft.attachments.removeAll()
     await router.loadUploads()
     await settle()
@@ -345,7 +353,7 @@ describe("on the wire", () => {
 
   test("[PG72] a session created for files is erased if they are removed, and kept if a message uses it", async () => {
     const fates: Promise<string>[] = []
-    const during = (id: string, call: () => Promise<void>): Promise<void> => {
+    const holdUpload = (id: string, call: () => Promise<void>): Promise<void> => {
       fates.push(
         call().then(
           () => `${id} kept`,
@@ -358,7 +366,7 @@ describe("on the wire", () => {
     const createSession = async (_: string, id: string) => id
     const early = new DraftSession({
       api: { createSession },
-      unfinishedImports: { trackSession: during },
+      unfinishedImports: { trackSession: holdUpload },
       createId: () => `s${++ids}`,
     })
     expect(await Promise.all([early.ensureSession(), early.ensureSession()])).toEqual(["s1", "s1"])
@@ -373,18 +381,18 @@ describe("on the wire", () => {
 
 describe("a user's attachments", () => {
   test("[PG71] images and files are below the text, even before the server has the message and while it is being edited", async () => {
-    const image = asset("p", { kind: "image", mime_type: "image/png", label: "p.png" })
+    const image = createAsset("p", { kind: "image", mime_type: "image/png", label: "p.png" })
     const media = { type: "media", url: "/media/f", kind: "file", label: "f.pdf" } as const
     const unsent = { id: "u", content: "", at: 1, error: null, attachments: [image] }
     const { root } = transcript([user("q", "see", { segments: [text("see"), media] })], [unsent])
     await delay()
-    const kinds = (id: string) =>
+    const listKinds = (id: string) =>
       [...root.querySelectorAll(`[data-id=${id}] [data-segment]`)].map((one) => one.getAttribute("data-kind"))
-    expect(kinds("q")).toEqual([null, "file"])
-    expect(kinds("u")).toEqual(["image"])
-    root.querySelector<HTMLButtonElement>("[data-id=q] [data-way=edit]")?.click()
+    expect(listKinds("q")).toEqual([null, "file"])
+    expect(listKinds("u")).toEqual(["image"])
+    root.querySelector<HTMLButtonElement>("[data-id=q] [data-focus-key=edit]")?.click()
     await delay()
     expect(root.querySelector<HTMLTextAreaElement>(".editor textarea")?.value).toBe("see")
-    expect(kinds("q")).toEqual(["file"])
+    expect(listKinds("q")).toEqual(["file"])
   })
 })

@@ -8,7 +8,7 @@ import { waitForElement, delay, until } from "./dom.ts"
 import { answer, text } from "./sample-messages.ts"
 import { transcript } from "./render-transcript.tsx"
 
-const canvas = (url: string): Segment => ({
+const createCanvas = (url: string): Segment => ({
   type: "canvas",
   preview: { kind: "canvas", surface: "assistant_message", render: "url", url, title: "Plan", preferredHeight: 200 },
 })
@@ -39,7 +39,10 @@ beforeEach(() => {
 
 describe("documents", () => {
   test("[PG41] [PG64] a frame has a sandbox, a referrer policy, a signed URL and its declared height, and is created once", async () => {
-    const first = answer("a", { status: "running", segments: [canvas("/canvas/documents/d/index.html"), text("So")] })
+    const first = answer("a", {
+      status: "running",
+      segments: [createCanvas("/canvas/documents/d/index.html"), text("So")],
+    })
     const { root, store } = transcript([first])
     const frame = await waitForElement<HTMLIFrameElement>(root, "iframe")
     expect(frame.getAttribute("sandbox")).toBe("allow-scripts")
@@ -60,7 +63,9 @@ describe("documents", () => {
 
   test("[PG41] [PG66] a remote canvas shows its host and needs no signature; a missing document is reported", async () => {
     const { root, actions, settings } = transcript([
-      answer("a", { segments: [canvas("https://embed.example.com/x"), canvas("/canvas/documents/d/index.html")] }),
+      answer("a", {
+        segments: [createCanvas("https://embed.example.com/x"), createCanvas("/canvas/documents/d/index.html")],
+      }),
     ])
     // A canvas from an origin that isn't allowed is shown as a link.
     expect(root.querySelector("iframe")).toBe(null)
@@ -79,7 +84,7 @@ describe("documents", () => {
 
   test("[PG64] [PG38] a canvas out of view requests no signed URL, and requests one when it scrolls into view", async () => {
     isNear = false
-    const { root, actions } = transcript([answer("a", { segments: [canvas("/canvas/documents/d/index.html")] })])
+    const { root, actions } = transcript([answer("a", { segments: [createCanvas("/canvas/documents/d/index.html")] })])
     await until(() => expect(reports).not.toEqual([]))
     await delay()
     expect([actions.signUrls.mock.calls, root.querySelector("iframe")]).toEqual([[], null])
@@ -91,7 +96,7 @@ describe("documents", () => {
   })
 
   test("[PG65] [PG66] [PG38] a missing document gets a new signed URL once, and then an error text", async () => {
-    const { root, actions } = transcript([answer("a", { segments: [canvas("/canvas/documents/d/index.html")] })])
+    const { root, actions } = transcript([answer("a", { segments: [createCanvas("/canvas/documents/d/index.html")] })])
     const first = await waitForElement(root, "iframe")
     // The message listener is added together with the frame.
     const sayGone = (isItsOwn = true): void => {
@@ -120,43 +125,43 @@ describe("documents", () => {
   })
 
   test("[PG65] only messages from the frame's own window are handled, and unknown ones are ignored", async () => {
-    const { root, settings } = transcript([answer("a", { segments: [canvas("https://embed.example.com/x")] })])
+    const { root, settings } = transcript([answer("a", { segments: [createCanvas("https://embed.example.com/x")] })])
     settings.value = { media_hosts: [], embed_origins: ["https://embed.example.com"] }
     const frame = await waitForElement<HTMLIFrameElement>(root, "iframe")
     const inner = { postMessage: vi.fn() }
     Object.defineProperty(frame, "contentWindow", { get: () => inner })
-    const say = (data: unknown, source: unknown): void => {
+    const postData = (data: unknown, source: unknown): void => {
       dispatchEvent(Object.assign(new Event("message"), { data, source }))
     }
-    say({ type: "cuecard:ready" }, { postMessage: vi.fn() })
-    say({ type: "cuecard:navigate", href: "https://evil.test" }, inner)
-    say("cuecard:ready", inner)
-    say(null, inner)
+    postData({ type: "cuecard:ready" }, { postMessage: vi.fn() })
+    postData({ type: "cuecard:navigate", href: "https://evil.test" }, inner)
+    postData("cuecard:ready", inner)
+    postData(null, inner)
     expect(inner.postMessage).not.toHaveBeenCalled()
-    say({ type: "cuecard:ready" }, inner)
+    postData({ type: "cuecard:ready" }, inner)
     expect(inner.postMessage.mock.calls).toEqual([[{ type: "cuecard:theme", theme: "light" }, "*"]])
     cycleTheme()
     expect(inner.postMessage.mock.lastCall).toEqual([{ type: "cuecard:theme", theme: "dark" }, "*"])
     render(null, root)
-    say({ type: "cuecard:ready" }, inner)
+    postData({ type: "cuecard:ready" }, inner)
     cycleTheme()
     cycleTheme()
     expect(inner.postMessage).toHaveBeenCalledTimes(2)
   })
 
   test("[CD6] a flood of messages removes the frame before their data is read, even after the session is opened again", async () => {
-    const messages = [answer("a", { segments: [canvas("/canvas/documents/flood/index.html"), text("after")] })]
+    const messages = [answer("a", { segments: [createCanvas("/canvas/documents/flood/index.html"), text("after")] })]
     const { root } = transcript(messages)
     const frame = await waitForElement<HTMLIFrameElement>(root, "iframe")
     const inner = { postMessage: vi.fn() }
     Object.defineProperty(frame, "contentWindow", { get: () => inner })
     let reads = 0
-    const send = (): void => {
+    const sendMessage = (): void => {
       const event = Object.assign(new Event("message"), { source: inner })
       Object.defineProperty(event, "data", { get: () => void reads++ })
       dispatchEvent(event)
     }
-    for (let at = 0; at < 5_000; at++) send()
+    for (let at = 0; at < 5_000; at++) sendMessage()
     expect(reads).toBeLessThan(100)
     await until(() => expect(root.querySelector("iframe")).toBe(null))
     expect(root.querySelector(".canvas .note")?.textContent).toBe(
@@ -172,7 +177,7 @@ describe("documents", () => {
   })
 
   test("[CD6] an ordinary number of messages is handled", async () => {
-    const { root } = transcript([answer("a", { segments: [canvas("/canvas/documents/d/index.html")] })])
+    const { root } = transcript([answer("a", { segments: [createCanvas("/canvas/documents/d/index.html")] })])
     const frame = await waitForElement<HTMLIFrameElement>(root, "iframe")
     const inner = { postMessage: vi.fn() }
     Object.defineProperty(frame, "contentWindow", { get: () => inner })

@@ -7,10 +7,10 @@ import type { FaultReason } from "../../shared/fault.ts"
 import type { Segment } from "../../shared/protocol/segment.ts"
 import type { ServerFrame, WireMessage } from "../../shared/protocol/server-frame.ts"
 import { openSession, pageOf, reconnect, user } from "./open-session.ts"
-import { type FakeServer, hello, messageFrame, ops, settle, wireMessage } from "./wire.ts"
+import { type FakeServer, hello, messageFrame, ops, settle, wireMessage } from "./fake-server.ts"
 
-const running = (more: Partial<WireMessage> = {}) => wireMessage("a", { exchange_id: "q", ...more })
-const ended = (more: Partial<WireMessage> = {}) => running({ status: "completed", ...more })
+const createRunning = (more: Partial<WireMessage> = {}) => wireMessage("a", { exchange_id: "q", ...more })
+const createEnded = (more: Partial<WireMessage> = {}) => createRunning({ status: "completed", ...more })
 const waitingCall: Segment = {
   type: "tool",
   call_id: "c1",
@@ -19,21 +19,21 @@ const waitingCall: Segment = {
   status: "waiting",
   approval: "asked",
 }
-const refusal = (code: FaultReason, id: string): ServerFrame => ({ type: "error", code, text: code, id })
-const end = (status: WireMessage["status"]) => [{ op: "end", status, reason: null, metrics: null }] as const
-const commands = (server: FakeServer) =>
+const createRefusal = (code: FaultReason, id: string): ServerFrame => ({ type: "error", code, text: code, id })
+const createEndOps = (status: WireMessage["status"]) => [{ op: "end", status, reason: null, metrics: null }] as const
+const listCommands = (server: FakeServer) =>
   server.last().sent.filter(({ type }) => !["hello", "send", "seen", "ping"].includes(type))
 
 describe("stopping", () => {
   test("[PG18] a running or waiting answer can be stopped, and isn't shown as stopped before the server confirms", async () => {
-    const { controller, server } = await openSession([pageOf([user("q", "go"), running()])])
+    const { controller, server } = await openSession([pageOf([user("q", "go"), createRunning()])])
     expect(controller.store.activeTurn.value).toEqual({ id: "a", exchangeId: "q" })
     expect(controller.stopAnswer()).toBe(true)
     expect(controller.stopAnswer()).toBe(false)
-    expect(commands(server)).toEqual([{ type: "cancel", exchange_id: "q" }])
+    expect(listCommands(server)).toEqual([{ type: "cancel", exchange_id: "q" }])
     server.last().say({ type: "ack", id: "q", seq: 11 })
     expect(controller.commands.pending.value.has("a")).toBe(true)
-    server.last().say(ops(11, 10, "a", end("cancelled")))
+    server.last().say(ops(11, 10, "a", createEndOps("cancelled")))
     expect(controller.commands.pending.value.size).toBe(0)
     expect(controller.store.activeTurn.value).toBe(null)
     expect(controller.stopAnswer()).toBe(false)
@@ -41,39 +41,39 @@ describe("stopping", () => {
 
   test("[PG18] a second press doesn't stop the answer that replaces the stopped one", async () => {
     const queued = user("q2", "more", { status: "queued" })
-    const { controller, server, clock } = await openSession([pageOf([user("q", "go"), running(), queued])])
-    const stopped = () => commands(server).map((one) => one.type === "cancel" && one.exchange_id)
+    const { controller, server, clock } = await openSession([pageOf([user("q", "go"), createRunning(), queued])])
+    const listStopped = () => listCommands(server).map((one) => one.type === "cancel" && one.exchange_id)
     controller.stopAnswer()
     clock.pass(80)
-    server.last().say(ops(11, 10, "a", end("cancelled")))
+    server.last().say(ops(11, 10, "a", createEndOps("cancelled")))
     server.last().say(messageFrame(12, 11, wireMessage("b", { exchange_id: "q2" })))
     controller.stopAnswer()
     clock.pass(599)
     controller.stopAnswer()
-    expect(stopped()).toEqual(["q"])
+    expect(listStopped()).toEqual(["q"])
     clock.pass(1)
     controller.stopAnswer()
-    expect(stopped()).toEqual(["q", "q2"])
+    expect(listStopped()).toEqual(["q", "q2"])
   })
 
   test("[PG18] a press doesn't stop an answer that begins right after another has ended, but does stop one that begins later", async () => {
     const { controller, server, clock } = await openSession()
-    server.last().say(messageFrame(11, 10, running()))
-    server.last().say(ops(12, 11, "a", end("completed")))
+    server.last().say(messageFrame(11, 10, createRunning()))
+    server.last().say(ops(12, 11, "a", createEndOps("completed")))
     server.last().say(messageFrame(13, 12, wireMessage("b", { exchange_id: "q2" })))
     clock.pass(500)
     expect(controller.stopAnswer()).toBe(false)
     clock.pass(5_000)
-    server.last().say(ops(14, 13, "b", end("completed")))
+    server.last().say(ops(14, 13, "b", createEndOps("completed")))
     clock.pass(5_000)
     server.last().say(messageFrame(15, 14, wireMessage("c", { exchange_id: "q3" })))
     expect(controller.stopAnswer()).toBe(true)
   })
 
   test("[PG18] after a new message, the next answer can be stopped at once", async () => {
-    const { controller, server } = await openSession([pageOf([user("q", "go"), running()])])
+    const { controller, server } = await openSession([pageOf([user("q", "go"), createRunning()])])
     controller.stopAnswer()
-    server.last().say(ops(11, 10, "a", end("cancelled")))
+    server.last().say(ops(11, 10, "a", createEndOps("cancelled")))
     controller.sendMessage("again")
     server.last().say(messageFrame(12, 11, wireMessage("b", { exchange_id: "n1" })))
     expect(controller.stopAnswer()).toBe(true)
@@ -86,9 +86,9 @@ describe("stopping", () => {
     expect(controller.stopAnswer()).toBe(true)
     server.last().say({ type: "ack", id: "n1", seq: 12 })
     server.last().say(messageFrame(11, 10, user("n1", "go")))
-    expect(commands(server)).toEqual([])
-    server.last().say(messageFrame(12, 11, running({ exchange_id: "n1" })))
-    expect(commands(server)).toEqual([{ type: "cancel", exchange_id: "n1" }])
+    expect(listCommands(server)).toEqual([])
+    server.last().say(messageFrame(12, 11, createRunning({ exchange_id: "n1" })))
+    expect(listCommands(server)).toEqual([{ type: "cancel", exchange_id: "n1" }])
   })
 
   test("[PG18] an answer that waits for the user can be stopped, and then no answer is pending", async () => {
@@ -96,7 +96,7 @@ describe("stopping", () => {
       controller,
       server,
       ended: endedIds,
-    } = await openSession([pageOf([user("q", "go"), running({ segments: [waitingCall] })])])
+    } = await openSession([pageOf([user("q", "go"), createRunning({ segments: [waitingCall] })])])
     expect(controller.store.isBusy.value).toBe(true)
     server.last().say(ops(11, 10, "a", [{ op: "meta", status: "waiting" }]))
     expect(controller.store.isBusy.value).toBe(false)
@@ -111,12 +111,12 @@ describe("stopping", () => {
     const { controller, server } = all
     controller.sendMessage("go")
     server.last().say(messageFrame(11, 10, user("n1", "go")))
-    server.last().say(messageFrame(12, 11, running({ exchange_id: "n1" })))
+    server.last().say(messageFrame(12, 11, createRunning({ exchange_id: "n1" })))
     controller.stopAnswer()
     server.last().say({ type: "ack", id: "n1", seq: 11 })
     await reconnect(all, 12)
-    expect(commands(server)).toEqual([{ type: "cancel", exchange_id: "n1" }])
-    server.last().say(refusal("turn_ended", "n1"))
+    expect(listCommands(server)).toEqual([{ type: "cancel", exchange_id: "n1" }])
+    server.last().say(createRefusal("turn_ended", "n1"))
     expect(controller.commands.pending.value.size).toBe(0)
     expect(controller.commands.refusals.value.size).toBe(0)
   })
@@ -124,7 +124,7 @@ describe("stopping", () => {
   test("[SO11] a cancel isn't sent to another version of the same exchange", async () => {
     const other = wireMessage("b", { exchange_id: "q", version: 2, versions: 2 })
     const { controller, server, clock } = await openSession([
-      pageOf([user("q", "go"), running()]),
+      pageOf([user("q", "go"), createRunning()]),
       pageOf([user("q", "go"), other], { epoch: "e2", seq: 20 }),
     ])
     server.last().events.onClose(1006)
@@ -136,80 +136,80 @@ describe("stopping", () => {
     await settle()
     server.last().say(hello(20, "e2"))
     expect(controller.store.activeTurn.value?.id).toBe("b")
-    expect(commands(server)).toEqual([])
+    expect(listCommands(server)).toEqual([])
   })
 
   test("[PG18] [PG43] [PG73] Escape is for the input method, an editor, the drawer and the reply before it stops the answer", () => {
     const drawer = signal(true)
     const reply = signal<string | null>("m")
     let stopped = 0
-    const press = (more: KeyboardEventInit = {}, taken = false, key = "Escape") => {
+    const pressKey = (more: KeyboardEventInit = {}, taken = false, key = "Escape") => {
       const event = new KeyboardEvent("keydown", { key, cancelable: true, ...more })
       if (taken) event.preventDefault()
       handleEscape(event, { isDrawerOpen: drawer, replyTo: reply, stopAnswer: () => void stopped++ })
     }
-    press({ isComposing: true })
-    press({ repeat: true })
-    press({}, true)
+    pressKey({ isComposing: true })
+    pressKey({ repeat: true })
+    pressKey({}, true)
     expect([drawer.value, stopped]).toEqual([true, 0])
-    press()
+    pressKey()
     expect([drawer.value, reply.value, stopped]).toEqual([false, "m", 0])
-    press({}, false, "Enter")
-    press()
+    pressKey({}, false, "Enter")
+    pressKey()
     expect([reply.value, stopped]).toEqual([null, 0])
-    press()
+    pressKey()
     expect(stopped).toBe(1)
   })
 })
 
 describe("resending commands", () => {
   test("[SO11] a command given while disconnected is sent after each reconnect, until it is acknowledged", async () => {
-    const all = await openSession([pageOf([user("q", "go"), ended({ segments: [waitingCall] })])])
+    const all = await openSession([pageOf([user("q", "go"), createEnded({ segments: [waitingCall] })])])
     const { controller, server } = all
     server.last().events.onClose(1006)
     controller.decideApproval("a", "c1", "allow")
     controller.regenerateAnswer("a")
     controller.retryAnswer("a")
-    expect(commands(server)).toEqual([])
+    expect(listCommands(server)).toEqual([])
     await reconnect(all)
     const requests = [
       { type: "approve", call_id: "c1", decision: "allow" },
       { type: "regenerate", id: "n1", message: "a" },
     ]
-    expect(commands(server)).toEqual(requests)
+    expect(listCommands(server)).toEqual(requests)
     server.last().say({ type: "ack", id: "c1", seq: 10 })
     await reconnect(all)
-    expect(commands(server)).toEqual(requests.slice(1))
+    expect(listCommands(server)).toEqual(requests.slice(1))
     expect([...controller.commands.pending.value.keys()]).toEqual(["c1", "a"])
     server.last().say(ops(11, 10, "a", [{ op: "set", at: 0, fields: { status: "queued", approval: "allowed" } }]))
     expect([...controller.commands.pending.value.keys()]).toEqual(["a"])
   })
 
   test("[SO11] [SO16] each command is one frame with its own id, and its refusal is shown where it was given", async () => {
-    const { controller, server } = await openSession([pageOf([user("q", "go"), ended()])])
+    const { controller, server } = await openSession([pageOf([user("q", "go"), createEnded()])])
     controller.editMessage("q", "new")
     controller.switchVersion("a", 2)
-    expect(commands(server)).toEqual([
+    expect(listCommands(server)).toEqual([
       { type: "edit", id: "n1", message: "q", content: "new" },
       { type: "switch", id: "n2", message: "a", version: 2 },
     ])
-    server.last().say(refusal("turn_running", "n1"))
-    server.last().say(refusal("version_unknown", "n2"))
+    server.last().say(createRefusal("turn_running", "n1"))
+    server.last().say(createRefusal("version_unknown", "n2"))
     expect([...controller.commands.refusals.value]).toEqual([
       ["q", "turn_running"],
       ["a", "version_unknown"],
     ])
     controller.retryAnswer("a")
     expect(controller.commands.refusals.value.size).toBe(0)
-    expect(commands(server).at(-1)).toEqual({ type: "retry", id: "n3", message: "a" })
-    server.last().say(refusal("turn_whole", "n9"))
+    expect(listCommands(server).at(-1)).toEqual({ type: "retry", id: "n3", message: "a" })
+    server.last().say(createRefusal("turn_whole", "n9"))
     expect(controller.commands.refusals.value.size).toBe(0)
   })
 
   test("[SO11] a command whose response was lost is done once it is acknowledged, even if another tab has undone it", async () => {
     const versions = { version: 1, versions: 2 }
-    const page = (epoch: string) => pageOf([user("q", "go"), ended(versions)], { epoch, seq: 20 })
-    const all = await openSession([page("e1"), page("e3")])
+    const createEditedPage = (epoch: string) => pageOf([user("q", "go"), createEnded(versions)], { epoch, seq: 20 })
+    const all = await openSession([createEditedPage("e1"), createEditedPage("e3")])
     const { controller, server } = all
     server.last().say(hello(20, "e1"))
     controller.switchVersion("a", 2)
@@ -225,24 +225,26 @@ describe("resending commands", () => {
   })
 
   test("[SO16] a refusal is shown until the command's target has changed", async () => {
-    const { controller, server } = await openSession([pageOf([user("q", "go"), running()])])
-    const refuse = (id: string) => {
+    const { controller, server } = await openSession([pageOf([user("q", "go"), createRunning()])])
+    const refuseEdit = (id: string) => {
       controller.editMessage("q", "other")
-      server.last().say(refusal("turn_running", id))
+      server.last().say(createRefusal("turn_running", id))
       expect(controller.commands.refusals.value.size).toBe(1)
     }
-    refuse("n1")
+    refuseEdit("n1")
     controller.cancelEdit("q")
     expect(controller.commands.refusals.value.size).toBe(0)
-    refuse("n2")
-    server.last().say(ops(11, 10, "a", end("completed")))
+    refuseEdit("n2")
+    server.last().say(ops(11, 10, "a", createEndOps("completed")))
     expect(controller.commands.refusals.value.size).toBe(0)
   })
 
   test("[SO16] a decision that was made elsewhere isn't an error", async () => {
-    const { controller, server } = await openSession([pageOf([user("q", "go"), ended({ segments: [waitingCall] })])])
+    const { controller, server } = await openSession([
+      pageOf([user("q", "go"), createEnded({ segments: [waitingCall] })]),
+    ])
     controller.decideApproval("a", "c1", "deny")
-    server.last().say(refusal("call_decided", "c1"))
+    server.last().say(createRefusal("call_decided", "c1"))
     expect(controller.commands.refusals.value.size).toBe(0)
     expect(controller.commands.pending.value.size).toBe(0)
   })
@@ -251,11 +253,11 @@ describe("resending commands", () => {
     "[PG19] withdrawn text disappears and returns to the composer (%s)",
     async (order) => {
       const { controller, server } = await openSession([
-        pageOf([user("q", "go"), running(), user("q2", "later", { status: "queued" })]),
+        pageOf([user("q", "go"), createRunning(), user("q2", "later", { status: "queued" })]),
       ])
       controller.withdrawMessage("q2")
-      expect(commands(server)).toEqual([{ type: "withdraw", id: "n1", message: "q2" }])
-      const gone = ops(11, 10, "q2", end("cancelled"))
+      expect(listCommands(server)).toEqual([{ type: "withdraw", id: "n1", message: "q2" }])
+      const gone = ops(11, 10, "q2", createEndOps("cancelled"))
       const ack: ServerFrame = { type: "ack", id: "n1", seq: 11 }
       for (const frame of order === "ops first" ? [gone, ack] : [ack, gone]) server.last().say(frame)
       expect(controller.store.messageIds.value).toEqual(["q", "a"])
@@ -266,10 +268,10 @@ describe("resending commands", () => {
 
   test("[PG19] another tab's withdrawal, received live or on a resume, removes the message and nothing else", async () => {
     const queued = [user("q2", "later", { status: "queued" }), user("q3", "last", { status: "queued" })]
-    const { controller, server } = await openSession([pageOf([user("q", "go"), running(), ...queued])])
+    const { controller, server } = await openSession([pageOf([user("q", "go"), createRunning(), ...queued])])
     server.last().say(messageFrame(11, 10, user("q2", "", { status: "cancelled", segments: [] })))
     server.last().say(messageFrame(12, 11, user("q9", "", { status: "cancelled", segments: [] })))
-    server.last().say(ops(13, 12, "q3", end("cancelled")))
+    server.last().say(ops(13, 12, "q3", createEndOps("cancelled")))
     expect(controller.store.messageIds.value).toEqual(["q", "a"])
     expect(controller.store.getMessageSignal("q2")).toBe(undefined)
     expect(controller.draft.text.value).toBe("")
@@ -277,14 +279,15 @@ describe("resending commands", () => {
 })
 
 describe("switching versions", () => {
-  const page = (epoch: string, answer: string) => pageOf([user("q", "go"), ended({ id: answer })], { epoch, seq: 20 })
+  const createPage = (epoch: string, answer: string) =>
+    pageOf([user("q", "go"), createEnded({ id: answer })], { epoch, seq: 20 })
 
   test("[SO12] another version is loaded at once, however fast the versions change", async () => {
     const { controller, server, requests } = await openSession([
-      page("e1", "a"),
-      page("e2", "b"),
-      page("e3", "c"),
-      page("e4", "d"),
+      createPage("e1", "a"),
+      createPage("e2", "b"),
+      createPage("e3", "c"),
+      createPage("e4", "d"),
     ])
     server.last().say(hello(20, "e1"))
     for (const [epoch, id] of [
@@ -302,7 +305,7 @@ describe("switching versions", () => {
   })
 
   test("[SO12] a server that changes its epoch every time is polled with growing delays", async () => {
-    const { server, requests, clock } = await openSession([page("e1", "a")])
+    const { server, requests, clock } = await openSession([createPage("e1", "a")])
     await settle()
     for (let i = 0; i < 6; i++) {
       server.last().say(hello(20, `x${i}`))
@@ -320,7 +323,7 @@ describe("switching versions", () => {
     const { controller, server, requests } = await openSession([
       pageOf(old.slice(6), { has_more: true, cursor: "6" }),
       pageOf(old.slice(0, 6)),
-      pageOf([ended({ id: "new" })], { epoch: "e2", seq: 20, has_more: true, cursor: "25" }),
+      pageOf([createEnded({ id: "new" })], { epoch: "e2", seq: 20, has_more: true, cursor: "25" }),
       pageOf(old.slice(2, 25), { epoch: "e2", seq: 21, has_more: true, cursor: "2" }),
     ])
     await controller.loadOlder()

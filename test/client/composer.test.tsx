@@ -8,23 +8,23 @@ import { Draft } from "../../client/session/draft.ts"
 import { MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
 import { draw, delay } from "./dom.ts"
 
-function composer(canSend = true, more: Partial<ComponentProps<typeof Composer>> = {}) {
+function renderComposer(canSend = true, more: Partial<ComponentProps<typeof Composer>> = {}) {
   const onSend = vi.fn()
   const root = draw(<Composer canSend={canSend} onSend={onSend} stop={null} draft={new Draft()} {...more} />)
   const field = root.querySelector("textarea") as HTMLTextAreaElement
   const button = root.querySelector("button") as HTMLButtonElement
-  const type = async (text: string): Promise<void> => {
+  const typeText = async (text: string): Promise<void> => {
     field.value = text
     field.dispatchEvent(new Event("input", { bubbles: true }))
     await delay()
   }
-  const press = async (key: string, more: KeyboardEventInit = {}): Promise<boolean> => {
+  const pressKey = async (key: string, more: KeyboardEventInit = {}): Promise<boolean> => {
     const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...more })
     field.dispatchEvent(event)
     await delay()
     return event.defaultPrevented
   }
-  return { onSend, field, button, root, type, press }
+  return { onSend, field, button, root, type: typeText, press: pressKey }
 }
 
 beforeAll(() => attachmentChips.load())
@@ -32,7 +32,7 @@ beforeEach(() => document.body.replaceChildren())
 
 describe("the composer", () => {
   test("[PG5] Enter sends the text as it is and empties the field", async () => {
-    const { onSend, field, type, press } = composer()
+    const { onSend, field, type, press } = renderComposer()
     await type("  hello\nthere ")
     expect(await press("Enter")).toBe(true)
     expect(onSend.mock.calls).toEqual([["  hello\nthere ", {}]])
@@ -40,7 +40,7 @@ describe("the composer", () => {
   })
 
   test("[PG5] Shift+Enter, and Enter in an input method, don't send", async () => {
-    const { onSend, type, press } = composer()
+    const { onSend, type, press } = renderComposer()
     await type("hello")
     expect(await press("Enter", { shiftKey: true })).toBe(false)
     expect(await press("Enter", { isComposing: true })).toBe(false)
@@ -49,7 +49,7 @@ describe("the composer", () => {
   })
 
   test("[PG5] text that is empty, blank or too long can't be sent", async () => {
-    const { onSend, button, root, type, press } = composer()
+    const { onSend, button, root, type, press } = renderComposer()
     expect(button.disabled).toBe(true)
     await type(" \n ")
     expect(button.disabled).toBe(true)
@@ -65,7 +65,7 @@ describe("the composer", () => {
   })
 
   test("[PG5] text can be typed while nothing can be sent", async () => {
-    const { onSend, field, type, press } = composer(false)
+    const { onSend, field, type, press } = renderComposer(false)
     await type("draft")
     await press("Enter")
     expect(onSend).not.toHaveBeenCalled()
@@ -86,7 +86,7 @@ describe("the composer", () => {
         disconnect() {}
       },
     )
-    const { field, type } = composer()
+    const { field, type } = renderComposer()
     const size = { scrollHeight: 59, clientWidth: 300 }
     for (const name of ["scrollHeight", "clientWidth"] as const) {
       Object.defineProperty(field, name, { get: () => size[name] })
@@ -104,25 +104,25 @@ describe("the composer", () => {
 
   test("[PG18] the composer has a button that stops a running answer, and a Send button as soon as there is text", async () => {
     const onStop = vi.fn()
-    const { root, type, press, onSend } = composer(true, { stop: { isRequested: false, onStop } })
-    const names = () => [...root.querySelectorAll("button")].map((one) => one.getAttribute("aria-label"))
-    expect(names()).toEqual(["Stop"])
+    const { root, type, press, onSend } = renderComposer(true, { stop: { isRequested: false, onStop } })
+    const listNames = () => [...root.querySelectorAll("button")].map((one) => one.getAttribute("aria-label"))
+    expect(listNames()).toEqual(["Stop"])
     root.querySelector("button")?.click()
     expect(onStop).toHaveBeenCalledTimes(1)
     await type("next")
-    expect(names()).toEqual(["Stop", "Send"])
+    expect(listNames()).toEqual(["Stop", "Send"])
     expect(await press("Enter")).toBe(true)
     expect(onSend).toHaveBeenCalledTimes(1)
   })
 
   test("[PG18] the composer shows at once that the answer is being stopped, not that it has stopped", () => {
-    const { root } = composer(true, { stop: { isRequested: true, onStop() {} } })
+    const { root } = renderComposer(true, { stop: { isRequested: true, onStop() {} } })
     expect(root.querySelector("[aria-live]")?.textContent?.trim()).toBe("Stopping…")
     expect(root.querySelector("button")?.getAttribute("aria-disabled")).toBe("true")
   })
 
   test("[PG18] Escape is left to the page while there is something to stop", async () => {
-    const { field, press } = composer(true, { stop: { isRequested: false, onStop() {} } })
+    const { field, press } = renderComposer(true, { stop: { isRequested: false, onStop() {} } })
     field.focus()
     expect(await press("Escape")).toBe(false)
     expect(document.activeElement).toBe(field)
@@ -130,10 +130,10 @@ describe("the composer", () => {
 
   test("[PG27] the draft is kept outside the composer, and the next composer continues it", async () => {
     const draft = new Draft()
-    const first = composer(true, { draft })
+    const first = renderComposer(true, { draft })
     await first.type("half a")
     render(null, first.root)
-    const second = composer(true, { draft })
+    const second = renderComposer(true, { draft })
     expect(second.field.value).toBe("half a")
     await second.type("half a thought")
     await second.press("Enter")
@@ -143,7 +143,7 @@ describe("the composer", () => {
 
   test("[PG19] withdrawn text is added after the current draft", async () => {
     const draft = new Draft()
-    const { field, type } = composer(true, { draft })
+    const { field, type } = renderComposer(true, { draft })
     draft.restoreText("taken back")
     await delay()
     expect(field.value).toBe("taken back")

@@ -7,7 +7,7 @@ import type { Segment } from "../../shared/protocol/segment.ts"
 import { delay } from "./dom.ts"
 import { answer, call, user } from "./sample-messages.ts"
 import { transcript } from "./render-transcript.tsx"
-import { ops } from "./wire.ts"
+import { ops } from "./fake-server.ts"
 
 beforeEach(() => document.body.replaceChildren())
 
@@ -36,14 +36,14 @@ describe("folds", () => {
     const { root, store } = transcript([answer("a", { status: "running", segments: [running] })])
     const fold = root.querySelector("details") as HTMLDetailsElement
     fold.open = true
-    const code = () => root.querySelectorAll(".data code")[1] as HTMLElement
-    const element = code()
-    expect(code().textContent).toBe('{"a":1}')
+    const findCode = () => root.querySelectorAll(".data code")[1] as HTMLElement
+    const element = findCode()
+    expect(findCode().textContent).toBe('{"a":1}')
     store.applyFrame(ops(2, 1, "a", [{ op: "text", at: 0, offset: 7, text: "\nmore" }]))
     store.applyFrame(ops(3, 2, "a", [{ op: "set", at: 0, fields: { truncated: { lines: 2500, bytes: 60_000 } } }]))
     await delay()
-    expect(code()).toBe(element)
-    expect(code().textContent).toBe('{"a":1}\nmore')
+    expect(findCode()).toBe(element)
+    expect(findCode().textContent).toBe('{"a":1}\nmore')
     expect(fold.open).toBe(true)
     expect(root.textContent).toContain(`Showing part of 2,500 lines (${formatSize(60_000)}) so far.`)
     store.applyFrame(ops(4, 3, "a", [{ op: "set", at: 0, fields: { status: "ok", result: "done" } }]))
@@ -60,7 +60,7 @@ describe("folds", () => {
     for (const name of ["scrollHeight", "clientHeight"] as const) {
       Object.defineProperty(box, name, { get: () => size[name] })
     }
-    const grow = async (offset: number) => {
+    const growText = async (offset: number) => {
       store.applyFrame(ops(offset + 1, offset, "a", [{ op: "text", at: 0, offset, text: "y" }]))
       size.scrollHeight += 100
       await delay()
@@ -70,27 +70,28 @@ describe("folds", () => {
       box.dispatchEvent(new Event("scroll"))
     }
     scrollTo(200)
-    await grow(1)
+    await growText(1)
     expect(box.scrollTop).toBe(200)
     scrollTo(500)
-    await grow(2)
+    await growText(2)
     expect(box.scrollTop).toBe(700)
   })
 
   test("[PG9] two steps of thinking with tools between them keep their places and durations", async () => {
     const { root, store } = transcript([answer("a", { status: "running", segments: [] })])
-    const done = (at: number): Segment => call({ call_id: `c${at}`, status: "ok" })
+    const createDone = (at: number): Segment => call({ call_id: `c${at}`, status: "ok" })
     store.applyFrame(ops(2, 1, "a", [{ op: "open", at: 0, segment: { type: "thinking", content: "one" } }]))
     store.applyFrame(ops(3, 2, "a", [{ op: "set", at: 0, fields: { ms: 1200 } }]))
-    store.applyFrame(ops(4, 3, "a", [{ op: "open", at: 1, segment: done(1) }]))
+    store.applyFrame(ops(4, 3, "a", [{ op: "open", at: 1, segment: createDone(1) }]))
     store.applyFrame(ops(5, 4, "a", [{ op: "open", at: 2, segment: { type: "thinking", content: "two" } }]))
     await delay()
-    const folds = () => [...root.querySelectorAll("article [data-segment]")].map((one) => one.querySelector("summary"))
-    expect(folds().map((one) => one?.textContent)).toEqual(["Thought for 1.2 s", "probe_asknowDone", "Thinking…"])
+    const listFolds = () =>
+      [...root.querySelectorAll("article [data-segment]")].map((one) => one.querySelector("summary"))
+    expect(listFolds().map((one) => one?.textContent)).toEqual(["Thought for 1.2 s", "probe_asknowDone", "Thinking…"])
     store.applyFrame(ops(6, 5, "a", [{ op: "set", at: 2, fields: { ms: 14_000 } }]))
-    store.applyFrame(ops(7, 6, "a", [{ op: "open", at: 3, segment: done(2) }]))
+    store.applyFrame(ops(7, 6, "a", [{ op: "open", at: 3, segment: createDone(2) }]))
     await delay()
-    expect(folds()[2]?.textContent).toBe("Thought for 14 s")
+    expect(listFolds()[2]?.textContent).toBe("Thought for 14 s")
     expect(root.querySelectorAll("details[open]")).toHaveLength(0)
   })
 })

@@ -10,7 +10,7 @@ import { UnfinishedImports } from "../../client/files/unfinished-imports.ts"
 import { SessionList } from "../../client/session/session-list.ts"
 import { MAX_IMPORT_BYTES, MAX_IMPORT_PARTS } from "../../shared/limits.ts"
 import { pageOf, setUp, user } from "./open-session.ts"
-import { settle } from "./wire.ts"
+import { settle } from "./fake-server.ts"
 import { describeImportKind, importText } from "../../client/words/import-text.ts"
 
 const answered = (value: object, status = 200): SendFileResult => ({ status, text: JSON.stringify(value) })

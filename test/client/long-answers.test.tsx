@@ -14,12 +14,12 @@ import { assertProperty } from "../support/seeded.ts"
 import { delay, draw } from "./dom.ts"
 import { transcript } from "./render-transcript.tsx"
 import { answer, call, text, user } from "./sample-messages.ts"
-import { ops } from "./wire.ts"
+import { ops } from "./fake-server.ts"
 
 const MB = 1_000_000
-const repeat = (part: string): string => part.repeat(Math.ceil(MB / part.length)).slice(0, MB)
+const repeatToMegabyte = (part: string): string => part.repeat(Math.ceil(MB / part.length)).slice(0, MB)
 /** Has a long timeout, because a simulated DOM is slow with text of this size. */
-const until = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 30_000 })
+const waitUntil = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 30_000 })
 const showMoreIn = (root: HTMLElement) => root.querySelector<HTMLButtonElement>(".show-more")
 
 beforeEach(async () => {
@@ -31,40 +31,40 @@ beforeEach(async () => {
 /** Returns how many elements each slice added, until nothing more is rendered. */
 async function countSlices(root: HTMLElement): Promise<readonly number[]> {
   const counts: number[] = []
-  const count = (): number => root.querySelectorAll("*").length
-  counts.push(count())
-  const observer = new MutationObserver(() => counts.push(count()))
+  const countNodes = (): number => root.querySelectorAll("*").length
+  counts.push(countNodes())
+  const observer = new MutationObserver(() => counts.push(countNodes()))
   observer.observe(root, { childList: true, subtree: true, characterData: true })
-  await until(() => expect(showMoreIn(root)).not.toBe(null))
+  await waitUntil(() => expect(showMoreIn(root)).not.toBe(null))
   observer.disconnect()
   return counts.map((total, at) => total - (counts[at - 1] ?? 0))
 }
 
 const HOSTILE: readonly (readonly [string, string])[] = [
-  ["paragraphs", repeat("a\n\n")],
-  ["lines", repeat("a\n")],
-  ["lists", repeat("- a\n")],
-  ["numbered lists", repeat("1. a\n")],
-  ["nested lists", repeat(Array.from({ length: 20 }, (_, at) => `${"  ".repeat(at)}- a\n`).join(""))],
-  ["lists in a line", repeat(`${"- ".repeat(40)}a\n`)],
-  ["starred lists in a line", repeat(`${"* ".repeat(40)}a\n`)],
-  ["numbered lists in a line", repeat(`${"1. ".repeat(30)}a\n`)],
-  ["lists after tabs", repeat(`${"-\t".repeat(20)}a\n`)],
-  ["lists in quotes", repeat(`${"> - ".repeat(20)}a\n`)],
-  ["tables", repeat("|a|b|\n|-|-|\n|c|d|\n\n")],
-  ["one table", `|a|b|\n|-|-|\n${repeat("|**x**|`y`|\n")}`],
-  ["fences", repeat("```\na\n```\n")],
-  ["open fences", repeat("```\n")],
-  ["headings", repeat("# a\n")],
-  ["emphasis", repeat("*a* **b**\n\n")],
-  ["links", repeat("[a](https://e.x)\n\n")],
-  ["images", repeat("![a](https://e.x/a.png)\n\n")],
-  ["quotes", repeat("> a\n\n")],
-  ["deep quotes", repeat("> ")],
-  ["raw tags", repeat("<b>a</b>\n\n")],
-  ["combining marks", `a${repeat("\u0301")}`],
-  ["replacement characters", repeat("\ufffd")],
-  ["one word", repeat("a")],
+  ["paragraphs", repeatToMegabyte("a\n\n")],
+  ["lines", repeatToMegabyte("a\n")],
+  ["lists", repeatToMegabyte("- a\n")],
+  ["numbered lists", repeatToMegabyte("1. a\n")],
+  ["nested lists", repeatToMegabyte(Array.from({ length: 20 }, (_, at) => `${"  ".repeat(at)}- a\n`).join(""))],
+  ["lists in a line", repeatToMegabyte(`${"- ".repeat(40)}a\n`)],
+  ["starred lists in a line", repeatToMegabyte(`${"* ".repeat(40)}a\n`)],
+  ["numbered lists in a line", repeatToMegabyte(`${"1. ".repeat(30)}a\n`)],
+  ["lists after tabs", repeatToMegabyte(`${"-\t".repeat(20)}a\n`)],
+  ["lists in quotes", repeatToMegabyte(`${"> - ".repeat(20)}a\n`)],
+  ["tables", repeatToMegabyte("|a|b|\n|-|-|\n|c|d|\n\n")],
+  ["one table", `|a|b|\n|-|-|\n${repeatToMegabyte("|**x**|`y`|\n")}`],
+  ["fences", repeatToMegabyte("```\na\n```\n")],
+  ["open fences", repeatToMegabyte("```\n")],
+  ["headings", repeatToMegabyte("# a\n")],
+  ["emphasis", repeatToMegabyte("*a* **b**\n\n")],
+  ["links", repeatToMegabyte("[a](https://e.x)\n\n")],
+  ["images", repeatToMegabyte("![a](https://e.x/a.png)\n\n")],
+  ["quotes", repeatToMegabyte("> a\n\n")],
+  ["deep quotes", repeatToMegabyte("> ")],
+  ["raw tags", repeatToMegabyte("<b>a</b>\n\n")],
+  ["combining marks", `a${repeatToMegabyte("\u0301")}`],
+  ["replacement characters", repeatToMegabyte("\ufffd")],
+  ["one word", repeatToMegabyte("a")],
 ]
 
 /** Maximum number of elements that one slice may add. In ordinary prose, a slice of this cost has about 500. */
@@ -94,38 +94,38 @@ describe("parts and slices", () => {
   test("[PF1] the button shows the next part, and disappears with the last; the view stops following", async () => {
     const content = `${"prose".repeat(15)}\n\n`.repeat(Math.ceil((1.4 * PART_COST) / 139))
     const { root, scrollAnchor } = transcript([answer("a", { segments: [text(content)] })])
-    await until(() => expect(showMoreIn(root)).not.toBe(null))
+    await waitUntil(() => expect(showMoreIn(root)).not.toBe(null))
     expect(scrollAnchor.isFollowing.value).toBe(true)
     const first = root.querySelectorAll(".prose > p").length
     showMoreIn(root)?.click()
     expect(scrollAnchor.isFollowing.value).toBe(false)
-    await until(() => expect(root.querySelectorAll(".prose > p").length).toBeGreaterThan(1.3 * first))
-    await until(() => expect(root.querySelector(".prose")?.textContent).toBe(content.replaceAll("\n\n", "")))
+    await waitUntil(() => expect(root.querySelectorAll(".prose > p").length).toBeGreaterThan(1.3 * first))
+    await waitUntil(() => expect(root.querySelector(".prose")?.textContent).toBe(content.replaceAll("\n\n", "")))
     expect(showMoreIn(root)).toBe(null)
   }, 60_000)
 
   test("[PF2] the elements are the same, however the text arrived", async () => {
     const content = prose.repeat(150)
     const whole = draw(<Markdown text={content} />) as HTMLDivElement
-    await until(() => expect(whole.querySelectorAll("table")).toHaveLength(150))
+    await waitUntil(() => expect(whole.querySelectorAll("table")).toHaveLength(150))
     const grown = draw(<Markdown text="" />) as HTMLDivElement
     for (let at = 0; at < content.length; at += 2_999) draw(<Markdown text={content.slice(0, at)} />, grown)
     draw(<Markdown text={content} />, grown)
-    await until(() => expect(grown.innerHTML).toBe(whole.innerHTML))
+    await waitUntil(() => expect(grown.innerHTML).toBe(whole.innerHTML))
   }, 30_000)
 
   test("[PF2] texts that are first drawn in one task share a budget; each shows its beginning, and all become complete", async () => {
     const long = `${"prose".repeat(20)}\n\n`.repeat(120)
     const { root } = transcript(Array.from({ length: 24 }, (_, at) => answer(`a${at}`, { segments: [text(long)] })))
-    const sizes = () => [...root.querySelectorAll(".prose")].map((one) => one.textContent?.length ?? 0)
-    expect(Math.min(...sizes())).toBeGreaterThan(1_000)
-    expect(sizes().reduce((sum, size) => sum + size)).toBeLessThan(FIRST_TASK_COST + 24 * MIN_FIRST_COST)
-    await until(() => expect(Math.min(...sizes())).toBe(Math.max(...sizes())))
-    expect(sizes()[0]).toBe(long.replaceAll("\n", "").length)
+    const listSizes = () => [...root.querySelectorAll(".prose")].map((one) => one.textContent?.length ?? 0)
+    expect(Math.min(...listSizes())).toBeGreaterThan(1_000)
+    expect(listSizes().reduce((sum, size) => sum + size)).toBeLessThan(FIRST_TASK_COST + 24 * MIN_FIRST_COST)
+    await waitUntil(() => expect(Math.min(...listSizes())).toBe(Math.max(...listSizes())))
+    expect(listSizes()[0]).toBe(long.replaceAll("\n", "").length)
   })
 
   test("[PF4] text beyond the part isn't read, and an unchanged part isn't drawn again", async () => {
-    const content = repeat("a\n\n")
+    const content = repeatToMegabyte("a\n\n")
     let lastRead = 0
     let reads = 0
     const readUnit = (at: number): number => {
@@ -139,7 +139,7 @@ describe("parts and slices", () => {
     // The code unit before a line ending is read twice.
     expect(reads).toBeLessThanOrEqual(2 * (end + 1))
     const root = draw(<Markdown text={content} />) as HTMLDivElement
-    await until(() => expect(showMoreIn(root)).not.toBe(null))
+    await waitUntil(() => expect(showMoreIn(root)).not.toBe(null))
     const changes = vi.fn()
     const observer = new MutationObserver(changes)
     observer.observe(root.querySelector(".prose") as Element, { childList: true, subtree: true, characterData: true })
@@ -169,17 +169,17 @@ describe("parts and slices", () => {
   test("[PF6] an answer of many segments is drawn in slices, and in parts", async () => {
     const segments: readonly Segment[] = Array.from({ length: PART_ITEMS + 20 }, (_, at) => text(`part ${at}`))
     const { root } = transcript([answer("a", { segments })])
-    const count = (): number => root.querySelectorAll("[data-segment]").length
-    expect(count()).toBe(SLICE_ITEMS)
-    await until(() => expect(showMoreIn(root)?.textContent).toBe("Show more (20 more parts)"))
-    expect(count()).toBe(PART_ITEMS)
+    const countNodes = (): number => root.querySelectorAll("[data-segment]").length
+    expect(countNodes()).toBe(SLICE_ITEMS)
+    await waitUntil(() => expect(showMoreIn(root)?.textContent).toBe("Show more (20 more parts)"))
+    expect(countNodes()).toBe(PART_ITEMS)
     showMoreIn(root)?.click()
-    await until(() => expect(count()).toBe(PART_ITEMS + 20))
+    await waitUntil(() => expect(countNodes()).toBe(PART_ITEMS + 20))
     expect(showMoreIn(root)).toBe(null)
   }, 30_000)
 
   test("[PF7] the spoken text of a long answer is the text of its beginning", () => {
-    expect(markdownToText(repeat("word ")).length).toBeLessThanOrEqual(SLICE_COST)
+    expect(markdownToText(repeatToMegabyte("word ")).length).toBeLessThanOrEqual(SLICE_COST)
   })
 })
 
@@ -215,7 +215,7 @@ describe("long runs", () => {
 })
 
 describe("a fault in drawing", () => {
-  const broken = (type: string, more: object = {}): Segment =>
+  const createBrokenSegment = (type: string, more: object = {}): Segment =>
     Object.defineProperty({ type, ...more }, type === "rich" ? "payload" : "content", {
       enumerable: true,
       get() {
@@ -227,8 +227,8 @@ describe("a fault in drawing", () => {
     const log = vi.spyOn(console, "error").mockImplementation(() => {})
     const segments = [
       text("before"),
-      broken("text"),
-      broken("rich", { tag: "weather_1", synthesis: "It is **wet**." }),
+      createBrokenSegment("text"),
+      createBrokenSegment("rich", { tag: "weather_1", synthesis: "It is **wet**." }),
       Object.defineProperty(call({ name: "ledger", result: `total ${"9".repeat(40_000)}` }), "args", {
         get() {
           throw new Error("injected")
@@ -270,7 +270,7 @@ describe("a fault in drawing", () => {
     expect(root.querySelectorAll("article")).toHaveLength(3)
     Object.defineProperty(faulty, "summary", { value: undefined, configurable: true, enumerable: true })
     store.applyFrame(ops(2, 1, "a", [{ op: "text", at: 0, offset: 3, text: " two" }]))
-    await until(() => expect(root.querySelector("article[data-id=a]")?.textContent).toContain("one two"))
+    await waitUntil(() => expect(root.querySelector("article[data-id=a]")?.textContent).toContain("one two"))
     log.mockRestore()
   })
 })

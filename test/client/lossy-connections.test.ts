@@ -11,7 +11,7 @@ import { toCanonicalJson } from "../../shared/json.ts"
 import type { HistoryPage } from "../../shared/protocol/http-body.ts"
 import { LossyServer } from "./lossy-server.ts"
 import { createMemoryStorage, createStubApi } from "./open-session.ts"
-import { createClock, settle } from "./wire.ts"
+import { createClock, settle } from "./fake-server.ts"
 
 /** As in test/support/seeded.ts, which can't be used here because its `hold` doesn't await promises. */
 const SEED = Number(process.env["FC_SEED"] ?? 586_031)
@@ -114,19 +114,19 @@ function forEachConnection(server: LossyServer, act: (connection: LossyServer["c
   for (const connection of server.connections.slice(-2)) act(connection)
 }
 
-const shown = (controller: SessionController) =>
+const listShown = (controller: SessionController) =>
   controller.store.messageIds.value.map((id) => controller.store.getMessageSignal(id)?.value)
 
 /** Expects the text of each message on the page to be a prefix of the server's. */
 function expectPrefix({ controller, server }: Setup): void {
-  for (const message of shown(controller)) {
+  for (const message of listShown(controller)) {
     const [mine, theirs] = [message?.segments[0], server.messages.find(({ id }) => id === message?.id)?.segments[0]]
     if (mine?.type === "text" && theirs?.type === "text") expect(theirs.content.startsWith(mine.content)).toBe(true)
   }
 }
 
 /** Restores all connections and advances the clock. */
-async function heal(setup: Setup): Promise<void> {
+async function healConnections(setup: Setup): Promise<void> {
   for (let round = 0; round < 60; round++) {
     for (const connection of setup.server.connections) setup.server.open(connection)
     for (const connection of setup.server.connections) setup.server.moveUp(connection)
@@ -159,9 +159,9 @@ describe("a session on lossy connections", () => {
         await settle()
         expectPrefix(setup)
       }
-      await heal(setup)
+      await healConnections(setup)
       const { controller, server, sentTexts } = setup
-      expect(shown(controller).map(toCanonicalJson)).toEqual(server.messages.map(toCanonicalJson))
+      expect(listShown(controller).map(toCanonicalJson)).toEqual(server.messages.map(toCanonicalJson))
       expect(server.messages.flatMap(({ role, content }) => (role === "user" ? [content] : []))).toEqual(sentTexts)
       expect(controller.outbox.entries.value).toEqual([])
       expect(controller.commands.pending.value.size).toBe(0)

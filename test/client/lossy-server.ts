@@ -12,7 +12,7 @@ import type { ServerFrame, WireMessage } from "../../shared/protocol/server-fram
 import { parseJson } from "../../shared/json.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import type { WebSocketLike, WebSocketEvents } from "../../client/net/socket-link.ts"
-import { wireMessage } from "./wire.ts"
+import { wireMessage } from "./fake-server.ts"
 
 interface Connection {
   readonly events: WebSocketEvents

@@ -239,9 +239,9 @@ const PARTS =
   "-·[·]·a\\n |a|b\\n|:-\\n ~~~\\n a\\n===\\n <span·id='weather_1'> a\\n\\n"
 
 describe("hostile text", () => {
-  const kb100 = (part: string): string => part.repeat(Math.ceil(100_000 / part.length))
+  const repeatTo100Kb = (part: string): string => part.repeat(Math.ceil(100_000 / part.length))
   const cases: readonly (readonly [string, string])[] = [
-    ...PARTS.split(" ").map((part) => [part, kb100(JSON.parse(`"${part}"`).replaceAll("·", " "))] as const),
+    ...PARTS.split(" ").map((part) => [part, repeatTo100Kb(JSON.parse(`"${part}"`).replaceAll("·", " "))] as const),
     ["strong around strong", `${"**".repeat(25_000)}a${"**".repeat(25_000)}`],
     ["links in links", `${"[".repeat(50_000)}a${"](b)".repeat(12_500)}`],
     ["a wide table", `|${"a|".repeat(25_000)}\n|${"-|".repeat(25_000)}\n|${"b|".repeat(25_000)}`],
@@ -252,7 +252,7 @@ describe("hostile text", () => {
     ["numbers 5,000 deep", `${"1. ".repeat(5_000)}a`],
     ["ticks ever longer", Array.from({ length: 440 }, (_, at) => "`".repeat(at + 1)).join(" ")],
     ["definitions", Array.from({ length: 4_000 }, (_, at) => `[d${at}]: https://example.com/${at}`).join("\n")],
-    ["entities", kb100("&amp;&#60;")],
+    ["entities", repeatTo100Kb("&amp;&#60;")],
   ]
 
   test.each(cases)("[MD8] 100 KB of %j neither blocks nor overflows, and loses no character", (_name, text) => {

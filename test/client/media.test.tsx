@@ -13,11 +13,11 @@ import { waitForElement, delay, until } from "./dom.ts"
 import { answer, text } from "./sample-messages.ts"
 import { transcript } from "./render-transcript.tsx"
 
-const srcs = (root: Element) => [...root.querySelectorAll("img")].map((one) => one.getAttribute("src"))
+const listSources = (root: Element) => [...root.querySelectorAll("img")].map((one) => one.getAttribute("src"))
 
 const imageSegment = (url: string, label = "a chart"): Segment => ({ type: "media", url, kind: "image", label })
 const REMOTE = "https://example.com/cat.png"
-const canvas = (url: string): Segment => ({
+const createCanvas = (url: string): Segment => ({
   type: "canvas",
   preview: { kind: "canvas", surface: "assistant_message", render: "url", url, title: "Plan", preferredHeight: 200 },
 })
@@ -81,11 +81,11 @@ describe("images", () => {
     const { root, actions, link } = transcript([
       answer("a", { segments: [imageSegment("/media/x"), imageSegment("/media/y")] }),
     ])
-    await until(() => expect(srcs(root)).toHaveLength(2))
+    await until(() => expect(listSources(root)).toHaveLength(2))
     const [first] = root.querySelectorAll("img")
     first?.dispatchEvent(new Event("error"))
     await until(() => expect(root.querySelector("img")).not.toBe(first))
-    await until(() => expect(srcs(root)).toHaveLength(2))
+    await until(() => expect(listSources(root)).toHaveLength(2))
     root.querySelector("img")?.dispatchEvent(new Event("error"))
     expect((await waitForElement(root, ".gate")).textContent).toBe("a chart Couldn't load.Try again")
     link.value = "waiting"
@@ -93,7 +93,7 @@ describe("images", () => {
     root.querySelector("img")?.dispatchEvent(new Event("error"))
     await until(() => expect(root.querySelectorAll(".gate")).toHaveLength(2))
     link.value = "live"
-    await until(() => expect(srcs(root)).toHaveLength(2))
+    await until(() => expect(listSources(root)).toHaveLength(2))
     expect(root.querySelectorAll(".gate")).toHaveLength(0)
   })
 
@@ -108,7 +108,7 @@ describe("images", () => {
     expect(gates).toEqual(Array(2).fill("a cat Image from example.comLoad"))
     root.querySelector<HTMLButtonElement>(".gate button")?.click()
     // The click applies to the URL, wherever that is shown.
-    await until(() => expect(srcs(root)).toEqual(Array(2).fill(`${REMOTE}?token=t`)))
+    await until(() => expect(listSources(root)).toEqual(Array(2).fill(`${REMOTE}?token=t`)))
     expect(root.querySelectorAll(".gate")).toHaveLength(0)
     expect(actions.signUrls.mock.calls).toEqual([[[REMOTE]]])
     // It also applies in another transcript of this page, but to no other URL.
@@ -128,7 +128,7 @@ describe("images", () => {
     await delay()
     expect(root.querySelectorAll("img")).toHaveLength(0)
     settings.value = { media_hosts: ["example.com"], embed_origins: [] }
-    await until(() => expect(srcs(root)).toEqual([`${REMOTE}?token=t`]))
+    await until(() => expect(listSources(root)).toEqual([`${REMOTE}?token=t`]))
   })
 
   test("[PG63] for refused media, the server's error text is shown, with a link", async () => {
@@ -174,7 +174,7 @@ describe("images", () => {
         ],
       }),
     ])
-    await until(() => expect(srcs(root)).toEqual(["/media/x?token=t"]))
+    await until(() => expect(listSources(root)).toEqual(["/media/x?token=t"]))
     expect(actions.signUrls.mock.calls).toEqual([[["/media/x"]]])
     expect(root.querySelector("a.picture")?.textContent).toBe("http example.com")
   })
@@ -184,40 +184,43 @@ describe("images", () => {
       answer("a", { segments: [imageSegment("/media/x", "one"), imageSegment("/media/y", "two")] }),
       answer("b", { segments: [imageSegment("/media/z", "another")] }),
     ])
-    await until(() => expect(srcs(root)).toHaveLength(3))
+    await until(() => expect(listSources(root)).toHaveLength(3))
     const frame = [...root.querySelectorAll<HTMLElement>(".frame")][1]
     frame?.focus()
     frame?.click()
-    const box = (): HTMLElement | null => root.querySelector("dialog.lightbox")
-    await until(() => expect(box()?.querySelector("header p")?.textContent).toBe("two 2 of 2"))
-    const press = async (key: string): Promise<boolean> => {
+    const findLightbox = (): HTMLElement | null => root.querySelector("dialog.lightbox")
+    await until(() => expect(findLightbox()?.querySelector("header p")?.textContent).toBe("two 2 of 2"))
+    const pressKey = async (key: string): Promise<boolean> => {
       const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true })
-      box()?.dispatchEvent(event)
+      findLightbox()?.dispatchEvent(event)
       await delay()
       return event.defaultPrevented
     }
-    await press("ArrowLeft")
-    await until(() => expect(box()?.querySelector(".stage img")?.getAttribute("src")).toBe("/media/x?token=t"))
-    await press("ArrowLeft")
-    expect(box()?.querySelector("header p")?.textContent).toBe("one 1 of 2")
+    await pressKey("ArrowLeft")
+    await until(() => expect(findLightbox()?.querySelector(".stage img")?.getAttribute("src")).toBe("/media/x?token=t"))
+    await pressKey("ArrowLeft")
+    expect(findLightbox()?.querySelector("header p")?.textContent).toBe("one 1 of 2")
     // The URL has expired since the image was loaded.
     const old = actions.signUrls.mock.calls.length
-    box()?.querySelector(".stage img")?.dispatchEvent(new Event("error"))
+    findLightbox()?.querySelector(".stage img")?.dispatchEvent(new Event("error"))
     await until(() =>
-      expect([actions.signUrls.mock.calls.length, box()?.querySelectorAll(".stage img").length]).toEqual([old + 1, 1]),
+      expect([actions.signUrls.mock.calls.length, findLightbox()?.querySelectorAll(".stage img").length]).toEqual([
+        old + 1,
+        1,
+      ]),
     )
     await until(() => {
-      box()?.querySelector(".stage img")?.dispatchEvent(new Event("error"))
-      expect(box()?.querySelector(".stage")?.textContent).toBe("Couldn't load.")
+      findLightbox()?.querySelector(".stage img")?.dispatchEvent(new Event("error"))
+      expect(findLightbox()?.querySelector(".stage")?.textContent).toBe("Couldn't load.")
     })
-    expect(await press("Escape")).toBe(true)
-    await until(() => expect(box()).toBe(null))
+    expect(await pressKey("Escape")).toBe(true)
+    await until(() => expect(findLightbox()).toBe(null))
     expect(document.activeElement).toBe(frame)
   })
 
   test("[PG57] if the viewer's code can't be loaded, the image opens in a new tab", async () => {
     const { root } = transcript([answer("a", { segments: [imageSegment("/media/x", "one")] })])
-    await until(() => expect(srcs(root)).toHaveLength(1))
+    await until(() => expect(listSources(root)).toHaveLength(1))
     const loading = vi.spyOn(lightboxModule, "load").mockResolvedValue(false)
     const opening = vi.spyOn(window, "open").mockReturnValue(null)
     root.querySelector<HTMLElement>(".frame")?.click()
@@ -230,10 +233,10 @@ describe("images", () => {
 })
 
 describe("audio", () => {
-  const audio = (): HTMLMediaElement => Object.assign(document.createElement("audio"), { pause: vi.fn() })
+  const createAudio = (): HTMLMediaElement => Object.assign(document.createElement("audio"), { pause: vi.fn() })
 
   test("[PG58] only one element plays at a time, and stopping it a second time does nothing", () => {
-    const [first, second] = [audio(), audio()]
+    const [first, second] = [createAudio(), createAudio()]
     trackPlay(first)
     trackPlay(second)
     expect(first.pause).toHaveBeenCalledTimes(1)
@@ -250,7 +253,7 @@ describe("audio", () => {
     expect(sound.getAttribute("src")).toBe("/media/s?token=t")
     expect(root.querySelector("fieldset")?.getAttribute("aria-label")).toBe("Voice note: note.wav")
     const range = root.querySelector("input[type=range]") as HTMLInputElement
-    const forward = (): void => {
+    const seekForward = (): void => {
       range.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true, cancelable: true }))
     }
     // A recording may not declare its length until it has been played.
@@ -258,12 +261,12 @@ describe("audio", () => {
     Object.defineProperty(sound, "duration", { get: () => duration })
     sound.dispatchEvent(new Event("durationchange"))
     await until(() => expect(root.querySelector(".time")?.textContent).toBe(""))
-    forward()
+    seekForward()
     await until(() => expect([sound.currentTime, range.getAttribute("aria-valuetext")]).toEqual([5, "0:05"]))
     duration = 75
     sound.dispatchEvent(new Event("durationchange"))
     await until(() => expect(range.getAttribute("aria-valuetext")).toBe("0:05 of 1:15"))
-    forward()
+    seekForward()
     await until(() => expect(root.querySelector(".time")?.textContent).toBe("0:10 / 1:15"))
     expect([sound.currentTime, range.getAttribute("aria-valuetext")]).toEqual([10, "0:10 of 1:15"])
   })
@@ -298,7 +301,7 @@ describe("audio", () => {
 describe("media descriptions", () => {
   test("[PG61] announcements and copies contain the kind and the label", () => {
     const voice: Segment = { type: "media", url: "/media/v", kind: "audio", label: "hello", voice: true }
-    const segments = [text("Look."), imageSegment("/media/x"), voice, canvas("/canvas/documents/d/index.html")]
+    const segments = [text("Look."), imageSegment("/media/x"), voice, createCanvas("/canvas/documents/d/index.html")]
     expect(segmentsToSpokenText(segments)).toBe("Look. Image: a chart. Voice note: hello. Document: Plan.")
     expect(segmentsToCopyText(segments)).toBe("Look.\n\n[Image: a chart]\n\n[Voice note: hello]\n\n[Document: Plan]")
   })

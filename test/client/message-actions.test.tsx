@@ -10,15 +10,15 @@ import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { delay, until, waitForElement } from "./dom.ts"
 import { answer, call, text, user } from "./sample-messages.ts"
 import { transcript } from "./render-transcript.tsx"
-import { messageFrame, ops, wireMessage } from "./wire.ts"
+import { messageFrame, ops, wireMessage } from "./fake-server.ts"
 
 const buttonsIn = (root: ParentNode) =>
   [...root.querySelectorAll("button")].map((one) => one.getAttribute("aria-label") ?? one.textContent)
-const button = (root: ParentNode, name: string) =>
+const findButton = (root: ParentNode, name: string) =>
   [...root.querySelectorAll("button")].find(
     (one) => (one.getAttribute("aria-label") ?? one.textContent) === name,
   ) as HTMLButtonElement
-const press = (target: Element, key: string, more: KeyboardEventInit = {}) => {
+const pressKey = (target: Element, key: string, more: KeyboardEventInit = {}) => {
   const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...more })
   target.dispatchEvent(event)
   return event
@@ -30,10 +30,10 @@ beforeAll(() => messageEditor.load())
 beforeEach(() => document.body.replaceChildren())
 
 describe("a call that needs approval", () => {
-  const waiting = () => transcript([user("q", "go"), answer("a", { status: "waiting", segments: [call()] })])
+  const renderWaiting = () => transcript([user("q", "go"), answer("a", { status: "waiting", segments: [call()] })])
 
   test("[PG20] shows its arguments unfolded, and asks the user to approve it", () => {
-    const { root, log } = waiting()
+    const { root, log } = renderWaiting()
     expect(root.querySelector("details")?.open).toBe(true)
     expect(root.querySelector(".data")?.textContent).toContain('"text": "now"')
     expect(buttonsIn(root.querySelector("[data-segment=tool]") as Element)).toEqual(["Allow", "Deny"])
@@ -43,14 +43,14 @@ describe("a call that needs approval", () => {
   })
 
   test("[PG20] a decision is sent once, and is shown as pending until the server's state arrives", async () => {
-    const { root, actions, commands, store } = waiting()
-    button(root, "Deny").click()
+    const { root, actions, commands, store } = renderWaiting()
+    findButton(root, "Deny").click()
     expect(actions.decideApproval.mock.calls).toEqual([["a", "c1", "deny"]])
     expect(document.activeElement?.localName).toBe("summary")
     commands.sendCommand("a", { type: "approve", call_id: "c1", decision: "deny" })
     await delay()
     expect(buttonsIn(root.querySelector(".ask") as Element)).toEqual(["Allow", "Denying…"])
-    button(root, "Allow").click()
+    findButton(root, "Allow").click()
     expect(actions.decideApproval).toHaveBeenCalledTimes(1)
     const error = { code: "denied", message: "The call was not allowed." }
     store.applyFrame(ops(2, 1, "a", [{ op: "set", at: 0, fields: { status: "failed", approval: "denied", error } }]))
@@ -64,7 +64,7 @@ describe("a call that needs approval", () => {
     const allowed = transcript([answer("a", { segments: [call({ status: "ok", approval: "allowed" })] })])
     expect(allowed.root.querySelector(".verdict")?.textContent).toBe("Allowed")
     expect(allowed.root.querySelector(".badge")?.textContent).toBe("Done")
-    const { root, commands } = waiting()
+    const { root, commands } = renderWaiting()
     commands.sendCommand("a", { type: "approve", call_id: "c1", decision: "allow" })
     commands.refuseCommand("c1", "call_unknown", "We couldn't find that tool call.")
     await delay()
@@ -74,7 +74,7 @@ describe("a call that needs approval", () => {
 })
 
 describe("retry, continue, regenerate", () => {
-  const ended = (status: WireMessage["status"], more: Partial<WireMessage> = {}) =>
+  const renderEnded = (status: WireMessage["status"], more: Partial<WireMessage> = {}) =>
     transcript([user("q", "go"), answer("a", { status, ...more })])
 
   test.each([
@@ -82,15 +82,15 @@ describe("retry, continue, regenerate", () => {
     ["interrupted", "Continue", "retry"],
     ["cancelled", "Regenerate", "regenerate"],
   ] as const)("[PG21] an answer that %s offers %s", async (status, name, action) => {
-    const { root, actions, commands } = ended(status)
+    const { root, actions, commands } = renderEnded(status)
     const before = focusRequests.value
-    button(root, name).click()
+    findButton(root, name).click()
     expect(actions[`${action}Answer` as const].mock.calls).toEqual([["a"]])
     expect(focusRequests.value).toBe(before + 1)
     commands.sendCommand("a", { type: action, id: "n", message: "a" })
     await delay()
-    expect(button(root, name).getAttribute("aria-disabled")).toBe("true")
-    button(root, name).click()
+    expect(findButton(root, name).getAttribute("aria-disabled")).toBe("true")
+    findButton(root, name).click()
     expect(actions[`${action}Answer` as const]).toHaveBeenCalledTimes(1)
     commands.refuseCommand("n", "turn_running", "A response is in progress. Stop it first.")
     await delay()
@@ -100,14 +100,14 @@ describe("retry, continue, regenerate", () => {
   test.each(["completed", "failed", "interrupted", "cancelled"] as const)(
     "[PG21] an external answer that %s can't be requested again",
     (status) => {
-      const { root } = ended(status, { mode: "external" })
+      const { root } = renderEnded(status, { mode: "external" })
       const names = buttonsIn(root.querySelector("article[data-id=a]") as Element)
       expect(names.filter((name) => /again|Continue|Regenerate/.test(name ?? ""))).toEqual([])
     },
   )
 
   test("[PG21] a stopped answer without content is only a note and a button", () => {
-    const { root } = ended("cancelled", { segments: [] })
+    const { root } = renderEnded("cancelled", { segments: [] })
     const article = root.querySelector("article[data-id=a]") as Element
     expect(article.textContent).toBe("You stopped this response. Regenerate")
     expect(buttonsIn(article)).toEqual(["Regenerate"])
@@ -121,17 +121,15 @@ describe("retry, continue, regenerate", () => {
       ["Copy", "Reply", "Regenerate"],
     ])
     expect(root.querySelector("[data-id=b] .acts")?.hasAttribute("data-last")).toBe(true)
-    button(root, "Regenerate").click()
+    findButton(root, "Regenerate").click()
     expect(actions.regenerateAnswer.mock.calls).toEqual([["b"]])
     store.applyFrame(messageFrame(2, 1, user("q3", "and?", { timestamp: "2026-05-02T14:00:01.000Z" })))
     store.applyFrame(messageFrame(3, 2, wireMessage("c", { exchange_id: "q3", timestamp: "2026-05-02T14:00:01.000Z" })))
     await delay()
     expect(buttonNames()).toEqual([["Copy", "Reply"], ["Copy", "Reply"], []])
-    expect([...root.querySelectorAll("[data-way=edit]")].map((one) => one.getAttribute("aria-disabled"))).toEqual([
-      "true",
-      "true",
-      "true",
-    ])
+    expect([...root.querySelectorAll("[data-focus-key=edit]")].map((one) => one.getAttribute("aria-disabled"))).toEqual(
+      ["true", "true", "true"],
+    )
   })
 
   test("[PG21] an answer is copied as Markdown, without thinking and tools", async () => {
@@ -145,7 +143,7 @@ describe("retry, continue, regenerate", () => {
     ] as Segment[]
     expect(segmentsToCopyText(segments)).toBe("An **Array<T>**\n\nand wind")
     const { root } = transcript([answer("a", { segments })])
-    button(root, "Copy").click()
+    findButton(root, "Copy").click()
     await delay()
     expect(writeText.mock.calls).toEqual([["An **Array<T>**\n\nand wind"]])
     expect(buttonsIn(root)).toContain("Copied")
@@ -162,7 +160,7 @@ describe("queued messages", () => {
     const article = root.querySelector("article[data-id=q2]") as Element
     expect(article.querySelector(".note")?.textContent).toBe("Queued Cancel")
     expect(buttonsIn(article)).toEqual(["Cancel"])
-    button(article, "Cancel").click()
+    findButton(article, "Cancel").click()
     expect(actions.withdrawMessage.mock.calls).toEqual([["q2"]])
     commands.sendCommand("q2", { type: "withdraw", id: "n", message: "q2" })
     await delay()
@@ -174,17 +172,17 @@ describe("queued messages", () => {
 })
 
 describe("editing a message", () => {
-  async function editing() {
+  async function openEditor() {
     const all = transcript([user("q", "old text"), answer("a")])
-    button(all.root, "Edit").click()
+    findButton(all.root, "Edit").click()
     await delay()
     const field = all.root.querySelector("textarea") as HTMLTextAreaElement
-    const type = async (value: string) => {
+    const typeText = async (value: string) => {
       field.value = value
       field.dispatchEvent(new Event("input", { bubbles: true }))
       await delay()
     }
-    return { ...all, field, type }
+    return { ...all, field, type: typeText }
   }
 
   test("[PG22] if the editor's code can't be loaded, a note says so, and the next press tries again", async () => {
@@ -195,13 +193,13 @@ describe("editing a message", () => {
     const load = vi.spyOn(messageEditor, "load").mockResolvedValue(false)
     try {
       const { root } = transcript([user("q", "old text"), answer("a")])
-      button(root, "Edit").click()
+      findButton(root, "Edit").click()
       const note = await waitForElement(root, "[data-id=q] [role=alert]")
       expect(note.textContent).toContain("Couldn't open that.")
       expect(root.querySelector("[data-id=q] p")?.textContent).toBe("old text")
       load.mockResolvedValue(true)
       setModule(loaded)
-      button(root, "Edit").click()
+      findButton(root, "Edit").click()
       await waitForElement(root, "textarea")
       await until(() => expect(root.querySelector("[data-id=q] [role=alert]")).toBe(null))
     } finally {
@@ -211,11 +209,11 @@ describe("editing a message", () => {
   })
 
   test("[PG22] happens in place; Escape cancels it and returns the focus", async () => {
-    const { root, field, actions } = await editing()
+    const { root, field, actions } = await openEditor()
     expect(field.value).toBe("old text")
     expect(document.activeElement).toBe(field)
-    expect(press(field, "Escape", { isComposing: true }).defaultPrevented).toBe(false)
-    expect(press(field, "Escape").defaultPrevented).toBe(true)
+    expect(pressKey(field, "Escape", { isComposing: true }).defaultPrevented).toBe(false)
+    expect(pressKey(field, "Escape").defaultPrevented).toBe(true)
     await delay()
     expect(root.querySelector("textarea")).toBe(null)
     expect(root.querySelector("article[data-id=q] p")?.textContent).toBe("old text")
@@ -224,18 +222,18 @@ describe("editing a message", () => {
   })
 
   test("[PG22] Ctrl+Enter or Cmd+Enter saves; the editor stays until the edited message appears", async () => {
-    const { root, field, type, actions, commands, store } = await editing()
-    press(field, "Enter")
+    const { root, field, type, actions, commands, store } = await openEditor()
+    pressKey(field, "Enter")
     expect(actions.editMessage).not.toHaveBeenCalled()
     await type("new text")
-    press(field, "Enter", { ctrlKey: true })
+    pressKey(field, "Enter", { ctrlKey: true })
     expect(actions.editMessage.mock.calls).toEqual([["q", "new text"]])
     commands.sendCommand("q", { type: "edit", id: "n", message: "q", content: "new text" })
     commands.acknowledgeCommand("n")
     await delay()
     expect(field.readOnly).toBe(true)
     expect(buttonsIn(root.querySelector(".editor") as Element)).toEqual(["Cancel", "Saving…"])
-    press(field, "Escape")
+    pressKey(field, "Escape")
     await delay()
     expect(root.textContent).not.toContain("old text")
     store.loadPage({ messages: [user("n", "new text"), answer("b")], has_more: false, epoch: "e2", seq: 2 })
@@ -246,13 +244,13 @@ describe("editing a message", () => {
 
   test("[PG22] until the server has a saved edit, Escape or Cancel cancels it", async () => {
     for (const way of ["Escape", "Cancel"]) {
-      const { root, type, actions, commands } = await editing()
+      const { root, type, actions, commands } = await openEditor()
       await type("new text")
       commands.sendCommand("q", { type: "edit", id: "n", message: "q", content: "new text" })
       await delay()
       // After a click on Save, the focus is on that button.
-      if (way === "Escape") press(button(root, "Saving…"), "Escape")
-      else button(root, "Cancel").click()
+      if (way === "Escape") pressKey(findButton(root, "Saving…"), "Escape")
+      else findButton(root, "Cancel").click()
       await delay()
       expect(actions.cancelEdit.mock.calls).toEqual([["q"]])
       expect(root.querySelector("textarea")).toBe(null)
@@ -260,7 +258,7 @@ describe("editing a message", () => {
   })
 
   test("[PG27] an editor that is removed and created again keeps its text", async () => {
-    const { root, type, store, draft } = await editing()
+    const { root, type, store, draft } = await openEditor()
     await type("half of it")
     expect([...draft.editTexts]).toEqual([["q", "half of it"]])
     store.loadPage({ messages: [], has_more: false, epoch: "e1", seq: 2 })
@@ -272,11 +270,11 @@ describe("editing a message", () => {
   })
 
   test("[PG22] a refusal keeps the text; text that is empty or too long can't be saved", async () => {
-    const { root, field, type, actions, commands } = await editing()
+    const { root, field, type, actions, commands } = await openEditor()
     await type(" ")
-    press(field, "Enter", { metaKey: true })
+    pressKey(field, "Enter", { metaKey: true })
     await type("é".repeat(40_000))
-    press(field, "Enter", { metaKey: true })
+    pressKey(field, "Enter", { metaKey: true })
     expect(root.querySelector(".editor .note")?.textContent).toBe("Messages can be up to 64 KB.")
     expect(actions.editMessage).not.toHaveBeenCalled()
     await type("new text")
@@ -295,7 +293,7 @@ describe("refused messages", () => {
     const { root } = transcript([], [{ id: "n", content: "hi", at: 1, error: "No." }])
     for (const name of ["Retry", "Discard"]) {
       const before = focusRequests.value
-      button(root, name).click()
+      findButton(root, name).click()
       expect(focusRequests.value).toBe(before + 1)
     }
   })
@@ -304,7 +302,7 @@ describe("refused messages", () => {
     const writeText = vi.fn(async () => {})
     vi.spyOn(navigator, "clipboard", "get").mockReturnValue({ writeText } as unknown as Clipboard)
     const { root } = transcript([], [{ id: "n", content: "hi", at: 1, error: "No.", trace: TRACE }])
-    button(root, "Copy trace ID").click()
+    findButton(root, "Copy trace ID").click()
     expect(writeText).toHaveBeenCalledWith(TRACE)
     await delay()
     expect(root.querySelector(".fault")?.textContent).toContain("Copied")
@@ -324,16 +322,16 @@ describe("versions", () => {
     const [questionSwitch, answerSwitch] = [...root.querySelectorAll(".versions")]
     expect(questionSwitch?.textContent).toBe("2/3")
     expect(questionSwitch?.getAttribute("aria-label")).toBe("Version 2 of 3")
-    button(questionSwitch as Element, "Previous version").click()
-    button(questionSwitch as Element, "Next version").click()
-    button(answerSwitch as Element, "Previous version").click()
+    findButton(questionSwitch as Element, "Previous version").click()
+    findButton(questionSwitch as Element, "Next version").click()
+    findButton(answerSwitch as Element, "Previous version").click()
     expect(actions.switchVersion.mock.calls).toEqual([
       ["q", 1],
       ["q", 3],
     ])
     commands.sendCommand("a", { type: "switch", id: "n", message: "a", version: 2 })
     await delay()
-    button(answerSwitch as Element, "Next version").click()
+    findButton(answerSwitch as Element, "Next version").click()
     expect(actions.switchVersion).toHaveBeenCalledTimes(2)
   })
 
@@ -350,7 +348,7 @@ describe("versions", () => {
     const strong = firstArticle.querySelector("strong")
     ;(firstArticle.querySelector("details") as HTMLDetailsElement).open = true
     const shown = store.getMessageSignal("first")?.value.segments
-    button(root, "Next version").focus()
+    findButton(root, "Next version").focus()
     const page = [user("q", "go"), structuredClone(first), user("q2", "on"), answer("b2", { version: 3, versions: 3 })]
     store.loadPage({ messages: page, has_more: false, epoch: "e2", seq: 2 })
     await delay()
@@ -366,7 +364,7 @@ describe("versions", () => {
 describe("an answer's menu", () => {
   async function openMenu() {
     const all = transcript([user("q", "go"), answer("a", { trace: TRACE })])
-    button(all.root, "More").click()
+    findButton(all.root, "More").click()
     const menu = await vi.waitUntil(() => document.querySelector<HTMLElement>("[role=menu]"))
     return { ...all, menu }
   }
@@ -375,15 +373,15 @@ describe("an answer's menu", () => {
     const writeText = vi.fn(async () => {})
     vi.spyOn(navigator, "clipboard", "get").mockReturnValue({ writeText } as unknown as Clipboard)
     const { root, menu } = await openMenu()
-    expect(button(root, "More").getAttribute("aria-expanded")).toBe("true")
-    button(menu, "Copy trace ID").click()
+    expect(findButton(root, "More").getAttribute("aria-expanded")).toBe("true")
+    findButton(menu, "Copy trace ID").click()
     await vi.waitUntil(() => root.querySelector(".acts [role=status]")?.textContent === "Copied")
     expect(writeText.mock.calls).toEqual([[TRACE]])
     expect(buttonsIn(menu)).toEqual(["Copied"])
-    press(menu, "Escape")
+    pressKey(menu, "Escape")
     await vi.waitUntil(() => document.querySelector("[role=menu]") === null)
-    expect(document.activeElement).toBe(button(root, "More"))
-    expect(button(root, "More").getAttribute("aria-expanded")).toBe("false")
+    expect(document.activeElement).toBe(findButton(root, "More"))
+    expect(findButton(root, "More").getAttribute("aria-expanded")).toBe("false")
   })
 
   test("[OB9] an answer without a trace, such as an imported one, has no menu item", () => {

@@ -6,7 +6,7 @@ import type { KeyValueStorage } from "../../client/net/outbox.ts"
 import { SessionController, type SessionControllerDeps } from "../../client/session/session-controller.ts"
 import type { HistoryPage } from "../../shared/protocol/http-body.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
-import { createClock, createServer, hello, settle, wireMessage } from "./wire.ts"
+import { createClock, createServer, hello, settle, wireMessage } from "./fake-server.ts"
 
 export function createMemoryStorage(): KeyValueStorage & { readonly all: Map<string, string> } {
   const all = new Map<string, string>()
@@ -57,13 +57,13 @@ function createLocks() {
 export function setUp(pages: HistoryPage[] = [pageOf([])], storage = createMemoryStorage()) {
   const clock = createClock()
   const server = createServer()
-  const requests: (string | undefined)[] = []
+  const historyCursors: (string | undefined)[] = []
   let ids = 0
   const api: Api = {
     getToken: () => Promise.resolve({ token: "jwt", renewAt: clock.now() + 3_540_000 }),
     ...createStubApi(),
     getHistoryPage(_session, _limit, before) {
-      requests.push(before)
+      historyCursors.push(before)
       const page = pages.length > 1 ? pages.shift() : pages[0]
       return page === undefined ? Promise.reject(new TypeError("no network")) : Promise.resolve(page)
     },
@@ -84,7 +84,7 @@ export function setUp(pages: HistoryPage[] = [pageOf([])], storage = createMemor
     scheduleRender: (call) => call(),
     onMessageEnd: (message) => void ended.push(message.id),
   }
-  return { clock, server, storage, requests, deps, ended, api, locks }
+  return { clock, server, storage, requests: historyCursors, deps, ended, api, locks }
 }
 
 export async function openSession(pages?: HistoryPage[], storedState?: ReturnType<typeof createMemoryStorage>) {
@@ -97,7 +97,7 @@ export async function openSession(pages?: HistoryPage[], storedState?: ReturnTyp
   return { clock, server, storage, requests, ended, controller, deps }
 }
 
-export const sends = (sent: readonly { readonly type: string }[]) => sent.filter(({ type }) => type === "send")
+export const listSendFrames = (sent: readonly { readonly type: string }[]) => sent.filter(({ type }) => type === "send")
 export const user = (id: string, text: string, more: Partial<WireMessage> = {}) =>
   wireMessage(id, {
     role: "user",

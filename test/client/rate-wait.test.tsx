@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest"
 import { LinkStatus } from "../../client/app/link-status.tsx"
 import { HttpApi } from "../../client/net/api.ts"
-import { sendPatiently } from "../../client/net/patient-sending.ts"
+import { sendWithRateLimitRetry } from "../../client/net/rate-limit-retry.ts"
 import { hold, holdText } from "../../client/net/request-hold.ts"
 import type { LinkState } from "../../client/net/socket-link.ts"
 import { SessionController } from "../../client/session/session-controller.ts"
@@ -11,8 +11,8 @@ import { rateWaitText } from "../../client/words/rate-wait-text.ts"
 import { faultToWire } from "../../shared/fault.ts"
 import { RATE_PERIOD_SECONDS } from "../../shared/user-limits.ts"
 import { draw } from "./dom.ts"
-import { sends, setUp } from "./open-session.ts"
-import { hello } from "./wire.ts"
+import { listSendFrames, setUp } from "./open-session.ts"
+import { hello } from "./fake-server.ts"
 
 const PERIOD_MS = RATE_PERIOD_SECONDS * 1000
 const { code, text } = faultToWire({
@@ -41,7 +41,7 @@ async function settleAll(): Promise<void> {
   await vi.advanceTimersByTimeAsync(0)
 }
 
-async function pass(ms: number): Promise<void> {
+async function passTime(ms: number): Promise<void> {
   await vi.advanceTimersByTimeAsync(ms)
   await settleAll()
 }
@@ -49,7 +49,7 @@ async function pass(ms: number): Promise<void> {
 /** Creates an API whose server answers each request with the next of these responses, and then with an empty list. */
 function createApi(responses: Response[]) {
   const requests: string[] = []
-  const respond = async (url: string): Promise<Response> => {
+  const respondTo = async (url: string): Promise<Response> => {
     if (url === "/token") return Response.json({ token: "jwt" })
     requests.push(url)
     return responses.shift() ?? Response.json({ sessions: [] })
@@ -57,17 +57,17 @@ function createApi(responses: Response[]) {
   const api = new HttpApi({
     now: () => 0,
     tokenRoutes: ["/token"],
-    fetch: (url) => sendPatiently(() => respond(url)),
+    fetch: (url) => sendWithRateLimitRetry(() => respondTo(url)),
   })
   return { requests, api }
 }
 
-const refuse = (retryAfter?: string) =>
+const createRateLimited = (retryAfter?: string) =>
   Response.json({ code, text }, { status: 429, headers: retryAfter === undefined ? {} : { "retry-after": retryAfter } })
 
 test("[LI6] a rate-limited request is retried after Retry-After, and other requests wait too", async () => {
   vi.spyOn(Math, "random").mockReturnValue(1)
-  const { requests, api } = createApi([refuse("10")])
+  const { requests, api } = createApi([createRateLimited("10")])
   const first = api.listSessions()
   await settleAll()
   expect(holdText.value).toBe(rateWaitText.limited(10))
@@ -75,9 +75,9 @@ test("[LI6] a rate-limited request is retried after Retry-After, and other reque
   await settleAll()
   expect(requests).toEqual(["/v1/sessions"])
   // Math.random() returns 1, so the full jitter is added.
-  await pass(12_999)
+  await passTime(12_999)
   expect(requests).toHaveLength(1)
-  await pass(1)
+  await passTime(1)
   expect(await first).toEqual({ sessions: [], next: null })
   expect(await second).toEqual({ sessions: [], next: null })
   expect(requests.slice(1).sort()).toEqual(["/v1/sessions", "/v1/sessions?after=after"])
@@ -86,7 +86,7 @@ test("[LI6] a rate-limited request is retried after Retry-After, and other reque
 
 test("[LI6] a request refused without Retry-After, or with a long one, fails at once", async () => {
   for (const retryAfter of [undefined, "3600", "0", "soon"]) {
-    const { requests, api } = createApi([refuse(retryAfter)])
+    const { requests, api } = createApi([createRateLimited(retryAfter)])
     await expect(api.listSessions()).rejects.toThrow(text)
     expect([requests.length, holdText.value]).toEqual([1, ""])
   }
@@ -95,18 +95,18 @@ test("[LI6] a request refused without Retry-After, or with a long one, fails at 
 test("[LI6] a rate-limited upload is retried after the wait", async () => {
   const responses = [{ status: 429, text: JSON.stringify({ code, text }), retryAfter: "10" }]
   let sent = 0
-  const uploading = sendPatiently(async () => {
+  const uploading = sendWithRateLimitRetry(async () => {
     sent += 1
     return responses.shift() ?? { status: 201, text: "{}", retryAfter: null }
   })
   await settleAll()
   expect([sent, holdText.value]).toEqual([1, rateWaitText.limited(10)])
-  await pass(PERIOD_MS)
+  await passTime(PERIOD_MS)
   expect([(await uploading).status, sent]).toEqual([201, 2])
 })
 
 /** Opens a session whose socket waits for a token while the page is rate-limited, as the page's socket does. */
-async function openLimited() {
+async function openWithHeldToken() {
   const { clock, server, deps } = setUp()
   const getToken = async () => {
     await hold.end
@@ -123,7 +123,7 @@ async function openLimited() {
 const idOf = (frame: object): unknown => Reflect.get(frame, "id")
 
 test("[LI6] a rate-limited message stays in the outbox and is resent under its id", async () => {
-  const { server, controller } = await openLimited()
+  const { server, controller } = await openWithHeldToken()
   controller.sendMessage("one")
   controller.sendMessage("two")
   server.last().say({ type: "error", id: "n1", code, text })
@@ -134,16 +134,16 @@ test("[LI6] a rate-limited message stays in the outbox and is resent under its i
   await settleAll()
   expect(holdText.value).toBe(rateWaitText.limited(10))
   controller.sendMessage("three")
-  expect(sends(server.last().sent)).toHaveLength(1)
-  await pass(PERIOD_MS)
-  expect(sends(server.last().sent).map(idOf)).toEqual(["n1", "n1"])
+  expect(listSendFrames(server.last().sent)).toHaveLength(1)
+  await passTime(PERIOD_MS)
+  expect(listSendFrames(server.last().sent).map(idOf)).toEqual(["n1", "n1"])
   server.last().say({ type: "ack", id: "n1", seq: 11 })
-  expect(sends(server.last().sent).map(idOf)).toEqual(["n1", "n1", "n2"])
+  expect(listSendFrames(server.last().sent).map(idOf)).toEqual(["n1", "n1", "n2"])
   expect(holdText.value).toBe("")
 })
 
 test("[LI6] all rate-limited commands are resent, each of them once", async () => {
-  const { server, controller } = await openLimited()
+  const { server, controller } = await openWithHeldToken()
   controller.regenerateAnswer("a1")
   controller.editMessage("m1", "new text")
   const { sent, say } = server.last()
@@ -151,30 +151,30 @@ test("[LI6] all rate-limited commands are resent, each of them once", async () =
   expect(controller.commands.refusals.value.size).toBe(0)
   await settleAll()
   const before = sent.length
-  await pass(PERIOD_MS)
+  await passTime(PERIOD_MS)
   expect(sent.slice(before).map(({ type }) => type)).toEqual(["regenerate", "edit"])
 })
 
 test("[LI6] a socket that a limit closed is opened again after the wait", async () => {
-  const { clock, server, controller } = await openLimited()
+  const { clock, server, controller } = await openWithHeldToken()
   controller.sendMessage("kept")
   server.last().say({ type: "error", code, text })
   await settleAll()
   server.last().events.onClose(4429)
   // The link tries again, and waits for its token.
   clock.pass(5_000)
-  await pass(PERIOD_MS - 1)
+  await passTime(PERIOD_MS - 1)
   expect(server.sockets).toHaveLength(1)
-  await pass(1)
+  await passTime(1)
   expect(server.sockets).toHaveLength(2)
   server.last().events.onOpen()
   server.last().say(hello())
-  expect(sends(server.last().sent)).toMatchObject([{ content: "kept" }])
+  expect(listSendFrames(server.last().sent)).toMatchObject([{ content: "kept" }])
   expect(holdText.value).toBe("")
 })
 
 test("[LI6] the message that a session has too many connections is shown until a socket is accepted", async () => {
-  const { clock, server } = await openLimited()
+  const { clock, server } = await openWithHeldToken()
   const full = faultToWire({ reason: "sockets_full", max: 1_000 })
   server.last().say({ type: "error", code: full.code, text: full.text })
   server.last().events.onClose(4429)

@@ -13,7 +13,7 @@ beforeAll(() => attachmentChips.load())
 beforeEach(() => document.body.replaceChildren())
 
 describe("replies", () => {
-  const scene = () =>
+  const renderScene = () =>
     transcript([
       user("q", "What is *this*?"),
       answer("a", {
@@ -25,13 +25,13 @@ describe("replies", () => {
     ])
 
   test("[PG43] a reply shows whose message it replies to, and an excerpt of it in plain text", async () => {
-    const { root } = scene()
+    const { root } = renderScene()
     const quotes = [...root.querySelectorAll(".quote")].map((one) => one.textContent)
     expect(quotes).toEqual(["YouWhat is *this*?", "CuecardA picture: Image: p.", "An earlier message"])
   })
 
   test("[PG43] a click scrolls to the quoted message, loads it if necessary, and says so if it is gone", async () => {
-    const { root, actions } = scene()
+    const { root, actions } = renderScene()
     const last = [...root.querySelectorAll<HTMLButtonElement>(".quote")][2]
     last?.click()
     await until(() => expect(last?.textContent).toBe("This message is no longer available."))
@@ -39,8 +39,8 @@ describe("replies", () => {
   })
 
   test("[PG73] Reply adds a reply reference to the draft; the composer shows it, and can remove it", async () => {
-    const { root, draft } = scene()
-    root.querySelector<HTMLButtonElement>("[data-id=a] [data-way=reply]")?.click()
+    const { root, draft } = renderScene()
+    root.querySelector<HTMLButtonElement>("[data-id=a] [data-focus-key=reply]")?.click()
     expect(draft.replyTo.value).toBe("a")
     const written = new Draft()
     written.replyTo.value = "a"

@@ -2,7 +2,7 @@
 
 import type { Segment } from "../../shared/protocol/segment.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
-import { wireMessage } from "./wire.ts"
+import { wireMessage } from "./fake-server.ts"
 
 export const text = (content: string): Segment => ({ type: "text", content })
 export const user = (id: string, content: string, more: Partial<WireMessage> = {}) =>

@@ -30,11 +30,11 @@ function setUp(height = 3000) {
   const all = createView(height)
   scrollAnchor.attachTo(all.view, document.createElement("div"))
   scrollAnchor.updatePosition()
-  const grow = (by: number): void => {
+  const growContent = (by: number): void => {
     all.size.height += by
     scrollAnchor.updatePosition()
   }
-  return { ...all, scrollAnchor, nearTop, grow }
+  return { ...all, scrollAnchor, nearTop, grow: growContent }
 }
 
 beforeEach(() => {

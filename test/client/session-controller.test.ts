@@ -8,8 +8,8 @@ import { SessionRouter, parseSessionHash } from "../../client/session/session-ro
 import { SessionController } from "../../client/session/session-controller.ts"
 import { deriveTitle } from "../../client/session/session-starts.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
-import { openSession, pageOf, reconnect, sends, setUp, user } from "./open-session.ts"
-import { hello, messageFrame, ops, settle, wireMessage } from "./wire.ts"
+import { openSession, pageOf, reconnect, listSendFrames, setUp, user } from "./open-session.ts"
+import { hello, messageFrame, ops, settle, wireMessage } from "./fake-server.ts"
 
 /** Creates an agent's late answer, which begins a turn. */
 function agentReply(id: string, extras: Partial<WireMessage>): WireMessage {
@@ -22,7 +22,7 @@ describe("sending", () => {
     const { controller, server } = await openSession()
     controller.sendMessage("hi")
     expect(controller.outbox.entries.value).toMatchObject([{ id: "n1", content: "hi", error: null }])
-    expect(sends(server.last().sent)).toEqual([{ type: "send", id: "n1", content: "hi" }])
+    expect(listSendFrames(server.last().sent)).toEqual([{ type: "send", id: "n1", content: "hi" }])
     server.last().say(messageFrame(11, 10, user("n1", "hi")))
     expect(controller.outbox.entries.value).toEqual([])
     expect(controller.store.messageIds.value).toEqual(["n1"])
@@ -49,9 +49,9 @@ describe("sending", () => {
     clock.pass(300)
     await settle()
     server.last().events.onOpen()
-    expect(sends(server.last().sent)).toEqual([])
+    expect(listSendFrames(server.last().sent)).toEqual([])
     server.last().say(hello(11))
-    expect(sends(server.last().sent)).toEqual([{ type: "send", id: "n2", content: "two" }])
+    expect(listSendFrames(server.last().sent)).toEqual([{ type: "send", id: "n2", content: "two" }])
   })
 
   test("[SO7] an unacknowledged message survives a reload, and isn't sent if the loaded history already contains it", async () => {
@@ -60,7 +60,7 @@ describe("sending", () => {
     first.controller.sendMessage("known")
     first.controller.close()
     const { controller, server } = await openSession([pageOf([user("n2", "known")])], first.storage)
-    expect(sends(server.last().sent)).toEqual([{ type: "send", id: "n1", content: "kept" }])
+    expect(listSendFrames(server.last().sent)).toEqual([{ type: "send", id: "n1", content: "kept" }])
     expect(controller.outbox.entries.value.map(({ id }) => id)).toEqual(["n1"])
   })
 
@@ -94,7 +94,7 @@ describe("sending", () => {
     expect(controller.outbox.listPending()).toEqual([])
     controller.retrySend("n1")
     expect(controller.outbox.entries.value).toMatchObject([{ id: "n1", error: null }])
-    expect(sends(server.last().sent)).toHaveLength(2)
+    expect(listSendFrames(server.last().sent)).toHaveLength(2)
     controller.discardUnsent("n1")
     expect(controller.outbox.entries.value).toEqual([])
     expect(storage.all.size).toBe(0)
@@ -169,37 +169,37 @@ describe("the transcript", () => {
   })
 
   test("[PG8] messages received in the order of their last change appear in the order in which they began", async () => {
-    const at = (second: number) => `2026-05-02T14:00:0${second}.000Z`
+    const timeAt = (second: number) => `2026-05-02T14:00:0${second}.000Z`
     const { controller, server } = await openSession()
     const frames = [
-      user("q1", "one", { timestamp: at(1) }),
-      user("q2", "two", { timestamp: at(2) }),
-      user("q3", "three", { timestamp: at(3), status: "queued" }),
-      wireMessage("a2", { exchange_id: "q2", timestamp: at(5), status: "completed" }),
-      wireMessage("a1", { exchange_id: "q1", timestamp: at(1), status: "completed" }),
+      user("q1", "one", { timestamp: timeAt(1) }),
+      user("q2", "two", { timestamp: timeAt(2) }),
+      user("q3", "three", { timestamp: timeAt(3), status: "queued" }),
+      wireMessage("a2", { exchange_id: "q2", timestamp: timeAt(5), status: "completed" }),
+      wireMessage("a1", { exchange_id: "q1", timestamp: timeAt(1), status: "completed" }),
     ]
     for (const [i, message] of frames.entries()) server.last().say(messageFrame(11 + i, 10 + i, message))
     expect(controller.store.messageIds.value).toEqual(["q1", "a1", "q2", "a2", "q3"])
     // An agent's message waits behind users' messages, however early it arrived, and stays behind one that begins.
-    server.last().say(messageFrame(16, 15, agentReply("r1", { timestamp: at(1), status: "queued" })))
-    server.last().say(messageFrame(17, 16, user("q4", "four", { timestamp: at(6), status: "queued" })))
+    server.last().say(messageFrame(16, 15, agentReply("r1", { timestamp: timeAt(1), status: "queued" })))
+    server.last().say(messageFrame(17, 16, user("q4", "four", { timestamp: timeAt(6), status: "queued" })))
     expect(controller.store.messageIds.value).toEqual(["q1", "a1", "q2", "a2", "q3", "q4", "r1"])
-    server.last().say(messageFrame(18, 17, user("q3", "three", { timestamp: at(3) })))
-    server.last().say(messageFrame(19, 18, wireMessage("a3", { exchange_id: "q3", timestamp: at(7) })))
+    server.last().say(messageFrame(18, 17, user("q3", "three", { timestamp: timeAt(3) })))
+    server.last().say(messageFrame(19, 18, wireMessage("a3", { exchange_id: "q3", timestamp: timeAt(7) })))
     expect(controller.store.messageIds.value).toEqual(["q1", "a1", "q2", "a2", "q3", "a3", "q4", "r1"])
     // A client that was disconnected receives the messages in the order in which they began: r1 after q4, even though r1's
     // timestamp is earlier.
-    server.last().say(messageFrame(20, 19, user("q4", "four", { timestamp: at(6) })))
-    server.last().say(messageFrame(21, 20, agentReply("r1", { timestamp: at(1) })))
-    server.last().say(messageFrame(22, 21, agentReply("r2", { timestamp: at(2) })))
+    server.last().say(messageFrame(20, 19, user("q4", "four", { timestamp: timeAt(6) })))
+    server.last().say(messageFrame(21, 20, agentReply("r1", { timestamp: timeAt(1) })))
+    server.last().say(messageFrame(22, 21, agentReply("r2", { timestamp: timeAt(2) })))
     expect(controller.store.messageIds.value).toEqual(["q1", "a1", "q2", "a2", "q3", "a3", "q4", "r1", "r2"])
   })
 
   test("[PG8] a message older than the loaded history isn't added before it when it changes", async () => {
-    const at = (second: number) => `2026-05-02T14:00:0${second}.000Z`
-    const newest = pageOf([user("q5", "five", { timestamp: at(5) })], { has_more: true, cursor: "5" })
+    const timeAt = (second: number) => `2026-05-02T14:00:0${second}.000Z`
+    const newest = pageOf([user("q5", "five", { timestamp: timeAt(5) })], { has_more: true, cursor: "5" })
     const { controller, server } = await openSession([newest])
-    const old = wireMessage("a1", { exchange_id: "q1", timestamp: at(1), status: "completed" })
+    const old = wireMessage("a1", { exchange_id: "q1", timestamp: timeAt(1), status: "completed" })
     server.last().say(messageFrame(11, 10, old))
     expect(controller.store.messageIds.value).toEqual(["q5"])
   })
@@ -295,7 +295,7 @@ describe("sessions", () => {
     await settle()
     server.last().events.onOpen()
     server.last().say(hello())
-    expect(sends(server.last().sent)).toEqual([{ type: "send", id: "n1", content: "first words" }])
+    expect(listSendFrames(server.last().sent)).toEqual([{ type: "send", id: "n1", content: "first words" }])
   })
 
   test("[PG27] text written while the first session is being created stays with it, and each session keeps its own text", async () => {
@@ -355,21 +355,21 @@ describe("sessions", () => {
     server.last().events.onOpen()
     server.last().say(hello())
     controller.sendMessage("one")
-    expect(sends(server.last().sent)).toEqual([])
+    expect(listSendFrames(server.last().sent)).toEqual([])
     expect(controller.stopAnswer()).toBe(false)
     // The conversation can be written to again, and the page sends the waiting messages.
     isReadOnly.value = false
     controller.sendStored()
-    expect(sends(server.last().sent)).toMatchObject([{ content: "one" }])
+    expect(listSendFrames(server.last().sent)).toMatchObject([{ content: "one" }])
     // The page doesn't know yet that the conversation is read-only again.
     server.last().say({ type: "error", id: "n1", code: "scope_denied", text: "No." })
     expect(unsure).toBe(1)
     expect(controller.outbox.entries.value).toMatchObject([{ content: "one", error: null }])
     controller.sendStored()
-    expect(sends(server.last().sent).length).toBe(1)
+    expect(listSendFrames(server.last().sent).length).toBe(1)
     await reconnect({ server, clock })
     expect(unsure).toBe(2)
-    expect(sends(server.last().sent)).toMatchObject([{ content: "one" }])
+    expect(listSendFrames(server.last().sent)).toMatchObject([{ content: "one" }])
     expect(new SessionController("ada/s1", deps).isReadOnly.value).toBe(true)
   })
 

@@ -10,9 +10,9 @@ import { createFileName } from "../../client/sidebar/save-session.ts"
 import { groupByDate, formatRelativeTime } from "../../client/words/format/relative-time.ts"
 import type { SessionPage, SessionSummary } from "../../shared/protocol/http-body.ts"
 import { openSession, pageOf, setUp, user } from "./open-session.ts"
-import { hello, messageFrame, settle, wireMessage } from "./wire.ts"
+import { hello, messageFrame, settle, wireMessage } from "./fake-server.ts"
 
-const row = (id: string, more: Partial<SessionSummary> = {}): SessionSummary => ({
+const createRow = (id: string, more: Partial<SessionSummary> = {}): SessionSummary => ({
   id,
   title: id,
   created: 1,
@@ -36,75 +36,77 @@ function createSessionList(rows: SessionSummary[], more: Partial<Api> = {}) {
     },
   }
 }
-const titles = (sessions: SessionList) => sessions.sessions.value.map(({ title }) => title)
-const ids = (sessions: SessionList) => sessions.sessions.value.map(({ id }) => id)
-const refused = () => Promise.reject(new RequestError(500, "Something went wrong on our side."))
+const listTitles = (sessions: SessionList) => sessions.sessions.value.map(({ title }) => title)
+const listIds = (sessions: SessionList) => sessions.sessions.value.map(({ id }) => id)
+const rejectRequest = () => Promise.reject(new RequestError(500, "Something went wrong on our side."))
 
 describe("the list of conversations", () => {
   test("[PG31] the most recently used conversation comes first; sending a message moves its conversation up at once", async () => {
-    const { sessions, clock } = createSessionList([row("a", { active: 5 }), row("b", { active: 9 })])
+    const { sessions, clock } = createSessionList([createRow("a", { active: 5 }), createRow("b", { active: 9 })])
     expect(sessions.isLoaded.value).toBe(false)
     await sessions.refresh()
     expect(sessions.isLoaded.value).toBe(true)
-    expect(ids(sessions)).toEqual(["b", "a"])
+    expect(listIds(sessions)).toEqual(["b", "a"])
     clock.pass(10)
     sessions.markActive("a")
-    expect(ids(sessions)).toEqual(["a", "b"])
+    expect(listIds(sessions)).toEqual(["a", "b"])
   })
 
   test("[PG53] an open session's running state overrides the server's list, and is kept after it is closed until the next refresh", async () => {
-    const { sessions, rows } = createSessionList([row("a")])
-    const runs = () => sessions.sessions.value[0]?.running
+    const { sessions, rows } = createSessionList([createRow("a")])
+    const isRunning = () => sessions.sessions.value[0]?.running
     await sessions.refresh()
     sessions.setLocalRunning("a", true)
-    expect(runs()).toBe(true)
+    expect(isRunning()).toBe(true)
     await sessions.refresh()
-    expect(runs()).toBe(true)
+    expect(isRunning()).toBe(true)
     sessions.clearLocalRunning("a")
-    expect(runs()).toBe(true)
-    rows[0] = row("a", { running: false })
+    expect(isRunning()).toBe(true)
+    rows[0] = createRow("a", { running: false })
     await sessions.refresh()
-    expect(runs()).toBe(false)
+    expect(isRunning()).toBe(false)
   })
 
   test("[PG53] the list is refreshed often while another session is running, otherwise rarely, and never while the page is hidden", async () => {
-    const { sessions, clock, requests, rows, hide } = createSessionList([row("a", { running: true })])
+    const { sessions, clock, requests, rows, hide } = createSessionList([createRow("a", { running: true })])
     await sessions.refresh()
     sessions.startPolling()
     clock.pass(5_000)
     await settle()
     expect(requests).toHaveBeenCalledTimes(2)
-    rows[0] = row("a")
+    rows[0] = createRow("a")
     clock.pass(5_000)
     await settle()
     expect(requests).toHaveBeenCalledTimes(3)
     clock.pass(5_000)
     await settle()
-    const calm = requests.mock.calls.length
+    const callCount = requests.mock.calls.length
     clock.pass(50_000)
-    expect(requests.mock.calls.length).toBe(calm)
+    expect(requests.mock.calls.length).toBe(callCount)
     clock.pass(10_000)
-    expect(requests.mock.calls.length).toBe(calm + 1)
+    expect(requests.mock.calls.length).toBe(callCount + 1)
     hide()
     clock.pass(600_000)
-    expect(requests.mock.calls.length).toBe(calm + 1)
+    expect(requests.mock.calls.length).toBe(callCount + 1)
     sessions.refreshIfStale()
-    expect(requests.mock.calls.length).toBe(calm + 2)
+    expect(requests.mock.calls.length).toBe(callCount + 2)
   })
 
   test("[PG31] times are one or two words, under day headings", () => {
     const now = new Date(2026, 4, 13, 15, 0).getTime()
-    const ago = (minutes: number) => now - minutes * 60_000
-    const labels = [0.5, 5, 59, 61, 14 * 60, 16 * 60, 39 * 60].map((minutes) => formatRelativeTime(ago(minutes), now))
+    const minutesAgo = (minutes: number) => now - minutes * 60_000
+    const labels = [0.5, 5, 59, 61, 14 * 60, 16 * 60, 39 * 60].map((minutes) =>
+      formatRelativeTime(minutesAgo(minutes), now),
+    )
     expect(labels).toEqual(["now", "5 min", "59 min", "1 hr", "14 hr", "Yesterday", "Yesterday"])
-    const at = (year: number, month: number, day: number) => new Date(year, month, day, 12).getTime()
-    expect(formatRelativeTime(at(2026, 4, 9), now)).toBe("Sat")
-    expect(formatRelativeTime(at(2026, 2, 2), now)).toBe("Mar 2")
-    expect(formatRelativeTime(at(2025, 2, 2), now)).toBe("Mar 2, 2025")
+    const noonOf = (year: number, month: number, day: number) => new Date(year, month, day, 12).getTime()
+    expect(formatRelativeTime(noonOf(2026, 4, 9), now)).toBe("Sat")
+    expect(formatRelativeTime(noonOf(2026, 2, 2), now)).toBe("Mar 2")
+    expect(formatRelativeTime(noonOf(2025, 2, 2), now)).toBe("Mar 2, 2025")
     expect(formatRelativeTime(now + 60_000, now)).toBe("now")
-    const all = [now, ago(16 * 60), at(2026, 4, 9), at(2026, 3, 20), at(2025, 1, 1)]
+    const all = [now, minutesAgo(16 * 60), noonOf(2026, 4, 9), noonOf(2026, 3, 20), noonOf(2025, 1, 1)]
     const groups = groupByDate(
-      all.map((active, nth) => row(`s${nth}`, { active })),
+      all.map((active, nth) => createRow(`s${nth}`, { active })),
       now,
     )
     expect(groups.map(({ name, sessions }) => [name, sessions.length])).toEqual([
@@ -118,7 +120,7 @@ describe("the list of conversations", () => {
 
 describe("pages of the list", () => {
   const rowsFrom = (newest: number, count: number) =>
-    Array.from({ length: count }, (_, at) => row(`s${newest - at}`, { active: newest - at }))
+    Array.from({ length: count }, (_, at) => createRow(`s${newest - at}`, { active: newest - at }))
   const idsOf = (sessions: readonly SessionSummary[]) => sessions.map(({ id }) => id)
   const first: SessionPage = { sessions: rowsFrom(10, 3), next: "c8" }
 
@@ -132,7 +134,7 @@ describe("pages of the list", () => {
     const loading = sessions.loadMore()
     expect(sessions.more.value).toBe("loading")
     await Promise.all([loading, sessions.loadMore()])
-    expect(ids(sessions)).toEqual(["s10", "s9", "s8", "s7", "s6"])
+    expect(listIds(sessions)).toEqual(["s10", "s9", "s8", "s7", "s6"])
     expect(sessions.more.value).toBe("none")
     await sessions.loadMore()
     expect(pages.mock.calls).toEqual([[], ["c8"]])
@@ -155,13 +157,17 @@ describe("pages of the list", () => {
 
   test("[PG75] a refresh of the first page keeps older pages, and drops deleted sessions", () => {
     const loaded = appendPage(mergeFirstPage(NO_SESSIONS, first), { sessions: rowsFrom(7, 3), next: "c5" })
-    const changed = [row("s6", { active: 12 }), row("s11", { active: 11 }), row("s10", { active: 10 })]
+    const changed = [
+      createRow("s6", { active: 12 }),
+      createRow("s11", { active: 11 }),
+      createRow("s10", { active: 10 }),
+    ]
     const merged = mergeFirstPage(loaded, { sessions: changed, next: "c10" })
     // s9 and s8 were last active before the page's end, so the page says nothing about them.
     expect(idsOf(merged.sessions)).toEqual(["s6", "s11", "s10", "s9", "s8", "s7", "s5"])
     expect(merged.next).toBe("c5")
     const withoutNine = mergeFirstPage(merged, {
-      sessions: [row("s10", { active: 10 }), row("s8", { active: 8 })],
+      sessions: [createRow("s10", { active: 10 }), createRow("s8", { active: 8 })],
       next: "c8",
     })
     expect(idsOf(withoutNine.sessions)).toEqual(["s10", "s8", "s7", "s5"])
@@ -193,27 +199,27 @@ describe("pages of the list", () => {
 describe("changes", () => {
   test("[PG32] a new title appears at once, and an outdated list doesn't revert it", async () => {
     let done = (_title: string): void => {}
-    const rename = () =>
+    const holdRename = () =>
       new Promise<string>((resolve) => {
         done = resolve
       })
-    const { sessions, rows } = createSessionList([row("a")], { renameSession: rename })
+    const { sessions, rows } = createSessionList([createRow("a")], { renameSession: holdRename })
     await sessions.refresh()
     const renamed = sessions.renameSession("a", "New")
-    expect(titles(sessions)).toEqual(["New"])
+    expect(listTitles(sessions)).toEqual(["New"])
     const late = sessions.refresh()
-    rows[0] = row("a", { title: "New" })
+    rows[0] = createRow("a", { title: "New" })
     done("New")
     await Promise.all([renamed, late])
-    expect(titles(sessions)).toEqual(["New"])
+    expect(listTitles(sessions)).toEqual(["New"])
     expect(sessions.notice.value).toBe(null)
   })
 
   test("[PG32] a refused title reverts, and the reason is shown", async () => {
-    const { sessions } = createSessionList([row("a", { title: "Old" })], { renameSession: refused })
+    const { sessions } = createSessionList([createRow("a", { title: "Old" })], { renameSession: rejectRequest })
     await sessions.refresh()
     await sessions.renameSession("a", "New")
-    expect(titles(sessions)).toEqual(["Old"])
+    expect(listTitles(sessions)).toEqual(["Old"])
     expect(sessions.notice.value).toEqual({
       text: "Couldn't rename “Old”. Something went wrong on our side.",
       isFault: true,
@@ -222,12 +228,12 @@ describe("changes", () => {
   })
 
   test("[PG33] a deleted conversation disappears at once, and reappears if the deletion is refused", async () => {
-    const { sessions } = createSessionList([row("a"), row("b")], { eraseSession: refused })
+    const { sessions } = createSessionList([createRow("a"), createRow("b")], { eraseSession: rejectRequest })
     await sessions.refresh()
     const erased = sessions.eraseSession("a")
-    expect(ids(sessions)).toEqual(["b"])
+    expect(listIds(sessions)).toEqual(["b"])
     expect(await erased).toBe(false)
-    expect(ids(sessions)).toEqual(["a", "b"])
+    expect(listIds(sessions)).toEqual(["a", "b"])
     expect(sessions.notice.value?.text).toContain("Couldn't delete")
   })
 
@@ -261,7 +267,7 @@ describe("changes", () => {
 
   test("[PG33] if a conversation can't be deleted, its unsent messages are kept", async () => {
     const setup = setUp()
-    const api = { ...setup.api, eraseSession: refused }
+    const api = { ...setup.api, eraseSession: rejectRequest }
     const router = new SessionRouter({ ...setup.deps, api, readHash: () => "#/s/s1", writeHash() {} })
     router.openFromHash()
     await settle()
@@ -291,10 +297,10 @@ describe("changes", () => {
 
   test("[PG53] the open session updates the list when an answer begins and ends", async () => {
     const { deps, api, server } = setUp()
-    const sessions = () => Promise.resolve({ sessions: [row("s1")], next: null })
+    const listSessions = () => Promise.resolve({ sessions: [createRow("s1")], next: null })
     const router = new SessionRouter({
       ...deps,
-      api: { ...api, listSessions: sessions },
+      api: { ...api, listSessions },
       readHash: () => "#/s/s1",
       writeHash() {},
     })
@@ -303,13 +309,13 @@ describe("changes", () => {
     await settle()
     server.last().events.onOpen()
     server.last().say(hello())
-    const runs = () => router.sessionList.sessions.value[0]?.running
-    expect(runs()).toBe(false)
+    const isRunning = () => router.sessionList.sessions.value[0]?.running
+    expect(isRunning()).toBe(false)
     server.last().say(messageFrame(11, 10, wireMessage("a")))
-    expect(runs()).toBe(true)
+    expect(isRunning()).toBe(true)
     const end = [{ op: "end", status: "completed", reason: null, metrics: null }] as const
     server.last().say({ type: "ops", seq: 12, prev: 11, message: "a", ops: [...end] })
-    expect(runs()).toBe(false)
+    expect(isRunning()).toBe(false)
   })
 })
 

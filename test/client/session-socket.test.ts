@@ -9,18 +9,18 @@ import {
   createServer,
   depsOf,
   hello,
-  listen,
+  createRecordingHandlers,
   messageFrame,
   ops,
   START,
   settle,
   wireMessage,
-} from "./wire.ts"
+} from "./fake-server.ts"
 
 async function openSocket(onFrame?: () => void) {
   const clock = createClock()
   const server = createServer()
-  const handlers = listen(onFrame)
+  const handlers = createRecordingHandlers(onFrame)
   const deps = depsOf(server, clock)
   const socket = new SessionSocket(deps, handlers)
   socket.resumeFrom(START)
@@ -42,9 +42,9 @@ describe("hello", () => {
     expect(server.last().sent).toEqual([
       { type: "hello", protocol: PROTOCOL_VERSION, epoch: "e1", after: 10, live: true },
     ])
-    expect(received.lives).toBe(0)
+    expect(received.liveCount).toBe(0)
     server.last().say(hello())
-    expect(received.lives).toBe(1)
+    expect(received.liveCount).toBe(1)
     expect(received.links).toEqual(["connecting", "live"])
   })
 
@@ -57,7 +57,7 @@ describe("hello", () => {
     expect(received.frames).toEqual([])
     socket.resumeFrom({ epoch: "e2", seq: 12 })
     server.last().say(hello(12, "e2"))
-    expect(received.lives).toBe(2)
+    expect(received.liveCount).toBe(2)
     expect(server.sockets).toHaveLength(1)
   })
 
@@ -134,8 +134,8 @@ describe("numbered frames", () => {
 
   test("[SO2] fragmented ops are one frame", async () => {
     const { server, received } = await openLiveSocket()
-    const piece = (at: number) => ({ ...ops(11, 10, "m", [{ op: "cut", to: at }]), piece: at, pieces: 3 })
-    for (const at of [1, 2, 3]) server.last().say(piece(at))
+    const createPiece = (at: number) => ({ ...ops(11, 10, "m", [{ op: "cut", to: at }]), piece: at, pieces: 3 })
+    for (const at of [1, 2, 3]) server.last().say(createPiece(at))
     expect(received.frames).toMatchObject([{ type: "ops", ops: [{ to: 1 }, { to: 2 }, { to: 3 }] }])
     server.last().say(ops(12, 11, "m", []))
     expect(received.frames).toHaveLength(2)
@@ -303,12 +303,12 @@ describe("losing and finding the server", () => {
 
   test("[SO10] a renewed token opens a second socket: the first stays until it is open, and no frame is lost or duplicated", async () => {
     const { clock, server, received } = await openLiveSocket()
-    const pong = async () => {
+    const awaitPong = async () => {
       clock.pass(PING_MS)
       await settle()
       server.sockets[0]?.say({ type: "pong" })
     }
-    for (let i = 0; i < 3_540_000 / PING_MS; i++) await pong()
+    for (let i = 0; i < 3_540_000 / PING_MS; i++) await awaitPong()
     const [first, second] = server.sockets
     expect(server.sockets).toHaveLength(2)
     expect(first?.closedWith).toBe(null)
@@ -327,16 +327,16 @@ describe("losing and finding the server", () => {
 
   test("[SO10] a renewal that fails leaves the first socket untouched and is retried", async () => {
     const { clock, server, deps, received } = await openLiveSocket()
-    const pong = async () => {
+    const awaitPong = async () => {
       clock.pass(PING_MS)
       await settle()
       server.sockets[0]?.say({ type: "pong" })
     }
-    for (let i = 0; i < 3_540_000 / PING_MS; i++) await pong()
+    for (let i = 0; i < 3_540_000 / PING_MS; i++) await awaitPong()
     server.sockets[1]?.events.onClose(1006)
     expect(deps.forgotten).toBe(1)
     expect(received.links.at(-1)).toBe("live")
-    await pong()
+    await awaitPong()
     expect(server.sockets).toHaveLength(3)
     expect(server.sockets[0]?.closedWith).toBe(null)
     server.sockets[0]?.events.onClose(4401)
@@ -348,8 +348,10 @@ describe("losing and finding the server", () => {
   test("[SO10] a token that already seems expired doesn't open one socket after another", async () => {
     const clock = createClock()
     const server = createServer()
-    const token = () => Promise.resolve({ token: "jwt", renewAt: clock.now() - 1 })
-    new SessionSocket({ ...depsOf(server, clock), getToken: token }, listen()).resumeFrom(START)
+    const createExpiredToken = () => Promise.resolve({ token: "jwt", renewAt: clock.now() - 1 })
+    new SessionSocket({ ...depsOf(server, clock), getToken: createExpiredToken }, createRecordingHandlers()).resumeFrom(
+      START,
+    )
     await settle()
     for (let second = 0; second < 60; second++) {
       server.last().events.onOpen()

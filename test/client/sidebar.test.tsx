@@ -10,12 +10,12 @@ import type { PageSettings, SessionSummary } from "../../shared/protocol/http-bo
 import { sessionActions } from "../../client/sidebar/deferred-actions.tsx"
 import { setUp } from "./open-session.ts"
 import { delay, until } from "./dom.ts"
-import { settle } from "./wire.ts"
+import { settle } from "./fake-server.ts"
 
 /** One time for all rows, so that their order does not depend on the clock. */
 const NOW = Date.now()
 
-const row = (id: string, more: Partial<SessionSummary> = {}): SessionSummary => ({
+const createRow = (id: string, more: Partial<SessionSummary> = {}): SessionSummary => ({
   id,
   title: `Title ${id}`,
   created: 1,
@@ -24,7 +24,7 @@ const row = (id: string, more: Partial<SessionSummary> = {}): SessionSummary => 
   ...more,
 })
 
-async function page(rows: readonly SessionSummary[], settings: Partial<PageSettings> = {}) {
+async function openPage(rows: readonly SessionSummary[], settings: Partial<PageSettings> = {}, isViewer = false) {
   const { deps, api } = setUp()
   const rename = vi.fn((_id: string, title: string) => Promise.resolve(title))
   const erase = vi.fn((_id: string) => Promise.resolve())
@@ -38,6 +38,7 @@ async function page(rows: readonly SessionSummary[], settings: Partial<PageSetti
       listSessions: () => Promise.resolve({ sessions: rows, next: null }),
     },
     settings: signal({ media_hosts: [], embed_origins: [], ...settings }),
+    isReadOnly: signal(isViewer),
     readHash: () => "#/",
     writeHash() {},
   })
@@ -63,69 +64,74 @@ afterEach(() => {
   ended = []
 })
 
-const press = async (key: string): Promise<void> => {
+const pressKey = async (key: string): Promise<void> => {
   document.activeElement?.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }))
   await delay()
 }
-const more = (root: ParentNode, id: string) => root.querySelector<HTMLElement>(`[data-session="${id}"] .more`)
-const focused = () => document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.textContent
-const open = async (root: ParentNode, id: string): Promise<void> => {
-  more(root, id)?.click()
+const findMoreButton = (root: ParentNode, id: string) => root.querySelector<HTMLElement>(`[data-session="${id}"] .more`)
+const describeFocused = () => document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.textContent
+const openMenu = async (root: ParentNode, id: string): Promise<void> => {
+  findMoreButton(root, id)?.click()
   await delay()
 }
-const choose = async (name: string): Promise<void> => {
+const chooseItem = async (name: string): Promise<void> => {
   const items = [...document.querySelectorAll<HTMLElement>("[role=menuitem], dialog button")]
   items.find(({ textContent }) => textContent === name)?.click()
   await delay()
 }
-const shown = (root: ParentNode) =>
+const listShown = (root: ParentNode) =>
   [...root.querySelectorAll("nav a")].map((one) => one.textContent?.replace(/\s+/g, " "))
 
 describe("the list", () => {
   test("[PG31] shows titles with times; a running conversation has an indicator with a text for screen readers", async () => {
-    const { root } = await page([row("a"), row("b", { running: true }), row("c", { title: "" })])
-    expect(shown(root)).toEqual(["Title a1 min", "Title b, generating response", "Untitled1 min"])
+    const { root } = await openPage([createRow("a"), createRow("b", { running: true }), createRow("c", { title: "" })])
+    expect(listShown(root)).toEqual(["Title a1 min", "Title b, generating response", "Untitled1 min"])
     expect(root.querySelectorAll(".pulse")).toHaveLength(1)
     expect([...root.querySelectorAll("nav h2")].map((one) => one.textContent)).toEqual(["Today"])
   })
 
   test("[PG54] an empty list explains what will appear in it", async () => {
-    const { root } = await page([])
+    const { root } = await openPage([])
     expect(root.querySelector("nav")?.textContent).toBe("Your conversations will appear here.")
   })
 
+  test("[PG54] to a viewer, an empty list explains that shared conversations appear in it", async () => {
+    const { root } = await openPage([], {}, true)
+    expect(root.querySelector("nav")?.textContent).toBe("Conversations shared with you will appear here.")
+  })
+
   test("[PG54] [PG85] an empty list has no explanation while the tenant is leaving", async () => {
-    const { root } = await page([], { erases_at: NOW + 90_000 })
+    const { root } = await openPage([], { erases_at: NOW + 90_000 })
     expect(root.querySelector("nav")?.textContent).toBe("")
   })
 })
 
 describe("the menu", () => {
   test("[PG32] works with the keyboard alone, and returns the focus", async () => {
-    const { root, stop } = await page([row("a")])
-    more(root, "a")?.focus()
-    await open(root, "a")
-    expect(more(root, "a")?.getAttribute("aria-expanded")).toBe("true")
-    expect(focused()).toBe("Rename")
-    await press("ArrowDown")
-    expect(focused()).toBe("Share…")
-    await press("End")
-    expect(focused()).toBe("Delete…")
-    await press("ArrowDown")
-    expect(focused()).toBe("Rename")
-    await press("ArrowUp")
-    expect(focused()).toBe("Delete…")
-    await press("Home")
-    expect(focused()).toBe("Rename")
-    await press("Escape")
+    const { root, stop } = await openPage([createRow("a")])
+    findMoreButton(root, "a")?.focus()
+    await openMenu(root, "a")
+    expect(findMoreButton(root, "a")?.getAttribute("aria-expanded")).toBe("true")
+    expect(describeFocused()).toBe("Rename")
+    await pressKey("ArrowDown")
+    expect(describeFocused()).toBe("Share…")
+    await pressKey("End")
+    expect(describeFocused()).toBe("Delete…")
+    await pressKey("ArrowDown")
+    expect(describeFocused()).toBe("Rename")
+    await pressKey("ArrowUp")
+    expect(describeFocused()).toBe("Delete…")
+    await pressKey("Home")
+    expect(describeFocused()).toBe("Rename")
+    await pressKey("Escape")
     expect(root.querySelector("[role=menu]")).toBe(null)
-    expect(focused()).toBe("Options for Title a")
+    expect(describeFocused()).toBe("Options for Title a")
     expect(stop).not.toHaveBeenCalled()
   })
 
   test("[PG32] closes when the user clicks elsewhere", async () => {
-    const { root } = await page([row("a")])
-    await open(root, "a")
+    const { root } = await openPage([createRow("a")])
+    await openMenu(root, "a")
     // The listener is added after the first paint.
     await until(() => {
       root.querySelector("main")?.dispatchEvent(new Event("pointerdown", { bubbles: true }))
@@ -135,40 +141,40 @@ describe("the menu", () => {
 })
 
 describe("renaming", () => {
-  const field = (root: ParentNode) => root.querySelector<HTMLInputElement>(".rename")
-  async function renaming() {
-    const it = await page([row("a")])
-    await open(it.root, "a")
-    await choose("Rename")
-    expect(document.activeElement).toBe(field(it.root))
+  const findRenameField = (root: ParentNode) => root.querySelector<HTMLInputElement>(".rename")
+  async function startRenaming() {
+    const it = await openPage([createRow("a")])
+    await openMenu(it.root, "a")
+    await chooseItem("Rename")
+    expect(document.activeElement).toBe(findRenameField(it.root))
     return it
   }
 
   test("[PG32] happens in place and is saved with Enter", async () => {
-    const { root, rename } = await renaming()
-    const input = field(root) as HTMLInputElement
+    const { root, rename } = await startRenaming()
+    const input = findRenameField(root) as HTMLInputElement
     expect(input.value).toBe("Title a")
     input.value = "  Rain \t or shine "
-    await press("Enter")
+    await pressKey("Enter")
     expect(rename.mock.calls).toEqual([["a", "Rain or shine"]])
     expect(root.querySelector("nav a .title")?.textContent).toBe("Rain or shine")
-    expect(focused()).toBe("Options for Rain or shine")
+    expect(describeFocused()).toBe("Options for Rain or shine")
   })
 
   test("[PG32] is cancelled with Escape, and nothing else handles the key", async () => {
-    const { root, rename, stop } = await renaming()
-    const input = field(root) as HTMLInputElement
+    const { root, rename, stop } = await startRenaming()
+    const input = findRenameField(root) as HTMLInputElement
     input.value = "Other"
-    await press("Escape")
-    expect(field(root)).toBe(null)
+    await pressKey("Escape")
+    expect(findRenameField(root)).toBe(null)
     expect(rename).not.toHaveBeenCalled()
     expect(stop).not.toHaveBeenCalled()
     expect(root.querySelector("nav a .title")?.textContent).toBe("Title a")
   })
 
   test("[PG32] is saved when the user leaves the field, and the focus stays where the user moved it", async () => {
-    const { root, rename } = await renaming()
-    const input = field(root) as HTMLInputElement
+    const { root, rename } = await startRenaming()
+    const input = findRenameField(root) as HTMLInputElement
     input.value = "Other"
     root.querySelector<HTMLElement>(".composer textarea")?.focus()
     await delay()
@@ -177,27 +183,27 @@ describe("renaming", () => {
   })
 
   test("[PG32] isn't disturbed by updates of the list", async () => {
-    const rows = [row("b"), row("a", { active: Date.now() - 3 * 24 * 3_600_000 })]
-    const { root, rename, router } = await page(rows)
-    await open(root, "a")
-    await choose("Rename")
-    const input = field(root) as HTMLInputElement
+    const rows = [createRow("b"), createRow("a", { active: Date.now() - 3 * 24 * 3_600_000 })]
+    const { root, rename, router } = await openPage(rows)
+    await openMenu(root, "a")
+    await chooseItem("Rename")
+    const input = findRenameField(root) as HTMLInputElement
     input.value = "Half ty"
-    rows[1] = row("a", { active: Date.now() })
+    rows[1] = createRow("a", { active: Date.now() })
     await router.sessionList.refresh()
     await delay()
-    expect(field(root)).toBe(input)
+    expect(findRenameField(root)).toBe(input)
     expect(document.activeElement).toBe(input)
     expect(rename).not.toHaveBeenCalled()
-    await press("Escape")
-    expect(shown(root)).toEqual(["Title anow", "Title b1 min"])
+    await pressKey("Escape")
+    expect(listShown(root)).toEqual(["Title anow", "Title b1 min"])
   })
 
   test.each(["", "   ", "Title a"])("[PG32] %j isn't a title: the old one stays", async (newTitle) => {
-    const { root, rename } = await renaming()
-    const input = field(root) as HTMLInputElement
+    const { root, rename } = await startRenaming()
+    const input = findRenameField(root) as HTMLInputElement
     input.value = newTitle
-    await press("Enter")
+    await pressKey("Enter")
     expect(rename).not.toHaveBeenCalled()
     expect(root.querySelector("nav a .title")?.textContent).toBe("Title a")
   })
@@ -205,29 +211,29 @@ describe("renaming", () => {
 
 describe("deleting", () => {
   test("[PG33] asks for confirmation, with Cancel focused", async () => {
-    const { root, erase, stop } = await page([row("a"), row("b")])
-    await open(root, "a")
-    await choose("Delete…")
+    const { root, erase, stop } = await openPage([createRow("a"), createRow("b")])
+    await openMenu(root, "a")
+    await chooseItem("Delete…")
     const box = root.querySelector("dialog")
     expect(box?.getAttribute("role")).toBe("alertdialog")
     expect(box?.textContent).toContain("Title a")
-    expect(focused()).toBe("Cancel")
-    await press("Escape")
+    expect(describeFocused()).toBe("Cancel")
+    await pressKey("Escape")
     expect(root.querySelector("dialog")).toBe(null)
-    expect(focused()).toBe("Options for Title a")
+    expect(describeFocused()).toBe("Options for Title a")
     expect(erase).not.toHaveBeenCalled()
     expect(stop).not.toHaveBeenCalled()
-    await open(root, "a")
-    await choose("Delete…")
-    await choose("Delete")
+    await openMenu(root, "a")
+    await chooseItem("Delete…")
+    await chooseItem("Delete")
     await settle()
     expect(erase.mock.calls).toEqual([["a"]])
-    expect(shown(root)).toEqual(["Title b1 min"])
+    expect(listShown(root)).toEqual(["Title b1 min"])
   })
 })
 
 test("[PG32] a refused change is reported once, and the notice can be dismissed", async () => {
-  const { root, router } = await page([row("a")])
+  const { root, router } = await openPage([createRow("a")])
   router.sessionList.showNotice("It could not be.", true)
   await delay()
   const notice = root.querySelector(".notice")
@@ -239,7 +245,7 @@ test("[PG32] a refused change is reported once, and the notice can be dismissed"
 })
 
 test("[PG34] an export in progress is shown until it has ended", async () => {
-  const { root, router } = await page([row("a")])
+  const { root, router } = await openPage([createRow("a")])
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
   try {
     router.sessionList.showNotice("Exporting…", false, true)

@@ -8,7 +8,7 @@ import { MAX_URL_CHARS } from "../../shared/limits.ts"
 import { delay } from "./dom.ts"
 
 /** Creates a signer whose requests the test answers, with a clock that the test advances. */
-function signing(life = SIGNED_URL_SECONDS) {
+function setUpSigning(life = SIGNED_URL_SECONDS) {
   const requests: (readonly string[])[] = []
   let waiting: { readonly ms: number; readonly call: () => void }[] = []
   let now = 1_000_000
@@ -17,8 +17,8 @@ function signing(life = SIGNED_URL_SECONDS) {
     async signUrls(urls) {
       requests.push(urls)
       if (isDown !== null) throw isDown
-      const href = (url: string) => (url.includes("gone") ? null : `${url}?token=${requests.length}`)
-      return { signed: urls.map((url) => ({ url, href: href(url) })), expires: now / 1000 + life }
+      const signHref = (url: string) => (url.includes("gone") ? null : `${url}?token=${requests.length}`)
+      return { signed: urls.map((url) => ({ url, href: signHref(url) })), expires: now / 1000 + life }
     },
     now: () => now,
     random: () => 1,
@@ -30,14 +30,14 @@ function signing(life = SIGNED_URL_SECONDS) {
       }
     },
   })
-  const settle = async (): Promise<void> => {
+  const runWaiting = async (): Promise<void> => {
     for (const { call } of waiting.splice(0)) call()
     await delay(0)
   }
   return {
     signer,
     requests,
-    settle,
+    settle: runWaiting,
     waits: () => waiting.map(({ ms }) => ms),
     pass(ms: number) {
       now += ms
@@ -50,7 +50,7 @@ function signing(life = SIGNED_URL_SECONDS) {
 
 describe("signatures", () => {
   test("[PG38] URLs of media rendered at almost the same time are requested together, at most a hundred per request", async () => {
-    const { signer, requests, settle } = signing()
+    const { signer, requests, settle } = setUpSigning()
     for (let at = 0; at < 230; at++) signer.requestLink(`/media/${at % 210}`)
     await settle()
     expect(requests.map((urls) => urls.length)).toEqual([100, 100, 10])
@@ -58,7 +58,7 @@ describe("signatures", () => {
   })
 
   test("[PG38] a signed URL is kept until it expires, and then requested again", async () => {
-    const { signer, requests, settle, pass } = signing()
+    const { signer, requests, settle, pass } = setUpSigning()
     signer.requestLink("/media/a")
     await settle()
     pass((SIGNED_URL_SECONDS - 60) * 1000)
@@ -74,7 +74,7 @@ describe("signatures", () => {
   })
 
   test("[PG38] a refused URL stays refused; a failed request is retried when the media is rendered again", async () => {
-    const { signer, requests, settle, down } = signing()
+    const { signer, requests, settle, down } = setUpSigning()
     signer.requestLink("/media/gone")
     await settle()
     signer.requestLink("/media/gone")
@@ -92,7 +92,7 @@ describe("signatures", () => {
   })
 
   test("[PG55] an unreachable server is retried with growing delays, and the links don't change until it responds", async () => {
-    const { signer, requests, settle, down, waits } = signing()
+    const { signer, requests, settle, down, waits } = setUpSigning()
     const seen: string[] = []
     signer.getLink("/media/a").subscribe(({ at }) => void seen.push(at))
     down(new RequestError(503, "away"))
@@ -115,7 +115,7 @@ describe("signatures", () => {
   })
 
   test("[PG55] a request is sent at once when the server is known to be back, and none once no media is rendered", async () => {
-    const { signer, requests, settle, down, waits } = signing()
+    const { signer, requests, settle, down, waits } = setUpSigning()
     down()
     signer.requestLink("/media/a")
     await settle()
@@ -128,7 +128,7 @@ describe("signatures", () => {
   })
 
   test("[PG38] a refused request isn't retried; an invalid URL doesn't affect others", async () => {
-    const { signer, requests, settle, down, waits } = signing()
+    const { signer, requests, settle, down, waits } = setUpSigning()
     down(new RequestError(404, "We couldn't find that conversation."))
     signer.requestLink("/media/a")
     await settle()

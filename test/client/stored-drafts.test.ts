@@ -6,18 +6,18 @@ import { SessionRouter } from "../../client/session/session-router.ts"
 import { StoredDrafts } from "../../client/session/stored-drafts.ts"
 import { MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
 import { createMemoryStorage, setUp } from "./open-session.ts"
-import { createClock, settle } from "./wire.ts"
+import { createClock, settle } from "./fake-server.ts"
 
 const asset = { id: "f1", kind: "image", label: "tea.png", mime_type: "image/png", size: 5 } as const
 
 function openPage(user = "demo/you", storage = createMemoryStorage(), clock = createClock()) {
   const drafts = new StoredDrafts({ storage, now: clock.now, setTimer: clock.setTimer }, user)
-  const keep = (session: string): Draft => {
+  const keepDraft = (session: string): Draft => {
     const draft = new Draft()
     drafts.keepDraft(session, draft)
     return draft
   }
-  return { drafts, storage, clock, keep }
+  return { drafts, storage, clock, keep: keepDraft }
 }
 
 describe("stored drafts", () => {
@@ -118,10 +118,17 @@ describe("stored drafts", () => {
       storage.all.set(key, row)
       expect(openPage("demo/you", storage).keep("s1").text.value).toBe("")
     }
-    const refuse = (): never => {
+    const refuseAccess = (): never => {
       throw new Error("storage is forbidden")
     }
-    const forbidden = { ...storage, length: 0, getItem: refuse, setItem: refuse, removeItem: refuse, all: storage.all }
+    const forbidden = {
+      ...storage,
+      length: 0,
+      getItem: refuseAccess,
+      setItem: refuseAccess,
+      removeItem: refuseAccess,
+      all: storage.all,
+    }
     const page = openPage("demo/you", forbidden)
     const draft = page.keep("s1")
     draft.text.value = "typed"

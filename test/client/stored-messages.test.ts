@@ -5,8 +5,8 @@ import { RequestError } from "../../client/net/http-request.ts"
 import { SessionRouter } from "../../client/session/session-router.ts"
 import { SessionController } from "../../client/session/session-controller.ts"
 import { MAX_QUEUED_MESSAGES } from "../../shared/limits.ts"
-import { openSession, sends, setUp, user } from "./open-session.ts"
-import { hello, messageFrame, ops, settle } from "./wire.ts"
+import { openSession, listSendFrames, setUp, user } from "./open-session.ts"
+import { hello, messageFrame, ops, settle } from "./fake-server.ts"
 
 type Setup = ReturnType<typeof setUp>
 
@@ -37,7 +37,7 @@ describe("stored messages", () => {
     await goLive(setup)
     const { server, storage } = setup
     expect(router.controller.value).toBe(null)
-    expect(sends(server.last().sent)).toMatchObject([{ id: "n1", content: "written offline" }])
+    expect(listSendFrames(server.last().sent)).toMatchObject([{ id: "n1", content: "written offline" }])
     server.last().say({ type: "ack", id: "n1", seq: 11 })
     expect(storage.all.size).toBe(0)
     expect(server.last().closedWith).toBe(1000)
@@ -53,9 +53,9 @@ describe("stored messages", () => {
     other.sendMessage("from the other tab")
     other.close()
     router.handleStorageEvent({ key: null, oldValue: null, newValue: null })
-    expect(sends(setup.server.last().sent)).toEqual([])
+    expect(listSendFrames(setup.server.last().sent)).toEqual([])
     setup.clock.pass(3_000)
-    expect(sends(setup.server.last().sent)).toMatchObject([{ id: "n1" }])
+    expect(listSendFrames(setup.server.last().sent)).toMatchObject([{ id: "n1" }])
     router.controller.value?.sendStored()
     expect(router.controller.value?.outbox.entries.value).toHaveLength(1)
   })
@@ -70,8 +70,8 @@ describe("stored messages", () => {
     router.resumeStored()
     await settle()
     expect(setup.requests).toEqual([])
-    const page = () => Promise.reject(new RequestError(404, "We couldn't find that conversation."))
-    const lost = new SessionController("gone", { ...setup.deps, api: { ...setup.api, getHistoryPage: page } })
+    const rejectPage = () => Promise.reject(new RequestError(404, "We couldn't find that conversation."))
+    const lost = new SessionController("gone", { ...setup.deps, api: { ...setup.api, getHistoryPage: rejectPage } })
     lost.sendMessage("for nobody")
     await lost.loadNewest()
     lost.moveToBackground()
@@ -81,14 +81,14 @@ describe("stored messages", () => {
 
   test("[SO14] are only delayed by a full queue: none is lost, and none overtakes another", async () => {
     const { controller, server } = await openSession()
-    const tell = (id: string) => {
+    const respondTo = (id: string) => {
       if (Number(id.slice(1)) > MAX_QUEUED_MESSAGES)
         server.last().say({ type: "error", code: "queue_full", text: "full", id })
       else server.last().say({ type: "ack", id, seq: 0 })
     }
     for (let at = 1; at <= MAX_QUEUED_MESSAGES + 2; at++) controller.sendMessage(`w${at}`)
-    for (let at = 1; at <= MAX_QUEUED_MESSAGES + 1; at++) tell(`n${at}`)
-    const sentIds = () => sends(server.last().sent).map((one) => Reflect.get(one, "id"))
+    for (let at = 1; at <= MAX_QUEUED_MESSAGES + 1; at++) respondTo(`n${at}`)
+    const sentIds = () => listSendFrames(server.last().sent).map((one) => Reflect.get(one, "id"))
     const first = Array.from({ length: MAX_QUEUED_MESSAGES + 1 }, (_, at) => `n${at + 1}`)
     expect(sentIds()).toEqual(first)
     expect(controller.outbox.listPending().map(({ id }) => id)).toEqual(["n9", "n10"])
@@ -123,7 +123,7 @@ describe("first messages", () => {
     await settle()
     expect(router.controller.value?.id).toBe("s9")
     await goLive(setup)
-    expect(sends(setup.server.last().sent)).toMatchObject([{ id: "n1", content: "first words" }])
+    expect(listSendFrames(setup.server.last().sent)).toMatchObject([{ id: "n1", content: "first words" }])
     expect([...setup.storage.all.keys()]).toEqual(["cuecard.send.s9.n1"])
 
     const refusing = createRouter(setUp(), { createSession: () => Promise.reject(new RequestError(400, "No.")) })
@@ -172,7 +172,7 @@ describe("first messages", () => {
     const router = createRouter(setup, { createSession })
     router.sendMessage("never mind")
     await settle()
-    router.discardStart()
+    router.discardFirstMessage()
     setup.clock.pass(60_000)
     await settle()
     expect([made, router.startingEntry.value, setup.storage.all.size]).toEqual([1, null, 0])
@@ -187,6 +187,6 @@ describe("first messages", () => {
     router.sendMessage("first words")
     await settle()
     await goLive(setup)
-    expect(sends(setup.server.last().sent)).toMatchObject([{ content: "first words" }])
+    expect(listSendFrames(setup.server.last().sent)).toMatchObject([{ content: "first words" }])
   })
 })

@@ -1,7 +1,7 @@
 /** switch-user.test.ts: unsent messages when another user signs in. */
 
 import { describe, expect, test, vi } from "vitest"
-import { putUserAside, switchUser } from "../../client/account/switch-user.ts"
+import { setUserAside, switchUser } from "../../client/account/switch-user.ts"
 import { createUserGuard } from "../../client/account/user-guard.ts"
 import { type KeyValueStorage, Outbox } from "../../client/net/outbox.ts"
 import { readStorageRows, USER_KEY, createUserStorage, type UserStorage } from "../../client/net/user-storage.ts"
@@ -20,7 +20,7 @@ function createStorage(rows: Readonly<Record<string, string>> = {}): KeyValueSto
   }
 }
 
-const ADAS = {
+const ADA_ROWS = {
   "cuecard.send..m1": "first message",
   "cuecard.send.s1.m2": "a message",
   "cuecard.edit.s1.m3": "an edit",
@@ -36,7 +36,7 @@ async function switchAndReload(storage: KeyValueStorage, previous: string | null
 }
 
 /** Returns the unsent rows visible to a page where this user is signed in. */
-function unsentOf(storage: KeyValueStorage, user: string | null): object {
+function readUnsentRows(storage: KeyValueStorage, user: string | null): object {
   const page = createUserStorage(storage)
   page.user = user
   return Object.fromEntries(readStorageRows(page).filter(([key]) => /^cuecard\.(send|edit|import)\./.test(key)))
@@ -60,7 +60,7 @@ describe("another user", () => {
     const bobsOutbox = new Outbox(bob, "")
     bobsOutbox.mergeStored()
     expect(bobsOutbox.listPending()).toEqual([])
-    expect(unsentOf(storage, "acme/bob")).toEqual({})
+    expect(readUnsentRows(storage, "acme/bob")).toEqual({})
     expect(new Outbox(openPage(storage, "acme/ada"), "").listPending()).toEqual([ENTRY])
     new Outbox(ada, "").removeEntry("m1")
     expect(storage.rows()).toEqual({})
@@ -69,13 +69,13 @@ describe("another user", () => {
   test("[SP5] finds no unsent message, edit or import of the previous user; a returning user finds their own again", async () => {
     const storage = createStorage({ ...SHARED, [USER_KEY]: "acme/ada" })
     const ada = createUserStorage(storage)
-    for (const [key, value] of Object.entries(ADAS)) ada.setItem(key, value)
+    for (const [key, value] of Object.entries(ADA_ROWS)) ada.setItem(key, value)
     await switchAndReload(storage, "acme/ada", "acme/bob")
-    expect(unsentOf(storage, "acme/bob")).toEqual({})
+    expect(readUnsentRows(storage, "acme/bob")).toEqual({})
     expect(storage.rows()).toMatchObject({ ...SHARED, [USER_KEY]: "acme/bob" })
     createUserStorage(storage).setItem("cuecard.send.s9.m9", "bob's")
     await switchAndReload(storage, "acme/bob", "acme/ada")
-    expect(unsentOf(storage, "acme/ada")).toEqual(ADAS)
+    expect(readUnsentRows(storage, "acme/ada")).toEqual(ADA_ROWS)
     expect(storage.rows()).toMatchObject({ ...SHARED, [USER_KEY]: "acme/ada" })
   })
 
@@ -90,35 +90,47 @@ describe("another user", () => {
   test("[SP5] users with the same id in different tenants are different users", () => {
     const storage = createStorage()
     new Outbox(openPage(storage, "acme/ada"), "").addEntry(ENTRY)
-    expect(unsentOf(storage, "other/ada")).toEqual({})
+    expect(readUnsentRows(storage, "other/ada")).toEqual({})
   })
 
   test("[SP5] the first user to sign in keeps the rows written by version 0.1.0, without a reload", async () => {
-    const storage = createStorage(ADAS)
-    expect(unsentOf(storage, null)).toEqual(ADAS)
+    const storage = createStorage(ADA_ROWS)
+    expect(readUnsentRows(storage, null)).toEqual(ADA_ROWS)
     const reload = vi.fn()
     await switchUser(storage, null, "acme/ada", reload)
     expect(reload).not.toHaveBeenCalled()
-    expect(unsentOf(storage, "acme/ada")).toEqual(ADAS)
-    expect(unsentOf(storage, "acme/bob")).toEqual({})
+    expect(readUnsentRows(storage, "acme/ada")).toEqual(ADA_ROWS)
+    expect(readUnsentRows(storage, "acme/bob")).toEqual({})
   })
 
   test("[SP6] signing out keeps all of the user's rows, and the storage belongs to nobody", async () => {
     const storage = createStorage({ ...SHARED, [USER_KEY]: "acme/ada" })
-    for (const [key, value] of Object.entries(ADAS)) createUserStorage(storage).setItem(key, value)
-    putUserAside(storage, "acme/ada")
-    expect(unsentOf(storage, null)).toEqual({})
+    for (const [key, value] of Object.entries(ADA_ROWS)) createUserStorage(storage).setItem(key, value)
+    setUserAside(storage, "acme/ada")
+    expect(readUnsentRows(storage, null)).toEqual({})
     expect(storage.getItem(USER_KEY)).toBe(null)
     await switchAndReload(storage, null, "acme/ada")
-    expect(unsentOf(storage, "acme/ada")).toEqual(ADAS)
+    expect(readUnsentRows(storage, "acme/ada")).toEqual(ADA_ROWS)
     expect(storage.rows()).toMatchObject({ ...SHARED, [USER_KEY]: "acme/ada" })
   })
 
   test("[SP5] rows of users who are not signed in are limited in number", () => {
     const storage = createStorage({ [USER_KEY]: "acme/ada" })
     for (let i = 0; i < 300; i++) createUserStorage(storage).setItem(`cuecard.send.s.${i}`, "x")
-    putUserAside(storage, "acme/ada")
+    setUserAside(storage, "acme/ada")
     expect(storage.length).toBe(200)
+  })
+
+  test("[SP5] of the rows of users who are not signed in, the oldest are deleted first", () => {
+    const storage = createStorage({ [USER_KEY]: "acme/ada" })
+    const page = createUserStorage(storage)
+    const writeRow = (kind: string, n: number, at: number) =>
+      page.setItem(`cuecard.${kind}.s.${n}`, JSON.stringify({ id: `${n}`, at }))
+    for (let n = 0; n < 150; n++) writeRow("send", n, 9_000 - n)
+    for (let n = 150; n < 300; n++) writeRow("edit", n, 9_000 - n)
+    setUserAside(storage, "acme/ada")
+    const kept = Object.keys(storage.rows()).map((key) => Number(key.split(".").at(-1)))
+    expect(kept.sort((a, b) => a - b)).toEqual(Array.from({ length: 200 }, (_, n) => n))
   })
 
   test("[SP5] renewing the same user's token changes nothing", async () => {

@@ -70,7 +70,8 @@ describe("the source of the token", () => {
 })
 
 describe("nobody is signed in", () => {
-  const refuse = (status: number, code: string) => () => Response.json({ code, text: `Text of ${code}.` }, { status })
+  const createRefusal = (status: number, code: string) => () =>
+    Response.json({ code, text: `Text of ${code}.` }, { status })
 
   test.each([
     [401, "sign_in_required"],
@@ -78,7 +79,7 @@ describe("nobody is signed in", () => {
   ])(
     "[SP2] %s %s: the page is told once, with the server's text, and stops requesting tokens",
     async (status, code) => {
-      const { source, requests, refusals } = setUp({}, { "/auth/token": refuse(status, code) })
+      const { source, requests, refusals } = setUp({}, { "/auth/token": createRefusal(status, code) })
       await expect(source.getToken()).rejects.toThrow(`Text of ${code}.`)
       source.forgetToken()
       await expect(source.fetchAuthorized("/v1/sessions")).rejects.toThrow(`Text of ${code}.`)

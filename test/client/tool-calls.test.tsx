@@ -9,37 +9,37 @@ import type { CallStatus } from "../../shared/protocol/message.ts"
 import { delay } from "./dom.ts"
 import { answer, call, text, user } from "./sample-messages.ts"
 import { transcript } from "./render-transcript.tsx"
-import { messageFrame, ops, wireMessage } from "./wire.ts"
+import { messageFrame, ops, wireMessage } from "./fake-server.ts"
 
-const tool = (n: number, status: CallStatus = "ok", more: object = {}): Segment =>
+const createTool = (n: number, status: CallStatus = "ok", more: object = {}): Segment =>
   call({ call_id: `c${n}`, name: `tool_${n}`, status, ...more })
-const plain = (n: number, status: CallStatus = "ok") => {
-  const { approval: _, ...rest } = tool(n, status) as Extract<Segment, { type: "tool" }>
+const createPlainTool = (n: number, status: CallStatus = "ok") => {
+  const { approval: _, ...rest } = createTool(n, status) as Extract<Segment, { type: "tool" }>
   return rest as Segment
 }
 
 beforeEach(() => document.body.replaceChildren())
 
 describe("arguments and results", () => {
-  const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`
+  const nestObjects = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`
   const codeOf = (root: ParentNode) => root.querySelector(".data code")?.textContent ?? ""
 
   test("[BD4] of 5,000 nested levels, only a limited number is drawn", () => {
-    const { root } = transcript([answer("a", { segments: [tool(1, "ok", { args: nested(5_000) })] })])
+    const { root } = transcript([answer("a", { segments: [createTool(1, "ok", { args: nestObjects(5_000) })] })])
     expect(codeOf(root)).toContain("(deeper levels omitted)")
     expect(codeOf(root).split("\n").length).toBeLessThan(200)
   })
 
   test("[BD4] a wide and deep value is drawn on one line", () => {
-    const args = nested(60).replace("1", `[${"0,".repeat(20_000)}0]`)
-    const { root } = transcript([answer("a", { segments: [tool(1, "ok", { args })] })])
+    const args = nestObjects(60).replace("1", `[${"0,".repeat(20_000)}0]`)
+    const { root } = transcript([answer("a", { segments: [createTool(1, "ok", { args })] })])
     root.querySelector<HTMLElement>(".data .show-all")?.click()
     expect(codeOf(root).length).toBeLessThanOrEqual(args.length)
   })
 
   test("[BD4] of a long value, the first lines are shown, with a button for the rest", async () => {
     const args = JSON.stringify(Array.from({ length: 5_000 }, (_, n) => `line ${n}`))
-    const { root } = transcript([answer("a", { segments: [tool(1, "ok", { args })] })])
+    const { root } = transcript([answer("a", { segments: [createTool(1, "ok", { args })] })])
     expect(codeOf(root)).toMatch(/^\[\n {2}"line 0",[\s\S]*\d",$/)
     expect(codeOf(root).length).toBeLessThanOrEqual(20_000)
     const button = root.querySelector<HTMLElement>(".data .show-all")
@@ -58,14 +58,16 @@ describe("arguments and results", () => {
 })
 
 describe("adjacent calls", () => {
-  const heading = (root: ParentNode) => root.querySelector(".calls > button")
-  const visible = (root: ParentNode) =>
+  const findHeading = (root: ParentNode) => root.querySelector(".calls > button")
+  const listVisible = (root: ParentNode) =>
     [...root.querySelectorAll<HTMLElement>(".list > div:not([hidden]) [data-segment=tool] summary > code")].map(
       (one) => one.textContent,
     )
 
   test("[PG36] form one group with their number and combined status; a single call has no heading", () => {
-    const { root } = transcript([answer("a", { segments: [plain(1), text("and"), plain(2), plain(3, "failed")] })])
+    const { root } = transcript([
+      answer("a", { segments: [createPlainTool(1), text("and"), createPlainTool(2), createPlainTool(3, "failed")] }),
+    ])
     const [one, two] = [...root.querySelectorAll<HTMLElement>(".calls")]
     expect(one?.querySelector("button[aria-expanded]")).toBe(null)
     expect(one?.querySelectorAll("[data-segment=tool]")).toHaveLength(1)
@@ -76,7 +78,7 @@ describe("adjacent calls", () => {
       "tool",
       "tool",
     ])
-    expect(visible(root)).toEqual(["tool_1"])
+    expect(listVisible(root)).toEqual(["tool_1"])
   })
 
   test.each<[CallStatus[], CallStatus]>([
@@ -89,65 +91,68 @@ describe("adjacent calls", () => {
     [["failed", "ok"], "ok"],
     [["ok", "interrupted"], "interrupted"],
   ])("[PG36] %j together are %s", (statuses, joint) => {
-    const calls = statuses.map((status, n) => plain(n, status)) as Parameters<typeof getGroupStatus>[0]
+    const calls = statuses.map((status, n) => createPlainTool(n, status)) as Parameters<typeof getGroupStatus>[0]
     expect(getGroupStatus(calls)).toBe(joint)
   })
 
   test("[PG36] a group grows in place: existing elements, folds and the focus stay", async () => {
     const { root, store } = transcript([
-      answer("a", { status: "running", segments: [text("go"), plain(1, "running")] }),
+      answer("a", { status: "running", segments: [text("go"), createPlainTool(1, "running")] }),
     ])
     const first = root.querySelector<HTMLElement>("[data-segment=tool]")
     const fold = first?.querySelector("details") as HTMLDetailsElement
     fold.open = true
     fold.querySelector("summary")?.focus()
-    store.applyFrame(ops(2, 1, "a", [{ op: "open", at: 2, segment: plain(2, "running") }]))
+    store.applyFrame(ops(2, 1, "a", [{ op: "open", at: 2, segment: createPlainTool(2, "running") }]))
     await delay()
-    expect(heading(root)?.textContent).toContain("2 tool calls")
+    expect(findHeading(root)?.textContent).toContain("2 tool calls")
     expect(root.querySelector("[data-segment=tool]")).toBe(first)
     expect(fold.open).toBe(true)
     expect(document.activeElement).toBe(fold.querySelector("summary"))
     for (const at of [1, 2]) store.applyFrame(ops(at + 2, at + 1, "a", [{ op: "set", at, fields: { status: "ok" } }]))
     await delay()
     // The focus is inside, so the group doesn't fold.
-    expect(heading(root)?.getAttribute("aria-expanded")).toBe("true")
+    expect(findHeading(root)?.getAttribute("aria-expanded")).toBe("true")
     expect(document.activeElement).toBe(fold.querySelector("summary"))
   })
 
   test("[PG36] a group is open while a call runs, and folds at the end; the user's choice takes precedence", async () => {
     const { root, store } = transcript([
-      answer("a", { status: "running", segments: [plain(1, "running"), plain(2, "running")] }),
+      answer("a", { status: "running", segments: [createPlainTool(1, "running"), createPlainTool(2, "running")] }),
     ])
-    expect(visible(root)).toEqual(["tool_1", "tool_2"])
+    expect(listVisible(root)).toEqual(["tool_1", "tool_2"])
     store.applyFrame(ops(2, 1, "a", [{ op: "set", at: 0, fields: { status: "ok" } }]))
     await delay()
-    expect(visible(root)).toEqual(["tool_1", "tool_2"])
+    expect(listVisible(root)).toEqual(["tool_1", "tool_2"])
     store.applyFrame(ops(3, 2, "a", [{ op: "set", at: 1, fields: { status: "ok" } }]))
     await delay()
-    expect(visible(root)).toEqual([])
-    expect(heading(root)?.textContent).toBe("2 tool callstool_1, tool_2Done")
-    ;(heading(root) as HTMLElement).click()
+    expect(listVisible(root)).toEqual([])
+    expect(findHeading(root)?.textContent).toBe("2 tool callstool_1, tool_2Done")
+    ;(findHeading(root) as HTMLElement).click()
     await delay()
-    expect(visible(root)).toEqual(["tool_1", "tool_2"])
-    store.applyFrame(ops(4, 3, "a", [{ op: "open", at: 2, segment: plain(3) }]))
+    expect(listVisible(root)).toEqual(["tool_1", "tool_2"])
+    store.applyFrame(ops(4, 3, "a", [{ op: "open", at: 2, segment: createPlainTool(3) }]))
     await delay()
-    expect(visible(root)).toEqual(["tool_1", "tool_2", "tool_3"])
+    expect(listVisible(root)).toEqual(["tool_1", "tool_2", "tool_3"])
   })
 
   test("[PG36] a call that needs approval is visible even in a group that the user folded", async () => {
     const { root } = transcript([
-      answer("a", { status: "waiting", segments: [plain(1), tool(2, "waiting", { approval: "asked" }), plain(3)] }),
+      answer("a", {
+        status: "waiting",
+        segments: [createPlainTool(1), createTool(2, "waiting", { approval: "asked" }), createPlainTool(3)],
+      }),
     ])
-    expect(visible(root)).toEqual(["tool_1", "tool_2", "tool_3"])
-    ;(heading(root) as HTMLElement).click()
+    expect(listVisible(root)).toEqual(["tool_1", "tool_2", "tool_3"])
+    ;(findHeading(root) as HTMLElement).click()
     await delay()
-    expect(visible(root)).toEqual(["tool_2"])
+    expect(listVisible(root)).toEqual(["tool_2"])
     expect(root.querySelector(".list > div:not([hidden]) .ask")).not.toBe(null)
   })
 
   test("[PG36] [PG6] a delta re-renders only its own call", async () => {
     const { root, store } = transcript([
-      answer("a", { status: "running", segments: [plain(1, "running"), plain(2, "running")] }),
+      answer("a", { status: "running", segments: [createPlainTool(1, "running"), createPlainTool(2, "running")] }),
     ])
     const changed = new Set<Node>()
     const tools = [...root.querySelectorAll("[data-segment=tool]")]
@@ -163,7 +168,15 @@ describe("adjacent calls", () => {
 
   test("[PG36] adjacent calls form a group; other segments are separate", () => {
     const ask = call({ name: "agents_message", args: '{"agent":"r","message":"m"}', status: "ok" })
-    const runs = groupCalls([plain(1), plain(2), ask, plain(3), text("t"), text("u"), plain(4)])
+    const runs = groupCalls([
+      createPlainTool(1),
+      createPlainTool(2),
+      ask,
+      createPlainTool(3),
+      text("t"),
+      text("u"),
+      createPlainTool(4),
+    ])
     expect(runs.map(({ at, calls }) => [at, calls.length])).toEqual([
       [0, 2] as const,
       [2, 0] as const,
@@ -180,26 +193,26 @@ describe("agents", () => {
     const args = JSON.stringify({ agent: "researcher", message: "**Compare** them", mode: "async" })
     return { type: "tool", call_id: "c1", name: "agents_message", args, status: "running", ...more } as Segment
   }
-  const received = (exchange: string, content = "Where is it **warm**?") =>
+  const createReceived = (exchange: string, content = "Where is it **warm**?") =>
     wireMessage(exchange, {
       role: "agent",
       status: "completed",
       exchange_id: exchange,
-      agent: { direction: "received", name: "general", exchange: exchange },
-      segments: [{ type: "agent", direction: "received", name: "general", exchange: exchange, content }],
+      agent: { direction: "received", name: "general", exchange },
+      segments: [{ type: "agent", direction: "received", name: "general", exchange, content }],
     })
-  const sent = (id: string, exchange: string) =>
-    answer(id, { exchange_id: exchange, agent: { direction: "sent", name: "general", exchange: exchange } })
+  const createSent = (id: string, exchange: string) =>
+    answer(id, { exchange_id: exchange, agent: { direction: "sent", name: "general", exchange } })
 
   test("[PG37] a question and its answer are one block, which the answer joins", async () => {
-    const { root, store } = transcript([received("x")])
+    const { root, store } = transcript([createReceived("x")])
     const block = root.querySelector<HTMLElement>("section.exchange")
     const first = block?.querySelector("article")
     expect(block?.getAttribute("aria-label")).toBe("Exchange with general")
     expect(first?.textContent).toContain("Message from generalWhere is it warm?")
     expect(first?.querySelector("strong")?.textContent).toBe("warm")
     expect(first?.querySelector(".acts")).toBe(null)
-    store.applyFrame(messageFrame(2, 1, sent("a", "x")))
+    store.applyFrame(messageFrame(2, 1, createSent("a", "x")))
     await delay()
     expect(root.querySelector("section.exchange")).toBe(block)
     expect(block?.querySelector("article")).toBe(first)
@@ -211,13 +224,14 @@ describe("agents", () => {
   })
 
   test("[PG37] an agent's late answer is a block of its own, and an ordinary answer follows", () => {
-    const tag = (direction: "received" | "sent", exchange: string) => ({ direction, name: "r", exchange }) as const
+    const createTag = (direction: "received" | "sent", exchange: string) =>
+      ({ direction, name: "r", exchange }) as const
     const tags = {
-      a: tag("received", "1"),
+      a: createTag("received", "1"),
       b: undefined,
-      c: tag("received", "2"),
-      d: tag("sent", "2"),
-      e: tag("sent", "3"),
+      c: createTag("received", "2"),
+      d: createTag("sent", "2"),
+      e: createTag("sent", "3"),
     }
     const blocks = groupExchanges(Object.keys(tags), (id) => tags[id as keyof typeof tags])
     expect(blocks.map(({ agent, ids }) => [agent?.exchange ?? null, ids.join("")])).toEqual([
@@ -268,7 +282,7 @@ describe("agents", () => {
 
   test("[PG37] the excerpt of folded text has no markup", () => {
     const { root } = transcript([
-      received("x", `## Findings\n\n- It is **wet** in [Oslo](https://e.x).\n${"- more\n".repeat(200)}`),
+      createReceived("x", `## Findings\n\n- It is **wet** in [Oslo](https://e.x).\n${"- more\n".repeat(200)}`),
     ])
     expect(root.querySelector("section.exchange summary")?.textContent).toMatch(
       /^Findings It is wet in Oslo\. more more/,
@@ -276,7 +290,7 @@ describe("agents", () => {
   })
 
   test("[PG37] long text is folded, but short text isn't", () => {
-    const { root } = transcript([received("x", "long ".repeat(200)), received("y")])
+    const { root } = transcript([createReceived("x", "long ".repeat(200)), createReceived("y")])
     const [long, short] = [...root.querySelectorAll("section.exchange")]
     expect(long?.querySelector("details")?.open).toBe(false)
     expect(short?.querySelector("details")).toBe(null)

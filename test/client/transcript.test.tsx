@@ -28,7 +28,7 @@ import type { TurnEvent } from "../../shared/protocol/event.ts"
 import { messageToWire } from "../../shared/segment/segmenter.ts"
 import { delay } from "./dom.ts"
 import { transcript } from "./render-transcript.tsx"
-import { messageFrame, ops, wireMessage } from "./wire.ts"
+import { messageFrame, ops, wireMessage } from "./fake-server.ts"
 
 const answer = (segments: readonly Segment[], more: Partial<WireMessage> = {}) =>
   transcript([wireMessage("a", { status: "completed", segments, ...more })])

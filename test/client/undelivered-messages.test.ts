@@ -5,22 +5,22 @@ import { SessionRouter } from "../../client/session/session-router.ts"
 import { SessionController } from "../../client/session/session-controller.ts"
 import type { FaultReason } from "../../shared/fault.ts"
 import type { ServerFrame, WireMessage } from "../../shared/protocol/server-frame.ts"
-import { openSession, pageOf, reconnect, sends, setUp, user } from "./open-session.ts"
-import { type FakeServer, hello, messageFrame, ops, settle, wireMessage } from "./wire.ts"
+import { openSession, pageOf, reconnect, listSendFrames, setUp, user } from "./open-session.ts"
+import { type FakeServer, hello, messageFrame, ops, settle, wireMessage } from "./fake-server.ts"
 
-const running = (more: Partial<WireMessage> = {}) => wireMessage("a", { exchange_id: "q", ...more })
-const ended = (more: Partial<WireMessage> = {}) => running({ status: "completed", ...more })
-const refusal = (code: FaultReason, id: string): ServerFrame => ({ type: "error", code, text: code, id })
-const end = (status: WireMessage["status"]) => [{ op: "end", status, reason: null, metrics: null }] as const
-const commands = (server: FakeServer) =>
+const createRunning = (more: Partial<WireMessage> = {}) => wireMessage("a", { exchange_id: "q", ...more })
+const createEnded = (more: Partial<WireMessage> = {}) => createRunning({ status: "completed", ...more })
+const createRefusal = (code: FaultReason, id: string): ServerFrame => ({ type: "error", code, text: code, id })
+const createEndOps = (status: WireMessage["status"]) => [{ op: "end", status, reason: null, metrics: null }] as const
+const listCommands = (server: FakeServer) =>
   server.last().sent.filter(({ type }) => !["hello", "send", "seen", "ping"].includes(type))
 
 describe("edits", () => {
-  const page = (epoch: string, question: string) =>
-    pageOf([user(question, "go"), ended({ id: `a${question}`, exchange_id: question })], { epoch, seq: 20 })
+  const createPage = (epoch: string, question: string) =>
+    pageOf([user(question, "go"), createEnded({ id: `a${question}`, exchange_id: question })], { epoch, seq: 20 })
 
   test("[PG27] text whose editor disappears with its message continues in the composer", async () => {
-    const { controller, server } = await openSession([page("e1", "q"), page("e2", "x")])
+    const { controller, server } = await openSession([createPage("e1", "q"), createPage("e2", "x")])
     controller.draft.text.value = "written here"
     controller.draft.editTexts.set("q", "half an hour of typing")
     server.last().say(hello(20, "e2"))
@@ -30,7 +30,7 @@ describe("edits", () => {
   })
 
   test("[PG27] saved text returns to the composer only when the edit is refused", async () => {
-    const all = await openSession([page("e1", "q"), page("e2", "x")])
+    const all = await openSession([createPage("e1", "q"), createPage("e2", "x")])
     const { controller, server } = all
     server.last().events.onClose(1006)
     controller.draft.editTexts.set("q", "other")
@@ -39,15 +39,15 @@ describe("edits", () => {
     server.last().say(hello(20, "e2"))
     await settle()
     server.last().say(hello(20, "e2"))
-    expect(commands(server)).toMatchObject([{ type: "edit", content: "other" }])
+    expect(listCommands(server)).toMatchObject([{ type: "edit", content: "other" }])
     expect(controller.draft.text.value).toBe("")
-    server.last().say(refusal("message_unknown", "n1"))
+    server.last().say(createRefusal("message_unknown", "n1"))
     expect(controller.draft.text.value).toBe("other")
     expect(all.storage.all.size).toBe(0)
   })
 
   test("[SO13] an edit saved offline is sent by the next page, whichever session it opens, and deleted once acknowledged", async () => {
-    const setup = setUp([page("e1", "q")])
+    const setup = setUp([createPage("e1", "q")])
     const closed = new SessionController("s1", setup.deps)
     closed.editMessage("q", "said differently")
     closed.close()
@@ -57,7 +57,7 @@ describe("edits", () => {
     await settle()
     server.last().events.onOpen()
     server.last().say(hello(20))
-    expect(commands(server)).toEqual([{ type: "edit", id: "n1", message: "q", content: "said differently" }])
+    expect(listCommands(server)).toEqual([{ type: "edit", id: "n1", message: "q", content: "said differently" }])
     expect(storage.all.size).toBe(1)
     server.last().say({ type: "ack", id: "n1", seq: 21 })
     expect(storage.all.size).toBe(0)
@@ -65,7 +65,7 @@ describe("edits", () => {
   })
 
   test("[PG22] an edit that has not reached the server can be cancelled, and its text is dropped", async () => {
-    const all = await openSession([page("e1", "q")])
+    const all = await openSession([createPage("e1", "q")])
     const { controller, server, storage } = all
     server.last().events.onClose(1006)
     controller.draft.editTexts.set("q", "other")
@@ -76,7 +76,7 @@ describe("edits", () => {
       0, 0, 0,
     ])
     await reconnect(all, 20)
-    expect(commands(server)).toEqual([])
+    expect(listCommands(server)).toEqual([])
     controller.editMessage("q", "again")
     server.last().say({ type: "ack", id: "n2", seq: 21 })
     expect(controller.cancelEdit("q")).toBe(false)
@@ -97,11 +97,11 @@ describe("messages of a closed page", () => {
     server.last().events.onOpen()
     server.last().say(hello())
     for (const [at, id] of ["n1", "n2"].entries()) {
-      expect(sends(server.last().sent)).toHaveLength(at + 1)
+      expect(listSendFrames(server.last().sent)).toHaveLength(at + 1)
       server.last().say(messageFrame(11 + at, 10 + at, user(id, id)))
       server.last().say({ type: "ack", id, seq: 11 + at })
     }
-    expect(sends(server.last().sent)).toMatchObject([{ content: "one" }, { content: "two" }])
+    expect(listSendFrames(server.last().sent)).toMatchObject([{ content: "one" }, { content: "two" }])
     expect(second.outbox.entries.value).toEqual([])
     expect(storage.all.size).toBe(0)
   })
@@ -115,7 +115,7 @@ describe("messages of a closed page", () => {
     all.server.last().say({ type: "ack", id: "n2", seq: 12 })
     all.controller.sendMessage("three")
     await reconnect(all, 12)
-    expect(sends(all.server.last().sent)).toMatchObject([{ id: "n3" }])
+    expect(listSendFrames(all.server.last().sent)).toMatchObject([{ id: "n3" }])
     expect(all.controller.outbox.entries.value.map(({ id }) => id)).toEqual(["n2", "n3"])
   })
 
@@ -131,7 +131,7 @@ describe("messages of a closed page", () => {
   })
 
   test("[SO13] a session stays connected after the user leaves it, until everything is delivered", async () => {
-    const { deps, server } = setUp([pageOf([user("q", "go"), running()])])
+    const { deps, server } = setUp([pageOf([user("q", "go"), createRunning()])])
     let hash = "#/s/s1"
     const router = new SessionRouter({ ...deps, readHash: () => hash, writeHash() {} })
     router.openFromHash()
@@ -152,7 +152,7 @@ describe("messages of a closed page", () => {
     server.last().say(hello())
     server.last().say({ type: "ack", id: "n1", seq: 11 })
     expect(controller.isClosed).toBe(false)
-    server.last().say(ops(11, 10, "a", end("cancelled")))
+    server.last().say(ops(11, 10, "a", createEndOps("cancelled")))
     expect(controller.isClosed).toBe(true)
     expect(server.last().closedWith).toBe(1000)
     hash = "#/s/s1"

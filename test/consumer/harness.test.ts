@@ -13,7 +13,7 @@ import { readBuild } from "../../testing/built-worker.ts"
 
 const running: Cuecard[] = []
 
-async function start(...[options]: Parameters<typeof startCuecard>): Promise<Cuecard> {
+async function startServer(...[options]: Parameters<typeof startCuecard>): Promise<Cuecard> {
   const cuecard = await startCuecard(options)
   running.push(cuecard)
   return cuecard
@@ -23,7 +23,7 @@ afterEach(async () => {
   for (const cuecard of running.splice(0)) await cuecard.close()
 })
 
-async function call(cuecard: Cuecard, path: string, body?: string, token = cuecard.token) {
+async function callServer(cuecard: Cuecard, path: string, body?: string, token = cuecard.token) {
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
   const response = await fetch(
     `${cuecard.url}${path}`,
@@ -47,11 +47,11 @@ interface Shown {
 /** Sends a message in a new session and waits for the answer. */
 async function answerTo(cuecard: Cuecard, content: string): Promise<Shown> {
   const { id } = await cuecard.createSession()
-  expect((await call(cuecard, `/v1/sessions/${id}/messages`, JSON.stringify({ content }))).status).toBe(202)
-  const last = async (): Promise<Shown> =>
-    (await call(cuecard, `/v1/sessions/${id}/conversation/recent`)).json.messages.at(-1)
-  await expect.poll(async () => (await last()).status, { timeout: 20_000 }).not.toMatch(/queued|running/)
-  return await last()
+  expect((await callServer(cuecard, `/v1/sessions/${id}/messages`, JSON.stringify({ content }))).status).toBe(202)
+  const readLast = async (): Promise<Shown> =>
+    (await callServer(cuecard, `/v1/sessions/${id}/conversation/recent`)).json.messages.at(-1)
+  await expect.poll(async () => (await readLast()).status, { timeout: 20_000 }).not.toMatch(/queued|running/)
+  return await readLast()
 }
 
 const isAlive = (pid: number): boolean => {
@@ -72,7 +72,7 @@ afterAll(() => {
 })
 
 test("[TE3] the n-th list of a script is the n-th model call of each turn", async () => {
-  const cuecard = await start({
+  const cuecard = await startServer({
     script: [
       [{ type: "tool_call", name: "weather", args: '{"location":"Oslo"}' }, { type: "finish" }],
       [{ type: "text_delta", delta: "So <span id='weather_1'>mild</span>." }, { type: "finish" }],
@@ -87,49 +87,52 @@ test("[TE3] the n-th list of a script is the n-th model call of each turn", asyn
 })
 
 test("[TE3] without a script the scripted model answers immediately", async () => {
-  const cuecard = await start()
+  const cuecard = await startServer()
   expect(await answerTo(cuecard, "/say hi")).toMatchObject({ status: "completed", content: "hi" })
 })
 
 test("[TE4] it serves the page with its headers, and the API", async () => {
-  const cuecard = await start()
-  const page = await call(cuecard, "/")
+  const cuecard = await startServer()
+  const page = await callServer(cuecard, "/")
   expect(page.status).toBe(200)
   expect(page.text).toContain('<div id="app">')
   expect(page.headers.get("content-security-policy")).toMatch(/default-src 'none'; script-src 'self'; style-src 'self'/)
   expect(page.headers.get("x-content-type-options")).toBe("nosniff")
   expect(page.headers.get("referrer-policy")).toBe("no-referrer")
-  expect((await call(cuecard, "/healthz")).json).toEqual({ ok: true })
-  expect(await call(cuecard, "/v1/nothing")).toMatchObject({ status: 404, json: { code: "route_unknown" } })
+  expect((await callServer(cuecard, "/healthz")).json).toEqual({ ok: true })
+  expect(await callServer(cuecard, "/v1/nothing")).toMatchObject({ status: 404, json: { code: "route_unknown" } })
 })
 
 test("[TE4] the page has no inline scripts or styles, as its policy requires", async () => {
-  const { text } = await call(await start(), "/")
+  const { text } = await callServer(await startServer(), "/")
   expect(text).not.toMatch(/<script(?![^>]*\bsrc=)[^>]*>/)
   expect(text).not.toMatch(/<style|\sstyle=|\son[a-z]+=/)
 })
 
 test("[TE5] issues tokens for any user, with any lifetime", async () => {
-  const cuecard = await start()
+  const cuecard = await startServer()
   const eve = await cuecard.tokenFor({ tenant: "evil", user: "eve" })
-  expect(await call(cuecard, "/v1/sessions", undefined, eve)).toMatchObject({ status: 200, json: { sessions: [] } })
+  expect(await callServer(cuecard, "/v1/sessions", undefined, eve)).toMatchObject({
+    status: 200,
+    json: { sessions: [] },
+  })
   const late = await cuecard.tokenFor({ expiresIn: -60 })
-  expect(await call(cuecard, "/v1/sessions", undefined, late)).toMatchObject({
+  expect(await callServer(cuecard, "/v1/sessions", undefined, late)).toMatchObject({
     status: 401,
     json: { code: "token_expired" },
   })
   const { id } = await cuecard.createSession("Trip")
-  expect((await call(cuecard, "/v1/sessions")).json.sessions).toMatchObject([{ id, title: "Trip" }])
+  expect((await callServer(cuecard, "/v1/sessions")).json.sessions).toMatchObject([{ id, title: "Trip" }])
 })
 
 test("[TE6] vars override all other settings, and the Worker's log lines are passed on", async () => {
   const lines: string[] = []
   const JWT_SECRET = "another secret, of at least thirty-two bytes"
-  const cuecard = await start({
+  const cuecard = await startServer({
     vars: { JWT_SECRET, ALLOWED_ORIGINS: "https://app.example" },
     onLog: (line) => lines.push(line),
   })
-  expect((await call(cuecard, "/v1/sessions")).status).toBe(200)
+  expect((await callServer(cuecard, "/v1/sessions")).status).toBe(200)
   const preflight = {
     method: "OPTIONS",
     headers: { origin: "https://app.example", "access-control-request-method": "GET" },
@@ -148,12 +151,12 @@ test("[TE7] only loopback addresses can be reached", async () => {
   await new Promise<void>((resolve) => upstream.listen(0, "127.0.0.1", resolve))
   const { port } = upstream.address() as AddressInfo
   const MODEL = { MODEL: "openai", MODEL_NAME: "m", MODEL_API_KEY: "k" }
-  const near = await start({ vars: { ...MODEL, MODEL_BASE_URL: `http://127.0.0.1:${port}/v1` } })
+  const near = await startServer({ vars: { ...MODEL, MODEL_BASE_URL: `http://127.0.0.1:${port}/v1` } })
   expect((await answerTo(near, "hi")).status).toBe("failed")
   expect(requestUrls).not.toEqual([])
   const lines: string[] = []
   const vars = { ...MODEL, MODEL_BASE_URL: "http://model.example/v1" }
-  const far = await start({ vars, onLog: (line) => lines.push(line) })
+  const far = await startServer({ vars, onLog: (line) => lines.push(line) })
   expect(await answerTo(far, "hi")).toMatchObject({ status: "failed", reason: "model_unreachable" })
   expect(lines.join()).toContain("cuecard/testing has no network: model.example")
   upstream.close()
@@ -180,16 +183,16 @@ test("[TE2] a start that fails leaves nothing behind", async () => {
 })
 
 test("[TE8] a kill is SIGKILL: the next server on the same port and folder has everything that was acknowledged", async () => {
-  const first = await start()
+  const first = await startServer()
   const pid = first.pid()
   const { id } = await first.createSession("kept")
-  const sent = await call(first, `/v1/sessions/${id}/messages`, '{"id":"m1","content":"/say hi"}')
+  const sent = await callServer(first, `/v1/sessions/${id}/messages`, '{"id":"m1","content":"/say hi"}')
   expect(sent.status).toBe(202)
   await first.kill()
   expect(isAlive(pid)).toBe(false)
-  const second = await start({ persist: first.persist, port: Number(new URL(first.url).port) })
+  const second = await startServer({ persist: first.persist, port: Number(new URL(first.url).port) })
   expect(second.url).toBe(first.url)
-  const page = await call(second, `/v1/sessions/${id}/conversation/recent`, undefined, first.token)
+  const page = await callServer(second, `/v1/sessions/${id}/conversation/recent`, undefined, first.token)
   expect(page.json.messages[0]).toMatchObject({ id: "m1", content: "/say hi" })
   await second.close()
   await first.close()
@@ -198,7 +201,7 @@ test("[TE8] a kill is SIGKILL: the next server on the same port and folder has e
 
 test("[TE8] a given folder is kept", async () => {
   const persist = mkdtempSync(join(tmpdir(), "kept-"))
-  const cuecard = await start({ persist })
+  const cuecard = await startServer({ persist })
   await cuecard.createSession()
   await cuecard.close()
   expect(readdirSync(persist)).not.toEqual([])
@@ -215,7 +218,7 @@ test("[TE9] a missing build and a production build are reported with the command
 })
 
 test("[RT4] over real HTTP: a chunked body is cut off at its limit, and a wrong length is refused", async () => {
-  const cuecard = await start()
+  const cuecard = await startServer()
   const { id } = await cuecard.createSession()
   const path = `/v1/sessions/${id}/messages`
   const { hostname, port } = new URL(cuecard.url)
@@ -240,7 +243,7 @@ test("[RT4] over real HTTP: a chunked body is cut off at its limit, and a wrong 
   const answer = await rawAnswer(hostname, Number(port), `${lie.join("\r\n")}\r\n\r\n{"content":"whole"}`)
   expect(answer).toMatch(/^HTTP\/1.1 400 /)
   expect(answer).toContain("body_malformed")
-  expect((await call(cuecard, `/v1/sessions/${id}/conversation/recent`)).json.messages).toEqual([])
+  expect((await callServer(cuecard, `/v1/sessions/${id}/conversation/recent`)).json.messages).toEqual([])
 })
 
 function rawAnswer(host: string, port: number, text: string): Promise<string> {
@@ -257,9 +260,9 @@ function rawAnswer(host: string, port: number, text: string): Promise<string> {
 }
 
 test("[AU6] over real HTTP: a page whose host name resolves to a local server gets nothing", async () => {
-  const { url, token } = await start()
+  const { url, token } = await startServer()
   const { hostname, port } = new URL(url)
-  const ask = (host: string) =>
+  const requestAs = (host: string) =>
     new Promise((resolve, reject) => {
       const headers = { host, authorization: `Bearer ${token}` }
       request({ hostname, port, path: "/v1/sessions", headers }, (answer) => {
@@ -269,8 +272,8 @@ test("[AU6] over real HTTP: a page whose host name resolves to a local server ge
         .on("error", reject)
         .end()
     })
-  expect(await ask("localhost")).toBe(200)
-  expect(await ask(`rebound.example:${port}`)).toBe(503)
+  expect(await requestAs("localhost")).toBe(200)
+  expect(await requestAs(`rebound.example:${port}`)).toBe(503)
 })
 
 test("[TE10] Miniflare is pinned to the tested version", () => {

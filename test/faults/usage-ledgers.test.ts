@@ -5,13 +5,17 @@ import fc from "fast-check"
 import { expect, test } from "vitest"
 import type { PricedCall } from "../../shared/usage/call-usage.ts"
 import { addTotals, callsToEntries, NO_USAGE, type UsageTotals } from "../../shared/usage/usage-totals.ts"
+import type { UsageReport } from "../../shared/usage/usage-report.ts"
 import { DIRECTORY_USAGE_TABLES, DirectoryUsage, UNSENT_REPORTS } from "../../worker/usage/directory-usage.ts"
 import { SESSION_USAGE_TABLE, SessionUsage } from "../../worker/usage/session-usage.ts"
-import { TENANT_USAGE_TABLES, TenantUsage } from "../../worker/usage/tenant-usage.ts"
+import { ENDED_USER_LEDGERS, TENANT_USAGE_TABLES, TenantUsage } from "../../worker/usage/tenant-usage.ts"
 import { assertPropertyAsync } from "../support/seeded.ts"
 import { sqlOf } from "./rows.ts"
 
 const SESSIONS = 2
+
+/** The longest time for which a call can be on its way, in milliseconds. */
+const LATEST_MS = 20 * 60 * 60_000
 
 function openSql(tables: string): SqlStorage {
   const database = new DatabaseSync(":memory:")
@@ -21,20 +25,35 @@ function openSql(tables: string): SqlStorage {
 
 type Reach = "arrives" | "response_lost" | "request_lost"
 
-/** A tenant with one user, whose calls get lost on request. Each object can lose its memory, but keeps its rows. */
+/** A batch that was sent, and the time that had passed on the clock until then. */
+interface SentBatch {
+  readonly batch: UsageReport
+  readonly elapsedMs: number
+}
+
+/**
+ * A tenant with one user, whose calls get lost or arrive again on request. Each object can lose its memory, but keeps its
+ * rows. The user can be erased, and comes back with the next turn.
+ */
 class LedgerModel {
   readonly #sessionSql = Array.from({ length: SESSIONS }, () => openSql(SESSION_USAGE_TABLE))
-  readonly #directorySql = openSql(`${DIRECTORY_USAGE_TABLES}; ${UNSENT_REPORTS}`)
-  readonly tenant = new TenantUsage(openSql(TENANT_USAGE_TABLES))
+  #directorySql = openSql(`${DIRECTORY_USAGE_TABLES}; ${UNSENT_REPORTS}`)
+  readonly tenant = new TenantUsage(openSql(`${TENANT_USAGE_TABLES}; ${ENDED_USER_LEDGERS}`))
   readonly #sessions = this.#sessionSql.map(openSession)
   #directory = this.#openDirectory()
   #batchReach: Reach = "arrives"
   now = Date.parse("2026-01-31T23:00:00Z")
+  #sent: SentBatch[] = []
+  #elapsedMs = 0
   spent: UsageTotals = NO_USAGE
+  /** What the user has spent since the last erasure. */
+  spentByUser: UsageTotals = NO_USAGE
 
   endTurn(session: number, calls: readonly PricedCall[]): void {
     this.#at(session).addTurn(calls, "general", this.now)
-    this.spent = callsToEntries(calls, "", "").reduce(addTotals, this.spent)
+    const entries = callsToEntries(calls, "", "")
+    this.spent = entries.reduce(addTotals, this.spent)
+    this.spentByUser = entries.reduce(addTotals, this.spentByUser)
   }
 
   report(session: number, reach: Reach): void {
@@ -65,6 +84,28 @@ class LedgerModel {
     this.#sessions[session] = openSession(sql)
   }
 
+  /** Erases the user, as erase-user-job.ts does. */
+  async eraseUser(): Promise<void> {
+    for (let i = 0; i < SESSIONS; i++) this.erase(i)
+    await this.flush("arrives")
+    this.tenant.removeUser("ada", this.#directory.findLedger(), this.now)
+    this.#directorySql = openSql(`${DIRECTORY_USAGE_TABLES}; ${UNSENT_REPORTS}`)
+    this.#directory = this.#openDirectory()
+    this.spentByUser = NO_USAGE
+  }
+
+  /** A batch that was sent earlier arrives once more. */
+  deliverLate(choice: number): void {
+    const late = this.#sent.filter(({ elapsedMs }) => this.#elapsedMs - elapsedMs < LATEST_MS)
+    const found = late[choice % Math.max(1, late.length)]
+    if (found !== undefined) this.tenant.add(found.batch, "ada", this.now)
+  }
+
+  moveClock(ms: number): void {
+    this.now = Math.max(0, this.now + ms)
+    this.#elapsedMs += Math.max(0, ms)
+  }
+
   readUser(): UsageTotals {
     return this.#directory.readTotals("1970-01-01", "9999-12-31").reduce(addTotals, NO_USAGE)
   }
@@ -85,7 +126,8 @@ class LedgerModel {
       onReport: () => {},
       wakeBy: () => {},
       sendBatch: async (batch) => {
-        if (this.#batchReach !== "request_lost") this.tenant.add(batch, "ada")
+        this.#sent.push({ batch, elapsedMs: this.#elapsedMs })
+        if (this.#batchReach !== "request_lost") this.tenant.add(batch, "ada", this.now)
         if (this.#batchReach !== "arrives") throw new Error("lost")
       },
     })
@@ -118,6 +160,8 @@ const actArbitrary = fc.oneof(
   fc.tuple(fc.constant("flush" as const), reach),
   fc.tuple(fc.constant("restart" as const), fc.integer({ min: 0, max: SESSIONS })),
   fc.tuple(fc.constant("erase" as const), session),
+  fc.tuple(fc.constant("erase_user" as const)),
+  fc.tuple(fc.constant("late" as const), fc.nat({ max: 20 })),
   fc.tuple(fc.constant("clock" as const), fc.integer({ min: -100_000_000, max: 100_000_000 })),
 )
 
@@ -135,12 +179,16 @@ async function perform(model: LedgerModel, act: Act): Promise<void> {
       return model.restart(act[1])
     case "erase":
       return model.erase(act[1])
+    case "erase_user":
+      return await model.eraseUser()
+    case "late":
+      return model.deliverLate(act[1])
     case "clock":
-      model.now = Math.max(0, model.now + act[1])
+      return model.moveClock(act[1])
   }
 }
 
-test("[MT5] [MT6] [MT7] [MT8] whatever gets lost, the totals of the user and the tenant end up as the sum of all turns", async () => {
+test("[MT5] [MT6] [MT7] [MT8] [MT15] whatever gets lost or arrives late, the totals of the user and the tenant end up as the sum of all turns", async () => {
   await assertPropertyAsync(
     fc.asyncProperty(fc.array(actArbitrary, { maxLength: 40 }), async (acts) => {
       const model = new LedgerModel()
@@ -150,12 +198,13 @@ test("[MT5] [MT6] [MT7] [MT8] whatever gets lost, the totals of the user and the
         model.report(i, "arrives")
         model.report(i, "arrives")
       }
-      expect(model.readUser()).toEqual(model.spent)
+      expect(model.readUser()).toEqual(model.spentByUser)
       await model.flush("arrives")
       const { total } = model.tenant.readPage({ from: "1970-01-01", to: "9999-12-31", by: "day" }, () => [])
       expect(total).toEqual(model.spent)
       const byUser = model.tenant.readPage({ from: "1970-01-01", to: "9999-12-31", by: "user" }, () => ["ada"])
-      expect(byUser.rows).toEqual(total.calls === 0 ? [] : [{ user: "ada", ...total }])
+      const own = model.spentByUser
+      expect(byUser.rows).toEqual(own.calls === 0 ? [] : [{ user: "ada", ...own }])
     }),
     2_000,
   )

@@ -78,7 +78,7 @@ describe("round trip", () => {
 })
 
 describe("records of other producers", () => {
-  const turn = (result: object) => [
+  const createTurn = (result: object) => [
     { type: "user_message", text: "Ask." },
     { type: "tool_call_start", callId: "t1", toolName: "agents_message", arguments: '{"agent":"b"}' },
     { type: "tool_result", callId: "t1", ok: true, result },
@@ -91,7 +91,10 @@ describe("records of other producers", () => {
     ["its response", { responseId: "r9" }],
     ["its exchange", { agentExchangeId: "r9" }],
   ])("[RE12] a queued call waits for its callback, identified by %s", (_name, by) => {
-    const { messages, late } = readBack([...turn(queued), { type: "agent_callback", text: "Found.", from: "b", ...by }])
+    const { messages, late } = readBack([
+      ...createTurn(queued),
+      { type: "agent_callback", text: "Found.", from: "b", ...by },
+    ])
     expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "agent"])
     const [call] = messages.flatMap(listCalls)
     expect(call?.status).toBe("waiting")
@@ -103,7 +106,7 @@ describe("records of other producers", () => {
 
   test("[RE12] a callback without a waiting call becomes a separate message", () => {
     const { messages, late } = readBack([
-      ...turn({ answer: "at once" }),
+      ...createTurn({ answer: "at once" }),
       { type: "agent_callback", text: "Again.", callId: "t1" },
     ])
     expect(messages.at(-1)).toMatchObject({ role: "agent", words: "Again." })
@@ -112,7 +115,7 @@ describe("records of other producers", () => {
 
   test("[RE12] an answer that follows a callback answers that callback", () => {
     const { messages } = readBack([
-      ...turn(queued),
+      ...createTurn(queued),
       { type: "agent_callback", text: "Found.", responseId: "r9" },
       { type: "text_done", text: "So it is.", responseId: "r2" },
     ])

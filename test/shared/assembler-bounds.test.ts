@@ -26,7 +26,10 @@ const BASE = { responseId: "a", timestamp: "2026-01-01T00:00:00.000Z" }
 const question: StreamRecord = { type: "user_message", ...BASE, responseId: "q", text: "go" }
 
 /** Assembles a question and records. Returns the answers, and how many of them were complete before the end of the file. */
-function assemble(records: Iterable<StreamRecord>): { readonly answers: AssembledMessage[]; readonly early: number } {
+function assembleRecords(records: Iterable<StreamRecord>): {
+  readonly answers: AssembledMessage[]
+  readonly early: number
+} {
   const assembler = createAssembler()
   const messages: AssembledMessage[] = []
   let n = 0
@@ -40,7 +43,7 @@ function assemble(records: Iterable<StreamRecord>): { readonly answers: Assemble
   return { answers: messages.filter(isAnswer), early }
 }
 
-function repeat<T>(count: number, create: (n: number) => T): T[] {
+function createMany<T>(count: number, create: (n: number) => T): T[] {
   return Array.from({ length: count }, (_, n) => create(n))
 }
 
@@ -53,17 +56,17 @@ const timeOf = (n: number): string => new Date(Date.parse(BASE.timestamp) + n).t
 describe("a large turn", () => {
   test("[RE41] with many answers is closed in between, and keeps them all under its question's exchange", () => {
     const count = 5 * MAX_OPEN_ANSWERS
-    const { answers, early } = assemble(
-      repeat(count, (n) => ({ type: "text_delta", ...BASE, responseId: `a${n}`, delta: `${n}` })),
+    const { answers, early } = assembleRecords(
+      createMany(count, (n) => ({ type: "text_delta", ...BASE, responseId: `a${n}`, delta: `${n}` })),
     )
     expect(early).toBeGreaterThanOrEqual(count - MAX_OPEN_ANSWERS)
-    expect(answers.map(({ message }) => deriveContent(message))).toEqual(repeat(count, String))
+    expect(answers.map(({ message }) => deriveContent(message))).toEqual(createMany(count, String))
     expect(new Set(answers.map(({ message }) => message.exchange_id))).toEqual(new Set(["q"]))
   })
 
   test("[RE41] with many records is closed in between; its text continues in another message, and none is lost", () => {
     const count = 2 * MAX_OPEN_RECORDS + 10
-    const { answers } = assemble(repeat(count, () => ({ type: "text_delta", ...BASE, delta: "x" }) as const))
+    const { answers } = assembleRecords(createMany(count, () => ({ type: "text_delta", ...BASE, delta: "x" }) as const))
     expect(answers.map(({ message }) => deriveContent(message).length)).toEqual([
       MAX_OPEN_RECORDS,
       MAX_OPEN_RECORDS,
@@ -78,17 +81,17 @@ describe("callbacks in an open answer", () => {
 
   // Work proportional to calls times callbacks would take minutes.
   test("[RE41] cost the same, no matter how many of its calls wait", () => {
-    const waiting = repeat(40_000, (n): StreamRecord => {
+    const waiting = createMany(40_000, (n): StreamRecord => {
       const result = { mode: "async", status: "queued", responseId: `q${n}` }
       return { type: "tool_result", ...BASE, callId: `c${n}`, ok: true, result }
     })
-    const { answers } = assemble([...waiting, ...repeat(60_000, () => callback)])
+    const { answers } = assembleRecords([...waiting, ...createMany(60_000, () => callback)])
     expect(answers.map(({ message }) => listCalls(message).length)).toEqual([MAX_IMPORTED_CALLS])
   })
 
   test("[RE41] count as records of the turn", () => {
     const text: StreamRecord = { type: "text_delta", ...BASE, delta: "x" }
-    const { early } = assemble([text, ...repeat(MAX_OPEN_RECORDS, () => callback)])
+    const { early } = assembleRecords([text, ...createMany(MAX_OPEN_RECORDS, () => callback)])
     expect(early).toBe(1)
   })
 })
@@ -97,8 +100,8 @@ describe("a large answer", () => {
   test("[RE41] of many adjacent deltas is folded in few steps, and keeps all its text and times", () => {
     const withAt = vi.spyOn(Array.prototype, "with")
     try {
-      const { answers } = assemble(
-        repeat(5_000, (n): StreamRecord => {
+      const { answers } = assembleRecords(
+        createMany(5_000, (n): StreamRecord => {
           return {
             type: n < 2_500 ? "thinking_delta" : "text_delta",
             ...BASE,
@@ -120,20 +123,31 @@ describe("a large answer", () => {
   })
 
   test("[RE36] counts a call over its limit once, with its result, and only a different second result", () => {
-    const calls = repeat(MAX_IMPORTED_CALLS + 100, callRecord)
-    const result = (n: number, text: string): StreamRecord => {
+    const calls = createMany(MAX_IMPORTED_CALLS + 100, callRecord)
+    const createResult = (n: number, text: string): StreamRecord => {
       return { type: "tool_result", ...BASE, callId: `c${n}`, ok: true, result: text }
     }
-    const results = [result(0, "a"), result(0, "a"), result(0, "b"), result(MAX_IMPORTED_CALLS + 1, "c")]
-    const [answer] = assemble([...calls, ...results]).answers
+    const results = [
+      createResult(0, "a"),
+      createResult(0, "a"),
+      createResult(0, "b"),
+      createResult(MAX_IMPORTED_CALLS + 1, "c"),
+    ]
+    const [answer] = assembleRecords([...calls, ...results]).answers
     expect(answer?.lost).toEqual({ call: 100, result: 1 })
   })
 
   test("[RE36] has its names, arguments and errors cut without splitting a surrogate pair", () => {
-    const cut = (max: number): string => `${"x".repeat(max - 1)}😀`
-    const error = { code: "failed", message: cut(MAX_ERROR_CHARS) }
-    const [answer] = assemble([
-      { type: "tool_call", ...BASE, callId: "c", toolName: cut(MAX_TOOL_NAME_CHARS), arguments: cut(MAX_ARGS_CHARS) },
+    const createCutText = (max: number): string => `${"x".repeat(max - 1)}😀`
+    const error = { code: "failed", message: createCutText(MAX_ERROR_CHARS) }
+    const [answer] = assembleRecords([
+      {
+        type: "tool_call",
+        ...BASE,
+        callId: "c",
+        toolName: createCutText(MAX_TOOL_NAME_CHARS),
+        arguments: createCutText(MAX_ARGS_CHARS),
+      },
       { type: "tool_result", ...BASE, callId: "c", ok: false, error },
     ]).answers
     const [call] = answer === undefined ? [] : listCalls(answer.message)
@@ -145,11 +159,11 @@ describe("a large answer", () => {
   test("[RE36] has no more parts than its limit, however they are separated", () => {
     const ends = ["text_done", "thinking_start"] as const
     for (const type of ends) {
-      const pairs = repeat(MAX_IMPORTED_PARTS + 50, (): StreamRecord[] => [
+      const pairs = createMany(MAX_IMPORTED_PARTS + 50, (): StreamRecord[] => [
         { type: "text_delta", ...BASE, delta: "x" },
         { type, ...BASE },
       ])
-      const [answer] = assemble(pairs.flat()).answers
+      const [answer] = assembleRecords(pairs.flat()).answers
       expect(answer?.message.parts).toHaveLength(MAX_IMPORTED_PARTS)
       expect(answer?.lost).toEqual({ text: 50 })
     }
@@ -157,30 +171,30 @@ describe("a large answer", () => {
 
   test("[RE36] has no more text than its limit, and counts dropped text", () => {
     const delta = "x".repeat(MAX_IMPORTED_TEXT_CHARS / 4)
-    const [answer] = assemble(repeat(6, () => ({ type: "text_delta", ...BASE, delta }) as const)).answers
+    const [answer] = assembleRecords(createMany(6, () => ({ type: "text_delta", ...BASE, delta }) as const)).answers
     expect(answer === undefined ? 0 : deriveContent(answer.message).length).toBe(MAX_IMPORTED_TEXT_CHARS)
     expect(answer?.lost).toEqual({ text: 2 })
   })
 
   test("[RE36] has a bounded number of starts, approvals and results", () => {
-    const calls = repeat(MAX_IMPORTED_CALLS, callRecord)
-    const starts = repeat(
+    const calls = createMany(MAX_IMPORTED_CALLS, callRecord)
+    const starts = createMany(
       MAX_IMPORTED_CALL_EVENTS + 70,
       (n): StreamRecord => ({ type: "tool_call_start", ...BASE, callId: `c${n % 3}`, channel: "user", ordinal: 1 }),
     )
-    const [answer] = assemble([...calls, ...starts]).answers
+    const [answer] = assembleRecords([...calls, ...starts]).answers
     expect(answer?.lost).toEqual({ start: 70 })
     expect(answer === undefined ? 0 : listCalls(answer.message).length).toBe(MAX_IMPORTED_CALLS)
   })
 
   test("[RE36] keeps output that arrives in many adjacent pieces; of alternating pieces it keeps a bounded number", () => {
-    const output = (callId: string): StreamRecord => ({ type: "tool_output_delta", ...BASE, callId, delta: "x" })
+    const createOutput = (callId: string): StreamRecord => ({ type: "tool_output_delta", ...BASE, callId, delta: "x" })
     const pieces = 3 * MAX_IMPORTED_OUTPUTS
-    const [whole] = assemble([callRecord(0), ...repeat(pieces, () => output("c0"))]).answers
+    const [whole] = assembleRecords([callRecord(0), ...createMany(pieces, () => createOutput("c0"))]).answers
     expect(whole?.message.parts[0]).toMatchObject({ call: { output: "x".repeat(pieces) } })
     expect(whole?.lost).toEqual({})
-    const mixed = repeat(MAX_IMPORTED_OUTPUTS + 30, (n) => output(`c${n % 2}`))
-    const [some] = assemble([callRecord(0), callRecord(1), ...mixed]).answers
+    const mixed = createMany(MAX_IMPORTED_OUTPUTS + 30, (n) => createOutput(`c${n % 2}`))
+    const [some] = assembleRecords([callRecord(0), callRecord(1), ...mixed]).answers
     expect(some?.lost).toEqual({ output: 30 })
   })
 })

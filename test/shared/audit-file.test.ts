@@ -19,11 +19,11 @@ import {
 } from "../../shared/protocol/audit-entry.ts"
 import { assertPropertyAsync } from "../support/seeded.ts"
 
-const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
+const hashText = (text: string): string => createHash("sha256").update(text).digest("hex")
 
 /** Returns an export of the entries up to `count`. With `removed`, the first ones are missing and an entry records that. */
 function createFile(count: number, tenant = "acme", removed?: AuditHead): string[] {
-  const base = removed ?? { seq: 0, hash: sha256(encodeAuditGenesis(tenant)) }
+  const base = removed ?? { seq: 0, hash: hashText(encodeAuditGenesis(tenant)) }
   const entries: AuditEntry[] = []
   for (let seq = base.seq + 1; seq <= count; seq += 1) {
     const id = seq % 2 === 0 ? "ada" : ""
@@ -49,7 +49,7 @@ function createFile(count: number, tenant = "acme", removed?: AuditHead): string
       details: { up_to: base.seq, hash: base.hash },
     }
     const written: AuditEntry = isRemoval ? { ...entry, ...pruned, actor: { ...pruned.actor, address: null } } : entry
-    const hash = sha256(encodeAuditEntry(entries.at(-1)?.hash ?? base.hash, toStoredAuditEntry(written)))
+    const hash = hashText(encodeAuditEntry(entries.at(-1)?.hash ?? base.hash, toStoredAuditEntry(written)))
     entries.push({ ...written, hash })
   }
   const head = { seq: count, hash: entries.at(-1)?.hash ?? base.hash }
@@ -70,10 +70,10 @@ test("[AL12] an untouched file is verified, with or without a noted head", async
 })
 
 test("[AL12] a missing, moved or repeated line and another tenant's first line are found", async () => {
-  const without = (index: number): string[] => FILE.filter((_line, n) => n !== index)
-  expect(await verifyAuditFile(without(0))).toMatchObject({ ok: false, line: 1 })
-  expect(await verifyAuditFile(without(5))).toEqual({ ok: false, line: 6, because: "entry 5 is missing" })
-  expect(await verifyAuditFile(without(9))).toEqual({ ok: false, line: 10, because: "entry 9 is missing" })
+  const removeLine = (index: number): string[] => FILE.filter((_line, n) => n !== index)
+  expect(await verifyAuditFile(removeLine(0))).toMatchObject({ ok: false, line: 1 })
+  expect(await verifyAuditFile(removeLine(5))).toEqual({ ok: false, line: 6, because: "entry 5 is missing" })
+  expect(await verifyAuditFile(removeLine(9))).toEqual({ ok: false, line: 10, because: "entry 9 is missing" })
   expect(await verifyAuditFile(FILE.toSpliced(5, 2, FILE[6] ?? "", FILE[5] ?? ""))).toMatchObject({
     ok: false,
     line: 6,
@@ -119,7 +119,7 @@ test("[AL12] one changed character of an entry is found", async () => {
 test("[AL12] the command prints the bad line, and its exit code says whether there is one", () => {
   const folder = mkdtempSync(join(tmpdir(), "cuecard-audit-"))
   try {
-    const run = (lines: readonly string[]): string => {
+    const runCommand = (lines: readonly string[]): string => {
       const path = join(folder, "audit.jsonl")
       writeFileSync(path, `${lines.join("\n")}\n`)
       try {
@@ -128,8 +128,8 @@ test("[AL12] the command prints the bad line, and its exit code says whether the
         return `${(error as { status: number }).status} ${(error as { stderr: string }).stderr}`
       }
     }
-    expect(run(FILE)).toBe(`ok: 9 entries of acme, head 9.${HEAD.hash}.\n`)
-    expect(run(FILE.with(3, (FILE[3] ?? "").replace("key.created", "key.revoked")))).toMatch(
+    expect(runCommand(FILE)).toBe(`ok: 9 entries of acme, head 9.${HEAD.hash}.\n`)
+    expect(runCommand(FILE.with(3, (FILE[3] ?? "").replace("key.created", "key.revoked")))).toMatch(
       /^1 .*audit\.jsonl:4: entry 3 was changed\n$/,
     )
   } finally {

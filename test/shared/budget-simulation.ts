@@ -180,7 +180,7 @@ export class BudgetSimulation {
 
   #summarise(): Outcome {
     const spentOf = (user: SimUser): Spending =>
-      this.#sessionsOf(user)
+      this.#listSessions(user)
         .flatMap(({ reports }) => reports.map(({ use }) => use))
         .reduce(addSpending, NO_SPENDING)
     const toExcess = (watch: Watch, spent: Spending): Excess => ({
@@ -266,7 +266,7 @@ export class BudgetSimulation {
       user.turnsCounted += 1
       if (user.account !== null) user.account = countTurn(user.account, use, this.#now)
       session.acknowledged = n
-      const own = this.#sessionsOf(user)
+      const own = this.#listSessions(user)
       this.#userWatches[user.id]?.observe(user.counted.tokens, countOpenTokens(own), own)
     }
     if (user.account === null) return
@@ -300,14 +300,14 @@ export class BudgetSimulation {
       this.#sessions,
       this.#users,
     )
-    this.#tenantWatch.inform(user, this.#sessionsOf(user))
+    this.#tenantWatch.inform(user, this.#listSessions(user))
     const spent = { day: this.#tenantCounted, month: this.#tenantCounted }
     const own = { day: user.counted, month: user.counted }
     const none = { day: NO_SPENDING, month: NO_SPENDING }
     user.account = applyGrant(user.account, { limits: this.#plan.limits, spent, at: this.#now }, own, none)
   }
 
-  #sessionsOf(user: SimUser): SimSession[] {
+  #listSessions(user: SimUser): SimSession[] {
     return this.#sessions.filter((session) => session.user === user)
   }
 

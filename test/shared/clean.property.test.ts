@@ -39,14 +39,14 @@ function listCode(text: string) {
 }
 
 test("[CL9] however the text is cut, the clean text is the same, even if the cleaner is saved between chunks", () => {
-  const property = (text: fc.Arbitrary<string>) =>
+  const createProperty = (text: fc.Arbitrary<string>) =>
     fc.property(text, cuts, (raw, at) => {
       const whole = clean(raw)
       expect(cleanChunks(splitAt(raw, at))).toBe(whole)
       expect(cleanWithRestarts(splitAt(raw, at))).toBe(whole)
     })
-  assertProperty(property(shortText))
-  assertProperty(property(longText), LONG_RUNS)
+  assertProperty(createProperty(shortText))
+  assertProperty(createProperty(longText), LONG_RUNS)
 })
 
 test("[CL9] single code units give the same clean text", () => {
@@ -58,22 +58,22 @@ test("[CL9] single code units give the same clean text", () => {
 })
 
 test("[CL9] cleaning twice gives the same text as cleaning once", () => {
-  const property = (text: fc.Arbitrary<string>) =>
+  const createProperty = (text: fc.Arbitrary<string>) =>
     fc.property(text, (raw) => {
       const once = clean(raw)
       expect(clean(once)).toBe(once)
     })
-  assertProperty(property(shortText))
-  assertProperty(property(longText), LONG_RUNS)
+  assertProperty(createProperty(shortText))
+  assertProperty(createProperty(longText), LONG_RUNS)
 })
 
 test("[CL10] clean text has the same code blocks as the raw text", () => {
-  const property = (text: fc.Arbitrary<string>) =>
+  const createProperty = (text: fc.Arbitrary<string>) =>
     fc.property(text, (raw) => {
       expect(listCode(clean(raw))).toEqual(listCode(normalized(raw)))
     })
-  assertProperty(property(shortText))
-  assertProperty(property(longText), LONG_RUNS)
+  assertProperty(createProperty(shortText))
+  assertProperty(createProperty(longText), LONG_RUNS)
 })
 
 /** Tags that must never remain outside code: tags that are not allowed or have attributes. */
@@ -110,12 +110,12 @@ const markdown = new Marked({ tokenizer: { code: () => undefined } })
 
 function listCodeByMarked(text: string): string[] {
   const found: string[] = []
-  const visit = (token: Token): void => {
+  const visitToken = (token: Token): void => {
     if (token.type === "code") found.push(token["text"] as string)
     const children: Token[] = (token.type === "list" ? token["items"] : "tokens" in token && token.tokens) || []
-    for (const child of children) visit(child)
+    for (const child of children) visitToken(child)
   }
-  for (const token of markdown.lexer(text)) visit(token)
+  for (const token of markdown.lexer(text)) visitToken(token)
   return found
 }
 

@@ -28,7 +28,7 @@ function expectClean(raw: string, expected: string): void {
   }
 }
 
-function table(rule: string, rows: readonly Row[]): void {
+function testRows(rule: string, rows: readonly Row[]): void {
   test.each(rows)(`[${rule}] %j`, (raw, expected) => expectClean(raw, expected))
 }
 
@@ -42,7 +42,7 @@ test.each(KEPT)("[CL1] <%s> keeps only its tag", (name) => {
   expectClean(`</${name} x>`, name === "br" || name === "hr" ? "" : `</${name}>`)
 })
 
-table("CL1", [
+testRows("CL1", [
   ["<B onclick=x>b</B>", "<b>b</b>"],
   ["a<br/>b<br />c", "a<br>b<br>c"],
   ["<p\nclass='x'>y</p>", "<p>y</p>"],
@@ -50,7 +50,7 @@ table("CL1", [
   ["</b>", "</b>"],
 ])
 
-table("CL2", [
+testRows("CL2", [
   ["<span id='weather_1'>Hi</span>", "<span id='weather_1'>Hi</span>"],
   ['<span id="weather_1">Hi</span>', '<span id="weather_1">Hi</span>'],
   ["<SPAN  ID='weather_1' class=x>Hi</SPAN >", "<span id='weather_1'>Hi</span>"],
@@ -69,7 +69,7 @@ table("CL2", [
   ["<span id='a_1'>open", "<span id='a_1'>open"],
 ])
 
-table("CL11", [
+testRows("CL11", [
   ["<div>a</div><div>b</div>", "a b"],
   ["<DIV class=x>a</DIV ><section><article>1</article>", "a 1"],
   ["a<img src=x>b<button>c</button>d", "a b c d"],
@@ -80,7 +80,7 @@ table("CL11", [
   ["你<div>好</div>", "你 好"],
 ])
 
-table("CL12", [
+testRows("CL12", [
   ["    <script>x</script>", "    &lt;script>x&lt;/script>"],
   ["\t<iframe src=x></iframe>", "\t&lt;iframe src=x>&lt;/iframe>"],
   ["a\n     x = '<video>'\nb <video></video>c", "a\n     x = '&lt;video>'\nb c"],
@@ -109,14 +109,14 @@ test("[CL3] a closing tag may end up to MAX_PENDING_CHARS after the `<`, and no 
   expect(cleanChunks(beyond.split(""))).toBe(clean(beyond))
 })
 
-table("CL3", [
+testRows("CL3", [
   ["raw <script>alert(1)</script> does not", "raw  does not"],
   ["<SCRIPT>a</script\n>b", "b"],
   ["<svg/>x</svg>", "x"],
   ["<script/>x", "&lt;script/>x"],
 ])
 
-table("CL4", [
+testRows("CL4", [
   ["<div class=x>in <a href=y>it</a></div>", "in it"],
   ["<img src=x onerror=alert(1)>x", "x"],
   ['<a title="<script>">x</a>', "x"],
@@ -126,7 +126,7 @@ table("CL4", [
   ["<!foo>", "&lt;!foo>"],
 ])
 
-table("CL5", [
+testRows("CL5", [
   ["Array<T> of Map<string, T[]>", "Array&lt;T> of Map&lt;string, T[]>"],
   ["<your-name> </T> run <command>", "&lt;your-name> &lt;/T> run &lt;command>"],
   ["a < b, 1 <2, a<, <", "a < b, 1 <2, a<, <"],
@@ -146,7 +146,7 @@ test("[CL5] the model receives the text that it wrote, except for code", () => {
   expect(cleanToModel("plain")).toBe("plain")
 })
 
-table("CL6", [
+testRows("CL6", [
   ["`<div>` <div>", "`<div>` "],
   ["``a ` <i x>`` <i x>", "``a ` <i x>`` <i>"],
   ["```\n<script>\n\u0001\n```\n<div>x", "```\n<script>\n\u0001\n```\nx"],
@@ -158,7 +158,7 @@ table("CL6", [
   ["```a`<b x>\n", `${WJ}\`\`\`a\`<b>\n`],
 ])
 
-table("CL7", [
+testRows("CL7", [
   ["a\r\nb\rc\n", "a\nb\nc\n"],
   ["a\u0000b\u0007c\u000bd\te\u007f", "abcd\te\u007f"],
   ["a\u202eb\u202dc", "abc"],
@@ -194,7 +194,7 @@ test("[CL8] the buffer stays small for any input", () => {
   }
 })
 
-table("CL9", [
+testRows("CL9", [
   ["`<font>`", "`<font>`"],
   ["a`` <font>`", "a`` `"],
   ["a``<font>`", `a\`\`${WJ}\``],
@@ -211,7 +211,7 @@ table("CL9", [
   ["> ```\n<font>> <b x>", `> \`\`\`\n${WJ}> <b>`],
 ])
 
-table("CL10", [
+testRows("CL10", [
   ["<div\n```js\n<b x>\n```\n>", "&lt;div\n```js\n<b x>\n```\n>"],
   ["<script>\n```\ncode\n```\n</script>", "&lt;script>\n```\ncode\n```\n"],
   ["<font\n>```x\n> <b y>\n<b y>", "&lt;font\n>```x\n> <b y>\n<b>"],

@@ -91,15 +91,17 @@ test.each([
 })
 
 test("[CO3] inline code is limited to MAX_PENDING_CHARS", () => {
-  const code = (size: number) => `\`${"x".repeat(size - 2)}\``
-  expect(splitCode(code(MAX_PENDING_CHARS))).toEqual([{ code: true, text: code(MAX_PENDING_CHARS) }])
-  expect(splitCode(code(MAX_PENDING_CHARS + 1))).toEqual([{ code: false, text: code(MAX_PENDING_CHARS + 1) }])
+  const createCode = (size: number) => `\`${"x".repeat(size - 2)}\``
+  expect(splitCode(createCode(MAX_PENDING_CHARS))).toEqual([{ code: true, text: createCode(MAX_PENDING_CHARS) }])
+  expect(splitCode(createCode(MAX_PENDING_CHARS + 1))).toEqual([
+    { code: false, text: createCode(MAX_PENDING_CHARS + 1) },
+  ])
 })
 
 test("[CO1] the line of a backtick fence ends within MAX_PENDING_CHARS of its run", () => {
-  const line = (size: number) => `\`\`\`${"x".repeat(size - 3)}\ny`
-  expect(splitFences(line(MAX_PENDING_CHARS)).map((block) => block.type)).toEqual(["code"])
-  expect(splitFences(line(MAX_PENDING_CHARS + 1)).map((block) => block.type)).toEqual(["text"])
+  const createFence = (size: number) => `\`\`\`${"x".repeat(size - 3)}\ny`
+  expect(splitFences(createFence(MAX_PENDING_CHARS)).map((block) => block.type)).toEqual(["code"])
+  expect(splitFences(createFence(MAX_PENDING_CHARS + 1)).map((block) => block.type)).toEqual(["text"])
 })
 
 const OPENS = /^([ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t][ \t>]*)*)(`{3,}(?=[^`]*$)|~{3,})(.*)$/
@@ -168,7 +170,7 @@ test("[CO1] [CO2] the page and the sanitiser find the same fences as a literal i
 })
 
 test("[CO3] inline code extends from a run to the next run of the same length", () => {
-  const property = (text: fc.Arbitrary<string>) =>
+  const createProperty = (text: fc.Arbitrary<string>) =>
     fc.property(text, (raw) => {
       for (const piece of splitCode(normalized(raw))) {
         const run = /^`+/.exec(piece.text)?.[0] ?? ""
@@ -179,6 +181,6 @@ test("[CO3] inline code extends from a run to the next run of the same length", 
         expect(piece.text).not.toContain("\n\n")
       }
     })
-  assertProperty(property(shortText))
-  assertProperty(property(longText), RUNS / 10)
+  assertProperty(createProperty(shortText))
+  assertProperty(createProperty(longText), RUNS / 10)
 })

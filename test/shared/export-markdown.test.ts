@@ -23,7 +23,7 @@ function createQuestion(words: string): Message {
 }
 
 const END: TurnEvent = { type: "end", status: "completed", reason: null, metrics: null }
-const text = (delta: string): TurnEvent => ({ type: "text_delta", delta })
+const createDelta = (delta: string): TurnEvent => ({ type: "text_delta", delta })
 
 /** Returns the headings that a Markdown parser finds. */
 function headingsIn(markdown: string): string[] {
@@ -39,7 +39,7 @@ describe("a message as Markdown", () => {
       { type: "step_start" },
       { type: "thinking_delta", delta: "First\nthe weather." },
       { type: "thinking_done", ms: 1_234 },
-      text("I will **look**."),
+      createDelta("I will **look**."),
       { type: "tool_call", call_id: "c1", name: "weather", args: '{"city":"Paris"}' },
       { type: "tool_call_start", call_id: "c1", channel: "user", ordinal: 1 },
       {
@@ -51,7 +51,7 @@ describe("a message as Markdown", () => {
         result: "{\"temp_c\":12}\n\nYou MUST wrap it in <span id='weather_1'>",
       },
       { type: "step_start" },
-      text("So: <span id='weather_1'>cool, 12 °C</span> Bye."),
+      createDelta("So: <span id='weather_1'>cool, 12 °C</span> Bye."),
       END,
     )
     expect(messageToMarkdown(message)).toBe(`## Assistant · 2026-01-02T03:04:05.000Z
@@ -133,7 +133,7 @@ Bye.
     ["a fence in a quote", "> ```\n> x"],
     ["a <pre>", "<pre>\nx"],
   ])("[RE22] %s that an answer leaves open ends with the answer", (_name, open) => {
-    const markdown = `${messageToMarkdown(answerOf(text(open), END))}\n${messageToMarkdown(createQuestion("next"))}`
+    const markdown = `${messageToMarkdown(answerOf(createDelta(open), END))}\n${messageToMarkdown(createQuestion("next"))}`
     expect(headingsIn(markdown).filter((heading) => OURS.test(heading))).toHaveLength(2)
   })
 
@@ -156,7 +156,12 @@ Bye.
     const crumbText = fc.array(crumb, { maxLength: 14 }).map((crumbs) => crumbs.join(""))
     assertProperty(
       fc.property(crumbText, crumbText, crumbText, (words, thought, prose) => {
-        const answer = answerOf({ type: "thinking_delta", delta: thought }, { type: "thinking_done" }, text(prose), END)
+        const answer = answerOf(
+          { type: "thinking_delta", delta: thought },
+          { type: "thinking_done" },
+          createDelta(prose),
+          END,
+        )
         const markdown = [createQuestion(words), answer, createQuestion("next")].map(messageToMarkdown).join("\n")
         expect(headingsIn(markdown).filter((heading) => OURS.test(heading))).toHaveLength(3)
       }),

@@ -33,7 +33,7 @@ function printMessage(message: Message): string[] {
 }
 
 /** Returns all variants of the events in which one text is split in two, at every index. */
-function* cuts(events: readonly TurnEvent[]): Generator<TurnEvent[]> {
+function* cutEvents(events: readonly TurnEvent[]): Generator<TurnEvent[]> {
   for (const [at, event] of events.entries()) {
     if (event.type !== "text_delta" && event.type !== "thinking_delta") continue
     for (let i = 1; i < event.delta.length; i++) {
@@ -65,7 +65,8 @@ describe.each(goldens.map((golden) => [golden.name, golden] as const))("%s", (_n
   })
 
   test("[GO2] the transcript is the same wherever a text is cut", () => {
-    for (const cut of cuts(golden.events)) expect(printMessage(foldAll(cut, golden.resolver))).toEqual(golden.expected)
+    for (const cut of cutEvents(golden.events))
+      expect(printMessage(foldAll(cut, golden.resolver))).toEqual(golden.expected)
     expect(printMessage(foldAll(splitAllTexts(golden.events), golden.resolver))).toEqual(golden.expected)
   })
 

@@ -46,12 +46,15 @@ function readEvents(result: string): TurnEvent[] {
 }
 
 /** Plays the text in chunks of `size` code units. At every event, the live segments must equal those of the stored message. */
-function play(events: readonly TurnEvent[], size: number): { readonly message: Message; readonly live: Segment[] } {
+function playEvents(
+  events: readonly TurnEvent[],
+  size: number,
+): { readonly message: Message; readonly live: Segment[] } {
   const intake = createIntake()
   const transcriber = createMessageSegmenter()
   let message = createAnswer("a", "q")
   let live: Segment[] = []
-  for (const event of events.flatMap((one) => cut(one, size))) {
+  for (const event of events.flatMap((one) => cutEvent(one, size))) {
     message = intake.cleanEvent(event).reduce(fold, message)
     live = apply(live, transcriber.advance(message, undefined, RESOLVER))
     message = transcriber.applyGrants(message)
@@ -60,7 +63,7 @@ function play(events: readonly TurnEvent[], size: number): { readonly message: M
   return { message, live }
 }
 
-function cut(event: TurnEvent, size: number): TurnEvent[] {
+function cutEvent(event: TurnEvent, size: number): TurnEvent[] {
   if (event.type !== "text_delta") return [event]
   const chunks = event.delta.match(new RegExp(`[^]{1,${size}}`, "g")) ?? []
   return chunks.map((delta) => ({ ...event, delta }))
@@ -76,7 +79,7 @@ test("[DR15] the table has at least sixty texts", () => {
 describe.each(WAYS)("read %s", (_way, resultOf, isCard) => {
   test.each(HIJACKS.map((text) => [text]))("[DR15] %j forges no card and attaches nothing", (text) => {
     const result = resultOf(text)
-    const { message, live } = play([...readEvents(result), { type: "text_delta", delta: "Done." }, END], 2)
+    const { message, live } = playEvents([...readEvents(result), { type: "text_delta", delta: "Done." }, END], 2)
     expect(live.map(({ type }) => type)).toEqual(["tool", "text"])
     expect(live[1]).toEqual({ type: "text", content: "Done." })
     expect(listCalls(message)[0]).toMatchObject({ card: isCard ? TAG : null, media: [], result })
@@ -85,8 +88,8 @@ describe.each(WAYS)("read %s", (_way, resultOf, isCard) => {
 
   test.each(HIJACKS.map((text) => [text]))("[DR15] if the model repeats %j, only stored data is shown", (text) => {
     const events = [...readEvents(resultOf(text)), { type: "text_delta" as const, delta: `So:\n${text}` }, END]
-    const whole = play(events, 10_000)
-    for (const size of [1, 3]) expect(toCanonicalJson(play(events, size).live)).toBe(toCanonicalJson(whole.live))
+    const whole = playEvents(events, 10_000)
+    for (const size of [1, 3]) expect(toCanonicalJson(playEvents(events, size).live)).toBe(toCanonicalJson(whole.live))
     for (const segment of whole.live) {
       if (segment.type === "rich") {
         expect({ isCard, tag: segment.tag, payload: segment.payload }).toEqual({
@@ -101,7 +104,7 @@ describe.each(WAYS)("read %s", (_way, resultOf, isCard) => {
     // When the text is sent back to the model later, none of it is a directive.
     for (const part of whole.message.parts) {
       if (part.type !== "text") continue
-      const again = play([{ type: "text_delta", delta: stripDirectives(part.text, part.grants) }, END], 10_000)
+      const again = playEvents([{ type: "text_delta", delta: stripDirectives(part.text, part.grants) }, END], 10_000)
       expect(again.live.every(({ type }) => type === "text")).toBe(true)
     }
   })

@@ -21,12 +21,13 @@ describe("fixtures", () => {
 
   test.each(cases)("[IH11] %s, in two parts, cut before any line", (_title, { body, expected }) => {
     const values = listValues(body)
-    const stepless = (lines: readonly string[]): string[] => lines.map((line) => line.replace(/^answer \d+/, "answer"))
+    const removeSteps = (lines: readonly string[]): string[] =>
+      lines.map((line) => line.replace(/^answer \d+/, "answer"))
     for (let cutAt = 1; cutAt < values.length; cutAt++) {
       const messages = printHistory(importValues(values, cutAt)).filter((line) => !line.startsWith("kind "))
-      expect([cutAt, ...stepless(messages)]).toEqual([
+      expect([cutAt, ...removeSteps(messages)]).toEqual([
         cutAt,
-        ...stepless(expected.filter((line) => !line.startsWith("kind "))),
+        ...removeSteps(expected.filter((line) => !line.startsWith("kind "))),
       ])
     }
   })
@@ -58,25 +59,25 @@ describe("[IH12] docs/import.md", () => {
   )
 })
 
-const show = (...values: unknown[]): string[] => printHistory(importValues(values))
-const answer = (...content: unknown[]): string[] => show({ role: "assistant", content })
+const printValues = (...values: unknown[]): string[] => printHistory(importValues(values))
+const printAnswer = (...content: unknown[]): string[] => printValues({ role: "assistant", content })
 
 describe("blocks that a reader does not know", () => {
   test("[IH7] are shown under their type: text, or JSON without encrypted fields", () => {
-    expect(answer({ type: "hologram", shape: "cube", encrypted_content: "Eo4B" })).toEqual([
+    expect(printAnswer({ type: "hologram", shape: "cube", encrypted_content: "Eo4B" })).toEqual([
       "answer 1",
       '  text "[hologram]\\n\\n```json\\n{\\"shape\\":\\"cube\\"}\\n```"',
       "kind block:hologram 1",
     ])
-    expect(answer({ type: "poem", text: "Roses" }, "plain", 7)).toEqual([
+    expect(printAnswer({ type: "poem", text: "Roses" }, "plain", 7)).toEqual([
       "answer 1",
       '  text "[poem]\\n\\nRoses"',
       '  text "plain"',
       '  text "7"',
       "kind block:poem 1",
     ])
-    expect(show({ role: "user", content: [{ type: "hologram", n: 1 }] })[0]).toContain("[hologram]")
-    expect(show({ role: "narrator", content: "Meanwhile." })).toContain('  text "[narrator]\\n\\nMeanwhile."')
+    expect(printValues({ role: "user", content: [{ type: "hologram", n: 1 }] })[0]).toContain("[hologram]")
+    expect(printValues({ role: "narrator", content: "Meanwhile." })).toContain('  text "[narrator]\\n\\nMeanwhile."')
   })
 
   test("[IH7] are shown in a result, too, and their files become labels", () => {
@@ -88,22 +89,21 @@ describe("blocks that a reader does not know", () => {
         { type: "image", data: "AA" },
       ],
     }
-    expect(answer({ type: "tool_use", id: "c1", name: "draw", input: {} }, result)[1]).toBe(
+    expect(printAnswer({ type: "tool_use", id: "c1", name: "draw", input: {} }, result)[1]).toBe(
       '  tool draw {} ok "[hologram]\\n\\n{\\"n\\":1}\\n\\n[image]"',
     )
   })
 
   test("[IH6] a canvas, a citation and an attachment are recognised", () => {
-    expect(answer({ type: "canvas", title: "Clock", html: "<p>```</p>" })[1]).toBe(
+    expect(printAnswer({ type: "canvas", title: "Clock", html: "<p>```</p>" })[1]).toBe(
       '  text "[canvas Clock]\\n\\n````html\\n<p>```</p>\\n````"',
     )
     expect(
-      answer({ type: "citation", title: "Seas", url: "https://www.example.com/s", cited_text: "It is salt." })[1],
+      printAnswer({ type: "citation", title: "Seas", url: "https://www.example.com/s", cited_text: "It is salt." })[1],
     ).toBe('  text "[Seas](https://www.example.com/s)"')
-    expect(show({ role: "user", content: "See", attachments: [{ file_name: "a.pdf", file_type: "pdf" }] })).toEqual([
-      'user "See\\n\\n[file a.pdf]"',
-      "kind file 1",
-    ])
+    expect(
+      printValues({ role: "user", content: "See", attachments: [{ file_name: "a.pdf", file_type: "pdf" }] }),
+    ).toEqual(['user "See\\n\\n[file a.pdf]"', "kind file 1"])
   })
 
   test("[IH9] a file of unknown types has a bounded number of kinds", () => {
@@ -118,42 +118,42 @@ describe("blocks that a reader does not know", () => {
 describe("content that is not shown", () => {
   test("[IH4] messages to the model and messages of subagents are counted", () => {
     const task = { type: "tool_use", id: "t1", name: "Task", input: {} }
-    const line = (type: string, content: unknown, fields = {}) => ({
+    const createLine = (type: string, content: unknown, fields = {}) => ({
       type,
       message: { role: type, content },
       ...fields,
     })
     const lines = [
-      line("user", "Caveat", { isMeta: true }),
-      line("user", "Go"),
-      line("assistant", [task]),
-      line("assistant", [{ type: "text", text: "inside" }], { isSidechain: true }),
+      createLine("user", "Caveat", { isMeta: true }),
+      createLine("user", "Go"),
+      createLine("assistant", [task]),
+      createLine("assistant", [{ type: "text", text: "inside" }], { isSidechain: true }),
       { type: "system", subtype: "turn_duration" },
     ]
-    expect(show(...lines).filter((shown) => !shown.startsWith("  tool"))).toEqual([
+    expect(printValues(...lines).filter((shown) => !shown.startsWith("  tool"))).toEqual([
       'user "Go"',
       "answer 1 interrupted",
       "kind system 2",
       "kind subagent 1",
     ])
-    expect(show({ role: "system", content: "Be brief." }, { role: "developer", content: "x" })).toEqual([
+    expect(printValues({ role: "system", content: "Be brief." }, { role: "developer", content: "x" })).toEqual([
       "kind system 2",
     ])
     // A file that contains only a subagent is the subagent's conversation.
-    expect(show(line("user", "Look", { isSidechain: true }))).toEqual(['user "Look"'])
+    expect(printValues(createLine("user", "Look", { isSidechain: true }))).toEqual(['user "Look"'])
   })
 
   test("[IH5] thinking keeps its place; encrypted and removed thinking is counted", () => {
     const thinking = { type: "thinking", thinking: "Hm.", signature: "c2ln" }
     expect(
-      answer(
+      printAnswer(
         { type: "text", text: "a" },
         thinking,
         { type: "redacted_thinking", data: "x" },
         { type: "text", text: "b" },
       ),
     ).toEqual(["answer 1", '  text "a"', '  thinking "Hm."', '  text "b"', "kind hidden_thinking 1"])
-    expect(show({ type: "reasoning", id: "r", summary: [], encrypted_content: "gA" })).toEqual([
+    expect(printValues({ type: "reasoning", id: "r", summary: [], encrypted_content: "gA" })).toEqual([
       "answer 0",
       "kind hidden_thinking 1",
     ])
@@ -162,7 +162,7 @@ describe("content that is not shown", () => {
 
 describe("data that other systems omit or repeat", () => {
   const chatGpt = (text: string, content_references: unknown[], more: object = {}): string[] =>
-    show({
+    printValues({
       current_node: "a",
       mapping: {
         a: {
@@ -176,48 +176,60 @@ describe("data that other systems omit or repeat", () => {
       },
     })
   const mark = "\ue200cite\ue202turn0search0\ue201"
-  const source = (matched_text: string, path: string) => ({ matched_text, url: `https://www.example.com/${path}` })
+  const createSource = (matched_text: string, path: string) => ({
+    matched_text,
+    url: `https://www.example.com/${path}`,
+  })
 
   test("[IH13] each reference of ChatGPT is used once, and text that is not a mark is kept", () => {
     const url = "https://www.example.com/"
-    expect(chatGpt(`One ${mark}, two ${mark}, three${mark}.`, [source(mark, "a"), source(mark, "b")])[1]).toBe(
-      `  text ${JSON.stringify(`One ([${url}a](${url}a)), two ([${url}b](${url}b)), three.`)}`,
-    )
+    expect(
+      chatGpt(`One ${mark}, two ${mark}, three${mark}.`, [createSource(mark, "a"), createSource(mark, "b")])[1],
+    ).toBe(`  text ${JSON.stringify(`One ([${url}a](${url}a)), two ([${url}b](${url}b)), three.`)}`)
     expect(chatGpt(`In ${mark}!`, [{ matched_text: mark, alt: "Paris" }])[1]).toBe('  text "In Paris!"')
-    const many = Array.from({ length: 40 }, () => source("x", "x".repeat(60)))
+    const many = Array.from({ length: 40 }, () => createSource("x", "x".repeat(60)))
     expect(chatGpt("x", many)[1]).toBe('  text "x"')
   })
 
   test("[IH14] thoughts can be a text or a list of texts", () => {
-    const think = (thoughts: unknown): string[] => chatGpt("", [], { content_type: "thoughts", thoughts })
-    expect(think("Hm.")[1]).toBe('  thinking "Hm."')
-    expect(think(["Hm.", { summary: "So", content: "yes" }])[1]).toBe('  thinking "Hm.\\n\\nSo\\n\\nyes"')
+    const printThoughts = (thoughts: unknown): string[] => chatGpt("", [], { content_type: "thoughts", thoughts })
+    expect(printThoughts("Hm.")[1]).toBe('  thinking "Hm."')
+    expect(printThoughts(["Hm.", { summary: "So", content: "yes" }])[1]).toBe('  thinking "Hm.\\n\\nSo\\n\\nyes"')
   })
 
   test("[IH14] content can be one block, a number or a list of texts", () => {
-    expect(show({ role: "assistant", content: { type: "text", text: "obj" } })).toEqual(["answer 1", '  text "obj"'])
-    expect(show({ role: "assistant", content: 42 })[1]).toBe('  text "42"')
-    expect(show({ role: "assistant", content: [{ type: "text", text: 5 }] })[1]).toBe('  text "5"')
-    expect(show({ role: "assistant", content: ["a", "b"] }).slice(1)).toEqual(['  text "a"', '  text "b"'])
-    expect(show({ role: "user", content: 42 })).toEqual(['user "42"'])
+    expect(printValues({ role: "assistant", content: { type: "text", text: "obj" } })).toEqual([
+      "answer 1",
+      '  text "obj"',
+    ])
+    expect(printValues({ role: "assistant", content: 42 })[1]).toBe('  text "42"')
+    expect(printValues({ role: "assistant", content: [{ type: "text", text: 5 }] })[1]).toBe('  text "5"')
+    expect(printValues({ role: "assistant", content: ["a", "b"] }).slice(1)).toEqual(['  text "a"', '  text "b"'])
+    expect(printValues({ role: "user", content: 42 })).toEqual(['user "42"'])
   })
 
   test("[IH15] messages of other branches and alternative answers are counted", () => {
     expect(chatGpt("Hi", []).at(-1)).toBe("kind branch 1")
-    const message = (uuid: string, parent: string) => {
+    const createMessage = (uuid: string, parent: string) => {
       return { uuid, parent_message_uuid: parent, sender: "human", content: [{ type: "text", text: uuid }] }
     }
-    const chat_messages = [message("a", ""), message("b", "a"), message("c", "a")]
-    expect(show({ chat_messages, current_leaf_message_uuid: "c" })).toEqual(['user "a"', 'user "c"', "kind branch 1"])
+    const chat_messages = [createMessage("a", ""), createMessage("b", "a"), createMessage("c", "a")]
+    expect(printValues({ chat_messages, current_leaf_message_uuid: "c" })).toEqual([
+      'user "a"',
+      'user "c"',
+      "kind branch 1",
+    ])
     const choices = ["one", "two", "three"].map((content) => ({ message: { role: "assistant", content } }))
-    expect(show({ choices })).toEqual(["answer 1", '  text "one"', "kind branch 2"])
+    expect(printValues({ choices })).toEqual(["answer 1", '  text "one"', "kind branch 2"])
   })
 
   test("[IH15] a line of a type that several programs share belongs to a program only if it has that program's fields", () => {
     const types = ["label", "progress", "custom", "mode", "turn_start"]
-    expect(show(...types.map((type) => ({ type, text: "Words" })))).toEqual(types.map((type) => `kind line:${type} 1`))
+    expect(printValues(...types.map((type) => ({ type, text: "Words" })))).toEqual(
+      types.map((type) => `kind line:${type} 1`),
+    )
     expect(
-      show(
+      printValues(
         { type: "label", id: "1", targetId: "2", label: "x" },
         { type: "custom", customType: "state", data: {} },
         { type: "turn_start" },
@@ -227,30 +239,31 @@ describe("data that other systems omit or repeat", () => {
   })
 
   test("[IH16] a user's words are a question, even if they resemble a note of the program", () => {
-    const claude = (text: string): string[] => show({ type: "user", message: { role: "user", content: text } })
+    const printClaude = (text: string): string[] =>
+      printValues({ type: "user", message: { role: "user", content: text } })
     const question = "[Request interrupted by user] was what I saw yesterday - why?"
-    expect(claude(question)).toEqual([`user ${JSON.stringify(question)}`])
-    expect(claude("[Request interrupted by user for tool use]")).toEqual([])
-    const codex = (...texts: string[]): string[] =>
-      show({
+    expect(printClaude(question)).toEqual([`user ${JSON.stringify(question)}`])
+    expect(printClaude("[Request interrupted by user for tool use]")).toEqual([])
+    const printCodex = (...texts: string[]): string[] =>
+      printValues({
         type: "response_item",
         payload: { type: "message", role: "user", content: texts.map((text) => ({ type: "input_text", text })) },
       })
     const context = "<environment_context>\n<cwd>/p</cwd>\n</environment_context>"
     const agents = "# AGENTS.md instructions for /p\n\n<INSTRUCTIONS>\nBe brief.\n</INSTRUCTIONS>"
-    expect(codex(agents, context, "Fix it")).toEqual(['user "Fix it"', "kind system 2"])
-    expect(codex(context)).toEqual(["kind system 1"])
-    expect(codex("<skill> what does this tag mean?")).toEqual(['user "<skill> what does this tag mean?"'])
-    expect(codex("# AGENTS.md instructions are ignored")).toEqual(['user "# AGENTS.md instructions are ignored"'])
+    expect(printCodex(agents, context, "Fix it")).toEqual(['user "Fix it"', "kind system 2"])
+    expect(printCodex(context)).toEqual(["kind system 1"])
+    expect(printCodex("<skill> what does this tag mean?")).toEqual(['user "<skill> what does this tag mean?"'])
+    expect(printCodex("# AGENTS.md instructions are ignored")).toEqual(['user "# AGENTS.md instructions are ignored"'])
   })
 })
 
 describe("results", () => {
   const call = { type: "tool_use", id: "c1", name: "look", input: { q: "x" } }
-  const result = (content: string) => ({ type: "tool_result", tool_use_id: "c1", content })
+  const createResult = (content: string) => ({ type: "tool_result", tool_use_id: "c1", content })
 
   test("[IH3] a repeated result counts once; a different one is a separate block", () => {
-    expect(answer(call, result("a"), result("a"), result("b"))).toEqual([
+    expect(printAnswer(call, createResult("a"), createResult("a"), createResult("b"))).toEqual([
       "answer 1",
       '  tool look {"q":"x"} ok "a"',
       '  tool look {} ok "b"',
@@ -259,7 +272,9 @@ describe("results", () => {
 
   test("[IH3] a call that comes after its result is joined with it", () => {
     const orphan = { role: "tool", tool_call_id: "c1", content: "a" }
-    expect(show(orphan, { role: "assistant", content: [call] }).slice(1)).toEqual(['  tool look {"q":"x"} ok "a"'])
+    expect(printValues(orphan, { role: "assistant", content: [call] }).slice(1)).toEqual([
+      '  tool look {"q":"x"} ok "a"',
+    ])
   })
 
   test("[IR2] a repeated call gets the fuller name and arguments", () => {
@@ -268,13 +283,13 @@ describe("results", () => {
       [call, { ...call, input: {} }],
       [{ ...call, name: "", input: {} }, call],
     ]) {
-      expect(answer(...calls, result("a"))).toEqual(["answer 1", '  tool look {"q":"x"} ok "a"'])
+      expect(printAnswer(...calls, createResult("a"))).toEqual(["answer 1", '  tool look {"q":"x"} ok "a"'])
     }
   })
 
   test("[IH3] results without a call are shown, whether before the first question or after one", () => {
     const orphan = { role: "tool", tool_call_id: "c9", name: "notify", content: "sent" }
-    expect(show(orphan, { role: "user", content: "Hi" }, orphan)).toEqual([
+    expect(printValues(orphan, { role: "user", content: "Hi" }, orphan)).toEqual([
       "answer 0",
       '  tool notify {} ok "sent"',
       'user "Hi"',
@@ -284,7 +299,7 @@ describe("results", () => {
   })
 
   test("[IH2] a call without a result is interrupted, and its answer with it", () => {
-    expect(answer(call)).toEqual([
+    expect(printAnswer(call)).toEqual([
       "answer 1 interrupted",
       '  tool look {"q":"x"} interrupted (The tool was interrupted.)',
     ])
@@ -320,23 +335,23 @@ describe("results", () => {
 })
 
 describe("hostile histories", () => {
-  const nest = (depth: number, wrap: (inner: unknown) => object): unknown => {
+  const nestContent = (depth: number, wrap: (inner: unknown) => object): unknown => {
     let value: unknown = { type: "text", text: "core" }
     for (let i = 0; i < depth; i++) value = wrap(value)
     return value
   }
 
   test("[IH7] blocks inside blocks of any depth are read to a bounded depth", () => {
-    const deep = nest(20_000, (inner) => ({ type: "search_result", title: "t", content: [inner] }))
-    const shown = answer(deep, { type: "text", text: "after" })
+    const deep = nestContent(20_000, (inner) => ({ type: "search_result", title: "t", content: [inner] }))
+    const shown = printAnswer(deep, { type: "text", text: "after" })
     expect(shown.at(-1)).toBe('  text "after"')
     expect(shown.join("").length).toBeLessThan(10_000)
-    expect(answer({ type: "hologram", inner: nest(20_000, (inner) => ({ inner })) })).toHaveLength(3)
+    expect(printAnswer({ type: "hologram", inner: nestContent(20_000, (inner) => ({ inner })) })).toHaveLength(3)
   })
 
   test("[IH6] code with any number of backtick runs gets a fence", () => {
     const code = "` ".repeat(200_000)
-    expect(answer({ type: "canvas", content: code })[1]).toContain("```")
+    expect(printAnswer({ type: "canvas", content: code })[1]).toContain("```")
   })
 
   test("[IH9] calls beyond the limit of an answer are dropped, and counted", () => {

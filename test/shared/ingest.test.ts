@@ -56,7 +56,7 @@ function answerOf(records: readonly StreamRecord[]): Message {
 }
 
 /** Returns a summary of an answer, one line per segment. */
-function shown(message: Message, unknown: Mapper["unknown"] = new Map()): string {
+function printMessage(message: Message, unknown: Mapper["unknown"] = new Map()): string {
   const steps = message.parts.map((part) => part.step)
   const lines = messageToWire(message).segments.map((segment) => {
     switch (segment.type) {
@@ -78,14 +78,14 @@ function shown(message: Message, unknown: Mapper["unknown"] = new Map()): string
   return `${[...lines, end, `steps ${steps.join(" ")}`, ...passed].join("\n")}\n`
 }
 
-function mapped(mapper: Mapper, lines: readonly string[], exit: number | null = null): StreamRecord[] {
+function mapLines(mapper: Mapper, lines: readonly string[], exit: number | null = null): StreamRecord[] {
   return [...lines.flatMap((line) => mapper.mapLine(line)), ...mapper.end(exit)]
 }
 
 describe("recorded streams", () => {
   test.each(names)("[PI1] %s", (name) => {
     const mapper = mapperFor(name)
-    const answer = shown(answerOf(mapped(mapper, linesOf(name))), mapper.unknown)
+    const answer = printMessage(answerOf(mapLines(mapper, linesOf(name))), mapper.unknown)
     const file = join(FOLDER, `${name}.txt`)
     // UPDATE=1 writes the expected file. Read it before you commit it.
     if (process.env["UPDATE"] === "1") writeFileSync(file, answer)
@@ -94,9 +94,9 @@ describe("recorded streams", () => {
 
   test.each(names)("[PI2] %s, when cut after any line, shows a prefix of the answer and ends", (name) => {
     const lines = linesOf(name)
-    const whole = answerOf(mapped(mapperFor(name), lines))
+    const whole = answerOf(mapLines(mapperFor(name), lines))
     for (let at = 0; at < lines.length; at++) {
-      const message = answerOf(mapped(mapperFor(name), lines.slice(0, at), 1))
+      const message = answerOf(mapLines(mapperFor(name), lines.slice(0, at), 1))
       expect(["failed", "interrupted"]).toContain(message.status)
       expect(listCalls(message).length).toBeLessThanOrEqual(listCalls(whole).length)
       expect(listCalls(message).every((call) => call.status !== "running")).toBe(true)
@@ -104,17 +104,17 @@ describe("recorded streams", () => {
   })
 
   test("[PI3] the exit code counts: non-zero is a failure; zero without a reported end is an early end", () => {
-    const end = (lines: readonly string[], exit: number | null) => {
-      const { status, reason } = answerOf(mapped(createClaudeMapper(), lines, exit))
+    const endOf = (lines: readonly string[], exit: number | null) => {
+      const { status, reason } = answerOf(mapLines(createClaudeMapper(), lines, exit))
       return [status, reason]
     }
     const whole = linesOf("claude-tools")
-    expect(end(whole, 0)).toEqual(["completed", null])
-    expect(end(whole, 1)).toEqual(["failed", "producer_failed"])
-    expect(end(whole.slice(0, 4), 0)).toEqual(["interrupted", "producer_gone"])
-    expect(end(whole.slice(0, 4), 2)).toEqual(["failed", "producer_failed"])
-    expect(end([], 127)).toEqual(["failed", "producer_failed"])
-    expect(end(linesOf("claude-max-turns"), 1)).toEqual(["failed", "step_limit"])
+    expect(endOf(whole, 0)).toEqual(["completed", null])
+    expect(endOf(whole, 1)).toEqual(["failed", "producer_failed"])
+    expect(endOf(whole.slice(0, 4), 0)).toEqual(["interrupted", "producer_gone"])
+    expect(endOf(whole.slice(0, 4), 2)).toEqual(["failed", "producer_failed"])
+    expect(endOf([], 127)).toEqual(["failed", "producer_failed"])
+    expect(endOf(linesOf("claude-max-turns"), 1)).toEqual(["failed", "step_limit"])
   })
 })
 
@@ -129,25 +129,25 @@ function liveOf(records: readonly StreamRecord[]): Message {
   const intake = createIntake()
   let message = createMessage({ id: "r1", role: "assistant", exchange_id: "r1", timestamp: "1970-01-01T00:00:00.000Z" })
   const streamed = new StreamedText()
-  const feed = (event: TurnEvent): void => {
+  const feedEvent = (event: TurnEvent): void => {
     streamed.addEvent(event)
     for (const clean of intake.cleanEvent(event)) message = fold(message, clean)
   }
   for (const record of records) {
     const interpreted = interpretRecord(message, streamed, record)
     if (interpreted.do === "refuse") throw new Error(JSON.stringify([record, interpreted.fault]))
-    if (interpreted.do === "say" || interpreted.do === "end") interpreted.events.forEach(feed)
+    if (interpreted.do === "say" || interpreted.do === "end") interpreted.events.forEach(feedEvent)
     if (interpreted.do === "output")
-      feed({ type: "tool_output_delta", call_id: interpreted.call.call_id, delta: interpreted.delta })
+      feedEvent({ type: "tool_output_delta", call_id: interpreted.call.call_id, delta: interpreted.delta })
     if (interpreted.do === "end")
-      feed({ type: "end", status: interpreted.status, reason: interpreted.reason, metrics: null })
+      feedEvent({ type: "end", status: interpreted.status, reason: interpreted.reason, metrics: null })
   }
   return message
 }
 
 describe("live and imported", () => {
   test.each(names)("[PI1] %s gives the same answer live, whole and as an import", (name) => {
-    const records = mapped(mapperFor(name), linesOf(name))
+    const records = mapLines(mapperFor(name), linesOf(name))
     const [live, imported] = [liveOf(records), answerOf(records)]
     expect([live.status, live.reason]).toEqual([imported.status, imported.reason])
     expect(messageToWire(live).segments).toEqual(messageToWire(imported).segments)
@@ -182,59 +182,68 @@ describe("a text that arrives as a whole", () => {
       const records: StreamRecord[] = [...kept, ...(isWholeMessage ? [] : [{ type: "text_done" as const, text }]), end]
       const [live, imported] = [liveOf(records), answerOf(records)]
       expect(messageToWire(live).segments).toEqual(messageToWire(imported).segments)
-      const letters = (message: Message): string => shownTextOf(message).replace(/[^a-z]/g, "")
-      if (!/[<>*`]/.test(text)) expect(letters(live)).toBe(text.replace(/[^a-z]/g, ""))
+      const lettersOf = (message: Message): string => shownTextOf(message).replace(/[^a-z]/g, "")
+      if (!/[<>*`]/.test(text)) expect(lettersOf(live)).toBe(text.replace(/[^a-z]/g, ""))
     })
     assertProperty(property, 5_000)
   })
 
   test("[IR3] delta A, tool, text_done A shows A once; a text that continues it is completed", () => {
     const call: StreamRecord = { type: "tool_result", callId: "c1", ok: true, result: "x" }
-    const show = (...texts: StreamRecord[]): string[] => {
+    const printRecords = (...texts: StreamRecord[]): string[] => {
       const records: StreamRecord[] = [...texts, { type: "assistant_message", text: "" }]
       const shown = [liveOf(records), answerOf(records)].map(shownTextOf)
       expect(shown[0]).toBe(shown[1])
       return shown.slice(0, 1)
     }
-    const delta = (words: string): StreamRecord => ({ type: "text_delta", delta: words })
-    const done = (text: string): StreamRecord => ({ type: "text_done", text })
-    expect(show(delta("A"), call, done("A"))).toEqual(["A|"])
-    expect(show(delta("A"), call, delta("B"), done("AB"))).toEqual(["A|B"])
-    expect(show(delta("A"), call, delta("B"), done("B"))).toEqual(["A|B"])
-    expect(show(delta("A "), call, done("A and B"))).toEqual(["A |and B"])
-    expect(show(done("A"), call, done("A and B"))).toEqual(["A| and B"])
-    expect(show(done("A"), call, done("B"))).toEqual(["A|B"])
+    const createDelta = (words: string): StreamRecord => ({ type: "text_delta", delta: words })
+    const createDone = (text: string): StreamRecord => ({ type: "text_done", text })
+    expect(printRecords(createDelta("A"), call, createDone("A"))).toEqual(["A|"])
+    expect(printRecords(createDelta("A"), call, createDelta("B"), createDone("AB"))).toEqual(["A|B"])
+    expect(printRecords(createDelta("A"), call, createDelta("B"), createDone("B"))).toEqual(["A|B"])
+    expect(printRecords(createDelta("A "), call, createDone("A and B"))).toEqual(["A |and B"])
+    expect(printRecords(createDone("A"), call, createDone("A and B"))).toEqual(["A| and B"])
+    expect(printRecords(createDone("A"), call, createDone("B"))).toEqual(["A|B"])
   })
 })
 
 describe("a text of which parts were lost during streaming", () => {
   const text = (delta: string): StreamRecord => ({ type: "text_delta", delta })
   const thinking = (delta: string): StreamRecord => ({ type: "thinking_delta", delta })
-  const end = (texts: object): StreamRecord => ({ type: "assistant_message", text: "", ...texts })
+  const createFinalRecord = (texts: object): StreamRecord => ({ type: "assistant_message", text: "", ...texts })
   const textsOf = ({ parts }: Message): string[] => parts.map((part) => (part.type === "tool_call" ? "" : part.text))
-  const done = (whole: string): StreamRecord => ({ type: "text_done", text: whole })
+  const createDoneRecord = (whole: string): StreamRecord => ({ type: "text_done", text: whole })
   const whole = "Hello world, this is fine and more words here."
   const lost = [text("Hello wo"), text(" fine and more words here.")]
 
   test.each([
-    ["a gap from the text", [...lost, done(whole), end({})], [whole]],
-    ["a gap from the end", [...lost, end({ text: whole })], [whole]],
-    ["a gap from both", [...lost, done(whole), end({ text: whole })], [whole]],
-    ["a long beginning from the text", [text("end."), done("A long text and its end.")], ["A long text and its end."]],
+    ["a gap from the text", [...lost, createDoneRecord(whole), createFinalRecord({})], [whole]],
+    ["a gap from the end", [...lost, createFinalRecord({ text: whole })], [whole]],
+    ["a gap from both", [...lost, createDoneRecord(whole), createFinalRecord({ text: whole })], [whole]],
     [
-      "a long beginning from the end",
-      [text("end."), end({ text: "A long text and its end." })],
+      "a long beginning from the text",
+      [text("end."), createDoneRecord("A long text and its end.")],
       ["A long text and its end."],
     ],
-    ["the end of thinking", [thinking("abc"), end({ thinkingText: "abcdef" })], ["abcdef"]],
+    [
+      "a long beginning from the end",
+      [text("end."), createFinalRecord({ text: "A long text and its end." })],
+      ["A long text and its end."],
+    ],
+    ["the end of thinking", [thinking("abc"), createFinalRecord({ thinkingText: "abcdef" })], ["abcdef"]],
     [
       "thinking before text",
-      [thinking("abc"), text("Hi"), end({ text: "Hi!", thinkingText: "abcdef" })],
+      [thinking("abc"), text("Hi"), createFinalRecord({ text: "Hi!", thinkingText: "abcdef" })],
       ["abcdef", "Hi!"],
     ],
     [
       "the last of two parts",
-      [text("One. "), { type: "thinking_start" }, text("end."), end({ text: "One. And then the long end." })],
+      [
+        text("One. "),
+        { type: "thinking_start" },
+        text("end."),
+        createFinalRecord({ text: "One. And then the long end." }),
+      ],
       ["One. ", "And then the long end."],
     ],
   ] as const)("[IR3] an import restores %s", (_, records, shown) => {
@@ -242,17 +251,19 @@ describe("a text of which parts were lost during streaming", () => {
   })
 
   test("[IR3] a live answer restores the end of its thinking", () => {
-    expect(textsOf(liveOf([thinking("abc"), end({ thinkingText: "abcdef" })]))).toEqual(["abcdef"])
-    expect(textsOf(liveOf([thinking("abc"), text("Hi"), end({ text: "Hi!", thinkingText: "abcdef" })]))).toEqual([
-      "abc",
-      "Hi!",
-      "def",
-    ])
+    expect(textsOf(liveOf([thinking("abc"), createFinalRecord({ thinkingText: "abcdef" })]))).toEqual(["abcdef"])
+    expect(
+      textsOf(liveOf([thinking("abc"), text("Hi"), createFinalRecord({ text: "Hi!", thinkingText: "abcdef" })])),
+    ).toEqual(["abc", "Hi!", "def"])
   })
 
   test("[RE36] a longer text that differs is counted", () => {
     const assembler = createAssembler()
-    const records = [text("Something"), done("A completely different and longer one."), end({})]
+    const records = [
+      text("Something"),
+      createDoneRecord("A completely different and longer one."),
+      createFinalRecord({}),
+    ]
     for (const [n, record] of records.entries()) assembler.addRecord(record, n + 1)
     expect(assembler.end().map((item) => item.lost)).toEqual([{ text: 1 }])
   })
@@ -261,9 +272,9 @@ describe("a text of which parts were lost during streaming", () => {
 describe("a mapper", () => {
   const shownOf = (make: () => Mapper, events: readonly object[]): string => {
     const mapper = make()
-    return shown(
+    return printMessage(
       answerOf(
-        mapped(
+        mapLines(
           mapper,
           events.map((one) => JSON.stringify(one)),
           0,
@@ -273,11 +284,11 @@ describe("a mapper", () => {
     )
   }
   const DONE = { type: "result", subtype: "success" }
-  const whole = (id: string, text: string) => ({
+  const createWholeMessage = (id: string, text: string) => ({
     type: "assistant",
     message: { id, content: [{ type: "text", text }] },
   })
-  const streamed = (id: string, ...deltas: string[]) => [
+  const streamMessage = (id: string, ...deltas: string[]) => [
     { type: "stream_event", event: { type: "message_start", message: { id } } },
     { type: "stream_event", event: { type: "content_block_start", index: 0, content_block: { type: "text" } } },
     ...deltas.map((text) => ({
@@ -287,25 +298,36 @@ describe("a mapper", () => {
   ]
 
   test("[PI2] a whole text that differs from its deltas isn't repeated; one that the program fell back to continues", () => {
-    expect(shownOf(createClaudeMapper, [...streamed("m1", "Hel", "lo "), whole("m1", "Hello"), DONE])).toContain(
-      'text "Hello"\nend completed',
-    )
-    const fallen = shownOf(createClaudeMapper, [...streamed("m1", "Hel"), whole("m2", "Hello there"), DONE])
+    expect(
+      shownOf(createClaudeMapper, [...streamMessage("m1", "Hel", "lo "), createWholeMessage("m1", "Hello"), DONE]),
+    ).toContain('text "Hello"\nend completed')
+    const fallen = shownOf(createClaudeMapper, [
+      ...streamMessage("m1", "Hel"),
+      createWholeMessage("m2", "Hello there"),
+      DONE,
+    ])
     expect(fallen).toContain('text "Hello there"\nend completed')
-    const other = shownOf(createClaudeMapper, [...streamed("m1", "Hel"), whole("m2", "Good day"), DONE])
+    const other = shownOf(createClaudeMapper, [
+      ...streamMessage("m1", "Hel"),
+      createWholeMessage("m2", "Good day"),
+      DONE,
+    ])
     expect(other).toContain("Good day")
   })
 
   test("[PI8] calls of subagents, even nested ones, become output of the call that started them", () => {
-    const call = (id: string, name: string, parent: string | null) => ({
+    const createCall = (id: string, name: string, parent: string | null) => ({
       type: "assistant",
       parent_tool_use_id: parent,
       message: { id: `m-${id}`, content: [{ type: "tool_use", id, name, input: {} }] },
     })
-    const nestedText = (parent: string, text: string) => ({ ...whole("m9", text), parent_tool_use_id: parent })
+    const nestedText = (parent: string, text: string) => ({
+      ...createWholeMessage("m9", text),
+      parent_tool_use_id: parent,
+    })
     const streamRecords = [
-      call("a", "Task", null),
-      call("b", "Task", "a"),
+      createCall("a", "Task", null),
+      createCall("b", "Task", "a"),
       nestedText("a", "one"),
       nestedText("b", "deep"),
       DONE,
@@ -322,10 +344,10 @@ describe("a mapper", () => {
   })
 
   test("[PI1] a plan is shown as it progresses", () => {
-    const list = (completed: boolean) => ({ id: "t", type: "todo_list", items: [{ text: "dig", completed }] })
+    const createTodoList = (completed: boolean) => ({ id: "t", type: "todo_list", items: [{ text: "dig", completed }] })
     const events = [
-      { type: "item.started", item: list(false) },
-      { type: "item.updated", item: list(true) },
+      { type: "item.started", item: createTodoList(false) },
+      { type: "item.updated", item: createTodoList(true) },
     ]
     expect(shownOf(createCodexMapper, events)).toContain('output "[ ] dig\\n\\n[x] dig')
   })
@@ -343,7 +365,7 @@ describe("a mapper", () => {
         },
       },
     ]
-    const records = mapped(
+    const records = mapLines(
       createCodexMapper(),
       events.map((one) => JSON.stringify(one)),
     )
@@ -358,25 +380,25 @@ describe("deltas and whole texts", () => {
       blocksArb.chain((blocks) => fc.tuple(fc.constant(blocks), fc.tuple(...blocks.map((one) => cutsOf(one.words))))),
       fc.boolean(),
       ([blocks, cuts], stopFirst) => {
-        const message = (content: object[]) => ({ type: "assistant", message: { id: "m1", content } })
-        const wholes = blocks.map(({ kind, words }) => message([{ type: kind, [kind]: words }]))
-        const event = (event: object) => ({ type: "stream_event", event })
+        const createMessage = (content: object[]) => ({ type: "assistant", message: { id: "m1", content } })
+        const wholes = blocks.map(({ kind, words }) => createMessage([{ type: kind, [kind]: words }]))
+        const createEvent = (event: object) => ({ type: "stream_event", event })
         const partial = blocks.flatMap(({ kind }, index) => {
           const deltas = (cuts[index] ?? []).map((cut) => {
             const delta = { type: `${kind}_delta`, [kind]: cut }
-            return event({ type: "content_block_delta", index, delta })
+            return createEvent({ type: "content_block_delta", index, delta })
           })
-          const start = event({ type: "content_block_start", index, content_block: { type: kind } })
-          const stop = event({ type: "content_block_stop", index })
+          const start = createEvent({ type: "content_block_start", index, content_block: { type: kind } })
+          const stop = createEvent({ type: "content_block_stop", index })
           const whole = wholes[index] ?? {}
           return [start, ...deltas, ...(stopFirst ? [stop, whole] : [whole, stop])]
         })
-        const begin = event({ type: "message_start", message: { id: "m1" } })
-        const show = (events: object[]) => {
+        const begin = createEvent({ type: "message_start", message: { id: "m1" } })
+        const printRecords = (events: object[]) => {
           const lines = [...events, { type: "result", subtype: "success" }].map((one) => JSON.stringify(one))
-          return shown(answerOf(mapped(createClaudeMapper(), lines)))
+          return printMessage(answerOf(mapLines(createClaudeMapper(), lines)))
         }
-        expect(show([begin, ...partial])).toBe(show(wholes))
+        expect(printRecords([begin, ...partial])).toBe(printRecords(wholes))
       },
     )
     assertProperty(property, 2_000)
@@ -387,7 +409,7 @@ describe("deltas and whole texts", () => {
     for (const make of Object.values(MAPPERS)) {
       assertProperty(
         fc.property(fc.array(lineArb, { maxLength: 12 }), (lines) => {
-          expect(mapped(make(), lines, 0).at(-1)?.type).toBe("assistant_message")
+          expect(mapLines(make(), lines, 0).at(-1)?.type).toBe("assistant_message")
         }),
         1_000,
       )

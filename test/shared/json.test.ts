@@ -22,7 +22,7 @@ test("[SG1] canonical JSON sorts keys at every depth", () => {
   expect(toCanonicalJson({ b: [{ d: 1, c: 2 }], a: null })).toBe('{"a":null,"b":[{"c":2,"d":1}]}')
 })
 
-const lists = (levels: number, inner = "1"): string => "[".repeat(levels) + inner + "]".repeat(levels)
+const nestLists = (levels: number, inner = "1"): string => "[".repeat(levels) + inner + "]".repeat(levels)
 
 /** Returns the same value without its levels below `left`. */
 function omitBelow(value: Json, left: number): Json {
@@ -34,8 +34,8 @@ function omitBelow(value: Json, left: number): Json {
 
 describe("the depth of JSON", () => {
   test("[BD1] text at the limit is parsed; text with one more level, or with nothing but brackets, is not", () => {
-    expect(parseJson(lists(MAX_JSON_DEPTH))).toBeDefined()
-    expect(parseJson(lists(MAX_JSON_DEPTH + 1))).toBeUndefined()
+    expect(parseJson(nestLists(MAX_JSON_DEPTH))).toBeDefined()
+    expect(parseJson(nestLists(MAX_JSON_DEPTH + 1))).toBeUndefined()
     expect(parseJson("[".repeat(4_000_000))).toBeUndefined()
     expect(parseJson(JSON.stringify("[".repeat(1_000)))).toBe("[".repeat(1_000))
     expect(parseJson(JSON.stringify(`"\\"${"{".repeat(1_000)}`))).toContain("{{{")
@@ -99,17 +99,19 @@ describe("the depth of JSON", () => {
   })
 
   test("[BD2] text that isn't JSON stays as it is, and so does everything after the first blank line", () => {
-    for (const text of ["[".repeat(100_000), `note: ${lists(100)}`, lists(100).slice(0, -1)])
+    for (const text of ["[".repeat(100_000), `note: ${nestLists(100)}`, nestLists(100).slice(0, -1)])
       expect(limitJsonDepth(text)).toBe(text)
     const trailer = "\n\nYou MUST wrap it in <span id='weather_1'>[[["
-    expect(limitJsonDepth(lists(100) + trailer)).toBe(lists(MAX_JSON_DEPTH, JSON.stringify(OMITTED_LEVELS)) + trailer)
+    expect(limitJsonDepth(nestLists(100) + trailer)).toBe(
+      nestLists(MAX_JSON_DEPTH, JSON.stringify(OMITTED_LEVELS)) + trailer,
+    )
   })
 })
 
 describe("printed JSON", () => {
   test("[BD5] is indented, up to a size", () => {
     expect(printJson({ a: [1] })).toBe('{\n  "a": [\n    1\n  ]\n}')
-    const wide = JSON.parse(lists(MAX_JSON_DEPTH - 1, `[${"1,".repeat(20_000)}1]`))
+    const wide = JSON.parse(nestLists(MAX_JSON_DEPTH - 1, `[${"1,".repeat(20_000)}1]`))
     expect(printJson(wide)).toBe(JSON.stringify(wide))
   })
 

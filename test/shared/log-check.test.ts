@@ -3,7 +3,7 @@
 import { afterEach, describe, expect, test } from "vitest"
 import { checkLine, findLeak, noteAddress, noteContent, noteJson, takeLeaks } from "../support/log-check.ts"
 
-const line = (fields: object): string => JSON.stringify({ event: "turn_end", tenant: "acme", ...fields })
+const createLine = (fields: object): string => JSON.stringify({ event: "turn_end", tenant: "acme", ...fields })
 
 afterEach(() => void takeLeaks())
 
@@ -16,7 +16,7 @@ describe("a planted leak", () => {
       { drift: { tag: ["x-kanarienvogelg"] } },
       { drift: { kanarienvogelgesang: 1 } },
     ])
-      expect(findLeak(line(fields)), JSON.stringify(fields)).not.toBe(null)
+      expect(findLeak(createLine(fields)), JSON.stringify(fields)).not.toBe(null)
   })
 
   test("[OB6] the middle and the end of a text, even if it is long", () => {
@@ -24,17 +24,17 @@ describe("a planted leak", () => {
     noteContent("Zuerst etwas, dann Quittenmarmelade, dann Schluss")
     noteContent(text)
     for (const leak of ["Quittenmarme", "enmarmelade,xx", "Vogelbeerbaumallee", "0123456789Schlusswort-Ende-von-allem"])
-      expect(findLeak(line({ reason: leak })), leak).not.toBe(null)
+      expect(findLeak(createLine({ reason: leak })), leak).not.toBe(null)
   })
 
   test("[OB6] a short file name, but not an id that a text contains", () => {
     noteAddress("/v1/sessions/s1/assets?name=foto.png")
     noteJson(JSON.stringify({ type: "send", id: "q", content: "x", files: [{ name: "plan.pdf" }] }))
     for (const leak of ["foto.png", "TypeError < read (plan.pdf)", "a/foto.png"])
-      expect(findLeak(line({ error: leak })), leak).not.toBe(null)
-    expect(findLeak(line({ error: "TypeError < read (worker/turn/my-foto.png.ts:1:2)" }))).toBe(null)
+      expect(findLeak(createLine({ error: leak })), leak).not.toBe(null)
+    expect(findLeak(createLine({ error: "TypeError < read (worker/turn/my-foto.png.ts:1:2)" }))).toBe(null)
     noteJson(JSON.stringify({ type: "send", id: "exchange-number-7", content: "say exchange-number-7" }))
-    expect(findLeak(line({ exchange: "exchange-number-7" }))).toBe(null)
+    expect(findLeak(createLine({ exchange: "exchange-number-7" }))).toBe(null)
   })
 
   test("[OB6] arguments, results, outputs and thinking of a frame", () => {
@@ -50,7 +50,7 @@ describe("a planted leak", () => {
     ]
     noteJson(JSON.stringify({ type: "message", segments }))
     for (const leak of ['{"place":"Ouagadougou"}', "Ouagadougou-result", "Ouagadougou-output", "Ouagadougou-thoughts"])
-      expect(findLeak(line({ reason: leak })), leak).not.toBe(null)
+      expect(findLeak(createLine({ reason: leak })), leak).not.toBe(null)
   })
 
   test("[OB6] a file name, a token and a signed address", () => {
@@ -58,7 +58,7 @@ describe("a planted leak", () => {
     noteAddress("/media/a1?token=opaque-signed-token")
     noteContent("another-opaque-token")
     for (const leak of ["Steuerbescheid-2026.pdf", "opaque-signed-token", "another-opaque-token"])
-      expect(findLeak(line({ id: leak })), leak).not.toBe(null)
+      expect(findLeak(createLine({ id: leak })), leak).not.toBe(null)
     expect(findLeak("workerd: Steuerbescheid-2026.pdf not found")).not.toBe(null)
   })
 
@@ -71,11 +71,11 @@ describe("a planted leak", () => {
     ["an API key", "ck_acme.abcdefghijkl"],
     ["a credential", "Bearer x"],
   ])("[OB6] %s", (_name, value) => {
-    expect(findLeak(line({ reason: value }))).not.toBe(null)
+    expect(findLeak(createLine({ reason: value }))).not.toBe(null)
   })
 
   test("[OB6] is reported once, with the line", () => {
-    checkLine(line({ reason: "two words" }))
+    checkLine(createLine({ reason: "two words" }))
     expect(takeLeaks()).toEqual([expect.stringContaining("two words")])
     expect(takeLeaks()).toEqual([])
   })
@@ -84,7 +84,7 @@ describe("a planted leak", () => {
 test("[OB6] a line with ids, names and figures is accepted", () => {
   const fields = { session: "V1StGXR8_Z5jdHi6B-myT", trace: "ab".repeat(16), model: "gpt-5", drift: { mark_orphan: 1 } }
   expect(
-    findLeak(line({ ...fields, error: "TypeError < runTool (worker/turn/dispatch-tool.ts:104:9)", cost: null })),
+    findLeak(createLine({ ...fields, error: "TypeError < runTool (worker/turn/dispatch-tool.ts:104:9)", cost: null })),
   ).toBe(null)
   expect(findLeak("Ready on http://127.0.0.1:8787")).toBe(null)
 })

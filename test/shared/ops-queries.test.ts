@@ -11,7 +11,7 @@ import { describe, expect, test } from "vitest"
 import { writeRequestPoint, writeTurnPoint } from "../../worker/telemetry/data-points.ts"
 
 const OPS = new URL("../../ops/", import.meta.url)
-const read = (path: string): string => readFileSync(new URL(path, OPS), "utf8")
+const readOpsFile = (path: string): string => readFileSync(new URL(path, OPS), "utf8")
 const NAMES = readdirSync(new URL("queries/", OPS)).map((file) => file.replace(/\.sql$/, ""))
 
 /** Time of the last point, in seconds since 1970. Points are a minute apart. */
@@ -42,8 +42,9 @@ function createDataset(sampleInterval = 1) {
         .run(...values)
     },
   }
-  const run = (name: string): Record<string, unknown>[] => database.prepare(toSqlite(read(`queries/${name}.sql`))).all()
-  return { env: { METRICS }, run }
+  const runQuery = (name: string): Record<string, unknown>[] =>
+    database.prepare(toSqlite(readOpsFile(`queries/${name}.sql`))).all()
+  return { env: { METRICS }, run: runQuery }
 }
 
 /** Rewrites syntax that SQLite lacks: intervals, and functions with two argument lists. */
@@ -64,12 +65,12 @@ function defineFunctions(database: DatabaseSync): void {
     start: () => [] as unknown as number,
     step: (rows: unknown, level: unknown, value: unknown, weight: unknown) =>
       [...(rows as unknown[]), [level, value, weight]] as unknown as number,
-    result: (rows: unknown) => quantile(rows as [number, number, number][]),
+    result: (rows: unknown) => findQuantile(rows as [number, number, number][]),
   } as never)
 }
 
 /** The weighted quantile, as ClickHouse defines it. */
-function quantile(rows: readonly [number, number, number][]): number {
+function findQuantile(rows: readonly [number, number, number][]): number {
   const sorted = [...rows].sort((a, b) => a[1] - b[1])
   const total = sorted.reduce((sum, [, , weight]) => sum + weight, 0)
   let passed = 0
@@ -97,7 +98,7 @@ const TURN = {
 }
 
 /** Returns the data set after some requests and turns. Each row represents `sampleInterval` points. */
-function recorded(sampleInterval?: number) {
+function recordRequests(sampleInterval?: number) {
   const dataset = createDataset(sampleInterval)
   const { env } = dataset
   for (const ms of [10, 20, 30]) writeRequestPoint(env, { ...REQUEST, ms })
@@ -119,7 +120,7 @@ function recorded(sampleInterval?: number) {
 
 describe("queries", () => {
   test.each([1, 10])("[OB7] requests by route: counts, failures and times, if each row represents %d points", (n) => {
-    expect(recorded(n).run("requests-by-route")).toEqual([
+    expect(recordRequests(n).run("requests-by-route")).toEqual([
       {
         method: "GET",
         route: "/v1/sessions",
@@ -134,7 +135,7 @@ describe("queries", () => {
   })
 
   test("[OB7] the share of failed requests over time", () => {
-    const rows = recorded().run("errors-over-time")
+    const rows = recordRequests().run("errors-over-time")
     expect(rows.reduce((sum, { requests }) => sum + Number(requests), 0)).toBe(5)
     expect(
       rows.reduce((sum, { requests, error_share }) => sum + Number(requests) * Number(error_share), 0),
@@ -145,20 +146,20 @@ describe("queries", () => {
   test.each([1, 10])("[OB7] turns by model: ends, tokens and cost; an unknown cost is not counted as zero", (n) => {
     const known = { provider: "openai", model: "gpt-5", turns: 3 * n, completed: 2 * n, failed: 0 }
     const unknown = { provider: "openai", model: "new", turns: n, completed: 0, failed: n }
-    expect(recorded(n).run("turns-by-model")).toEqual([
+    expect(recordRequests(n).run("turns-by-model")).toEqual([
       { ...known, input_tokens: 300 * n, output_tokens: 60 * n, known_cost_usd: 0.006 * n, turns_of_unknown_cost: 0 },
       { ...unknown, input_tokens: 100 * n, output_tokens: 20 * n, known_cost_usd: 0, turns_of_unknown_cost: n },
     ])
   })
 
   test("[OB7] the time to the first text, without turns that had no text", () => {
-    const times = recorded().run("first-text")
+    const times = recordRequests().run("first-text")
     for (const { p50_ms, p95_ms } of times) expect([p50_ms, p95_ms].every((ms) => ms === 400 || ms === 600)).toBe(true)
     expect(times.length).toBeGreaterThan(0)
   })
 
   test("[OB7] the reasons why turns did not complete", () => {
-    expect(recorded().run("failed-turns")).toEqual(
+    expect(recordRequests().run("failed-turns")).toEqual(
       expect.arrayContaining([
         { agent: "general", model: "new", status: "failed", reason: "model_timeout", turns: 1 },
         { agent: "researcher", model: "gpt-5", status: "cancelled", reason: "", turns: 1 },
@@ -167,7 +168,7 @@ describe("queries", () => {
   })
 
   test("[OB7] tenants by turns, with the rows per turn", () => {
-    const [first, second] = recorded().run("tenants")
+    const [first, second] = recordRequests().run("tenants")
     expect(first).toMatchObject({ tenant: "acme", turns: 3, p95_ms: 2_000 })
     expect(first?.["rows_per_turn"]).toBeCloseTo(70 / 3)
     expect(second).toMatchObject({ tenant: "other", turns: 1 })
@@ -183,13 +184,13 @@ describe("queries", () => {
 })
 
 test("[OB7] the dashboard has a panel for each query, with exactly the query's text", () => {
-  const { panels } = JSON.parse(read("dashboard.json")) as { panels: { targets: { query: string }[] }[] }
+  const { panels } = JSON.parse(readOpsFile("dashboard.json")) as { panels: { targets: { query: string }[] }[] }
   const shown = panels.flatMap(({ targets }) => targets.map(({ query }) => query))
-  expect(shown.sort()).toEqual(NAMES.map((name) => read(`queries/${name}.sql`)).sort())
+  expect(shown.sort()).toEqual(NAMES.map((name) => readOpsFile(`queries/${name}.sql`)).sort())
 })
 
 test("[OB7] the README names the columns of the data points", () => {
-  const readme = read("README.md")
+  const readme = readOpsFile("README.md")
   for (const column of ["index1", ...[1, 2, 3, 4, 5, 6].flatMap((n) => [`blob${n}`, `double${n}`])])
     expect(readme).toContain(`\`${column}\``)
 })

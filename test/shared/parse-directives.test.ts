@@ -19,7 +19,7 @@ import { longText, shortText } from "../support/model-text.ts"
 import { cutsOf, assertProperty, RUNS } from "../support/seeded.ts"
 
 /** Returns the segments of a text, one per line, in the notation of the golden files. */
-function read(text: string, context: DirectiveContext = {}): string[] {
+function printDirectives(text: string, context: DirectiveContext = {}): string[] {
   const { segments, voice, reply_to, drift } = parseDirectives(text, context)
   return [...printSegments(segments, drift), ...(voice ? ["voice"] : []), ...printReply(reply_to ?? undefined)]
 }
@@ -42,7 +42,7 @@ describe("MEDIA: lines", () => {
     ["MEDIA: https://a.com/%0A%00x.png", ['media image https://a.com/%0A%00x.png "x.png"']],
     ["MEDIA: https://a.com/%E2%80%8B", ['media file https://a.com/%E2%80%8B "a.com"']],
   ])("[DR1] %j", (text, expected) => {
-    expect(read(text)).toEqual(expected)
+    expect(printDirectives(text)).toEqual(expected)
   })
 
   test.each([
@@ -84,16 +84,18 @@ describe("MEDIA: lines", () => {
     ["MEDIAS: https://a.com/x.png"],
     ["MULTIMEDIA: https://a.com/"],
   ])("[DR2] %j is text", (text) => {
-    expect(read(text)).toEqual([`text ${JSON.stringify(text.trim())}`])
+    expect(printDirectives(text)).toEqual([`text ${JSON.stringify(text.trim())}`])
   })
 
   test("[DR2] a value over MAX_URL_CHARS and a line that doesn't end within MAX_MEDIA_LINE_CHARS are text", () => {
-    const url = (size: number) => "https://a.com/x".padEnd(size, "x")
-    expect(parseDirectives(`MEDIA: ${url(MAX_URL_CHARS)}`).segments.map(({ type }) => type)).toEqual(["media"])
-    expect(parseDirectives(`MEDIA: ${url(MAX_URL_CHARS + 1)}`).segments.map(({ type }) => type)).toEqual(["text"])
-    const line = (size: number) => "MEDIA: https://a.com/x.png ".padEnd(size, "x")
-    expect(read(`${line(MAX_MEDIA_LINE_CHARS - 1)}\n`)[0]).toBe(A)
-    expect(parseDirectives(`${line(MAX_MEDIA_LINE_CHARS)}\n`).segments.map(({ type }) => type)).toEqual(["text"])
+    const createUrl = (size: number) => "https://a.com/x".padEnd(size, "x")
+    expect(parseDirectives(`MEDIA: ${createUrl(MAX_URL_CHARS)}`).segments.map(({ type }) => type)).toEqual(["media"])
+    expect(parseDirectives(`MEDIA: ${createUrl(MAX_URL_CHARS + 1)}`).segments.map(({ type }) => type)).toEqual(["text"])
+    const createMediaLine = (size: number) => "MEDIA: https://a.com/x.png ".padEnd(size, "x")
+    expect(printDirectives(`${createMediaLine(MAX_MEDIA_LINE_CHARS - 1)}\n`)[0]).toBe(A)
+    expect(parseDirectives(`${createMediaLine(MAX_MEDIA_LINE_CHARS)}\n`).segments.map(({ type }) => type)).toEqual([
+      "text",
+    ])
   })
 
   test.each<[string, string[]]>([
@@ -117,7 +119,7 @@ describe("MEDIA: lines", () => {
     ["MEDIA: [[x]] https://a.com/x.png", ['text "[[x]]"', A]],
     ["MEDIA: https://a.com/x.png <b>bold</b>", [A, 'text "<b>bold</b>"']],
   ])("[DR3] %j", (text, expected) => {
-    const found = read(text)
+    const found = printDirectives(text)
     expect(found).toEqual(expected)
   })
 
@@ -137,12 +139,12 @@ describe("MEDIA: lines", () => {
     "\\[[audio_as_voice]]",
     "\\[embed ref='a' /]",
   ])("[DR4] %j contains no directive", (text) => {
-    expect(read(text)).toEqual([`text ${JSON.stringify(text.trim())}`])
+    expect(printDirectives(text)).toEqual([`text ${JSON.stringify(text.trim())}`])
   })
 
   test("[DR4] code that ends before a directive doesn't hide it", () => {
-    expect(read("```\nx\n```\nMEDIA: https://a.com/x.png")).toEqual(['text "```\\nx\\n```"', A])
-    expect(read("`x\n\nMEDIA: https://a.com/x.png\n`")).toEqual(['text "`x"', A, 'text "`"'])
+    expect(printDirectives("```\nx\n```\nMEDIA: https://a.com/x.png")).toEqual(['text "```\\nx\\n```"', A])
+    expect(printDirectives("`x\n\nMEDIA: https://a.com/x.png\n`")).toEqual(['text "`x"', A, 'text "`"'])
   })
 })
 
@@ -161,35 +163,35 @@ describe("replies and voice", () => {
     ["x[[ reply_to : [m1] ]]", ['text "x"', "drift reply_unknown [m1]"]],
     ["[reply_to_current] [[reply_tom1]]", ['text "[reply_to_current] [[reply_tom1]]"']],
   ])("[DR5] [DR22] %j", (text, expected) => {
-    expect(read(text, { current: "u1", replies: ["m1", "m2"] })).toEqual(expected)
+    expect(printDirectives(text, { current: "u1", replies: ["m1", "m2"] })).toEqual(expected)
   })
 
   test("[DR5] a directive over MAX_PENDING_CHARS is text", () => {
-    const tag = (size: number) => `[[${" ".repeat(size - "[[audio_as_voice]]".length)}audio_as_voice]]`
-    expect(parseDirectives(tag(MAX_PENDING_CHARS)).voice).toBe(true)
-    expect(parseDirectives(tag(MAX_PENDING_CHARS + 1)).voice).toBe(false)
+    const createTag = (size: number) => `[[${" ".repeat(size - "[[audio_as_voice]]".length)}audio_as_voice]]`
+    expect(parseDirectives(createTag(MAX_PENDING_CHARS)).voice).toBe(true)
+    expect(parseDirectives(createTag(MAX_PENDING_CHARS + 1)).voice).toBe(false)
   })
 })
 
 describe("embeds", () => {
-  const own = (id: string, more = "") => `canvas ${id} /canvas/documents/${id}/index.html${more}`
+  const printOwnCanvas = (id: string, more = "") => `canvas ${id} /canvas/documents/${id}/index.html${more}`
   test.each<[string, string[]]>([
-    ['[embed ref="a" /]', [own("a")]],
-    ["[EMBED\n  REF = 'a'\n/]", [own("a")]],
-    ['[embed ref="a" title="it\'s ] /] so"/]', [own("a", ' "it\'s ] /] so"')]],
-    ["[embed ref='a' height='160' /]", [own("a", " 160")]],
-    ["[embed ref='a' height='159.9' /]", [own("a")]],
-    ["[embed ref='a' height='1200.9' /]", [own("a", " 1200")]],
-    ["[embed ref='a' height='99999px' /]", [own("a", " 1200")]],
-    ["[embed ref='a' height='-5' /][embed ref='b' height='x' /]", [own("a"), own("b")]],
-    ["[embed ref='a' ref='b' other='c' target='Assistant_message' /]", [own("a")]],
-    ["[embed url='/canvas/documents/a/index.html' ref='b' /]", [own("a")]],
-    ["[embed url='' ref='a' /]", [own("a")]],
+    ['[embed ref="a" /]', [printOwnCanvas("a")]],
+    ["[EMBED\n  REF = 'a'\n/]", [printOwnCanvas("a")]],
+    ['[embed ref="a" title="it\'s ] /] so"/]', [printOwnCanvas("a", ' "it\'s ] /] so"')]],
+    ["[embed ref='a' height='160' /]", [printOwnCanvas("a", " 160")]],
+    ["[embed ref='a' height='159.9' /]", [printOwnCanvas("a")]],
+    ["[embed ref='a' height='1200.9' /]", [printOwnCanvas("a", " 1200")]],
+    ["[embed ref='a' height='99999px' /]", [printOwnCanvas("a", " 1200")]],
+    ["[embed ref='a' height='-5' /][embed ref='b' height='x' /]", [printOwnCanvas("a"), printOwnCanvas("b")]],
+    ["[embed ref='a' ref='b' other='c' target='Assistant_message' /]", [printOwnCanvas("a")]],
+    ["[embed url='/canvas/documents/a/index.html' ref='b' /]", [printOwnCanvas("a")]],
+    ["[embed url='' ref='a' /]", [printOwnCanvas("a")]],
     ["[embed url='https://ok.com/x?y' ref='a' title='T' /]", ['canvas a https://ok.com/x?y "T"']],
     ["[embed url='https://ok.com:443/' /]", ["canvas - https://ok.com/"]],
-    ["a[embed ref='x'/]b", ['text "a"', own("x"), 'text "b"']],
+    ["a[embed ref='x'/]b", ['text "a"', printOwnCanvas("x"), 'text "b"']],
   ])("[DR6] [DR16] %j", (text, expected) => {
-    expect(read(text, { origins: ["https://ok.com"] })).toEqual(expected)
+    expect(printDirectives(text, { origins: ["https://ok.com"] })).toEqual(expected)
   })
 
   test.each([
@@ -236,15 +238,16 @@ function createFollower() {
   const permit = grantsToPermit({ origins: ["https://ok.com"], replies: ["m1"], assets: [PICTURE, SOUND] })
   const segmenter = createSegmenter(ROWS, { delivery, permit })
   let segments: Segment[] = []
-  const state = (): string => toCanonicalJson([segments, delivery.isVoice(), delivery.getReplyTo(), segmenter.drift])
+  const printState = (): string =>
+    toCanonicalJson([segments, delivery.isVoice(), delivery.getReplyTo(), segmenter.drift])
   return {
-    state,
+    state: printState,
     push(text: string): void {
       segments = apply(segments, segmenter.push(text))
     },
     end(): string {
       segments = apply(segments, segmenter.end())
-      return state()
+      return printState()
     },
   }
 }

@@ -29,8 +29,12 @@ test.each(INNER_NAMES)("[PU2] %j is internal", (url) => {
 })
 
 test("[PU2] a name longer than DNS allows is refused", () => {
-  const long = (size: number): string => `https://${"a.".repeat(size).slice(0, size - 4)}.com`
-  expect([verdictOf(long(253)), verdictOf(`${long(253)}.`), verdictOf(long(255))]).toEqual(["ok", "ok", "host"])
+  const createLong = (size: number): string => `https://${"a.".repeat(size).slice(0, size - 4)}.com`
+  expect([verdictOf(createLong(253)), verdictOf(`${createLong(253)}.`), verdictOf(createLong(255))]).toEqual([
+    "ok",
+    "ok",
+    "host",
+  ])
 })
 
 test.each([...INNER_V4, ...INNER_V6])("[PU3] %j is not a public address", (url) => {
@@ -38,9 +42,9 @@ test.each([...INNER_V4, ...INNER_V6])("[PU3] %j is not a public address", (url) 
 })
 
 test("[PU1] a URL over MAX_URL_CHARS is refused; an accepted one is returned normalised", () => {
-  const long = (size: number): string => "https://example.com/".padEnd(size, "x")
-  expect(verdictOf(long(MAX_URL_CHARS))).toBe("ok")
-  expect(verdictOf(long(MAX_URL_CHARS + 1))).toBe("too_long")
+  const createLong = (size: number): string => "https://example.com/".padEnd(size, "x")
+  expect(verdictOf(createLong(MAX_URL_CHARS))).toBe("ok")
+  expect(verdictOf(createLong(MAX_URL_CHARS + 1))).toBe("too_long")
   expect(checkPublicUrl("HTTPS://EXAMPLE.com:443/a/../b c?d")).toEqual({
     ok: true,
     value: {

@@ -172,8 +172,8 @@ describe("parse", () => {
       fc.property(MARKUP, (text) => {
         const segmenter = createSegmenter(ROWS, { trimsMarkup: true })
         const trimmed = wordsOf(apply([], [...segmenter.push(text), ...segmenter.end()]))
-        const letters = (value: string): string => value.replace(/[^\p{L}\p{So}]/gu, "")
-        expect(letters(trimmed)).toBe(letters(wordsOf(parse(text, ROWS))))
+        const lettersOf = (value: string): string => value.replace(/[^\p{L}\p{So}]/gu, "")
+        expect(lettersOf(trimmed)).toBe(lettersOf(wordsOf(parse(text, ROWS))))
       }),
     )
   })
@@ -236,7 +236,7 @@ describe("messages", () => {
     { type: "tool_call", call_id: "c", name: "t", args: "{}" },
     { type: "tool_call_start", call_id: "c", channel: "user", ordinal: 1 },
   ]
-  const result = (text: string): TurnEvent => ({
+  const createResult = (text: string): TurnEvent => ({
     type: "tool_result",
     call_id: "c",
     status: "ok",
@@ -247,7 +247,7 @@ describe("messages", () => {
 
   test("[SG9] a long result is cut at a line ending, and `truncated` reports its full size", () => {
     const lines = Array.from({ length: MAX_SHOWN_LINES + 500 }, (_, i) => `line ${i}`).join("\n")
-    const [segment] = segmentsOf([...call, result(lines)].reduce(fold, EMPTY))
+    const [segment] = segmentsOf([...call, createResult(lines)].reduce(fold, EMPTY))
     if (segment?.type !== "tool") throw new Error("no tool")
     expect(segment.truncated).toEqual({ lines: MAX_SHOWN_LINES + 500, bytes: lines.length })
     expect(lines.startsWith(segment.result ?? "-")).toBe(true)

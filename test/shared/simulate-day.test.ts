@@ -67,7 +67,7 @@ describe("a tenant with budgets, at the end of a month", () => {
     const users = plan.sessions / 2
     // The first leases include the remainders of earlier days.
     expect(calls.leases).toBeLessThanOrEqual((turns + 7 * users) / 8)
-    expect(calls.rests).toBeLessThanOrEqual(users)
+    expect(calls.remainders).toBeLessThanOrEqual(users)
   })
 
   test("[CM9] [BU8] a used-up budget is exceeded by fewer than eight turns per user", () => {
@@ -101,18 +101,26 @@ test("[CM8] [CM9] npm run simulate calls no object more than 100 times a second,
     ["the object of the largest of 200 tenants, with 100,000 users", peak.tenant],
     ["a user's directory", peak.directory],
     ["a tenant's object when 100,000 users sign in around nine", now],
-    ["the same tenant with budgets that are used up, in the hours around the end of a month", budgets.peak.tenant],
-    ["in the minute after that midnight", budgets.peak.midnight],
+    ["the same tenant with used-up budgets, in the hours around the end of a month", budgets.peak.tenant],
+    ["the same, in the minute after midnight", budgets.peak.midnight],
   ]
   const { turns, refused, overshoot, calls } = budgets
-  const counts = [turns, refused, calls.leases, calls.refusals, calls.rests, overshoot.turns, overshoot.bound]
+  const counts = [turns, refused, calls.leases, calls.refusals, calls.remainders, overshoot.turns, overshoot.bound]
   const tables = {
     simulated: createTable(
       ["requests in the busiest second", ""],
       figures.map(([what, requests]) => [what, `${requests}`]),
     ),
     overshoot: createTable(
-      ["turns", "refused", "calls for leases", "before refusals", "for rests", "turns above the first budget", "bound"],
+      [
+        "turns",
+        "refused",
+        "calls for leases",
+        "to confirm refusals",
+        "for remainders",
+        "turns beyond the first day's budget",
+        "bound",
+      ],
       [counts.map((value) => Math.round(value).toLocaleString("en"))],
     ),
   }

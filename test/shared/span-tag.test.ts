@@ -9,7 +9,7 @@ import { longText, shortText } from "../support/model-text.ts"
 import { assertProperty, RUNS } from "../support/seeded.ts"
 
 /** Prints tokens on one line: text unchanged, an opening tag as `{tag}`, a closing tag as `{}`. */
-function print(marks: readonly SpanToken[]): string {
+function printMarks(marks: readonly SpanToken[]): string {
   return marks
     .map((mark) => (mark.type === "text" ? mark.text : mark.type === "open" ? `{${mark.tag}}` : "{}"))
     .join("")
@@ -25,9 +25,10 @@ function marksIn(pieces: readonly string[]): SpanToken[] {
 }
 
 function expectSpanTokens(text: string, expected: string): void {
-  expect(print(marksIn([text]))).toBe(expected)
-  expect(print(marksIn(text.split("")))).toBe(expected)
-  for (let at = 0; at <= text.length; at++) expect(print(marksIn([text.slice(0, at), text.slice(at)]))).toBe(expected)
+  expect(printMarks(marksIn([text]))).toBe(expected)
+  expect(printMarks(marksIn(text.split("")))).toBe(expected)
+  for (let at = 0; at <= text.length; at++)
+    expect(printMarks(marksIn([text.slice(0, at), text.slice(at)]))).toBe(expected)
 }
 
 test.each([
@@ -85,7 +86,7 @@ test.each([
   ["```\n<span id='a_1'>", "```\n<span id='a_1'>"],
   ["a \\", "a \\"],
 ])("[MK4] of %j, this much is released at once: %j", (text, released) => {
-  expect(print(createSpanScanner().push(text))).toBe(released)
+  expect(printMarks(createSpanScanner().push(text))).toBe(released)
 })
 
 const cuts = fc.array(fc.nat({ max: 40_000 }), { maxLength: 12 })
@@ -96,7 +97,7 @@ function piecesOf(text: string, at: readonly number[]): string[] {
 }
 
 test("[MK4] the released text depends only on the text received so far; all released pieces joined equal the text", () => {
-  const property = (text: fc.Arbitrary<string>) =>
+  const createProperty = (text: fc.Arbitrary<string>) =>
     fc.property(text, cuts, (raw, at) => {
       const scanner = createSpanScanner()
       const released: SpanToken[] = []
@@ -104,13 +105,13 @@ test("[MK4] the released text depends only on the text received so far; all rele
       for (const piece of piecesOf(raw, at)) {
         released.push(...scanner.push(piece))
         seen += piece
-        expect(print(released)).toBe(print(createSpanScanner().push(seen)))
+        expect(printMarks(released)).toBe(printMarks(createSpanScanner().push(seen)))
       }
       expect(rawOf([...released, ...scanner.end()])).toBe(raw)
-      expect(print(marksIn(raw.split("")))).toBe(print(marksIn([raw])))
+      expect(printMarks(marksIn(raw.split("")))).toBe(printMarks(marksIn([raw])))
     })
-  assertProperty(property(shortText))
-  assertProperty(property(longText), RUNS / 50)
+  assertProperty(createProperty(shortText))
+  assertProperty(createProperty(longText), RUNS / 50)
 })
 
 /** The expression of the original implementation. It matches a whole span. */
@@ -160,24 +161,24 @@ test("[MK3] the shared tracker decides what is code", () => {
     fc.property(shortText, (text) => {
       // Inside a span an opening tag is text, and its white space can end a paragraph. That case is not compared here.
       fc.pre(!/<span\s*\n/i.test(text))
-      expect(print(marksIn([text]))).toBe(marksByRule(text))
+      expect(printMarks(marksIn([text]))).toBe(marksByRule(text))
     }),
   )
 })
 
 test("[MK5] a tag over MAX_PENDING_CHARS is treated as text", () => {
-  const open = (size: number) => `<span${" ".repeat(size - "<spanid='a_1'>".length)}id='a_1'>`
-  expect(open(MAX_PENDING_CHARS).length).toBe(MAX_PENDING_CHARS)
+  const createOpenTag = (size: number) => `<span${" ".repeat(size - "<spanid='a_1'>".length)}id='a_1'>`
+  expect(createOpenTag(MAX_PENDING_CHARS).length).toBe(MAX_PENDING_CHARS)
   for (const pieces of [(text: string) => [text], (text: string) => text.split("")]) {
-    expect(print(marksIn(pieces(open(MAX_PENDING_CHARS))))).toBe("{a_1}")
-    expect(print(marksIn(pieces(open(MAX_PENDING_CHARS + 1))))).toBe(open(MAX_PENDING_CHARS + 1))
+    expect(printMarks(marksIn(pieces(createOpenTag(MAX_PENDING_CHARS))))).toBe("{a_1}")
+    expect(printMarks(marksIn(pieces(createOpenTag(MAX_PENDING_CHARS + 1))))).toBe(createOpenTag(MAX_PENDING_CHARS + 1))
   }
 })
 
 test("[MK5] a tag waits for the end of inline code for at most MAX_PENDING_CHARS", () => {
   const scanner = createSpanScanner()
   scanner.push("`<span id='a_1'>x</span>")
-  expect(print(scanner.push("y".repeat(MAX_PENDING_CHARS)))).toMatch(/^\{a_1\}x\{\}y+$/)
+  expect(printMarks(scanner.push("y".repeat(MAX_PENDING_CHARS)))).toMatch(/^\{a_1\}x\{\}y+$/)
 })
 
 test.each([
@@ -221,12 +222,12 @@ test("[MK6] stripping leaves no opening tag, and stripping twice equals strippin
       },
     )
     .map((all) => all.join(""))
-  const property = (text: fc.Arbitrary<string>) =>
+  const createProperty = (text: fc.Arbitrary<string>) =>
     fc.property(text, (raw) => {
       const stripped = stripSpans(raw)
       expect(stripped).not.toMatch(/<span\s+id=['"][a-z][a-z0-9_]*_\d+['"]\s*>/i)
       expect(stripSpans(stripped)).toBe(stripped)
     })
-  assertProperty(property(glued))
-  assertProperty(property(shortText))
+  assertProperty(createProperty(glued))
+  assertProperty(createProperty(shortText))
 })

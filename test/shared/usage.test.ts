@@ -81,20 +81,20 @@ describe("cost", () => {
   })
 
   test("[MT3] the tenant's price comes first, then the provider's, then the price of any provider; dates in names are optional", () => {
-    const cost = (own: PriceEntry[], change: Partial<CallUsage> = {}) =>
+    const findCost = (own: PriceEntry[], change: Partial<CallUsage> = {}) =>
       findPrice(callOf(change), [own, BUILT_IN_PRICES], DAY)?.input ?? null
     const any = priceOf({ input: 1 })
     const ofAcme = priceOf({ input: 2, provider: "acme" })
-    expect(cost([any, ofAcme])).toBe(2)
-    expect(cost([ofAcme, any], { provider: "other" })).toBe(1)
-    expect(cost([ofAcme], { provider: "other" })).toBe(null)
-    expect(cost([any], { model: "big-2025-08-07" })).toBe(1)
-    expect(cost([any, priceOf({ model: "big-20250807", input: 3 })], { model: "big-20250807" })).toBe(3)
-    expect(cost([any], { model: "big-mini" })).toBe(null)
+    expect(findCost([any, ofAcme])).toBe(2)
+    expect(findCost([ofAcme, any], { provider: "other" })).toBe(1)
+    expect(findCost([ofAcme], { provider: "other" })).toBe(null)
+    expect(findCost([any], { model: "big-2025-08-07" })).toBe(1)
+    expect(findCost([any, priceOf({ model: "big-20250807", input: 3 })], { model: "big-20250807" })).toBe(3)
+    expect(findCost([any], { model: "big-mini" })).toBe(null)
     const gpt = { provider: "openai", model: "gpt-5-2025-08-07" }
-    expect(cost([], gpt)).toBe(1.25e9)
-    expect(cost([priceOf({ model: "gpt-5", input: 7 })], gpt)).toBe(7)
-    expect(cost([], { ...gpt, provider: "proxy.example" })).toBe(null)
+    expect(findCost([], gpt)).toBe(1.25e9)
+    expect(findCost([priceOf({ model: "gpt-5", input: 7 })], gpt)).toBe(7)
+    expect(findCost([], { ...gpt, provider: "proxy.example" })).toBe(null)
   })
 
   test("[MT3] the built-in prices are dated, plausible and unambiguous; models whose price could not be verified have none", () => {

@@ -32,6 +32,8 @@ export interface FakePlatform {
   readonly deployments: FakeDeployment[]
   /** Ids of the versions that can be deployed. */
   readonly deployable: string[]
+  /** The content of the bucket's objects by key. */
+  readonly objects: Map<string, string>
   migrationTag: string | null
   /** Requests and failed requests of each version, returned each time they are counted. */
   rates: Readonly<Record<string, { readonly requests: number; readonly failed: number }>>
@@ -48,6 +50,8 @@ interface Answer {
   readonly status?: number
   readonly result?: unknown
   readonly error?: { readonly code: number; readonly message: string }
+  /** The whole response, if it is not JSON. */
+  readonly raw?: string
 }
 
 /** `active` has all of the traffic. */
@@ -58,6 +62,7 @@ export async function startFakePlatform(active: string, earlier: readonly string
     seen,
     deployments: [],
     deployable: [active, ...earlier],
+    objects: new Map(),
     migrationTag: "v3",
     rates: {},
     misbehave: null,
@@ -79,6 +84,8 @@ export async function startFakePlatform(active: string, earlier: readonly string
   platform.deploy(active)
 
   const answer = ({ method, path, body }: Seen): Answer => {
+    const [, key] = /\/r2\/buckets\/[\w-]+\/objects\/([^?]+)/.exec(decodeURIComponent(path)) ?? []
+    if (key !== undefined) return answerObject(platform.objects, method, key, body)
     const own = `/accounts/${ACCOUNT}/workers`
     switch (`${method} ${path.replace(/\?.*$/, "")}`) {
       case `GET ${own}/scripts/${SCRIPT}/deployments`:
@@ -133,8 +140,9 @@ export async function startFakePlatform(active: string, earlier: readonly string
       response.writeHead(odd.status, headers)
       return void response.end(JSON.stringify({ success: false, errors: [{ code: 1, message: "odd" }] }))
     }
-    const { status = 200, result = null, error } = answer(entry)
+    const { status = 200, result = null, error, raw } = answer(entry)
     if (odd === "lose") return void response.destroy()
+    if (raw !== undefined) return void response.end(raw)
     response.writeHead(status, { "content-type": "application/json" })
     response.end(JSON.stringify({ success: error === undefined, errors: error === undefined ? [] : [error], result }))
   })
@@ -144,6 +152,13 @@ export async function startFakePlatform(active: string, earlier: readonly string
     await new Promise((done) => server.close(done))
   }
   return Object.assign(platform, { url, close })
+}
+
+function answerObject(objects: Map<string, string>, method: string, key: string, body: string): Answer {
+  if (method === "PUT") objects.set(key, body)
+  const raw = objects.get(key)
+  if (method !== "GET") return { result: {} }
+  return raw === undefined ? { status: 404, error: { code: 10_007, message: "no such object" } } : { raw }
 }
 
 interface Query {

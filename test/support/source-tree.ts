@@ -26,11 +26,15 @@ export interface SourceFunction {
 }
 
 /** The TypeScript and JavaScript files below a folder. */
-export function listSourceFiles(folder: string): string[] {
+export const listSourceFiles = (folder: string): string[] => listFiles(folder, /\.(?:m?[jt]s|[jt]sx)$/)
+
+export const listStyleSheets = (folder: string): string[] => listFiles(folder, /\.css$/)
+
+function listFiles(folder: string, pattern: RegExp): string[] {
   const path = join(ROOT, folder)
   if (!existsSync(path)) return []
   return readdirSync(path, { recursive: true, encoding: "utf8" })
-    .filter((name) => /\.(?:m?[jt]s|[jt]sx)$/.test(name) && !name.includes("node_modules"))
+    .filter((name) => pattern.test(name) && !name.includes("node_modules"))
     .map((name) => relative(ROOT, join(path, name)))
     .sort()
 }

@@ -32,7 +32,7 @@ interface Outcome {
   readonly error: string
 }
 
-function run(script: "backup" | "restore", ...args: string[]): Promise<Outcome> {
+function runCommand(script: "backup" | "restore", ...args: string[]): Promise<Outcome> {
   const { CUECARD_KEY: _, ...outer } = process.env
   const env = { ...outer, OPERATOR_SECRET }
   const path = resolve(`scripts/backup/${script}.ts`)
@@ -54,7 +54,7 @@ async function createTenant(id: string): Promise<void> {
   expect((await fetch(`${cuecard.url}/v1/tenants`, { method: "POST", headers, body })).status).toBe(201)
 }
 
-const hash = (bytes: ArrayBuffer): string => createHash("sha256").update(Buffer.from(bytes)).digest("hex")
+const hashBytes = (bytes: ArrayBuffer): string => createHash("sha256").update(Buffer.from(bytes)).digest("hex")
 
 /** Returns everything that a user sees: the list, all pages of history, the export without its seal, and all files. */
 async function readEverything(user: StateClient): Promise<object> {
@@ -70,7 +70,7 @@ async function readEverything(user: StateClient): Promise<object> {
         urls,
       })
       const files = await Promise.all(
-        signed.map(async ({ href }) => hash(await (await user.request(href)).arrayBuffer())),
+        signed.map(async ({ href }) => hashBytes(await (await user.request(href)).arrayBuffer())),
       )
       // A trace id belongs to the deployment that was lost.
       const { messages } = JSON.parse(history, (key, value) => (key === "trace" ? undefined : value)) as {
@@ -96,7 +96,7 @@ describe("a restore drill", () => {
     const before = await readEverything(ada)
     expect(JSON.stringify(before)).toContain('"type":"rich"')
 
-    const backedUp = await run("backup", "acme")
+    const backedUp = await runCommand("backup", "acme")
     expect(backedUp).toMatchObject({ code: 0, out: expect.stringContaining("2 users, 2 conversations") })
     const [name = "", ...more] = backupsOf("acme")
     expect(more).toEqual([])
@@ -106,7 +106,7 @@ describe("a restore drill", () => {
 
     await cuecard.close()
     cuecard = await startCuecard({ vars: VARS })
-    const restored = await run("restore", "acme", "--create")
+    const restored = await runCommand("restore", "acme", "--create")
     expect(restored).toMatchObject({ code: 0, out: expect.stringContaining("Imported acme into acme: 2 users") })
     expect(restored.out).toMatch(/^ {2}ck_acme_\w+$/m)
     const again = await userOf("acme", "ada")
@@ -120,25 +120,26 @@ describe("a restore drill", () => {
   })
 
   test("[BK2] a restore refuses a tenant with conversations, a changed backup, and a backup that isn't there", async () => {
-    expect(await run("restore", "acme")).toMatchObject({
+    expect(await runCommand("restore", "acme")).toMatchObject({
       code: 1,
       error: expect.stringContaining("(tenant_not_empty)"),
     })
-    expect((await run("restore", "other")).error).toContain("no complete backup of other")
-    expect((await run("restore", "acme", "--before", "2020-01-01", "--into", "spare")).error).toContain(
+    expect((await runCommand("restore", "other")).error).toContain("no complete backup of other")
+    expect((await runCommand("restore", "acme", "--before", "2020-01-01", "--into", "spare")).error).toContain(
       "before 2020-01-01",
     )
     const [name = ""] = backupsOf("acme")
     const part = join(folder, "backups/acme", name, "1.cuecard")
     const bytes = readFileSync(part)
     writeFileSync(part, Buffer.concat([bytes.subarray(0, -1), Buffer.from([(bytes.at(-1) ?? 0) ^ 1])]))
-    expect(await run("restore", "acme", "--into", "spare")).toMatchObject({
+    expect(await runCommand("restore", "acme", "--into", "spare")).toMatchObject({
       code: 1,
       error: expect.stringContaining("lacks 1 parts: 1"),
     })
     writeFileSync(part, bytes)
-    expect(await run("restore", "acme", "--into", "spare", "--create")).toMatchObject({ code: 0 })
-    for (const id of ["../acme", "a/b", ".."]) expect((await run("restore", id)).error).toContain("not a tenant's id")
+    expect(await runCommand("restore", "acme", "--into", "spare", "--create")).toMatchObject({ code: 0 })
+    for (const id of ["../acme", "a/b", ".."])
+      expect((await runCommand("restore", id)).error).toContain("not a tenant's id")
   })
 
   test("[BK1] keeps the newest backups, continues an interrupted one, and never treats a partial one as complete", async () => {
@@ -150,7 +151,7 @@ describe("a restore drill", () => {
     mkdirSync(stale)
     const gone = { format: "cuecard-tenant", id: "gone", tenant: "acme", files: [{ n: 1, bytes: 1, sha256: "0" }] }
     writeFileSync(join(stale, "manifest.json"), JSON.stringify(gone))
-    expect(await run("backup", "acme", "--keep", "2")).toMatchObject({
+    expect(await runCommand("backup", "acme", "--keep", "2")).toMatchObject({
       code: 0,
       out: expect.stringContaining("Deleted 2 older backups"),
     })
@@ -158,7 +159,7 @@ describe("a restore drill", () => {
     expect(backupsOf("acme").every((name) => /^2[0-9]{3}-[^.]+Z$/.test(name) && name > "2023")).toBe(true)
     expect(existsSync(join(parent, backupsOf("acme").at(-1) ?? "", "1.cuecard"))).toBe(true)
     for (const args of [[], ["acme", "--keep", "0"], ["acme", "--what"]])
-      expect(await run("backup", ...args)).toMatchObject({
+      expect(await runCommand("backup", ...args)).toMatchObject({
         code: 1,
         error: expect.stringContaining("npm run backup -- TENANT"),
       })

@@ -25,17 +25,17 @@ test.each([
   try {
     const { id } = await cuecard.createSession()
     const token = await cuecard.tokenFor({ scope: "external", session: id })
-    const once = async (tries = 8): Promise<number> => {
+    const sendOnce = async (tries = 8): Promise<number> => {
       let sent = 0
       const answered = await new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
         const headers = { authorization: `Bearer ${token}` }
         const sending = request(`${cuecard.url}/external/sessions/${id}/events`, { method: "POST", headers })
         let isAnswered = false
-        const pour = (): void => {
+        const pourBytes = (): void => {
           while (!isAnswered && sent < ENDLESS_BYTES) {
             sent += MB
             if (!sending.write(end === "" ? CHUNK : Buffer.concat([CHUNK, Buffer.from(end)]))) {
-              sending.once("drain", pour)
+              sending.once("drain", pourBytes)
               return
             }
           }
@@ -52,21 +52,21 @@ test.each([
             resolve({ status: response.statusCode, text })
           })
         })
-        pour()
+        pourBytes()
       }).catch((error: NodeJS.ErrnoException) => {
         // A client that still writes when the connection is closed may lose the response.
         if (tries > 1 && (error.code === "EPIPE" || error.code === "ECONNRESET")) return null
         throw error
       })
-      if (answered === null) return await once(tries - 1)
+      if (answered === null) return await sendOnce(tries - 1)
       expect(answered.status).toBe(413)
       expect(JSON.parse(answered.text)).toMatchObject({ code: "body_too_large" })
       expect(sent).toBeLessThan(max + 64 * MB)
       return memoryOf(cuecard.pid())
     }
     // The first request also warms up the process.
-    const first = await once()
-    for (let more = IS_FULL ? 2 : 1; more > 0; more--) expect((await once()) - first).toBeLessThan(MAX_GROWTH_BYTES)
+    const first = await sendOnce()
+    for (let more = IS_FULL ? 2 : 1; more > 0; more--) expect((await sendOnce()) - first).toBeLessThan(MAX_GROWTH_BYTES)
   } finally {
     await cuecard.close()
   }

@@ -8,6 +8,8 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, sym
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
+import { findMissingFiles } from "../../scripts/release/page-files.ts"
+import { PlatformApi } from "../../scripts/release/platform-api.ts"
 import { ACCOUNT, type FakePlatform, startFakePlatform } from "../support/fake-platform.ts"
 
 /** The files that a build reads. They are copied, because a build in this folder would replace the one that other tests use. */
@@ -23,11 +25,18 @@ beforeAll(async () => {
   for (const name of SOURCES) cpSync(name, join(folder, name), { recursive: true })
   symlinkSync(resolve("node_modules"), join(folder, "node_modules"))
   platform = await startFakePlatform("old-version")
+  keepFilesOf("old-version")
 })
 afterAll(async () => {
   await platform.close()
   rmSync(folder, { recursive: true })
 })
+
+/** Puts a page file of a version and the list of its files into the bucket, as its deploy did. */
+function keepFilesOf(version: string): void {
+  platform.objects.set("~page/old-12345678.js", "export {}")
+  platform.objects.set(`~page/versions/${version}.json`, JSON.stringify(["~page/old-12345678.js"]))
+}
 
 interface Outcome {
   readonly code: number
@@ -35,7 +44,7 @@ interface Outcome {
   readonly error: string
 }
 
-function run(script: string, args: readonly string[], vars: Record<string, string> = {}): Promise<Outcome> {
+function runScript(script: string, args: readonly string[], vars: Record<string, string> = {}): Promise<Outcome> {
   const env = {
     ...process.env,
     CLOUDFLARE_API_BASE_URL: platform.url,
@@ -55,7 +64,7 @@ function run(script: string, args: readonly string[], vars: Record<string, strin
 test("[DP3] [DP6] builds for production, uploads, and deploys in stages; a rollback restores the earlier version", async () => {
   const version = "00000000-0000-4000-8000-000000000001"
   platform.rates = { "old-version": { requests: 900, failed: 0 }, [version]: { requests: 300, failed: 0 } }
-  const deployed = await run("deploy.ts", ["--stage", "5", "--minutes", "0.01"])
+  const deployed = await runScript("deploy.ts", ["--stage", "5", "--minutes", "0.01"])
   expect(deployed).toMatchObject({ code: 0, out: expect.stringContaining(`5 % of the traffic goes to ${version}.`) })
   expect(platform.traffic()).toEqual({ [version]: 100 })
   const [upload] = platform.seen.filter(({ method, path }) => method === "POST" && path.includes("/versions"))
@@ -65,22 +74,22 @@ test("[DP3] [DP6] builds for production, uploads, and deploys in stages; a rollb
     workers_dev: true,
   })
 
-  expect(await run("release/rollback.ts", [])).toMatchObject({ code: 0, error: "" })
+  expect(await runScript("release/rollback.ts", [])).toMatchObject({ code: 0, error: "" })
   expect(platform.traffic()).toEqual({ "old-version": 100 })
-  expect((await run("release/rollback.ts", ["--list"])).out).toContain(version)
+  expect((await runScript("release/rollback.ts", ["--list"])).out).toContain(version)
 })
 
 test("[DP10] the page's files are in the bucket before the version has traffic; if that is refused, nothing is deployed", async () => {
   const [from, deployments] = [platform.seen.length, platform.deployments.length]
   platform.rates = {}
   platform.misbehave = ({ path }) => (path.includes("/r2/buckets/") ? { status: 403 } : null)
-  const refused = await run("deploy.ts", ["--stage", "5", "--minutes", "0.01"])
+  const refused = await runScript("deploy.ts", ["--stage", "5", "--minutes", "0.01"])
   expect(refused).toMatchObject({ code: 1, error: expect.stringContaining("Workers R2 Storage: Edit") })
   expect(platform.deployments.length).toBe(deployments)
   platform.misbehave = null
   const version = `00000000-0000-4000-8000-00000000000${platform.deployable.length}`
   platform.rates = { "old-version": { requests: 900, failed: 0 }, [version]: { requests: 300, failed: 0 } }
-  expect(await run("deploy.ts", ["--stage", "5", "--minutes", "0.01"])).toMatchObject({ code: 0 })
+  expect(await runScript("deploy.ts", ["--stage", "5", "--minutes", "0.01"])).toMatchObject({ code: 0 })
   const seen = platform.seen.slice(from).map(({ method, path }) => `${method} ${path}`)
   const stored = seen.filter((line) => /^PUT .*\/r2\/buckets\/cuecard-media\/objects\//.test(line))
   const files = readdirSync(join(folder, "dist/client/assets"))
@@ -88,12 +97,35 @@ test("[DP10] the page's files are in the bucket before the version has traffic; 
   for (const name of files) expect(stored.some((line) => line.endsWith(`~page/${name}`))).toBe(true)
   const firstShare = seen.findLastIndex((line) => line.startsWith("POST") && line.endsWith("/deployments"))
   expect(seen.findLastIndex((line) => line.startsWith("PUT"))).toBeLessThan(firstShare)
-  await run("release/rollback.ts", [])
+  const kept = JSON.parse(platform.objects.get(`~page/versions/${version}.json`) ?? "")
+  expect(new Set(kept)).toEqual(new Set(files.map((name) => `~page/${name}`)))
+  await runScript("release/rollback.ts", [])
+})
+
+test("[DP12] a staged deploy is refused before anything is stored if page files of the running version are not in the bucket", async () => {
+  const [from, deployments] = [platform.seen.length, platform.deployments.length]
+  const settings = { baseUrl: platform.url, token: "a-token", account: ACCOUNT, script: "cuecard" }
+  const findMissing = () => findMissingFiles(new PlatformApi(settings), "cuecard-media", "old-version")
+  expect(await findMissing()).toBeNull()
+  platform.objects.delete("~page/old-12345678.js")
+  expect(await findMissing()).toBe("1 of its 1 page files are missing from the bucket")
+  for (const broken of ["", "{}", "[]", '["acme/s1/a1"]', JSON.stringify(Array(501).fill("~page/a-12345678.js"))]) {
+    platform.objects.set("~page/versions/old-version.json", broken)
+    expect(await findMissing()).toBe("the bucket has no list of its page files")
+  }
+  platform.objects.clear()
+  const refused = await runScript("deploy.ts", ["--stage", "5"])
+  expect(refused).toMatchObject({ code: 1, error: expect.stringContaining("no list of its page files") })
+  expect(refused.error).toContain("npm run deploy")
+  expect(refused.error).not.toContain("    at ")
+  expect(platform.deployments.length).toBe(deployments)
+  expect(platform.seen.slice(from).filter(({ method }) => method === "PUT" || method === "POST")).toEqual([])
+  keepFilesOf("old-version")
 })
 
 test("[DP4] a version with a migration is not uploaded", async () => {
   platform.migrationTag = "v2"
-  const refused = await run("deploy.ts", ["--stage", "5"])
+  const refused = await runScript("deploy.ts", ["--stage", "5"])
   expect(refused).toMatchObject({ code: 1, error: expect.stringContaining("Deploy it alone") })
   expect(refused.error).not.toContain("    at ")
   platform.migrationTag = "v3"
@@ -106,6 +138,6 @@ test("[DP3] options and settings that are wrong or missing are refused before an
     [["--stage", "5", "--dry-run"], {}, "only --minutes and --requests"],
     [["--stage", "5"], { CLOUDFLARE_API_TOKEN: "" }, "CLOUDFLARE_API_TOKEN"],
   ] as const)
-    expect(await run("deploy.ts", args, vars)).toMatchObject({ code: 1, error: expect.stringContaining(text) })
+    expect(await runScript("deploy.ts", args, vars)).toMatchObject({ code: 1, error: expect.stringContaining(text) })
   expect(existsSync(join(folder, "dist"))).toBe(false)
 })

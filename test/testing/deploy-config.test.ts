@@ -23,9 +23,10 @@ interface Config {
   readonly analytics_engine_datasets: readonly { readonly binding: string }[]
 }
 
-const read = (env: string): Config => unstable_readConfig({ config: "wrangler.toml", env }, { hideWarnings: true })
-const production = read("")
-const local = read("local")
+const readConfig = (env: string): Config =>
+  unstable_readConfig({ config: "wrangler.toml", env }, { hideWarnings: true })
+const production = readConfig("")
+const local = readConfig("local")
 const packageJson: {
   readonly scripts: Readonly<Record<string, string>>
   readonly cloudflare?: { readonly bindings: Readonly<Record<string, { readonly description: string }>> }

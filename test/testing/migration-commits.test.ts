@@ -32,30 +32,30 @@ const BOUND = CONFIG.replace("\n]", '\n  { name = "METER", class_name = "Meter" 
 let folder = ""
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "cuecard-migrations-"))
-  git("init", "--quiet", "--initial-branch=main")
-  commit({ "wrangler.toml": CONFIG, "worker/index.ts": INDEX, "worker/session.ts": "1\n", "docs/a.md": "a\n" })
+  runGit("init", "--quiet", "--initial-branch=main")
+  commitFiles({ "wrangler.toml": CONFIG, "worker/index.ts": INDEX, "worker/session.ts": "1\n", "docs/a.md": "a\n" })
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-function git(...args: string[]): string {
+function runGit(...args: string[]): string {
   const who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "commit.gpgsign=false"]
   return execFileSync("git", [...who, ...args], { cwd: folder, encoding: "utf8" })
 }
 
-function write(files: Readonly<Record<string, string>>): void {
+function writeFiles(files: Readonly<Record<string, string>>): void {
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, name)), { recursive: true })
     writeFileSync(join(folder, name), text)
   }
 }
 
-function commit(files: Readonly<Record<string, string>>): void {
-  write(files)
-  git("add", "--all")
-  git("commit", "--quiet", "--message=one")
+function commitFiles(files: Readonly<Record<string, string>>): void {
+  writeFiles(files)
+  runGit("add", "--all")
+  runGit("commit", "--quiet", "--message=one")
 }
 
-function reasons(): string[] | undefined {
+function findReasons(): string[] | undefined {
   const found = findMixedCommits(folder)
   return found === "shallow" ? [found] : found?.flatMap((mixed) => mixed.reasons)
 }
@@ -68,7 +68,7 @@ const ALONE = {
 
 describe("a commit with a new migration", () => {
   test("[DP7] may add its class, export it, and change documents and tests", () => {
-    commit({
+    commitFiles({
       ...ALONE,
       "docs/a.md": "b\n",
       "test/meter.test.ts": "1\n",
@@ -77,57 +77,57 @@ describe("a commit with a new migration", () => {
     })
     expect(findMixedCommits(folder)).toEqual([])
     // Later commits may use it.
-    commit({ "wrangler.toml": BOUND + NEW_MIGRATION, "worker/session.ts": "env.METER\n" })
+    commitFiles({ "wrangler.toml": BOUND + NEW_MIGRATION, "worker/session.ts": "env.METER\n" })
     expect(findMixedCommits(folder)).toEqual([])
   })
 
   test("[DP7] must not bind the class", () => {
-    commit({ ...ALONE, "wrangler.toml": BOUND + NEW_MIGRATION })
-    expect(reasons()).toEqual(["wrangler.toml changes more than its migrations: add bindings later"])
+    commitFiles({ ...ALONE, "wrangler.toml": BOUND + NEW_MIGRATION })
+    expect(findReasons()).toEqual(["wrangler.toml changes more than its migrations: add bindings later"])
   })
 
   test("[DP7] must not change other code, in the Worker, the page, what they share, or the dependencies", () => {
     for (const file of ["worker/session.ts", "client/app.tsx", "shared/limits.ts", "index.html", "package-lock.json"]) {
-      git("checkout", "--quiet", "-B", "other", "main")
-      commit({ [file]: "before\n" })
-      commit({ ...ALONE, [file]: "after\n" })
-      expect(reasons(), file).toEqual([`${file} is changed`])
+      runGit("checkout", "--quiet", "-B", "other", "main")
+      commitFiles({ [file]: "before\n" })
+      commitFiles({ ...ALONE, [file]: "after\n" })
+      expect(findReasons(), file).toEqual([`${file} is changed`])
     }
   })
 
   test("[DP7] must not change the entry beyond the export", () => {
-    commit({ ...ALONE, "worker/index.ts": EXPORTED.replace("app = 1", "app = 2") })
-    expect(reasons()).toEqual(["worker/index.ts changes more than the exports of classes"])
+    commitFiles({ ...ALONE, "worker/index.ts": EXPORTED.replace("app = 1", "app = 2") })
+    expect(findReasons()).toEqual(["worker/index.ts changes more than the exports of classes"])
   })
 
   test("[DP7] is checked before it is committed, and long afterwards, even on a merged branch", () => {
-    write({ ...ALONE, "worker/session.ts": "env.METER\n" })
-    git("add", "--all")
+    writeFiles({ ...ALONE, "worker/session.ts": "env.METER\n" })
+    runGit("add", "--all")
     expect(findMixedCommits(folder)).toEqual([
       { commit: "the working tree", tags: ["v4"], reasons: ["worker/session.ts is changed"] },
     ])
-    git("checkout", "--quiet", "-b", "feature")
-    commit({})
-    const bad = git("rev-parse", "HEAD").trim()
-    git("checkout", "--quiet", "main")
-    commit({ "docs/a.md": "other\n" })
-    git("merge", "--quiet", "--no-ff", "--no-edit", "feature")
-    commit({ "docs/a.md": "later\n" })
+    runGit("checkout", "--quiet", "-b", "feature")
+    commitFiles({})
+    const bad = runGit("rev-parse", "HEAD").trim()
+    runGit("checkout", "--quiet", "main")
+    commitFiles({ "docs/a.md": "other\n" })
+    runGit("merge", "--quiet", "--no-ff", "--no-edit", "feature")
+    commitFiles({ "docs/a.md": "later\n" })
     expect(findMixedCommits(folder)).toMatchObject([{ commit: bad }])
   })
 
   test("[DP7] a removed class is a migration too, and migrations from before the rule are not checked", () => {
     const removal = `\n[[migrations]]\ntag = "v5"\ndeleted_classes = ["Session"]\n`
-    commit({ "wrangler.toml": CONFIG + removal, "worker/session.ts": "2\n" })
-    expect(reasons()).toEqual(["worker/session.ts is changed"])
-    git("checkout", "--quiet", "-B", "old", "HEAD~1")
-    commit({ "wrangler.toml": CONFIG.replaceAll("v3", "v2") })
-    commit({ "wrangler.toml": CONFIG, "worker/session.ts": "3\n" })
+    commitFiles({ "wrangler.toml": CONFIG + removal, "worker/session.ts": "2\n" })
+    expect(findReasons()).toEqual(["worker/session.ts is changed"])
+    runGit("checkout", "--quiet", "-B", "old", "HEAD~1")
+    commitFiles({ "wrangler.toml": CONFIG.replaceAll("v3", "v2") })
+    commitFiles({ "wrangler.toml": CONFIG, "worker/session.ts": "3\n" })
     expect(findMixedCommits(folder)).toEqual([])
   })
 
   test("[DP7] the command names the commit and fails; in a shallow clone or without a history, it says that nothing was checked", () => {
-    const run = (cwd: string): { code: number; text: string } => {
+    const runCheck = (cwd: string): { code: number; text: string } => {
       try {
         const options = { cwd, encoding: "utf8", stdio: "pipe" } as const
         return {
@@ -139,15 +139,15 @@ describe("a commit with a new migration", () => {
         return { code: status, text: stderr }
       }
     }
-    expect(run(folder)).toMatchObject({ code: 0 })
-    commit({ ...ALONE, "worker/session.ts": "2\n" })
-    expect(run(folder)).toMatchObject({ code: 1, text: expect.stringContaining("adds the migration v4") })
+    expect(runCheck(folder)).toMatchObject({ code: 0 })
+    commitFiles({ ...ALONE, "worker/session.ts": "2\n" })
+    expect(runCheck(folder)).toMatchObject({ code: 1, text: expect.stringContaining("adds the migration v4") })
     const shallow = mkdtempSync(join(tmpdir(), "cuecard-shallow-"))
-    git("clone", "--quiet", "--depth=1", `file://${folder}`, shallow)
-    expect(run(shallow)).toMatchObject({ code: 0, text: expect.stringContaining("git fetch --unshallow") })
+    runGit("clone", "--quiet", "--depth=1", `file://${folder}`, shallow)
+    expect(runCheck(shallow)).toMatchObject({ code: 0, text: expect.stringContaining("git fetch --unshallow") })
     rmSync(shallow, { recursive: true })
     const empty = mkdtempSync(join(tmpdir(), "cuecard-no-git-"))
-    expect(run(empty)).toMatchObject({ code: 0, text: expect.stringContaining("Not checked") })
+    expect(runCheck(empty)).toMatchObject({ code: 0, text: expect.stringContaining("Not checked") })
     rmSync(empty, { recursive: true })
   })
 })
@@ -157,17 +157,17 @@ describe("a deploy with a new migration", () => {
     { tag: "v3", new_sqlite_classes: ["Registry"] },
     { tag: "v4", new_sqlite_classes: ["Meter"] },
   ]
-  const bound = (...names: string[]) => ({ bindings: names.map((class_name) => ({ class_name })) })
+  const bindClasses = (...names: string[]) => ({ bindings: names.map((class_name) => ({ class_name })) })
 
   test("[DP7] is refused while the code has a binding to the new class, unless it is the first one", () => {
-    const mixed = { migrations, durable_objects: bound("Registry", "Meter") }
+    const mixed = { migrations, durable_objects: bindClasses("Registry", "Meter") }
     expect(findBoundNewClasses(mixed, "v3")).toEqual(["Meter"])
     expect(findBoundNewClasses(mixed, "v4")).toEqual([])
     expect(findBoundNewClasses(mixed, null)).toEqual([])
-    expect(findBoundNewClasses({ migrations, durable_objects: bound("Registry") }, "v3")).toEqual([])
+    expect(findBoundNewClasses({ migrations, durable_objects: bindClasses("Registry") }, "v3")).toEqual([])
     // An update of a deployment of 0.1.0.
     expect(
-      findBoundNewClasses({ migrations: migrations.slice(0, 1), durable_objects: bound("Registry") }, "v2"),
+      findBoundNewClasses({ migrations: migrations.slice(0, 1), durable_objects: bindClasses("Registry") }, "v2"),
     ).toEqual([])
   })
 })

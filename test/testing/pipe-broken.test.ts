@@ -22,7 +22,9 @@ interface Server {
 }
 
 /** A server that calls a handler for each request once its headers have arrived. */
-async function serve(answer: (request: IncomingMessage, response: ServerResponse, n: number) => void): Promise<Server> {
+async function serveRequests(
+  answer: (request: IncomingMessage, response: ServerResponse, n: number) => void,
+): Promise<Server> {
   const requests: { url: string; body: string }[] = []
   const server = createServer((request, response) => {
     const seen = { url: request.url ?? "", body: "" }
@@ -42,7 +44,7 @@ async function serve(answer: (request: IncomingMessage, response: ServerResponse
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests }
 }
 
-function say(response: ServerResponse, status: number, body: object): void {
+function sendJson(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { "content-type": "application/json" })
   response.end(JSON.stringify(body))
 }
@@ -53,7 +55,7 @@ interface Piping {
   readonly exit: Promise<number | null>
 }
 
-function pipe(url: string, session: string, ...args: string[]): Piping {
+function startPipe(url: string, session: string, ...args: string[]): Piping {
   const child = spawn(process.execPath, ["scripts/pipe.ts", "--session", session, "--url", url, ...args], {
     env: { ...process.env, CUECARD_TOKEN: TOKEN },
   })
@@ -67,7 +69,7 @@ function pipe(url: string, session: string, ...args: string[]): Piping {
 }
 
 /** Returns the command of a program that runs the JavaScript `code`. */
-function program(code: string): string[] {
+function createProgramArgs(code: string): string[] {
   return ["--format", "codex", "--", process.execPath, "-e", code]
 }
 
@@ -91,30 +93,30 @@ function isAlive(pid: number): boolean {
 
 describe("a busy session", () => {
   test("[PI6] is polled at intervals with an empty body, however many lines the program writes; Ctrl-C stops at once", async () => {
-    const server = await serve((request, response) => {
-      request.resume().on("end", () => say(response, 409, { code: "turn_running" }))
+    const server = await serveRequests((request, response) => {
+      request.resume().on("end", () => sendJson(response, 409, { code: "turn_running" }))
     })
-    const polls = () => server.requests.filter(({ url }) => url !== "/written")
-    const piping = pipe(server.url, "s1", ...program(wordsFor(server.url)))
-    await expect.poll(() => server.requests.length - polls().length, POLL).toBe(LINES)
-    await expect.poll(() => polls().length, POLL).toBeGreaterThan(0)
+    const listPolls = () => server.requests.filter(({ url }) => url !== "/written")
+    const piping = startPipe(server.url, "s1", ...createProgramArgs(wordsFor(server.url)))
+    await expect.poll(() => server.requests.length - listPolls().length, POLL).toBe(LINES)
+    await expect.poll(() => listPolls().length, POLL).toBeGreaterThan(0)
     // There is not one request per line.
-    expect(polls().length).toBeLessThan(LINES / 2)
+    expect(listPolls().length).toBeLessThan(LINES / 2)
     piping.child.kill("SIGINT")
     expect(await piping.exit).toBe(130)
-    expect(polls().map(({ body }) => body.trim())).toEqual(polls().map(() => ""))
+    expect(listPolls().map(({ body }) => body.trim())).toEqual(listPolls().map(() => ""))
   })
 })
 
 describe("an answer that ends early", () => {
   test("[PI5] with megabytes pending: the pipe reports how it ended, and doesn't hang", async () => {
-    const server = await serve((request, response) => {
+    const server = await serveRequests((request, response) => {
       request.once("data", (chunk) => {
-        if (String(chunk).trim() === "") say(response, 200, {})
-        else say(response, 409, { code: "turn_ended", n: 0, status: "cancelled", reason: null })
+        if (String(chunk).trim() === "") sendJson(response, 200, {})
+        else sendJson(response, 409, { code: "turn_ended", n: 0, status: "cancelled", reason: null })
       })
     })
-    const piping = pipe(server.url, "s1", "--stdin", "--format", "codex")
+    const piping = startPipe(server.url, "s1", "--stdin", "--format", "codex")
     const line = `${JSON.stringify({ type: "item.completed", item: { type: "agent_message", text: "x".repeat(900) } })}\n`
     // More than the buffer holds, and standard input stays open.
     piping.child.stdin?.write(line.repeat(20_000))
@@ -123,18 +125,18 @@ describe("an answer that ends early", () => {
   })
 
   test("[PI9] while it is being sent and the connection closes: the response is recovered", async () => {
-    const server = await serve((request, response, n) => {
+    const server = await serveRequests((request, response, n) => {
       const ended = { code: "turn_ended", n: 0, status: "failed", reason: "answer_too_long" }
-      if (n === 1) return void request.resume().on("end", () => say(response, 200, {}))
+      if (n === 1) return void request.resume().on("end", () => sendJson(response, 200, {}))
       // The body is not read, so later writes find a closed connection.
-      if (n > 2) return void request.resume().on("end", () => say(response, 409, ended))
+      if (n > 2) return void request.resume().on("end", () => sendJson(response, 409, ended))
       request.pause()
-      say(response, 409, ended)
+      sendJson(response, 409, ended)
       setTimeout(() => request.socket.resetAndDestroy(), 10)
     })
     const big = `console.log(JSON.stringify({ type: "item.completed", item: { type: "agent_message", text: "x".repeat(6e6) } }))
 setInterval(() => {}, 1000)`
-    const piping = pipe(server.url, "s1", ...program(big))
+    const piping = startPipe(server.url, "s1", ...createProgramArgs(big))
     expect(await piping.exit, piping.output()).not.toBe(0)
     expect(piping.output()).toContain("answer_too_long")
     expect(server.requests.length).toBeLessThanOrEqual(3)
@@ -143,7 +145,7 @@ setInterval(() => {}, 1000)`
 
 /** A server that accepts everything and responds when a body ends. */
 function startAcceptingServer(): Promise<Server> {
-  return serve((request, response) => {
+  return serveRequests((request, response) => {
     let body = ""
     request.on("data", (chunk) => {
       body += String(chunk)
@@ -152,9 +154,9 @@ function startAcceptingServer(): Promise<Server> {
       const lines = body.split("\n").filter((line) => line !== "")
       const records = lines.map((line) => JSON.parse(line) as { n: number; type: string; status?: string })
       const last = records.at(-1)
-      if (last === undefined) return say(response, 200, {})
+      if (last === undefined) return sendJson(response, 200, {})
       const status = last.type === "output_cancelled" ? "cancelled" : (last.status ?? "running")
-      say(response, 200, { n: last.n, status, reason: null })
+      sendJson(response, 200, { n: last.n, status, reason: null })
     })
   })
 }
@@ -164,7 +166,7 @@ describe("the program", () => {
     const server = await startAcceptingServer()
     const programCode = `console.log(JSON.stringify({ type: "item.completed", item: {
       type: "agent_message", text: "token: " + process.env.CUECARD_TOKEN } }))`
-    expect(await pipe(server.url, "s1", ...program(programCode)).exit).not.toBe(null)
+    expect(await startPipe(server.url, "s1", ...createProgramArgs(programCode)).exit).not.toBe(null)
     expect(server.requests.map(({ body }) => body).join("")).toContain("token: undefined")
   })
 
@@ -176,7 +178,7 @@ describe("the program", () => {
     const stubborn = `for (const name of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(name, () => {})
 console.log(JSON.stringify({ type: "item.completed", item: { type: "agent_message", text: "pid " + process.pid } }))
 setInterval(() => {}, 1000)`
-    const piping = pipe(server.url, "s1", ...program(stubborn))
+    const piping = startPipe(server.url, "s1", ...createProgramArgs(stubborn))
     const pidIn = () => Number(/pid (\d+)/.exec(server.requests.map(({ body }) => body).join(""))?.[1] ?? 0)
     await expect.poll(pidIn, POLL).toBeGreaterThan(0)
     for (const [n, signal] of signals.entries()) {
@@ -196,7 +198,7 @@ let i = 0
 const go = () => i++ < 40 ? process.stdout.write(piece, go) : process.stdout.write('"}\\n', () => {
   console.log(JSON.stringify({ type: "item.completed", item: { type: "agent_message", text: "after" } })) })
 go()`
-    const piping = pipe(server.url, "s1", ...program(long))
+    const piping = startPipe(server.url, "s1", ...createProgramArgs(long))
     expect(await piping.exit, piping.output()).not.toBe(null)
     expect(piping.output()).toContain("could not be read: 1")
     expect(server.requests.map(({ body }) => body).join("")).toContain("after")
@@ -207,7 +209,7 @@ describe("the pipe's arguments", () => {
   test("[PI4] the server may be behind a path, and a session's id is escaped", async () => {
     const server = await startAcceptingServer()
     const end = 'console.log(JSON.stringify({ type: "turn.completed" }))'
-    expect(await pipe(`${server.url}/chat`, "a/../b?c", ...program(end)).exit).toBe(0)
+    expect(await startPipe(`${server.url}/chat`, "a/../b?c", ...createProgramArgs(end)).exit).toBe(0)
     expect(server.requests[0]?.url).toMatch(/^\/chat\/external\/sessions\/a%2F\.\.%2Fb%3Fc\/events\?responseId=/)
   })
 
@@ -215,7 +217,7 @@ describe("the pipe's arguments", () => {
     ["an unknown option", ["--sesion", "x"]],
     ["an invalid address", ["--url", "nowhere", "--stdin", "--format", "pi"]],
   ])("[PI6] %s prints the usage", async (_what, args) => {
-    const piping = pipe("http://127.0.0.1:9", "s1", ...args)
+    const piping = startPipe("http://127.0.0.1:9", "s1", ...args)
     piping.child.stdin?.end()
     expect(await piping.exit).toBe(1)
     expect(piping.output()).toContain("npm run pipe -- --session ID")

@@ -18,7 +18,7 @@ afterEach(async () => {
   for (const clean of cleanups.splice(0).reverse()) await clean()
 })
 
-async function start(options: Parameters<typeof startCuecard>[0] = {}): Promise<Cuecard> {
+async function startServer(options: Parameters<typeof startCuecard>[0] = {}): Promise<Cuecard> {
   const cuecard = await startCuecard(options)
   cleanups.push(() => cuecard.close())
   return cuecard
@@ -31,7 +31,7 @@ interface Piping {
 }
 
 /** Runs the pipe with these options. */
-function pipe(cuecard: Cuecard, session: string, ...args: string[]): Piping {
+function startPipe(cuecard: Cuecard, session: string, ...args: string[]): Piping {
   const child = spawn(process.execPath, ["scripts/pipe.ts", "--session", session, "--url", cuecard.url, ...args], {
     stdio: ["pipe", "pipe", "pipe"],
   })
@@ -45,7 +45,7 @@ function pipe(cuecard: Cuecard, session: string, ...args: string[]): Piping {
 }
 
 /** Returns the command that prints a recorded stream slowly. Arguments: milliseconds, `stall` or a path (see slowly.ts). */
-function slowly(name: string, ms: number | string, exit = 0): string[] {
+function createSlowArgs(name: string, ms: number | string, exit = 0): string[] {
   return ["--", process.execPath, "test/support/slowly.ts", join(RECORDED, `${name}.jsonl`), String(ms), String(exit)]
 }
 
@@ -68,12 +68,20 @@ const WHOLE = ["thinking", "text", "tool", "text", "tool", "tool", "text"]
 
 describe("a program", () => {
   test("[PI4] [PI10] is shown live, and its answer ends as it did; --format sets the format, and the owner issues the token", async () => {
-    const cuecard = await start()
+    const cuecard = await startServer()
     const { id } = await cuecard.createSession()
     const folder = await mkdtemp(join(tmpdir(), "cuecard-pipe-"))
     cleanups.push(() => rm(folder, { recursive: true, force: true }))
     const goOn = join(folder, "go-on")
-    const piping = pipe(cuecard, id, "--token", cuecard.token, "--format", "claude", ...slowly("claude-tools", goOn))
+    const piping = startPipe(
+      cuecard,
+      id,
+      "--token",
+      cuecard.token,
+      "--format",
+      "claude",
+      ...createSlowArgs("claude-tools", goOn),
+    )
     await expect.poll(() => shownIn(cuecard, id), POLL).toBeGreaterThan(1)
     expect((await messagesOf(cuecard, id))[0]).toMatchObject({ status: "running", mode: "external" })
     await writeFile(goOn, "")
@@ -88,12 +96,12 @@ describe("a program", () => {
   test("[PI9] continues after the server was killed and restarted; each record counts at most once", async () => {
     const persist = await mkdtemp(join(tmpdir(), "cuecard-pipe-"))
     cleanups.push(() => rm(persist, { recursive: true, force: true }))
-    const first = await start({ persist })
+    const first = await startServer({ persist })
     const { id } = await first.createSession()
-    const piping = pipe(first, id, "--format", "claude", ...slowly("claude-tools", 400))
+    const piping = startPipe(first, id, "--format", "claude", ...createSlowArgs("claude-tools", 400))
     await expect.poll(() => shownIn(first, id), POLL).toBeGreaterThan(2)
     await first.kill()
-    const second = await start({ persist, port: Number(new URL(first.url).port) })
+    const second = await startServer({ persist, port: Number(new URL(first.url).port) })
     expect(await piping.exit, piping.output()).toBe(0)
     const messages = await messagesOf(second, id)
     expect(messages).toHaveLength(1)
@@ -105,21 +113,21 @@ describe("a program", () => {
   })
 
   test("[PI11] that exits badly, or can't be started, is reported", async () => {
-    const cuecard = await start()
+    const cuecard = await startServer()
     const { id } = await cuecard.createSession()
-    const bad = pipe(cuecard, id, "--format", "codex", ...slowly("codex-cut", 10, 3))
+    const bad = startPipe(cuecard, id, "--format", "codex", ...createSlowArgs("codex-cut", 10, 3))
     expect(await bad.exit).toBe(3)
     expect((await messagesOf(cuecard, id)).at(-1)).toMatchObject({ status: "failed", reason: "producer_failed" })
-    const none = pipe(cuecard, id, "--", "./claude", "-p", "x")
+    const none = startPipe(cuecard, id, "--", "./claude", "-p", "x")
     expect(await none.exit).toBe(127)
     expect(none.output()).toContain("./claude")
     expect(await messagesOf(cuecard, id)).toHaveLength(1)
   })
 
   test("[PI5] is stopped when a user stops its answer", async () => {
-    const cuecard = await start()
+    const cuecard = await startServer()
     const { id } = await cuecard.createSession()
-    const piping = pipe(cuecard, id, "--format", "claude", ...slowly("claude-tools", "stall"))
+    const piping = startPipe(cuecard, id, "--format", "claude", ...createSlowArgs("claude-tools", "stall"))
     await expect.poll(() => shownIn(cuecard, id), POLL).toBeGreaterThan(0)
     const headers = { authorization: `Bearer ${cuecard.token}` }
     const stopped = await fetch(`${cuecard.url}/v1/sessions/${id}/cancel`, { method: "POST", headers })
@@ -131,14 +139,14 @@ describe("a program", () => {
   })
 
   test("[PI5] Ctrl-C cancels the answer; a killed pipe soon leaves it interrupted", async () => {
-    const cuecard = await start({ vars: { TIME_SCALE: "0.04" } })
+    const cuecard = await startServer({ vars: { TIME_SCALE: "0.04" } })
     const { id } = await cuecard.createSession()
-    const piping = pipe(cuecard, id, "--format", "claude", ...slowly("claude-tools", 300))
+    const piping = startPipe(cuecard, id, "--format", "claude", ...createSlowArgs("claude-tools", 300))
     await expect.poll(() => shownIn(cuecard, id), POLL).toBeGreaterThan(0)
     piping.child.kill("SIGINT")
     expect(await piping.exit).toBe(130)
     expect((await messagesOf(cuecard, id))[0]?.status).toBe("cancelled")
-    const second = pipe(cuecard, id, "--format", "claude", ...slowly("claude-tools", 300))
+    const second = startPipe(cuecard, id, "--format", "claude", ...createSlowArgs("claude-tools", 300))
     await expect.poll(async () => (await messagesOf(cuecard, id)).length, POLL).toBe(2)
     second.child.kill("SIGKILL")
     await expect.poll(async () => (await messagesOf(cuecard, id))[1]?.status, POLL).toBe("interrupted")
@@ -148,11 +156,11 @@ describe("a program", () => {
 
 describe("a recorded stream", () => {
   test("[PI6] is read from standard input; the pipe waits while another answer runs", async () => {
-    const cuecard = await start({ script: [[{ type: "text_delta", delta: "Mine." }, { type: "finish" }]] })
+    const cuecard = await startServer({ script: [[{ type: "text_delta", delta: "Mine." }, { type: "finish" }]] })
     const { id } = await cuecard.createSession()
-    const busy = pipe(cuecard, id, "--format", "pi", ...slowly("pi-tools", 60))
+    const busy = startPipe(cuecard, id, "--format", "pi", ...createSlowArgs("pi-tools", 60))
     await expect.poll(() => shownIn(cuecard, id), POLL).toBeGreaterThan(0)
-    const piping = pipe(cuecard, id, "--stdin", "--format", "codex")
+    const piping = startPipe(cuecard, id, "--stdin", "--format", "codex")
     piping.child.stdin?.end(readFileSync(join(RECORDED, "codex-tools.jsonl")))
     expect(await busy.exit).toBe(0)
     expect(await piping.exit, piping.output()).toBe(0)
@@ -176,23 +184,23 @@ describe("a recorded stream", () => {
   })
 
   test("[PI12] goes into a session whose ID begins with a hyphen", async () => {
-    const cuecard = await start()
+    const cuecard = await startServer()
     const id = "-FqW0vT9_hyphen-first"
     const headers = { authorization: `Bearer ${cuecard.token}`, "content-type": "application/json" }
     const body = JSON.stringify({ id, title: "" })
     expect((await fetch(`${cuecard.url}/v1/sessions`, { method: "POST", headers, body })).ok).toBe(true)
-    const piping = pipe(cuecard, id, "--stdin", "--format", "codex")
+    const piping = startPipe(cuecard, id, "--stdin", "--format", "codex")
     piping.child.stdin?.end(readFileSync(join(RECORDED, "codex-tools.jsonl")))
     expect(await piping.exit, piping.output()).toBe(0)
     expect((await messagesOf(cuecard, id)).map(({ status }) => status)).toEqual(["completed"])
   })
 
   test("[PI6] without a session or a format it prints the usage", async () => {
-    const cuecard = await start()
+    const cuecard = await startServer()
     const none = spawn(process.execPath, ["scripts/pipe.ts", "--stdin"], { stdio: "ignore" })
     expect(await new Promise((done) => none.on("exit", done))).toBe(1)
     const { id } = await cuecard.createSession()
-    const unknown = pipe(cuecard, id, "--", "cat", "x")
+    const unknown = startPipe(cuecard, id, "--", "cat", "x")
     expect(await unknown.exit).toBe(1)
     expect(unknown.output()).toContain("--format")
   })

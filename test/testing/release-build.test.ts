@@ -19,7 +19,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-function git(...args: string[]): string {
+function runGit(...args: string[]): string {
   const who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "commit.gpgsign=false"]
   return execFileSync("git", [...who, ...args], { cwd: folder, encoding: "utf8" })
 }
@@ -30,9 +30,9 @@ test("[DP8] [DP9] without a history, no tests with earlier releases run", () => 
 
 test("[DP8] [DP9] a clone that lacks the release says so", () => {
   const warn = vi.spyOn(console, "warn").mockReturnValue()
-  git("init", "--quiet")
-  git("commit", "--quiet", "--allow-empty", "--message=one")
-  expect(lacksCommit(git("rev-parse", "HEAD").trim(), folder)).toBe(false)
+  runGit("init", "--quiet")
+  runGit("commit", "--quiet", "--allow-empty", "--message=one")
+  expect(lacksCommit(runGit("rev-parse", "HEAD").trim(), folder)).toBe(false)
   expect(lacksCommit(COMMIT, folder)).toBe(true)
   expect(warn).toHaveBeenCalledOnce()
 })

@@ -9,7 +9,7 @@ const SCALE = 0.06
 const SILENCE_MS = PRODUCER_SILENCE_MS * SCALE
 const POLL = { timeout: 60_000, interval: 50 }
 
-const later = (ms: number) => new Promise((done) => setTimeout(done, ms))
+const sleep = (ms: number) => new Promise((done) => setTimeout(done, ms))
 
 interface Producer {
   /** The state of its answer. */
@@ -46,12 +46,12 @@ test("[EX8] a silent producer is abandoned within a minute, even while its body 
     const body = silent.open()
     // Longer in total than the allowed silence.
     for (let signs = 0; signs < 4; signs++) {
-      await later(0.6 * SILENCE_MS)
+      await sleep(0.6 * SILENCE_MS)
       expect((await silent.state()).status).toBe("running")
       body.write("\n")
     }
     // The other producer begins later without an open body. By its end, the silent one must have been abandoned.
-    await later(0.5 * SILENCE_MS)
+    await sleep(0.5 * SILENCE_MS)
     other.open().end()
     await expect.poll(async () => (await other.state()).status, POLL).toBe("running")
     await expect.poll(() => other.state(), POLL).toMatchObject(GONE)

@@ -33,7 +33,7 @@ const createApi = (): PlatformApi =>
     firstPauseMs: 5,
   })
 
-async function deploy(plan: StagePlan = PLAN, signal = new AbortController().signal): Promise<StageOutcome> {
+async function deployVersion(plan: StagePlan = PLAN, signal = new AbortController().signal): Promise<StageOutcome> {
   return await deployInStages(createApi(), NEW, plan, { print: () => {}, signal })
 }
 
@@ -49,14 +49,14 @@ const isCount = ({ path }: Seen): boolean => path.endsWith("/query")
 
 describe("a staged deploy", () => {
   test("[DP3] raises the share of the new version in steps while it fails no more often than the old one", async () => {
-    expect(await deploy()).toMatchObject({ kind: "deployed" })
+    expect(await deployVersion()).toMatchObject({ kind: "deployed" })
     expect(sharesOf()).toEqual([5, 25, 50, 100])
     expect(platform.traffic()).toEqual({ [NEW]: 100 })
   })
 
   test("[DP3] a version that fails more often is rolled back at the first comparison that shows it", async () => {
     platform.rates = BROKEN
-    const outcome = await deploy()
+    const outcome = await deployVersion()
     expect(outcome).toMatchObject({ kind: "rolled_back" })
     expect(outcome.reason).toContain("40 of 500 requests failed (8.00 %)")
     expect(sharesOf()).toEqual([5, 0])
@@ -68,13 +68,13 @@ describe("a staged deploy", () => {
       if (isCount(seen) && platform.traffic()[NEW] === 50) platform.rates = BROKEN
       return null
     }
-    expect(await deploy()).toMatchObject({ kind: "rolled_back" })
+    expect(await deployVersion()).toMatchObject({ kind: "rolled_back" })
     expect(sharesOf()).toEqual([5, 25, 50, 0])
   })
 
   test("[DP3] with too few requests to compare, it waits and then rolls back", async () => {
     platform.rates = { [OLD]: { requests: 50, failed: 0 }, [NEW]: { requests: 3, failed: 0 } }
-    const outcome = await deploy()
+    const outcome = await deployVersion()
     expect(outcome).toMatchObject({ kind: "rolled_back" })
     expect(outcome.reason).toContain("fewer than 200 requests")
     expect(sharesOf()).toEqual([5, 0])
@@ -86,9 +86,9 @@ describe("a staged deploy", () => {
       { version_id: "older-version", percentage: 10 },
     ]
     platform.deployments.unshift({ ...platform.deployments[0], id: "split", versions: split } as never)
-    await expect(deploy()).rejects.toThrow("npm run rollback")
+    await expect(deployVersion()).rejects.toThrow("npm run rollback")
     platform.deployments.length = 0
-    await expect(deploy()).rejects.toThrow("never deployed")
+    await expect(deployVersion()).rejects.toThrow("never deployed")
     expect(platform.seen.filter(isDeployment)).toEqual([])
   })
 
@@ -101,7 +101,7 @@ describe("a staged deploy", () => {
         if (requests === after) platform.deploy("older-version")
         return null
       }
-      const { kind, reason } = await deploy()
+      const { kind, reason } = await deployVersion()
       // If it is made before the first request, the comparison simply uses that version.
       if (after === 1) expect(kind).toBe("deployed")
       else expect([after, kind, reason]).toEqual([after, "left", expect.stringContaining("Somebody else")])
@@ -115,13 +115,13 @@ describe("a staged deploy", () => {
       if (isCount(seen)) interrupted.abort()
       return null
     }
-    expect(await deploy({ ...PLAN, pollMs: 5 }, interrupted.signal)).toMatchObject({
+    expect(await deployVersion({ ...PLAN, pollMs: 5 }, interrupted.signal)).toMatchObject({
       kind: "rolled_back",
       reason: expect.stringContaining("interrupted"),
     })
     expect(platform.traffic()).toEqual({ [OLD]: 100 })
     // Before the first step there is nothing to roll back.
-    expect(await deploy(PLAN, AbortSignal.abort())).toMatchObject({ kind: "unchanged" })
+    expect(await deployVersion(PLAN, AbortSignal.abort())).toMatchObject({ kind: "unchanged" })
   })
 })
 
@@ -133,25 +133,25 @@ describe("a platform that misbehaves", () => {
       n += 1
       return !isDeployment(seen) && n % 3 === 0 ? (odd[(n / 3) % odd.length] ?? null) : null
     }
-    expect(await deploy({ ...PLAN, watchMs: 1_000 })).toMatchObject({ kind: "deployed" })
+    expect(await deployVersion({ ...PLAN, watchMs: 1_000 })).toMatchObject({ kind: "deployed" })
     expect(sharesOf()).toEqual([5, 25, 50, 100])
   })
 
   test("[DP5] a deployment whose response is lost is not made twice", async () => {
     platform.misbehave = (seen) => (isDeployment(seen) ? "lose" : null)
-    expect(await deploy()).toMatchObject({ kind: "deployed" })
+    expect(await deployVersion()).toMatchObject({ kind: "deployed" })
     expect(sharesOf()).toEqual([5, 25, 50, 100])
   })
 
   test("[DP5] a step that the platform refuses is rolled back", async () => {
     platform.misbehave = (seen) => (isDeployment(seen) && seen.body.includes(":25") ? { status: 400 } : null)
-    expect(await deploy()).toMatchObject({ kind: "rolled_back", reason: expect.stringContaining("odd (1)") })
+    expect(await deployVersion()).toMatchObject({ kind: "rolled_back", reason: expect.stringContaining("odd (1)") })
     expect(sharesOf()).toEqual([5, 0])
   })
 
   test("[DP5] if the counts cannot be read, the deploy is rolled back", async () => {
     platform.misbehave = (seen) => (isCount(seen) ? { status: 500 } : null)
-    expect(await deploy({ ...PLAN, watchMs: 10_000 })).toMatchObject({
+    expect(await deployVersion({ ...PLAN, watchMs: 10_000 })).toMatchObject({
       kind: "rolled_back",
       reason: expect.stringContaining("nobody watches"),
     })
@@ -165,9 +165,9 @@ describe("a platform that misbehaves", () => {
       failures -= isBack ? 1 : 0
       return isBack && failures >= 0 ? { status: 500 } : null
     }
-    expect(await deploy()).toMatchObject({ kind: "rolled_back" })
+    expect(await deployVersion()).toMatchObject({ kind: "rolled_back" })
     failures = Number.POSITIVE_INFINITY
-    expect(await deploy()).toMatchObject({ kind: "stuck", reason: expect.stringContaining("still split") })
+    expect(await deployVersion()).toMatchObject({ kind: "stuck", reason: expect.stringContaining("still split") })
     expect(platform.traffic()).toEqual({ [NEW]: 5, [OLD]: 95 })
     // The recommended command works.
     platform.misbehave = null
@@ -177,10 +177,11 @@ describe("a platform that misbehaves", () => {
 
   test("[DP5] the token is sent only over https or to this machine", () => {
     const env = { CLOUDFLARE_API_TOKEN: "t", CLOUDFLARE_ACCOUNT_ID: ACCOUNT }
-    const read = (url: string) => () => readPlatformSettings({ ...env, CLOUDFLARE_API_BASE_URL: url }, "cuecard")
-    expect(read("http://api.example.com")).toThrow("https")
-    expect(read("nowhere")).toThrow("https")
-    expect(read("http://127.0.0.1:9/")().baseUrl).toBe("http://127.0.0.1:9")
+    const readSettings = (url: string) => () =>
+      readPlatformSettings({ ...env, CLOUDFLARE_API_BASE_URL: url }, "cuecard")
+    expect(readSettings("http://api.example.com")).toThrow("https")
+    expect(readSettings("nowhere")).toThrow("https")
+    expect(readSettings("http://127.0.0.1:9/")().baseUrl).toBe("http://127.0.0.1:9")
     expect(() => readPlatformSettings({}, "cuecard")).toThrow("CLOUDFLARE_API_TOKEN")
   })
 })

@@ -9,13 +9,13 @@ import { join } from "node:path"
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import { expect, test } from "vitest"
 import { type Chance, createChance } from "../faults/chance.ts"
-import { begin, left, png, readAll } from "./uploads.ts"
+import { beginUpload, readLeftovers, createPng, readAll } from "./uploads.ts"
 
 const ROUNDS = 4
 /** Shortens half an hour to 3.6 s. */
 const VARS = { TIME_SCALE: "0.002" }
 
-const later = (ms: number) => new Promise((done) => setTimeout(done, ms))
+const sleep = (ms: number) => new Promise((done) => setTimeout(done, ms))
 
 /** Longer than any request takes on a busy machine. Every request must end, even if its session is erased meanwhile. */
 const HUNG_MS = 60_000
@@ -23,7 +23,12 @@ const HUNG_MS = 60_000
 const hung: string[] = []
 
 /** Returns null if the request was refused or cut off, or if the server was killed. */
-async function ask({ url, token }: Cuecard, method: string, path: string, body?: BodyInit): Promise<string | null> {
+async function sendRequest(
+  { url, token }: Cuecard,
+  method: string,
+  path: string,
+  body?: BodyInit,
+): Promise<string | null> {
   const signal = AbortSignal.timeout(HUNG_MS)
   try {
     const headers = { authorization: `Bearer ${token}` }
@@ -42,37 +47,37 @@ async function ask({ url, token }: Cuecard, method: string, path: string, body?:
 }
 
 /** Uploads over a slow connection that is sometimes cut. */
-async function drip(cuecard: Cuecard, session: string, chance: Chance): Promise<void> {
-  const bytes = png(chance.between(20_000, 400_000), chance.int(2 ** 31))
+async function dripUpload(cuecard: Cuecard, session: string, chance: Chance): Promise<void> {
+  const bytes = createPng(chance.between(20_000, 400_000), chance.int(2 ** 31))
   const step = Math.ceil(bytes.length / 8)
-  const connection = begin(cuecard, session, bytes.length, bytes.subarray(0, step))
+  const connection = beginUpload(cuecard, session, bytes.length, bytes.subarray(0, step))
   connection.resume()
   const sent = chance.odds(0.3) ? bytes.length / 2 : bytes.length
   for (let at = step; at < sent; at += step) {
-    await later(chance.int(60))
+    await sleep(chance.int(60))
     connection.write(bytes.subarray(at, at + step))
   }
-  await later(chance.int(500))
+  await sleep(chance.int(500))
   connection.destroy()
 }
 
-async function live(cuecard: Cuecard, chance: Chance, erased: Set<string>): Promise<void> {
+async function useSession(cuecard: Cuecard, chance: Chance, erased: Set<string>): Promise<void> {
   const { id } = await cuecard.createSession()
-  const erase = async (session: string, ms: number): Promise<void> => {
-    await later(ms)
-    if ((await ask(cuecard, "DELETE", session)) !== null) erased.add(session)
+  const eraseSession = async (session: string, ms: number): Promise<void> => {
+    await sleep(ms)
+    if ((await sendRequest(cuecard, "DELETE", session)) !== null) erased.add(session)
   }
-  const jobs: Promise<unknown>[] = [drip(cuecard, id, chance), drip(cuecard, id, chance)]
-  const files = [1, 2, 3].map(() => png(chance.between(1_000, 2_000_000), chance.int(2 ** 31)))
+  const jobs: Promise<unknown>[] = [dripUpload(cuecard, id, chance), dripUpload(cuecard, id, chance)]
+  const files = [1, 2, 3].map(() => createPng(chance.between(1_000, 2_000_000), chance.int(2 ** 31)))
   const [eraseAt, copiedAt] = [chance.odds(0.6) ? chance.int(900) : null, [chance.int(600), chance.int(600)]]
-  if (eraseAt !== null) jobs.push(erase(id, eraseAt))
-  const kept = await Promise.all(files.map((file) => ask(cuecard, "POST", `${id}/assets`, file)))
+  if (eraseAt !== null) jobs.push(eraseSession(id, eraseAt))
+  const kept = await Promise.all(files.map((file) => sendRequest(cuecard, "POST", `${id}/assets`, file)))
   const attachments = kept.flatMap((answer) => (answer === null ? [] : [JSON.parse(answer).id]))
-  await ask(cuecard, "POST", `${id}/messages`, JSON.stringify({ content: "Paint a sunset", attachments }))
-  const events = await ask(cuecard, "GET", `${id}/events`)
+  await sendRequest(cuecard, "POST", `${id}/messages`, JSON.stringify({ content: "Paint a sunset", attachments }))
+  const events = await sendRequest(cuecard, "GET", `${id}/events`)
   for (const ms of events === null ? [] : copiedAt) {
     const copy = await cuecard.createSession()
-    jobs.push(ask(cuecard, "POST", `${copy.id}/import`, events ?? ""), erase(copy.id, ms))
+    jobs.push(sendRequest(cuecard, "POST", `${copy.id}/import`, events ?? ""), eraseSession(copy.id, ms))
   }
   await Promise.all(jobs)
 }
@@ -84,9 +89,9 @@ test.each([1, 6])("[AS7] [AS9] whatever is cut, erased and killed, nothing is or
   let cuecard = await startCuecard({ persist, vars: VARS })
   try {
     for (let round = 0; round < ROUNDS; round++) {
-      const lives = Array.from({ length: 4 }, () => live(cuecard, chance, erased).catch(() => {}))
+      const lives = Array.from({ length: 4 }, () => useSession(cuecard, chance, erased).catch(() => {}))
       if (chance.odds(0.5)) {
-        await later(chance.int(500))
+        await sleep(chance.int(500))
         await cuecard.kill()
         cuecard = await startCuecard({ persist, vars: VARS })
       }
@@ -94,7 +99,7 @@ test.each([1, 6])("[AS7] [AS9] whatever is cut, erased and killed, nothing is or
       expect(hung).toEqual([])
     }
     const isAtRest = (): boolean => {
-      const { rows, objects } = left(persist)
+      const { rows, objects } = readLeftovers(persist)
       return (rows["kept"] ?? 0) === objects && Object.keys(rows).every((state) => state === "kept")
     }
     await expect.poll(isAtRest, { timeout: 40_000, interval: 250 }).toBe(true)

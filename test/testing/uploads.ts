@@ -10,7 +10,7 @@ import type { Cuecard } from "cuecard/testing"
 const PNG = [0x89, 0x50, 0x4e, 0x47, 13, 10, 0x1a, 10, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52]
 
 /** Returns bytes that are detected as a PNG; `mark` makes them unique. */
-export function png(size: number, mark = 0): Uint8Array<ArrayBuffer> {
+export function createPng(size: number, mark = 0): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(size)
   bytes.set(PNG)
   new DataView(bytes.buffer).setUint32(PNG.length, mark)
@@ -18,7 +18,7 @@ export function png(size: number, mark = 0): Uint8Array<ArrayBuffer> {
 }
 
 /** Sends the headers of an upload and some of its bytes, and leaves the connection open. */
-export function begin({ url, token }: Cuecard, session: string, declaredBytes: number, sent: Uint8Array): Socket {
+export function beginUpload({ url, token }: Cuecard, session: string, declaredBytes: number, sent: Uint8Array): Socket {
   const { hostname, port } = new URL(url)
   const line = connect(Number(port), hostname)
   line.on("error", () => {})
@@ -76,7 +76,10 @@ export function readAll(persist: string): { readonly rows: readonly Row[]; reado
 }
 
 /** Returns the number of rows by state, and the number of objects in the bucket. */
-export function left(persist: string): { readonly rows: Readonly<Record<string, number>>; readonly objects: number } {
+export function readLeftovers(persist: string): {
+  readonly rows: Readonly<Record<string, number>>
+  readonly objects: number
+} {
   const { rows, keys } = readAll(persist)
   const counts: Record<string, number> = {}
   for (const { state } of rows) counts[state] = (counts[state] ?? 0) + 1

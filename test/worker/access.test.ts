@@ -72,7 +72,7 @@ function createBody(rule: AccessRule, principal: Principal): BodyInit {
   return BODIES[nameOf(rule)] ?? "{}"
 }
 
-async function request(rule: AccessRule, principal: Principal, session: string) {
+async function sendRequest(rule: AccessRule, principal: Principal, session: string) {
   const token = await tokenFor(principal, session)
   const path = rule.path.replace(":id", session).replace(":user", "somebody").replace(/:\w+/g, "notes")
   const body = rule.method === "GET" ? {} : { body: createBody(rule, principal) }
@@ -143,7 +143,7 @@ describe("the access table", () => {
       const denied = ACCESS_TABLE.filter((rule) => rule.allow !== "open" && !isAllowed(rule, claims))
       const before = await digestAll(principal, session)
       for (const rule of denied) {
-        const answer = await request(rule, principal, session)
+        const answer = await sendRequest(rule, principal, session)
         // The operator's secret is not a token.
         const expected = rule.allow === "operator" ? [401, 403] : [403]
         expect(expected, nameOf(rule)).toContain(answer.status)
@@ -155,7 +155,7 @@ describe("the access table", () => {
         count += 1
         const own = `${session}-${count}`
         if (rule.path.includes(":id")) await createSession(principal, own)
-        const { status, json } = await request(rule, principal, own)
+        const { status, json } = await sendRequest(rule, principal, own)
         const codes = ["scope_denied", "route_unknown", "token_missing", "token_invalid", "internal"]
         expect([status === 404 && json?.code === "session_unknown", codes.includes(json?.code)], nameOf(rule)).toEqual([
           false,

@@ -8,7 +8,7 @@ import { findContentFault, truncateMessage } from "../../worker/turn/accept-mess
 import { selectChannel } from "../../worker/store/agent-ask-rows.ts"
 import { computeBudgetShare } from "../../worker/agent/ask-request.ts"
 import { call as callRoute, refusal, tablesOf, tokenOf } from "./http.ts"
-import { ask, askFor, followUp, freshAsker, resultsIn } from "./agents.ts"
+import { askAgent, askFor, followUp, freshAsker, resultsIn } from "./agents.ts"
 import { answerTo, call, pause, say, script, toolsIn } from "./session-helpers.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 
@@ -23,7 +23,7 @@ describe("failures", () => {
       const id = await freshAsker()
       const client = await connect(id)
       const sub = script([call("probe_slow", { ms: 3_000 })], [say("I went on")])
-      client.say({ type: "send", id: "q1", content: script([ask("researcher", sub)], [say("x")]) })
+      client.say({ type: "send", id: "q1", content: script([askAgent("researcher", sub)], [say("x")]) })
       await client.untilTrue(() => toolsIn(answerTo(client, "q1"))[0]?.status === "running")
       await new Promise((resolve) => setTimeout(resolve, delay))
       client.say({ type: "cancel", exchange_id: "q1" })
@@ -68,10 +68,10 @@ describe("failures", () => {
     const client = await connect(id)
     // The researcher asks the weather agent asynchronously and ends its turn. The answer begins a turn in its session.
     const sub = script(
-      [ask("weather", script([call("probe_slow", { ms: 300 })], [say("It is 3 degrees.")]), "async")],
+      [askAgent("weather", script([call("probe_slow", { ms: 300 })], [say("It is 3 degrees.")]), "async")],
       [say("begun")],
     )
-    const [result] = resultsIn(await askFor(client, "q1", script([ask("researcher", sub)], [say("ok")])))
+    const [result] = resultsIn(await askFor(client, "q1", script([askAgent("researcher", sub)], [say("ok")])))
     const session = result?.["session"] ?? ""
     await expect.poll(async () => (await pageOf(session)).messages.length).toBe(4)
     const modes = await runInDurableObject(sessionOf(session), (_object, state) =>
@@ -88,17 +88,17 @@ describe("failures", () => {
     const id = await freshAsker()
     const client = await connect(id)
     const slow = script([call("probe_slow", { ms: 400 })], [say("Found.")])
-    await askFor(client, "q1", script([ask("researcher", slow, "async")], [say("ok")]))
-    const spoil = (on: boolean) =>
+    await askFor(client, "q1", script([askAgent("researcher", slow, "async")], [say("ok")]))
+    const spoilWrites = (on: boolean) =>
       runInDurableObject(sessionOf(id), (_object, state) => {
         const sql =
           "CREATE TRIGGER spoil BEFORE INSERT ON transcript WHEN NEW.role = 'agent' BEGIN SELECT RAISE(ABORT, 'spoilt'); END"
         state.storage.sql.exec(on ? sql : "DROP TRIGGER spoil")
       })
-    await spoil(true)
+    await spoilWrites(true)
     await expect.poll(async () => toolsIn((await pageOf(id)).messages[1])[0]?.status).toBe("ok")
     expect((await pageOf(id)).messages).toHaveLength(2)
-    await spoil(false)
+    await spoilWrites(false)
     const [row] = await readInboundAsks(id)
     await runDurableObjectAlarm(sessionOf(row?.session ?? ""))
     await expect.poll(async () => (await pageOf(id)).messages[3]?.status).toBe("completed")
@@ -110,7 +110,7 @@ describe("failures", () => {
     const id = await freshAsker()
     const client = await connect(id)
     const slow = script([call("probe_slow", { ms: 8_000 })], [say("Too late.")])
-    await askFor(client, "q1", script([ask("researcher", slow, "async")], [say("ok")]))
+    await askFor(client, "q1", script([askAgent("researcher", slow, "async")], [say("ok")]))
     await runInDurableObject(sessionOf(id), (_object, state) => {
       state.storage.sql.exec("UPDATE asked SET until = 1")
     })
@@ -124,7 +124,7 @@ describe("failures", () => {
   test("[AG9] only an agent call creates an agent's session: its id can't be used to create one", async () => {
     const id = await freshAsker()
     const client = await connect(id)
-    const [result] = resultsIn(await askFor(client, "q1", script([ask("researcher", "/say yes")], [say("x")])))
+    const [result] = resultsIn(await askFor(client, "q1", script([askAgent("researcher", "/say yes")], [say("x")])))
     const session = result?.["session"] ?? ""
     expect(session).toMatch(/^agent-/)
     const token = await tokenOf("acme", "eve")
@@ -155,7 +155,7 @@ describe("failures", () => {
   test("[AG4] messages between agents don't delay a user's message", async () => {
     const id = await freshAsker()
     const client = await connect(id)
-    const quick = Array.from({ length: 8 }, (_, n) => ask("researcher", `/say ${n}`, "async"))
+    const quick = Array.from({ length: 8 }, (_, n) => askAgent("researcher", `/say ${n}`, "async"))
     client.say({ type: "send", id: "q1", content: script(quick, [say("wait "), pause(1_500), say("over")]) })
     await client.untilTrue(() => toolsIn(answerTo(client, "q1")).filter(({ status }) => status === "ok").length === 8)
     client.say({ type: "send", id: "q2", content: "/say me first" })
@@ -168,14 +168,15 @@ describe("failures", () => {
   test("[AG4] withdrawing a question wakes the caller", async () => {
     const id = await freshAsker()
     const client = await connect(id)
-    const [result] = resultsIn(await askFor(client, "q1", script([ask("researcher", "/say yes")], [say("x")])))
+    const [result] = resultsIn(await askFor(client, "q1", script([askAgent("researcher", "/say yes")], [say("x")])))
     const there = await connect(result?.["session"] ?? "")
     there.say({ type: "send", id: "p1", content: script([call("probe_ask", { text: "pay" })], [say("x")]) })
     await there.untilTrue(() => answerTo(there, "p1")?.status === "waiting")
-    client.say({ type: "send", id: "q2", content: script([ask("researcher", "/say later")], [say("x")]) })
-    const queued = (): WireMessage | undefined => [...there.messages.values()].find(({ status }) => status === "queued")
-    await there.untilTrue(() => queued() !== undefined)
-    there.say({ type: "withdraw", id: "w1", message: queued()?.id ?? "" })
+    client.say({ type: "send", id: "q2", content: script([askAgent("researcher", "/say later")], [say("x")]) })
+    const findQueued = (): WireMessage | undefined =>
+      [...there.messages.values()].find(({ status }) => status === "queued")
+    await there.untilTrue(() => findQueued() !== undefined)
+    there.say({ type: "withdraw", id: "w1", message: findQueued()?.id ?? "" })
     expect(toolsIn(await client.untilEnd("q2"))).toMatchObject([{ status: "failed", error: { code: "agent_failed" } }])
   })
 
@@ -184,7 +185,7 @@ describe("failures", () => {
     const client = await connect(id)
     const rawText = "Array<T> <script>x</script><span id='weather_1'>y</span>\u202e"
     const [result] = resultsIn(
-      await askFor(client, "q1", script([ask("researcher", `/say ${JSON.stringify(rawText)}`)], [say("x")])),
+      await askFor(client, "q1", script([askAgent("researcher", `/say ${JSON.stringify(rawText)}`)], [say("x")])),
     )
     expect(result?.["answer"]).toBe("Array<T> y")
     const { messages } = await pageOf(result?.["session"] ?? "")
@@ -204,16 +205,16 @@ describe("failures", () => {
 })
 
 test("[AG11] the number of questions per user message is limited, however the agents ask each other", () => {
-  const questions = (budget: number, depth: number): number => {
+  const countQuestions = (budget: number, depth: number): number => {
     let count = 0
     for (let nth = 1; nth <= 32; nth++) {
       const share = computeBudgetShare(budget, nth, "async")
       // The questions of the asked agent's turn, and of the turn that its late answer begins.
-      if (share !== null && depth < MAX_AGENT_DEPTH) count += 1 + 2 * questions(share, depth + 1)
+      if (share !== null && depth < MAX_AGENT_DEPTH) count += 1 + 2 * countQuestions(share, depth + 1)
     }
     return count
   }
-  expect(questions(MAX_AGENT_QUESTIONS, 0)).toBeLessThanOrEqual(MAX_AGENT_QUESTIONS)
+  expect(countQuestions(MAX_AGENT_QUESTIONS, 0)).toBeLessThanOrEqual(MAX_AGENT_QUESTIONS)
   const own = Array.from({ length: 32 }, (_, n) => computeBudgetShare(MAX_AGENT_QUESTIONS, n + 1, "sync"))
   expect(own.filter((share) => share !== null)).toHaveLength(8)
 })

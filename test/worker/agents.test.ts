@@ -3,7 +3,7 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
-import { ask, askFor, followUp, freshAsker, resultsIn, shape } from "./agents.ts"
+import { askAgent, askFor, followUp, freshAsker, resultsIn, describeMessage } from "./agents.ts"
 import { answerTo, call, expectSame, pause, say, script, textIn, toolsIn } from "./session-helpers.ts"
 import { connect, pageOf, sessionOf } from "../support/socket.ts"
 import { SYSTEM_ACTOR } from "../../worker/platform/rpc/actor.ts"
@@ -12,13 +12,20 @@ describe("a sync question", () => {
   test("[AG3] the other agent's answer is the call's result; both sides show the same exchange", async () => {
     const id = await freshAsker()
     const client = await connect(id)
-    const answer = await askFor(client, "q1", script([ask("researcher", "/say Oslo is cold.")], [say("So it is.")]))
+    const answer = await askFor(
+      client,
+      "q1",
+      script([askAgent("researcher", "/say Oslo is cold.")], [say("So it is.")]),
+    )
     expect(answer.status).toBe("completed")
     const [result] = resultsIn(answer)
     expect(result).toMatchObject({ agent: "researcher", answer: "Oslo is cold." })
     await expectSame(id, client)
     const { messages } = await pageOf(result?.["session"] ?? "")
-    expect(messages.map(shape)).toEqual(["agent completed received general", "assistant completed sent general"])
+    expect(messages.map(describeMessage)).toEqual([
+      "agent completed received general",
+      "assistant completed sent general",
+    ])
     expect(messages[0]?.segments).toMatchObject([
       { type: "agent", direction: "received", content: "/say Oslo is cold." },
     ])
@@ -33,7 +40,7 @@ describe("a sync question", () => {
     const id = await freshAsker()
     const client = await connect(id)
     const both = script(
-      [ask("researcher", "/say one"), ask("weather", "/say two"), ask("researcher", "/say three")],
+      [askAgent("researcher", "/say one"), askAgent("weather", "/say two"), askAgent("researcher", "/say three")],
       [say("x")],
     )
     const results = resultsIn(await askFor(client, "q1", both))
@@ -48,7 +55,7 @@ describe("a sync question", () => {
     const client = await connect(id)
     const sub = script([call("weather", { location: "Oslo" })], [say("Cold: <span id='weather_1'>brr</span>!")])
     const main = script(
-      [ask("researcher", sub)],
+      [askAgent("researcher", sub)],
       [call("weather", { location: "Rome" })],
       [say("<span id='weather_1'>Rome</span>")],
     )
@@ -69,7 +76,7 @@ describe("a sync question", () => {
   test("[AG8] if an agent fails, the call fails with the reason", async () => {
     const id = await freshAsker()
     const client = await connect(id)
-    const answer = await askFor(client, "q1", script([ask("researcher", "/fault model_refused")], [say("Pity.")]))
+    const answer = await askFor(client, "q1", script([askAgent("researcher", "/fault model_refused")], [say("Pity.")]))
     expect(answer.status).toBe("completed")
     expect(toolsIn(answer)).toMatchObject([{ status: "failed", error: { code: "agent_failed" } }])
     expect(resultsIn(answer)[0]?.["details"]).toContain("model_refused")
@@ -78,7 +85,11 @@ describe("a sync question", () => {
   test("[AG8] an unknown agent and invalid arguments are refused, and the error names them", async () => {
     const id = await freshAsker()
     const client = await connect(id)
-    const wrong = [ask("nobody", "x"), call("agents_message", { agent: "weather" }), ask("general", "to myself")]
+    const wrong = [
+      askAgent("nobody", "x"),
+      call("agents_message", { agent: "weather" }),
+      askAgent("general", "to myself"),
+    ]
     const answer = await askFor(client, "q1", script(wrong, [say("x")]))
     expect(toolsIn(answer).map((tool) => tool.error?.code)).toEqual([
       "agent_unknown",
@@ -93,16 +104,16 @@ describe("a sync question", () => {
     client.say({
       type: "send",
       id: "q1",
-      content: script([ask("researcher", script([say("I "), pause(9_000)]))], [say("x")]),
+      content: script([askAgent("researcher", script([say("I "), pause(9_000)]))], [say("x")]),
     })
-    const target = async (): Promise<string> => {
+    const findTarget = async (): Promise<string> => {
       const rows = await runInDurableObject(sessionOf(id), (_object, state) =>
         state.storage.sql.exec<{ session: string }>("SELECT session FROM asked").toArray(),
       )
       return rows[0]?.session ?? ""
     }
-    await expect.poll(target).not.toBe("")
-    const session = await target()
+    await expect.poll(findTarget).not.toBe("")
+    const session = await findTarget()
     await expect.poll(async () => (await pageOf(session)).messages[1]?.segments.length).toBe(1)
     client.say({ type: "cancel", exchange_id: "q1" })
     expect(await client.untilEnd("q1")).toMatchObject({ status: "cancelled" })
@@ -114,7 +125,7 @@ describe("a sync question", () => {
     const id = await freshAsker()
     const client = await connect(id)
     const sub = script([call("probe_slow", { ms: 1_500 })], [say("done once")])
-    client.say({ type: "send", id: "q1", content: script([ask("researcher", sub)], [say("Thanks.")]) })
+    client.say({ type: "send", id: "q1", content: script([askAgent("researcher", sub)], [say("Thanks.")]) })
     await client.untilTrue(() => toolsIn(answerTo(client, "q1"))[0]?.status === "running")
     await runInDurableObject(sessionOf(id), (_object, state) => state.abort("killed")).catch(() => {})
     await expect.poll(async () => (await pageOf(id)).messages[1]?.status).toBe("completed")
@@ -130,7 +141,7 @@ describe("cycles", () => {
     const id = await freshAsker()
     const client = await connect(id)
     const back = script([call("agents_message", { agent: "general", message: "/say hi" })], [say("I could not.")])
-    const answer = await askFor(client, "q1", script([ask("researcher", back)], [say("x")]))
+    const answer = await askFor(client, "q1", script([askAgent("researcher", back)], [say("x")]))
     const session = resultsIn(answer)[0]?.["session"] ?? ""
     expect(resultsIn(answer)[0]?.["answer"]).toBe("I could not.")
     expect(toolsIn((await pageOf(session)).messages[1])).toMatchObject([
@@ -142,9 +153,12 @@ describe("cycles", () => {
     await putAgent({ name: "writer", tools: ["agents_message"] })
     const id = await freshAsker()
     const client = await connect(id)
-    const crossed = (other: string): string =>
-      script([call("probe_slow", { ms: 300 })], [ask(other, "/say here")], [say("met")])
-    const main = script([ask("researcher", crossed("writer")), ask("writer", crossed("researcher"))], [say("over")])
+    const scriptCrossed = (other: string): string =>
+      script([call("probe_slow", { ms: 300 })], [askAgent(other, "/say here")], [say("met")])
+    const main = script(
+      [askAgent("researcher", scriptCrossed("writer")), askAgent("writer", scriptCrossed("researcher"))],
+      [say("over")],
+    )
     const answer = await askFor(client, "q1", main)
     expect(answer.status).toBe("completed")
     expect(resultsIn(answer).map((one) => one["answer"])).toEqual(["met", "met"])
@@ -159,7 +173,7 @@ describe("cycles", () => {
   test("[AG11] the number of questions in a turn is limited", async () => {
     const id = await freshAsker()
     const client = await connect(id)
-    const many = Array.from({ length: 9 }, (_, n) => ask(n % 2 === 0 ? "weather" : "researcher", `/say ${n}`))
+    const many = Array.from({ length: 9 }, (_, n) => askAgent(n % 2 === 0 ? "weather" : "researcher", `/say ${n}`))
     const answer = await askFor(client, "q1", script(many, [say("x")]))
     const codes = toolsIn(answer).map((tool) => tool.error?.code ?? tool.status)
     expect(codes.filter((code) => code === "ok")).toHaveLength(8)
@@ -169,8 +183,8 @@ describe("cycles", () => {
   test("[AG5] the depth of questions is also counted across late answers; at depth 8 no more are asked", async () => {
     const id = await freshAsker()
     const client = await connect(id)
-    const sub = script([call("probe_slow", { ms: 500 })], [ask("weather", "/say deeper")], [say("enough")])
-    client.say({ type: "send", id: "q1", content: script([ask("researcher", sub, "async")], [say("ok")]) })
+    const sub = script([call("probe_slow", { ms: 500 })], [askAgent("weather", "/say deeper")], [say("enough")])
+    client.say({ type: "send", id: "q1", content: script([askAgent("researcher", sub, "async")], [say("ok")]) })
     const answer = await client.untilEnd("q1")
     const [queued] = resultsIn(answer)
     // As if the chain of questions were already eight deep.
@@ -195,7 +209,7 @@ describe("an async question", () => {
     const id = await freshAsker()
     const client = await connect(id)
     const slow = script([call("probe_slow", { ms: 300 })], [say("Found <span id='weather_1'>it</span>.")])
-    const answer = await askFor(client, "q1", script([ask("researcher", slow, "async")], [say("You will hear.")]))
+    const answer = await askFor(client, "q1", script([askAgent("researcher", slow, "async")], [say("You will hear.")]))
     expect(answer.status).toBe("completed")
     expect(textIn(answer)).toContain("You will hear.")
     expect(toolsIn(answer)).toMatchObject([{ status: "waiting" }])
@@ -207,7 +221,7 @@ describe("an async question", () => {
     expect(toolsIn(answerTo(client, "q1"))).toMatchObject([{ status: "ok" }])
     expect(resultsIn(answerTo(client, "q1"))[0]).toMatchObject({ agent: "researcher", answer: "Found it." })
     const messages = await expectSame(id, client)
-    expect(messages.map(shape)).toEqual([
+    expect(messages.map(describeMessage)).toEqual([
       "user completed",
       "assistant completed",
       "agent completed received researcher",
@@ -220,7 +234,7 @@ describe("an async question", () => {
     const id = await freshAsker()
     const client = await connect(id)
     const slow = script([call("probe_slow", { ms: 700 })], [say("Late.")])
-    await askFor(client, "q1", script([ask("researcher", slow, "async")], [say("ok")]))
+    await askFor(client, "q1", script([askAgent("researcher", slow, "async")], [say("ok")]))
     await evictDurableObject(sessionOf(id))
     await runDurableObjectAlarm(sessionOf(id))
     expect(toolsIn((await pageOf(id)).messages[1])).toMatchObject([{ status: "waiting" }])
@@ -234,7 +248,7 @@ describe("an async question", () => {
     const id = await freshAsker()
     const client = await connect(id)
     const slow = script([call("probe_slow", { ms: 400 })], [say("Once.")])
-    const answer = await askFor(client, "q1", script([ask("researcher", slow, "async")], [say("ok")]))
+    const answer = await askFor(client, "q1", script([askAgent("researcher", slow, "async")], [say("ok")]))
     const session = resultsIn(answer)[0]?.["session"] ?? ""
     const exchange = resultsIn(answer)[0]?.["responseId"] ?? ""
     await followUp(client)
@@ -259,7 +273,7 @@ describe("an async question", () => {
     client.say({
       type: "send",
       id: "q1",
-      content: script([ask("researcher", slow, "async")], [say("so "), pause(9_000)]),
+      content: script([askAgent("researcher", slow, "async")], [say("so "), pause(9_000)]),
     })
     await client.untilTrue(() => (answerTo(client, "q1")?.segments.length ?? 0) === 2)
     client.say({ type: "cancel", exchange_id: "q1" })
@@ -277,7 +291,7 @@ describe("an async question", () => {
     const id = await freshAsker()
     const client = await connect(id)
     const bad = script([call("probe_slow", { ms: 200 })], [{ type: "fault", fault: "model_refused" }])
-    await askFor(client, "q1", script([ask("researcher", bad, "async")], [say("ok")]))
+    await askFor(client, "q1", script([askAgent("researcher", bad, "async")], [say("ok")]))
     await followUp(client)
     expect(toolsIn(answerTo(client, "q1"))).toMatchObject([{ status: "failed", error: { code: "agent_failed" } }])
     await expectSame(id, client)
@@ -287,7 +301,7 @@ describe("an async question", () => {
     const id = await freshAsker()
     const client = await connect(id)
     const slow = script([call("probe_slow", { ms: 900 })], [say("Late.")])
-    await askFor(client, "q1", script([ask("researcher", slow, "async")], [say("ok")]))
+    await askFor(client, "q1", script([askAgent("researcher", slow, "async")], [say("ok")]))
     await askFor(client, "q2", "/say two")
     const { epoch, seq } = await pageOf(id)
     client.socket.close()

@@ -7,7 +7,7 @@ import { call, freshSession, toolsIn } from "./session-helpers.ts"
 /** Creates a session under an id that no other test uses. */
 export const freshAsker = (): Promise<string> => freshSession("ag")
 
-export const ask = (agent: string, message: string, mode: "sync" | "async" = "sync"): object =>
+export const askAgent = (agent: string, message: string, mode: "sync" | "async" = "sync"): object =>
   call("agents_message", { agent, message, mode })
 
 /** Sends a question and waits for the end of its answer. */
@@ -21,7 +21,7 @@ export function resultsIn(message: WireMessage | undefined): Record<string, stri
   return toolsIn(message).map((tool) => JSON.parse(tool.result ?? "{}"))
 }
 
-export function shape({ role, agent, status }: WireMessage): string {
+export function describeMessage({ role, agent, status }: WireMessage): string {
   return [role, status, agent === undefined ? "" : `${agent.direction} ${agent.name}`].join(" ").trim()
 }
 

@@ -10,7 +10,7 @@ import { verifyToken } from "../../worker/auth/verify-token.ts"
 import type { Role } from "../../worker/platform/rpc/claims.ts"
 import { MAX_API_KEYS } from "../../worker/tenant/tenant-keys.ts"
 import { call, makeSession, nowSeconds, refusal, SECRET, tablesOf, tokenOf } from "./http.ts"
-import { createKey, createTenant, OPERATOR, post, tokenWith } from "./tenant-access.ts"
+import { createKey, createTenant, OPERATOR, postJson, tokenWith } from "./tenant-access.ts"
 
 afterEach(() => void vi.useRealTimers())
 
@@ -19,7 +19,7 @@ function passTime(milliseconds: number): void {
 }
 
 const listKeys = async (token: string) => (await call("/v1/keys", { token })).json.keys
-const revoke = (token: string, id: string) => call(`/v1/keys/${id}`, { method: "DELETE", token })
+const revokeKey = (token: string, id: string) => call(`/v1/keys/${id}`, { method: "DELETE", token })
 
 /** Returns all rows of a tenant's object, as text. */
 function rowsOf(tenant: string): Promise<string> {
@@ -110,13 +110,17 @@ describe("managing keys", () => {
   test("[AK3] an owner creates, lists and revokes keys, with a token or a key", async () => {
     const first = await createTenant("ak3")
     for (const manager of [first, await tokenWith(first, "root", { role: "owner" })]) {
-      const created = await post("/v1/keys", manager, { name: " ci ", roles: ["viewer", "admin", "admin"], ttl: 60 })
+      const created = await postJson("/v1/keys", manager, {
+        name: " ci ",
+        roles: ["viewer", "admin", "admin"],
+        ttl: 60,
+      })
       expect(created).toMatchObject({ status: 201, json: { name: "ci", roles: ["admin", "viewer"], used: null } })
       expect(created.json.expires - created.json.created).toBeLessThanOrEqual(60_000)
       const { key: _, ...info } = created.json
       expect(await listKeys(manager)).toContainEqual(info)
-      expect((await revoke(manager, info.id)).status).toBe(204)
-      expect(await revoke(manager, info.id)).toEqual(refusal(404, "key_unknown"))
+      expect((await revokeKey(manager, info.id)).status).toBe(204)
+      expect(await revokeKey(manager, info.id)).toEqual(refusal(404, "key_unknown"))
       expect(await listKeys(manager)).not.toContainEqual(info)
     }
   })
@@ -128,10 +132,10 @@ describe("managing keys", () => {
     const admin = await tokenWith(adminKey.key, "adm", { role: "admin" })
     for (const manager of [adminKey.key, admin]) {
       expect(await listKeys(manager)).toHaveLength(3)
-      expect(await post("/v1/keys", manager, { name: "x", roles: ["owner"] })).toEqual(refusal(403, "scope_denied"))
-      expect(await revoke(manager, owner.id)).toEqual(refusal(403, "scope_denied"))
-      expect(await post(`/v1/keys/${owner.id}/rotate`, manager)).toEqual(refusal(403, "scope_denied"))
-      expect((await revoke(manager, (await createKey(manager)).id)).status).toBe(204)
+      expect(await postJson("/v1/keys", manager, { name: "x", roles: ["owner"] })).toEqual(refusal(403, "scope_denied"))
+      expect(await revokeKey(manager, owner.id)).toEqual(refusal(403, "scope_denied"))
+      expect(await postJson(`/v1/keys/${owner.id}/rotate`, manager)).toEqual(refusal(403, "scope_denied"))
+      expect((await revokeKey(manager, (await createKey(manager)).id)).status).toBe(204)
     }
     expect(await listKeys(first)).toHaveLength(3)
   })
@@ -143,7 +147,7 @@ describe("managing keys", () => {
     const before = await rowsOf("ak3c")
     for (const token of [...tokens, key, await tokenOf("ak3c", "old")]) {
       expect(await call("/v1/keys", { token })).toEqual(refusal(403, "scope_denied"))
-      expect(await post("/v1/keys", token, { name: "x" })).toEqual(refusal(403, "scope_denied"))
+      expect(await postJson("/v1/keys", token, { name: "x" })).toEqual(refusal(403, "scope_denied"))
     }
     // The member's key was used for the first time.
     expect((await rowsOf("ak3c")).length).toBeGreaterThanOrEqual(before.length)
@@ -164,9 +168,9 @@ describe("managing keys", () => {
     [{ name: "x", ttl: 1e12 }, "ttl"],
   ])("[AK3] %j is refused and stores nothing", async (body, field) => {
     const id = "ak3d"
-    const first = (await post(`/v1/tenants/${id}/keys`, OPERATOR, { name: "own", roles: ["owner"] })).json.key
+    const first = (await postJson(`/v1/tenants/${id}/keys`, OPERATOR, { name: "own", roles: ["owner"] })).json.key
     const count = (await listKeys(first)).length
-    expect(await post("/v1/keys", first, body)).toEqual(refusal(400, "field_invalid", field))
+    expect(await postJson("/v1/keys", first, body)).toEqual(refusal(400, "field_invalid", field))
     expect(await listKeys(first)).toHaveLength(count)
   })
 
@@ -174,14 +178,15 @@ describe("managing keys", () => {
     const first = await createTenant("ak8")
     const tenant = env.TENANT.getByName("ak8")
     const manager = { actor: { kind: "user", id: "root", address: null }, role: "owner" } as const
-    const key = (n: number, expires: number | null) =>
+    const createKeyRow = (n: number, expires: number | null) =>
       ({ id: `k${n}`, hash: "00", name: `k${n}`, roles: ["member"] as Role[], expires }) as const
-    for (let n = 1; n < MAX_API_KEYS; n++) await tenant.addKey(manager, key(n, n === 1 ? Date.now() + 600_000 : null))
-    expect(await post("/v1/keys", first, { name: "more" })).toEqual(refusal(409, "keys_full"))
+    for (let n = 1; n < MAX_API_KEYS; n++)
+      await tenant.addKey(manager, createKeyRow(n, n === 1 ? Date.now() + 600_000 : null))
+    expect(await postJson("/v1/keys", first, { name: "more" })).toEqual(refusal(409, "keys_full"))
     passTime(600_000)
     clearCachedKey("ak8", parseApiKey(first)?.id ?? "")
     await createKey(first, { name: "more" })
-    expect(await post("/v1/keys", first, { name: "more" })).toEqual(refusal(409, "keys_full"))
+    expect(await postJson("/v1/keys", first, { name: "more" })).toEqual(refusal(409, "keys_full"))
   })
 })
 
@@ -190,7 +195,7 @@ describe("using keys", () => {
     const first = await createTenant("ak4")
     const { id, key } = await createKey(first, { roles: ["admin"] })
     expect(await listKeys(key)).toHaveLength(2)
-    await revoke(first, id)
+    await revokeKey(first, id)
     expect(await call("/v1/keys", { token: key })).toEqual(refusal(401, "key_invalid"))
 
     const other = await createKey(first, { roles: ["admin"] })
@@ -228,30 +233,30 @@ describe("using keys", () => {
   test("[AK5] two keys are live during a rotation", async () => {
     const first = await createTenant("ak5")
     const old = await createKey(first, { name: "backend", roles: ["admin", "member"] })
-    const next = await post(`/v1/keys/${old.id}/rotate`, old.key, { grace_seconds: 600 })
+    const next = await postJson(`/v1/keys/${old.id}/rotate`, old.key, { grace_seconds: 600 })
     expect(next).toMatchObject({ status: 201, json: { name: "backend", roles: ["admin", "member"], expires: null } })
     for (const key of [old.key, next.json.key]) expect(await listKeys(key)).toHaveLength(3)
     passTime(600_000)
     expect(await call("/v1/keys", { token: old.key })).toEqual(refusal(401, "key_expired"))
     expect((await call("/v1/keys", { token: next.json.key })).status).toBe(200)
-    expect(await post(`/v1/keys/${old.id}/rotate`, first)).toEqual(refusal(401, "key_expired"))
-    expect(await post("/v1/keys/nothing/rotate", first)).toEqual(refusal(404, "key_unknown"))
+    expect(await postJson(`/v1/keys/${old.id}/rotate`, first)).toEqual(refusal(401, "key_expired"))
+    expect(await postJson("/v1/keys/nothing/rotate", first)).toEqual(refusal(404, "key_unknown"))
   })
 
   test("[AK5] without a grace period the old key stops working at once; a rotation never extends its life", async () => {
     const first = await createTenant("ak5b")
     const old = await createKey(first, { roles: ["admin"], ttl: 600 })
-    const next = await post(`/v1/keys/${old.id}/rotate`, first)
+    const next = await postJson(`/v1/keys/${old.id}/rotate`, first)
     const [oldInfo] = (await listKeys(first)).filter(({ id }: { id: string }) => id === old.id)
     expect(oldInfo.expires).toBe(next.json.expires)
-    await post(`/v1/keys/${next.json.id}/rotate`, first, { grace_seconds: 0 })
+    await postJson(`/v1/keys/${next.json.id}/rotate`, first, { grace_seconds: 0 })
     expect(await call("/v1/keys", { token: next.json.key })).toEqual(refusal(401, "key_expired"))
   })
 
   test("[AK6] the last use is stored once a minute, and recorded once an hour", async () => {
     const first = await createTenant("ak6")
     const { id, key } = await createKey(first, { roles: ["admin"] })
-    const use = async (afterMs: number) => {
+    const useKeyAfter = async (afterMs: number) => {
       passTime(afterMs)
       clearCachedKey("ak6", id)
       await call("/v1/agents", { token: key })
@@ -259,25 +264,25 @@ describe("using keys", () => {
       const records = (await rowsOf("ak6")).split("key.used").length - 1
       return { used: used ?? 0, records }
     }
-    const start = await use(0)
+    const start = await useKeyAfter(0)
     expect(start.used).toBeGreaterThan(0)
-    expect(await use(30_000)).toEqual(start)
-    const later = await use(30_000)
+    expect(await useKeyAfter(30_000)).toEqual(start)
+    const later = await useKeyAfter(30_000)
     expect(later.used - start.used).toBeGreaterThanOrEqual(60_000)
     expect(later.records).toBe(start.records)
-    expect((await use(60 * 60_000)).records).toBe(start.records + 1)
+    expect((await useKeyAfter(60 * 60_000)).records).toBe(start.records + 1)
   })
 
   test("[AK7] refused keys are recorded; for a tenant that nobody uses, nothing is stored", async () => {
     const first = await createTenant("ak7")
-    const guess = async (tenant: string) => {
+    const guessSecret = async (tenant: string) => {
       const { text } = await createApiKey(tenant)
       expect(await call("/v1/keys", { token: text })).toEqual(refusal(401, "key_invalid"))
     }
-    const records = async () => (await rowsOf("ak7")).split("key.refused").length - 1
-    for (let n = 0; n < 5; n++) await guess("ak7")
-    expect(await records()).toBe(5)
-    await guess("ak7-nobody")
+    const countRecords = async () => (await rowsOf("ak7")).split("key.refused").length - 1
+    for (let n = 0; n < 5; n++) await guessSecret("ak7")
+    expect(await countRecords()).toBe(5)
+    await guessSecret("ak7-nobody")
     expect(await tablesOf(env.TENANT.getByName("ak7-nobody"))).toEqual([])
     expect(first).toMatch(/^ck_/)
   })
@@ -286,13 +291,13 @@ describe("using keys", () => {
     const first = await createTenant("ak11")
     const id = await makeSession(await tokenWith(first, "ada"))
     const body = JSON.stringify({ embed_origins: [], media_hosts: [] })
-    const put = (token: string) => call("/v1/settings", { method: "PUT", token, body })
+    const putSettings = (token: string) => call("/v1/settings", { method: "PUT", token, body })
     const [admin, member] = [
       await createKey(first, { roles: ["admin"] }),
       await createKey(first, { roles: ["member"] }),
     ]
-    for (const key of [first, admin.key]) expect((await put(key)).status).toBe(200)
-    expect(await put(member.key)).toEqual(refusal(403, "scope_denied"))
+    for (const key of [first, admin.key]) expect((await putSettings(key)).status).toBe(200)
+    expect(await putSettings(member.key)).toEqual(refusal(403, "scope_denied"))
     for (const path of ["/v1/sessions", `/v1/sessions/${id}/conversation/recent`, `/v1/sessions/${id}/socket`])
       for (const key of [first, admin.key, member.key])
         expect(await call(path, { token: key })).toEqual(refusal(403, "scope_denied"))
@@ -309,11 +314,11 @@ describe("tokens for users", () => {
 
   test("[AK9] a token has the requested tenant, user and lifetime", async () => {
     const first = await createTenant("ak9")
-    const issued = (await post("/v1/tokens", first, { user: "ada" })).json
+    const issued = (await postJson("/v1/tokens", first, { user: "ada" })).json
     expect(issued).toEqual({ token: expect.any(String), expires: expect.any(Number) })
     expect(await claimsOf(issued.token)).toMatchObject({ tenant: "ak9", user: "ada", role: "member", generation: 1 })
     expect(issued.expires - nowSeconds()).toBeLessThanOrEqual(USER_TOKEN_SECONDS)
-    const long = (await post("/v1/tokens", first, { user: "ada", ttl: MAX_USER_TOKEN_SECONDS })).json
+    const long = (await postJson("/v1/tokens", first, { user: "ada", ttl: MAX_USER_TOKEN_SECONDS })).json
     expect(long.expires - issued.expires).toBeGreaterThan(MAX_USER_TOKEN_SECONDS - USER_TOKEN_SECONDS - 60)
     expect(await rowsOf("ak9")).toContain('"id":"ada"')
   })
@@ -333,8 +338,8 @@ describe("tokens for users", () => {
     [{ user: "ada", tenant: "other" }, "tenant"],
     [{ user: "ada", scope: "admin" }, "scope"],
   ])("[AK9] %j is refused, and no user is added", async (body, field) => {
-    const key = (await post("/v1/tenants/ak9b/keys", OPERATOR, { name: "own", roles: ["member"] })).json.key
-    expect(await post("/v1/tokens", key, body)).toEqual(refusal(400, "field_invalid", field))
+    const key = (await postJson("/v1/tenants/ak9b/keys", OPERATOR, { name: "own", roles: ["member"] })).json.key
+    expect(await postJson("/v1/tokens", key, body)).toEqual(refusal(400, "field_invalid", field))
     expect(await rowsOf("ak9b")).toContain('["users",[]]')
   })
 
@@ -342,19 +347,19 @@ describe("tokens for users", () => {
     const first = await createTenant("ak9c")
     const token = await tokenWith(first, "root", { role: "owner" })
     for (const each of [token, await tokenOf("ak9c", "ada")])
-      expect(await post("/v1/tokens", each, { user: "eve" })).toEqual(refusal(403, "scope_denied"))
+      expect(await postJson("/v1/tokens", each, { user: "eve" })).toEqual(refusal(403, "scope_denied"))
   })
 
   test("[AK10] the role is limited by the key's roles, and defaults to the user's role", async () => {
     const first = await createTenant("ak10")
     const { key } = await createKey(first, { roles: ["member", "viewer"] })
     for (const role of ["owner", "admin"])
-      expect(await post("/v1/tokens", key, { user: "eve", role })).toEqual(refusal(403, "scope_denied"))
+      expect(await postJson("/v1/tokens", key, { user: "eve", role })).toEqual(refusal(403, "scope_denied"))
     expect(await claimsOf(await tokenWith(key, "vi", { role: "viewer" }))).toMatchObject({ role: "viewer" })
     expect(await claimsOf(await tokenWith(key, "vi"))).toMatchObject({ role: "viewer" })
     await tokenWith(first, "root", { role: "owner" })
     expect(await claimsOf(await tokenWith(first, "root"))).toMatchObject({ role: "owner" })
-    expect(await post("/v1/tokens", key, { user: "root" })).toEqual(refusal(403, "scope_denied"))
+    expect(await postJson("/v1/tokens", key, { user: "root" })).toEqual(refusal(403, "scope_denied"))
     expect(await claimsOf(await tokenWith(key, "root", { role: "member" }))).toMatchObject({ role: "member" })
     const viewers = await createKey(first, { roles: ["viewer"] })
     expect(await claimsOf(await tokenWith(viewers.key, "new"))).toMatchObject({ role: "viewer" })
@@ -366,7 +371,7 @@ describe("tokens for users", () => {
     await runInDurableObject(env.TENANT.getByName("ak10b"), (_object, { storage }) => {
       storage.sql.exec("UPDATE users SET status = 'suspended' WHERE id = 'ada'")
     })
-    expect(await post("/v1/tokens", first, { user: "ada" })).toEqual(refusal(403, "user_suspended"))
+    expect(await postJson("/v1/tokens", first, { user: "ada" })).toEqual(refusal(403, "user_suspended"))
     clearCachedAccess("ak10b")
   })
 })

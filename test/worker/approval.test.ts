@@ -3,7 +3,16 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { createSessionStore } from "../../worker/store/session-store.ts"
-import { answerTo, begin, call, expectSame, freshSession as fresh, say, script, toolsIn } from "./session-helpers.ts"
+import {
+  answerTo,
+  beginTurn,
+  call,
+  expectSame,
+  freshSession as fresh,
+  say,
+  script,
+  toolsIn,
+} from "./session-helpers.ts"
 import { connect, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
 
 const freshSession = (): Promise<string> => fresh("ap")
@@ -12,7 +21,7 @@ describe("approval", () => {
   const ASK = script([say("May I? "), call("probe_ask", { text: "pay" })], [say("Thanks.")])
 
   async function askForApproval(id: string, client: TestClient, content = ASK): Promise<string> {
-    await begin(client, "q1", content, 2)
+    await beginTurn(client, "q1", content, 2)
     await client.untilTrue(() => answerTo(client, "q1")?.status === "waiting")
     const tool = toolsIn(answerTo(client, "q1")).find((one) => one.approval === "asked")
     expect(tool).toMatchObject({ status: "waiting", approval: "asked" })
@@ -81,7 +90,7 @@ describe("approval", () => {
     const id = await freshSession()
     const client = await connect(id)
     const content = script([call("probe_ask"), call("probe_slow", { ms: 300 }), call("weather", { location: "Oslo" })])
-    await begin(client, "q1", content, 3)
+    await beginTurn(client, "q1", content, 3)
     await client.untilTrue(() => toolsIn(answerTo(client, "q1")).some((one) => one.status === "waiting"))
     expect(answerTo(client, "q1")?.status).toBe("running")
     const call_id = toolsIn(answerTo(client, "q1")).find((one) => one.approval === "asked")?.call_id ?? ""
@@ -95,7 +104,7 @@ describe("approval", () => {
   test("[AP4] a message sent while another tool of the step runs denies the call as soon as only the call is pending", async () => {
     const id = await freshSession()
     const client = await connect(id)
-    await begin(client, "q1", script([call("probe_ask"), call("probe_slow", { ms: 200 })], [say("ok")]), 2)
+    await beginTurn(client, "q1", script([call("probe_ask"), call("probe_slow", { ms: 200 })], [say("ok")]), 2)
     client.say({ type: "send", id: "q2", content: "/say on" })
     expect((await client.untilEnd("q2")).status).toBe("completed")
     expect(toolsIn(answerTo(client, "q1"))).toMatchObject([{ approval: "denied" }, { status: "ok" }])
@@ -121,13 +130,13 @@ describe("approval", () => {
     const id = await freshSession()
     const client = await connect(id)
     const call_id = await askForApproval(id, client, script([call("probe_ask", { ms: 300 }), say("x")], [say("ok")]))
-    const alarm = () => runInDurableObject(sessionOf(id), (_object, state) => state.storage.getAlarm())
+    const getAlarm = () => runInDurableObject(sessionOf(id), (_object, state) => state.storage.getAlarm())
     await evictDurableObject(sessionOf(id))
     await runDurableObjectAlarm(sessionOf(id))
-    expect((await alarm()) ?? 0).toBeGreaterThan(Date.now() + 24 * 60 * 60_000)
+    expect((await getAlarm()) ?? 0).toBeGreaterThan(Date.now() + 24 * 60 * 60_000)
     client.say({ type: "approve", call_id, decision: "allow" })
     await client.untilTrue(() => answerTo(client, "q1")?.status === "running")
-    expect((await alarm()) ?? Number.POSITIVE_INFINITY).toBeLessThan(Date.now() + 60_000)
+    expect((await getAlarm()) ?? Number.POSITIVE_INFINITY).toBeLessThan(Date.now() + 60_000)
     await client.untilEnd("q1")
   })
 

@@ -7,11 +7,11 @@ const NAMESPACES = ["SESSION", "DIRECTORY", "TENANT", "REGISTRY"] as const
 /** `asked` contains an entry for each created stub, such as `SESSION acme:s1`. */
 export function recordAskedObjects() {
   const asked: string[] = []
-  const record = (name: (typeof NAMESPACES)[number]) => ({
+  const recordNamespace = (name: (typeof NAMESPACES)[number]) => ({
     getByName(key: string, options?: DurableObjectNamespaceGetDurableObjectOptions) {
       asked.push(`${name} ${key}`)
       return env[name].getByName(key, options)
     },
   })
-  return { asked, over: Object.fromEntries(NAMESPACES.map((name) => [name, record(name)])) }
+  return { asked, over: Object.fromEntries(NAMESPACES.map((name) => [name, recordNamespace(name)])) }
 }

@@ -11,7 +11,7 @@ import {
 } from "../../shared/asset-limits.ts"
 import { issueToken } from "../../worker/auth/verify-token.ts"
 import { call, makeSession, nowSeconds, refusal, SECRET, tokenOf } from "./http.ts"
-import { brokenBucket, file, listStoredAssets, NOTHING, png, upload, withBrokenBucket } from "./files.ts"
+import { brokenBucket, file, listStoredAssets, NOTHING, png, postFile, withBrokenBucket } from "./files.ts"
 
 const T = "upl"
 const stubOf = (id: string) => env.SESSION.getByName(`${T}:${id}`)
@@ -34,7 +34,7 @@ describe("accepted", () => {
   test("[AS1] a file is stored: its row, its bytes and its metadata", async () => {
     const token = await tokenOf(T, "ann")
     const id = await makeSession(token)
-    const response = await upload(id, token, png(1, 50_000), { name: "cat.png" })
+    const response = await postFile(id, token, png(1, 50_000), { name: "cat.png" })
     expect(response.status).toBe(201)
     const { id: asset, ...rest } = response.json
     expect(rest).toEqual({ kind: "image", mime_type: "image/png", label: "cat.png", size: 50_000, duplicate: false })
@@ -46,18 +46,18 @@ describe("accepted", () => {
   test("[AS5] uploading the same bytes again gives the existing file, under any name", async () => {
     const token = await tokenOf(T, "ann")
     const id = await makeSession(token)
-    const first = await upload(id, token, png(2), { name: "a.png" })
-    const again = await upload(id, token, png(2), { name: "b.png" })
+    const first = await postFile(id, token, png(2), { name: "a.png" })
+    const again = await postFile(id, token, png(2), { name: "b.png" })
     expect(again).toMatchObject({ status: 200, json: { ...first.json, duplicate: true } })
     expect(await listStoredAssets(T, id)).toEqual({ bytes: [first.json.id], rows: [`${first.json.id} kept`] })
     const other = await makeSession(token)
-    expect((await upload(other, token, png(2))).status).toBe(201)
+    expect((await postFile(other, token, png(2))).status).toBe(201)
   })
 
   test("[AS5] of simultaneous uploads of the same bytes, one is stored and all get it", async () => {
     const token = await tokenOf(T, "ann")
     const id = await makeSession(token)
-    const responses = await Promise.all(Array.from({ length: 5 }, () => upload(id, token, png(3, 60_000))))
+    const responses = await Promise.all(Array.from({ length: 5 }, () => postFile(id, token, png(3, 60_000))))
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 201])
     const ids = new Set(responses.map(({ json }) => json.id))
     expect(ids.size).toBe(1)
@@ -67,18 +67,18 @@ describe("accepted", () => {
   test("[AS5] uploading the same bytes again gives the existing file even if the session is full", async () => {
     const token = await tokenOf(T, "ann")
     const id = await makeSession(token)
-    const first = await upload(id, token, png(4, 70_000))
+    const first = await postFile(id, token, png(4, 70_000))
     await runInDurableObject(stubOf(id), (_object, { storage }) => {
       for (let i = 1; i < MAX_SESSION_ASSETS; i++) {
         storage.sql.exec("INSERT INTO asset (id, state, origin, created) VALUES (?, 'kept', 'user', 1)", `x${i}`)
       }
     })
     const before = await listStoredAssets(T, id)
-    const again = await upload(id, token, png(4, 70_000))
+    const again = await postFile(id, token, png(4, 70_000))
     expect(again).toMatchObject({ status: 200, json: { ...first.json, duplicate: true } })
-    expect(await upload(id, token, png(5, 70_000))).toEqual(refusal(409, "assets_full"))
+    expect(await postFile(id, token, png(5, 70_000))).toEqual(refusal(409, "assets_full"))
     const options = { headers: { "content-length": "70000" } }
-    expect(await upload(id, token, streamOf(png(4, 70_000), 60_000), options)).toEqual(refusal(400, "asset_cut_off"))
+    expect(await postFile(id, token, streamOf(png(4, 70_000), 60_000), options)).toEqual(refusal(400, "asset_cut_off"))
     expect(await listStoredAssets(T, id)).toEqual(before)
   })
 
@@ -98,7 +98,7 @@ describe("accepted", () => {
       [`${"a".repeat(115)}😀${"b".repeat(99)}.png`, `${"a".repeat(115)}.png`],
     ] as const
     for (const [i, [name, label]] of names.entries()) {
-      expect((await upload(id, token, png(100 + i), { name: name.toWellFormed() })).json.label).toBe(label)
+      expect((await postFile(id, token, png(100 + i), { name: name.toWellFormed() })).json.label).toBe(label)
     }
   })
 })
@@ -107,14 +107,18 @@ describe("refused", () => {
   test("[AS3] an upload whose length is missing, too large or wrong is refused", async () => {
     const token = await tokenOf(T, "bob")
     const id = await makeSession(token)
-    const headers = (length: number) => ({ headers: { "content-length": String(length) } })
-    expect(await upload(id, token, streamOf(png(1, 9_000)))).toEqual(refusal(411, "length_required"))
-    const video = await upload(id, token, png(), headers(MAX_VIDEO_BYTES + 1))
+    const createHeaders = (length: number) => ({ headers: { "content-length": String(length) } })
+    expect(await postFile(id, token, streamOf(png(1, 9_000)))).toEqual(refusal(411, "length_required"))
+    const video = await postFile(id, token, png(), createHeaders(MAX_VIDEO_BYTES + 1))
     expect(video).toEqual(refusal(413, "asset_too_large", "100 MB"))
-    const image = await upload(id, token, png(), headers(MAX_IMAGE_BYTES + 1))
+    const image = await postFile(id, token, png(), createHeaders(MAX_IMAGE_BYTES + 1))
     expect(image).toEqual(refusal(413, "asset_too_large", "20 MB"))
-    expect(await upload(id, token, streamOf(png(1, 9_000)), headers(20_000))).toEqual(refusal(400, "asset_cut_off"))
-    expect(await upload(id, token, streamOf(png(1, 9_000)), headers(8_000))).toEqual(refusal(400, "asset_cut_off"))
+    expect(await postFile(id, token, streamOf(png(1, 9_000)), createHeaders(20_000))).toEqual(
+      refusal(400, "asset_cut_off"),
+    )
+    expect(await postFile(id, token, streamOf(png(1, 9_000)), createHeaders(8_000))).toEqual(
+      refusal(400, "asset_cut_off"),
+    )
     expect(await listStoredAssets(T, id)).toEqual(NOTHING)
   })
 
@@ -153,7 +157,7 @@ describe("refused", () => {
     const id = await makeSession(token)
     for (const at of [0, 100, 5_000, 20_000, 29_999]) {
       const options = { headers: { "content-length": "30000" } }
-      const response = await upload(id, token, streamOf(png(1, 30_000), at), options)
+      const response = await postFile(id, token, streamOf(png(1, 30_000), at), options)
       expect(response).toEqual(refusal(400, "asset_cut_off"))
       expect(await listStoredAssets(T, id)).toEqual(NOTHING)
     }
@@ -163,7 +167,7 @@ describe("refused", () => {
     const token = await tokenOf(T, "bob")
     const id = await makeSession(token)
     const bad = [file(100, "PK", 3, 4), file(100, "MZ"), file(100, 0x7f, "ELF"), file(0), file(9, "hello", 0)]
-    for (const bytes of bad) expect(await upload(id, token, bytes)).toEqual(refusal(415, "asset_type_refused"))
+    for (const bytes of bad) expect(await postFile(id, token, bytes)).toEqual(refusal(415, "asset_type_refused"))
     expect(await listStoredAssets(T, id)).toEqual(NOTHING)
   })
 
@@ -179,8 +183,8 @@ describe("refused", () => {
         )
       }
     })
-    expect((await upload(id, token, png(1))).status).toBe(201)
-    expect(await upload(id, token, png(2))).toEqual(refusal(409, "assets_full"))
+    expect((await postFile(id, token, png(1))).status).toBe(201)
+    expect(await postFile(id, token, png(2))).toEqual(refusal(409, "assets_full"))
     const { bytes, rows } = await listStoredAssets(T, id)
     expect([bytes.length, rows.length]).toEqual([1, MAX_SESSION_ASSETS])
   })
@@ -188,12 +192,12 @@ describe("refused", () => {
   test("[AS8] uploads to another user's or an unknown session, or with tokens of other scopes, are refused", async () => {
     const [token, foreign] = [await tokenOf(T, "bob"), await tokenOf("else", "bob")]
     const id = await makeSession(token)
-    expect(await upload(id, foreign, png())).toEqual(refusal(404, "session_unknown"))
-    expect(await upload(id, await tokenOf(T, "eve"), png())).toEqual(refusal(404, "session_unknown"))
-    expect(await upload("nowhere", token, png())).toEqual(refusal(404, "session_unknown"))
+    expect(await postFile(id, foreign, png())).toEqual(refusal(404, "session_unknown"))
+    expect(await postFile(id, await tokenOf(T, "eve"), png())).toEqual(refusal(404, "session_unknown"))
+    expect(await postFile("nowhere", token, png())).toEqual(refusal(404, "session_unknown"))
     for (const scope of ["external", "admin"] as const) {
       const claims = { tenant: T, user: "bob", expires: nowSeconds() + 60, token: null, issued: 0, scope, session: id }
-      expect(await upload(id, await issueToken(claims, SECRET), png())).toEqual(refusal(403, "scope_denied"))
+      expect(await postFile(id, await issueToken(claims, SECRET), png())).toEqual(refusal(403, "scope_denied"))
     }
     expect(await listStoredAssets(T, id)).toEqual(NOTHING)
   })
@@ -204,21 +208,21 @@ describe("failed uploads", () => {
     const token = await tokenOf(T, "cid")
     const id = await makeSession(token)
     for (const bucket of [brokenBucket("put"), brokenBucket("put", "late")]) {
-      const response = await upload(id, token, png(1, 40_000), { env: { MEDIA: bucket } })
+      const response = await postFile(id, token, png(1, 40_000), { env: { MEDIA: bucket } })
       expect(response).toEqual(refusal(503, "asset_store_failed"))
       expect(await listStoredAssets(T, id)).toEqual(NOTHING)
     }
-    expect((await upload(id, token, png(1, 40_000))).status).toBe(201)
+    expect((await postFile(id, token, png(1, 40_000))).status).toBe(201)
   })
 
   test("[AS7] after a failed delete, the row stays until it can be removed with its bytes", async () => {
     const token = await tokenOf(T, "cid")
     const id = await makeSession(token)
-    const first = await upload(id, token, png(1))
-    const again = await upload(id, token, png(1), { env: { MEDIA: brokenBucket("delete") } })
+    const first = await postFile(id, token, png(1))
+    const again = await postFile(id, token, png(1), { env: { MEDIA: brokenBucket("delete") } })
     expect(again).toMatchObject({ status: 200, json: { id: first.json.id, duplicate: true } })
     expect((await listStoredAssets(T, id)).bytes).toHaveLength(2)
-    await sweep(id)
+    await sweepSession(id)
     expect(await listStoredAssets(T, id)).toEqual({ bytes: [first.json.id], rows: [`${first.json.id} kept`] })
   })
 
@@ -233,7 +237,7 @@ describe("failed uploads", () => {
     await runDurableObjectAlarm(stubOf(id))
     expect(await listStoredAssets(T, id)).toEqual({ bytes: [reserved.value], rows: [`${reserved.value} pending`] })
     await evictDurableObject(stubOf(id))
-    await sweep(id)
+    await sweepSession(id)
     expect(await listStoredAssets(T, id)).toEqual(NOTHING)
     // A late commit is refused.
     const asset = { id: reserved.value, kind: "image", mime_type: "image/png", label: "x", size: 200 } as const
@@ -244,7 +248,7 @@ describe("failed uploads", () => {
 const claimsOf = (user: string) => ({ tenant: T, user, expires: 4_000_000_000, token: null, issued: 0 })
 
 /** Makes the pending uploads older than ASSET_PENDING_MS, then runs the alarm. */
-async function sweep(id: string): Promise<void> {
+async function sweepSession(id: string): Promise<void> {
   await runInDurableObject(stubOf(id), (_object, { storage }) => {
     storage.sql.exec("UPDATE asset SET created = created - ? WHERE state = 'pending'", ASSET_PENDING_MS)
   })
@@ -253,27 +257,27 @@ async function sweep(id: string): Promise<void> {
 }
 
 describe("an erased session", () => {
-  const remove = (id: string, token: string, options = {}) =>
+  const deleteSession = (id: string, token: string, options = {}) =>
     call(`/v1/sessions/${id}`, { method: "DELETE", token, ...options })
   const keysOf = async (id: string) => (await env.MEDIA.list({ prefix: `${T}/${id}/` })).objects.length
 
   test("[AS9] loses all its files, even if there is more than one page of them", async () => {
     const token = await tokenOf(T, "dan")
     const [id, other] = [await makeSession(token), await makeSession(token)]
-    await upload(other, token, png(1))
+    await postFile(other, token, png(1))
     for (let i = 0; i < 1_005; i++) await env.MEDIA.put(`${T}/${id}/x${i}`, "x")
-    expect((await remove(id, token)).status).toBe(204)
+    expect((await deleteSession(id, token)).status).toBe(204)
     expect([await keysOf(id), await keysOf(other)]).toEqual([0, 1])
   })
 
   test("[AS9] is erased completely by a second attempt if the first failed half-way", async () => {
     const token = await tokenOf(T, "dan")
     const id = await makeSession(token)
-    await upload(id, token, png(1))
-    const failed = await withBrokenBucket(stubOf(id), "delete", () => remove(id, token))
+    await postFile(id, token, png(1))
+    const failed = await withBrokenBucket(stubOf(id), "delete", () => deleteSession(id, token))
     expect(failed.status).toBe(500)
     expect(await keysOf(id)).toBe(1)
-    expect((await remove(id, token)).status).toBe(204)
+    expect((await deleteSession(id, token)).status).toBe(204)
     expect(await keysOf(id)).toBe(0)
   })
 
@@ -291,9 +295,9 @@ describe("an erased session", () => {
         if (at >= bytes.length) controller.close()
       },
     })
-    const uploading = upload(id, token, body, { headers: { "content-length": "30000" } })
+    const uploading = postFile(id, token, body, { headers: { "content-length": "30000" } })
     await expect.poll(async () => (await listStoredAssets(T, id)).rows.length).toBe(1)
-    expect((await remove(id, token)).status).toBe(204)
+    expect((await deleteSession(id, token)).status).toBe(204)
     resolve()
     expect(await uploading).toEqual(refusal(404, "session_unknown"))
     expect(await keysOf(id)).toBe(0)
@@ -304,13 +308,13 @@ describe("an erased session", () => {
     const id = await makeSession(token)
     const reserved = await stubOf(id).reserveAsset(claimsOf("dan"), 200)
     if (!reserved.ok) throw new Error(reserved.fault.reason)
-    expect((await remove(id, token)).status).toBe(204)
+    expect((await deleteSession(id, token)).status).toBe(204)
     await env.MEDIA.put(`${T}/${id}/${reserved.value}`, png())
-    const alarm = () => runInDurableObject(stubOf(id), (_object, { storage }) => storage.getAlarm())
-    expect((await alarm()) ?? 0).toBeGreaterThan(Date.now() + ASSET_PENDING_MS / 2)
+    const getAlarm = () => runInDurableObject(stubOf(id), (_object, { storage }) => storage.getAlarm())
+    expect((await getAlarm()) ?? 0).toBeGreaterThan(Date.now() + ASSET_PENDING_MS / 2)
     await evictDurableObject(stubOf(id))
     expect(await runDurableObjectAlarm(stubOf(id))).toBe(true)
-    expect([await keysOf(id), await alarm()]).toEqual([0, null])
+    expect([await keysOf(id), await getAlarm()]).toEqual([0, null])
     expect(await runInDurableObject(stubOf(id), (_object, { storage }) => [...storage.kv.list()])).toEqual([])
   })
 
@@ -318,9 +322,9 @@ describe("an erased session", () => {
     const token = await tokenOf(T, "dan")
     const id = await makeSession(token)
     await stubOf(id).reserveAsset(claimsOf("dan"), 200)
-    expect((await remove(id, token)).status).toBe(204)
+    expect((await deleteSession(id, token)).status).toBe(204)
     await call("/v1/sessions", { method: "POST", token, body: JSON.stringify({ id }) })
-    expect((await upload(id, token, png(1))).status).toBe(201)
+    expect((await postFile(id, token, png(1))).status).toBe(201)
     await runDurableObjectAlarm(stubOf(id))
     expect(await keysOf(id)).toBe(1)
   })

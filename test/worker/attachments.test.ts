@@ -10,13 +10,13 @@ import { createSessionStore } from "../../worker/store/session-store.ts"
 import { reserveAsset, assetOf, putAsset } from "./sample-assets.ts"
 import { CLAIMS, connect, createSession, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
 import { call as callRoute, makeSession, refusal, tokenOf } from "./http.ts"
-import { begin, call, expectSame, freshSession as fresh, pause, rowsIn, say, script } from "./session-helpers.ts"
+import { beginTurn, call, expectSame, freshSession as fresh, pause, rowsIn, say, script } from "./session-helpers.ts"
 
 const freshSession = (): Promise<string> => fresh("att")
 
 /** Returns the segment of one of this file's assets. */
-const seen = (id: string) => ({ type: "media", url: `/media/${id}`, label: `${id}.png` })
-const media = (id: string) => expect.objectContaining(seen(id))
+const createMediaSegment = (id: string) => ({ type: "media", url: `/media/${id}`, label: `${id}.png` })
+const matchMedia = (id: string) => expect.objectContaining(createMediaSegment(id))
 
 async function sendFiles(client: TestClient, id: string, content: string, attachments: readonly string[]) {
   client.say({ type: "send", id, content, attachments: [...attachments] })
@@ -24,7 +24,7 @@ async function sendFiles(client: TestClient, id: string, content: string, attach
 }
 
 /** Sends a frame and returns the error code of the response, or "taken" if the frame was accepted. */
-async function refused(client: TestClient, frame: object): Promise<string> {
+async function sendRefused(client: TestClient, frame: object): Promise<string> {
   const before = client.frames.length
   client.say(JSON.stringify(frame))
   await client.untilTrue((one) => client.frames.indexOf(one) >= before && (one.type === "error" || one.type === "ack"))
@@ -33,7 +33,7 @@ async function refused(client: TestClient, frame: object): Promise<string> {
 }
 
 /** Sends a revision, and reads history as the page does. */
-async function revise(id: string, client: TestClient, frame: Parameters<TestClient["say"]>[0] & { id: string }) {
+async function reviseMessage(id: string, client: TestClient, frame: Parameters<TestClient["say"]>[0] & { id: string }) {
   client.say(frame)
   await client.untilTrue((one) => one.type === "ack" && one.id === frame.id)
   const page: HistoryPage = await pageOf(id)
@@ -54,7 +54,11 @@ describe("attachments of a message", () => {
     await putAsset(id, assetOf("one"))
     await putAsset(id, assetOf("two", { kind: "audio", mime_type: "audio/wav", voice: true }))
     await sendFiles(client, "q1", "/say seen", ["two", "one"])
-    const segments = [{ type: "text", content: "/say seen" }, { ...seen("two"), voice: true }, media("one")]
+    const segments = [
+      { type: "text", content: "/say seen" },
+      { ...createMediaSegment("two"), voice: true },
+      matchMedia("one"),
+    ]
     expect(client.messages.get("q1")).toMatchObject({ content: "/say seen", segments })
     await expectSame(id, client)
     await evictDurableObject(sessionOf(id))
@@ -81,13 +85,15 @@ describe("attachments of a message", () => {
     const token = await tokenOf(CLAIMS.tenant, CLAIMS.user)
     const id = await makeSession(token)
     await putAsset(id, assetOf("one"))
-    const post = (body: object) =>
+    const postMessage = (body: object) =>
       callRoute(`/v1/sessions/${id}/messages`, { method: "POST", token, body: JSON.stringify(body) })
-    expect(await post({ id: "q1", content: "", attachments: ["one"] })).toMatchObject({ status: 202 })
-    await expect.poll(async () => (await createQuestion(id, "q1"))?.segments).toEqual([media("one")])
-    expect(await post({ content: "x", attachments: ["none"] })).toEqual(refusal(404, "attachment_unknown"))
-    expect(await post({ content: "x", attachments: "one" })).toEqual(refusal(400, "field_invalid", "attachments"))
-    expect(await post({ content: "x", attachments: [1] })).toEqual(refusal(400, "field_invalid", "attachments"))
+    expect(await postMessage({ id: "q1", content: "", attachments: ["one"] })).toMatchObject({ status: 202 })
+    await expect.poll(async () => (await createQuestion(id, "q1"))?.segments).toEqual([matchMedia("one")])
+    expect(await postMessage({ content: "x", attachments: ["none"] })).toEqual(refusal(404, "attachment_unknown"))
+    expect(await postMessage({ content: "x", attachments: "one" })).toEqual(
+      refusal(400, "field_invalid", "attachments"),
+    )
+    expect(await postMessage({ content: "x", attachments: [1] })).toEqual(refusal(400, "field_invalid", "attachments"))
   })
 
   test("[AT2] a file that isn't stored in this session, a duplicate and one file too many are refused, and nothing is stored", async () => {
@@ -99,19 +105,19 @@ describe("attachments of a message", () => {
     await reserveAsset(id, "pending")
     const client = await connect(id)
     const before = await rowsIn(id)
-    const attempt = (attachments: unknown, content = "x") =>
-      refused(client, { type: "send", id: "q1", content, attachments })
-    expect(await attempt(["unknown"])).toBe("attachment_unknown")
-    expect(await attempt(["there"])).toBe("attachment_unknown")
-    expect(await attempt(["here", "pending"])).toBe("attachment_unknown")
-    expect(await attempt(["doc"])).toBe("attachment_unknown")
-    expect(await attempt(["here", "here"])).toBe("frame_invalid")
-    expect(await attempt(many)).toBe("attachments_too_many")
-    expect(await attempt("here")).toBe("frame_invalid")
-    expect(await attempt({ 0: "here" })).toBe("frame_invalid")
-    expect(await attempt([null])).toBe("frame_invalid")
-    expect(await attempt(["../here"])).toBe("frame_invalid")
-    expect(await attempt([], " ")).toBe("message_empty")
+    const attemptSend = (attachments: unknown, content = "x") =>
+      sendRefused(client, { type: "send", id: "q1", content, attachments })
+    expect(await attemptSend(["unknown"])).toBe("attachment_unknown")
+    expect(await attemptSend(["there"])).toBe("attachment_unknown")
+    expect(await attemptSend(["here", "pending"])).toBe("attachment_unknown")
+    expect(await attemptSend(["doc"])).toBe("attachment_unknown")
+    expect(await attemptSend(["here", "here"])).toBe("frame_invalid")
+    expect(await attemptSend(many)).toBe("attachments_too_many")
+    expect(await attemptSend("here")).toBe("frame_invalid")
+    expect(await attemptSend({ 0: "here" })).toBe("frame_invalid")
+    expect(await attemptSend([null])).toBe("frame_invalid")
+    expect(await attemptSend(["../here"])).toBe("frame_invalid")
+    expect(await attemptSend([], " ")).toBe("message_empty")
     expect(await rowsIn(id)).toEqual(before)
     // The id is still free, and the maximum number of attachments is accepted.
     await sendFiles(client, "q1", "", many.slice(1))
@@ -126,28 +132,37 @@ describe("attachments of a message", () => {
     // The size of the session is reported some time after a turn.
     const contentRows = async () => ({ ...(await rowsIn(id)), reported_bytes: null })
     const rows = await contentRows()
-    expect(await refused(client, { type: "send", id: "q1", content: "/say hi", attachments: ["two"] })).toBe("taken")
-    expect(await refused(client, { type: "send", id: "q1", content: "", attachments: ["unknown"] })).toBe("taken")
+    expect(await sendRefused(client, { type: "send", id: "q1", content: "/say hi", attachments: ["two"] })).toBe(
+      "taken",
+    )
+    expect(await sendRefused(client, { type: "send", id: "q1", content: "", attachments: ["unknown"] })).toBe("taken")
     expect(await contentRows()).toEqual(rows)
-    expect((await createQuestion(id, "q1"))?.segments).toEqual([{ type: "text", content: "/say hi" }, media("one")])
+    expect((await createQuestion(id, "q1"))?.segments).toEqual([
+      { type: "text", content: "/say hi" },
+      matchMedia("one"),
+    ])
   })
 
   test("[AT3] wait in the queue with their message, through an eviction, and are removed when it is withdrawn", async () => {
     const id = await freshSession()
     const client = await connect(id)
     for (const one of ["one", "two"]) await putAsset(id, assetOf(one))
-    await begin(client, "q1", script([say("a"), pause(1_500), say("b")]))
+    await beginTurn(client, "q1", script([say("a"), pause(1_500), say("b")]))
     client.say({ type: "send", id: "q2", content: "", attachments: ["one"], reply_to: "q1" })
     client.say({ type: "send", id: "q3", content: "/say no", attachments: ["two"] })
     await client.untilTrue((frame) => frame.type === "message" && frame.id === "q3")
-    expect(await createQuestion(id, "q2")).toMatchObject({ status: "queued", segments: [media("one")], reply_to: "q1" })
-    expect(client.messages.get("q2")).toMatchObject({ status: "queued", segments: [media("one")] })
+    expect(await createQuestion(id, "q2")).toMatchObject({
+      status: "queued",
+      segments: [matchMedia("one")],
+      reply_to: "q1",
+    })
+    expect(client.messages.get("q2")).toMatchObject({ status: "queued", segments: [matchMedia("one")] })
     client.say({ type: "withdraw", id: "w1", message: "q3" })
     await client.untilTrue((frame) => frame.type === "ack" && frame.id === "w1")
     await client.untilEnd("q2")
     expect(await createQuestion(id, "q2")).toMatchObject({
       status: "completed",
-      segments: [media("one")],
+      segments: [matchMedia("one")],
       reply_to: "q1",
     })
     expect(await createQuestion(id, "q3")).toBeUndefined()
@@ -160,26 +175,29 @@ describe("attachments of a message", () => {
     await sendFiles(client, "q0", "/say first", [])
     client.say({ type: "send", id: "q1", content: "/say hi", attachments: ["one", "two"], reply_to: "q0" })
     const answer = await client.untilEnd("q1")
-    await revise(id, client, { type: "regenerate", id: "r1", message: answer.id })
+    await reviseMessage(id, client, { type: "regenerate", id: "r1", message: answer.id })
     await client.untilEnd("q1")
-    expect(await createQuestion(id, "q1")).toMatchObject({ segments: [{}, media("one"), media("two")], reply_to: "q0" })
-    await revise(id, client, { type: "edit", id: "q1b", message: "q1", content: "" })
+    expect(await createQuestion(id, "q1")).toMatchObject({
+      segments: [{}, matchMedia("one"), matchMedia("two")],
+      reply_to: "q0",
+    })
+    await reviseMessage(id, client, { type: "edit", id: "q1b", message: "q1", content: "" })
     await client.untilEnd("q1b")
-    const edited = { segments: [media("one"), media("two")], reply_to: "q0", version: 2, versions: 2 }
+    const edited = { segments: [matchMedia("one"), matchMedia("two")], reply_to: "q0", version: 2, versions: 2 }
     expect(await createQuestion(id, "q1b")).toMatchObject(edited)
-    await revise(id, client, { type: "edit", id: "q1c", message: "q1b", content: "/fault model_refused" })
+    await reviseMessage(id, client, { type: "edit", id: "q1c", message: "q1b", content: "/fault model_refused" })
     const failed = await client.untilEnd("q1c")
-    await revise(id, client, { type: "retry", id: "r2", message: failed.id })
+    await reviseMessage(id, client, { type: "retry", id: "r2", message: failed.id })
     await client.untilEnd("q1c")
     expect(await createQuestion(id, "q1c")).toMatchObject({
-      segments: [{}, media("one"), media("two")],
+      segments: [{}, matchMedia("one"), matchMedia("two")],
       reply_to: "q0",
     })
     await evictDurableObject(sessionOf(id))
-    const page = await revise(id, await connect(id), { type: "switch", id: "s1", message: "q1c", version: 2 })
+    const page = await reviseMessage(id, await connect(id), { type: "switch", id: "s1", message: "q1c", version: 2 })
     expect(page.messages.find((one) => one.id === "q1b")).toMatchObject({ ...edited, versions: 3 })
     // Blank text without a file is still empty.
-    expect(await refused(client, { type: "edit", id: "q0b", message: "q0", content: "" })).toBe("message_empty")
+    expect(await sendRefused(client, { type: "edit", id: "q0b", message: "q0", content: "" })).toBe("message_empty")
   })
 
   test("[AT3] a turn with tools that an eviction cuts off continues with the files of its question", async () => {
@@ -192,7 +210,7 @@ describe("attachments of a message", () => {
       (frame) => frame.type === "ops" && frame.ops.some((op) => op.op === "meta" && op.status === "waiting"),
     )
     await evictDurableObject(sessionOf(id))
-    expect(await createQuestion(id, "q1")).toMatchObject({ segments: [{ content: scriptText }, media("one")] })
+    expect(await createQuestion(id, "q1")).toMatchObject({ segments: [{ content: scriptText }, matchMedia("one")] })
   })
 })
 
@@ -228,7 +246,7 @@ describe("replies", () => {
   test("[AT6] a reply to an unknown or withdrawn message is refused", async () => {
     const id = await freshSession()
     const client = await connect(id)
-    expect(await refused(client, { type: "send", id: "q1", content: "x", reply_to: "none" })).toBe("frame_invalid")
+    expect(await sendRefused(client, { type: "send", id: "q1", content: "x", reply_to: "none" })).toBe("frame_invalid")
   })
 })
 
@@ -238,7 +256,7 @@ test("[AT2] a session can't attach files of another user's session", async () =>
   const claims = { ...CLAIMS, user: "eve" }
   await createSession("att-eve", claims)
   const client = await connect("att-eve", claims)
-  expect(await refused(client, { type: "send", id: "q1", content: "x", attachments: ["one"] })).toBe(
+  expect(await sendRefused(client, { type: "send", id: "q1", content: "x", attachments: ["one"] })).toBe(
     "attachment_unknown",
   )
 })

@@ -48,15 +48,16 @@ async function fillLog(tenant: string, count: number): Promise<void> {
   })
 }
 
-const verify = (token: string, body: unknown = {}) =>
+const verifyLog = (token: string, body: unknown = {}) =>
   call("/v1/audit/verify", { method: "POST", token, body: JSON.stringify(body) })
-const page = async (token: string, query = ""): Promise<AuditPage> => (await call(`/v1/audit${query}`, { token })).json
-const download = (token: string, address: string): Promise<Response> =>
+const readPage = async (token: string, query = ""): Promise<AuditPage> =>
+  (await call(`/v1/audit${query}`, { token })).json
+const downloadLog = (token: string, address: string): Promise<Response> =>
   SELF.fetch(`${HOST}/v1/audit/export`, { headers: { authorization: `Bearer ${token}`, "cf-connecting-ip": address } })
-const exec = (tenant: string, query: string, ...bindings: SqlStorageValue[]) =>
+const execSql = (tenant: string, query: string, ...bindings: SqlStorageValue[]) =>
   runInDurableObject(tenantOf(tenant), (_object, { storage: { sql } }) => sql.exec(query, ...bindings).toArray())
 
-async function sha256(text: string): Promise<string> {
+async function hashText(text: string): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))
   return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("")
 }
@@ -64,12 +65,12 @@ async function sha256(text: string): Promise<string> {
 describe("the chain", () => {
   test("[AL1] an entry contains the hash of the entry before; anyone can compute it from the API's responses", async () => {
     await fillLog("al1", 4)
-    const { entries, head } = await page(await tokenAs("al1"))
-    let hash = await sha256(JSON.stringify(["cuecard audit 1", "al1"]))
+    const { entries, head } = await readPage(await tokenAs("al1"))
+    let hash = await hashText(JSON.stringify(["cuecard audit 1", "al1"]))
     for (const { seq, at, actor, action, target, details, hash: own } of entries.toReversed()) {
       const by = actor.id === "" ? actor.kind : `${actor.kind}:${actor.id}`
       const stored = details === null ? null : JSON.stringify(details)
-      hash = await sha256(JSON.stringify([hash, seq, at, by, actor.address, action, target, stored]))
+      hash = await hashText(JSON.stringify([hash, seq, at, by, actor.address, action, target, stored]))
       expect(own).toBe(hash)
     }
     expect(head).toEqual({ seq: 4, hash })
@@ -105,8 +106,8 @@ describe("the chain", () => {
         object.recordEvent(ada, { action: "a.b", target: text, details: { text, __proto__: null } })
     })
     const token = await tokenAs("al1d")
-    expect((await verify(token)).json).toMatchObject({ ok: true, rows: texts.length })
-    for (const { target, details } of (await page(token)).entries) {
+    expect((await verifyLog(token)).json).toMatchObject({ ok: true, rows: texts.length })
+    for (const { target, details } of (await readPage(token)).entries) {
       expect(target?.length).toBeLessThanOrEqual(200)
       expect(String(details?.["text"]).length).toBeLessThanOrEqual(500)
     }
@@ -117,11 +118,11 @@ describe("verify", () => {
   test("[AL2] an untouched log is verified up to its head; so is an empty log, without a row", async () => {
     await fillLog("al2", 25)
     const token = await tokenAs("al2")
-    const { head } = await page(token)
-    expect((await verify(token)).json).toEqual({ ok: true, rows: 25, first_bad: null, next: null, head })
+    const { head } = await readPage(token)
+    expect((await verifyLog(token)).json).toEqual({ ok: true, rows: 25, first_bad: null, next: null, head })
     const empty = await tokenAs("al2none")
-    expect((await verify(empty)).json).toMatchObject({ ok: true, rows: 0, head: { seq: 0 } })
-    expect((await page(empty)).entries).toEqual([])
+    expect((await verifyLog(empty)).json).toMatchObject({ ok: true, rows: 0, head: { seq: 0 } })
+    expect((await readPage(empty)).entries).toEqual([])
     expect(await tablesOf(tenantOf("al2none"))).toEqual([])
   })
 
@@ -175,9 +176,9 @@ describe("verify", () => {
     const tenant = `al2-${name.replaceAll(" ", "-")}`
     await fillLog(tenant, 12)
     const token = await tokenAs(tenant)
-    expect((await verify(token)).json.ok).toBe(true)
-    await exec(tenant, sql)
-    expect((await verify(token)).json).toMatchObject({ ok: false, first_bad: firstBad, next: null })
+    expect((await verifyLog(token)).json.ok).toBe(true)
+    await execSql(tenant, sql)
+    expect((await verifyLog(token)).json).toMatchObject({ ok: false, first_bad: firstBad, next: null })
   })
 
   test("[AL2] finds one changed character, in any column of any entry", async () => {
@@ -214,34 +215,34 @@ describe("verify", () => {
   test("[AL3] a noted head is found again, and reveals a log that was rewritten", async () => {
     await fillLog("al3", 8)
     const token = await tokenAs("al3")
-    const { head } = await page(token)
+    const { head } = await readPage(token)
     await fillLog("al3", 3)
-    expect((await verify(token, { known: head })).json).toMatchObject({ ok: true, rows: 11 })
+    expect((await verifyLog(token, { known: head })).json).toMatchObject({ ok: true, rows: 11 })
     // Someone with access to the storage replaces the log with a shorter one whose chain is valid.
-    await exec("al3", "DELETE FROM audit; DELETE FROM audit_head")
+    await execSql("al3", "DELETE FROM audit; DELETE FROM audit_head")
     await fillLog("al3", 5)
-    expect((await verify(token)).json.ok).toBe(true)
-    expect((await verify(token, { known: head })).json).toMatchObject({ ok: false, first_bad: 6 })
+    expect((await verifyLog(token)).json.ok).toBe(true)
+    expect((await verifyLog(token, { known: head })).json).toMatchObject({ ok: false, first_bad: 6 })
     await fillLog("al3", 7)
-    expect((await verify(token, { known: head })).json).toMatchObject({ ok: false, first_bad: 8 })
+    expect((await verifyLog(token, { known: head })).json).toMatchObject({ ok: false, first_bad: 8 })
     for (const body of [{ known: {} }, { known: { seq: -1, hash: "a".repeat(64) } }, { after: "1" }, { from: 1 }])
-      expect(await verify(token, body)).toEqual(refusal(400, "field_invalid"))
+      expect(await verifyLog(token, body)).toEqual(refusal(400, "field_invalid"))
   })
 
   test("[AL4] a long log is verified in several requests, and a bad entry is found in a later one", async () => {
     await fillLog("al4", 20_010)
     const token = await tokenAs("al4")
-    const first = (await verify(token)).json
+    const first = (await verifyLog(token)).json
     expect(first).toMatchObject({ ok: true, rows: 20_000, next: expect.stringMatching(/^20000\.[0-9a-f]{64}$/) })
-    expect((await verify(token, { after: first.next })).json).toMatchObject({ ok: true, rows: 10, next: null })
-    await exec("al4", "UPDATE audit SET target = 'y' WHERE seq = 20003")
-    expect((await verify(token, { after: first.next })).json).toMatchObject({
+    expect((await verifyLog(token, { after: first.next })).json).toMatchObject({ ok: true, rows: 10, next: null })
+    await execSql("al4", "UPDATE audit SET target = 'y' WHERE seq = 20003")
+    expect((await verifyLog(token, { after: first.next })).json).toMatchObject({
       ok: false,
       first_bad: 20_003,
       next: null,
     })
-    await exec("al4", "UPDATE audit SET hash = replace(hash, '0', '1') WHERE seq = 20000")
-    expect((await verify(token, { after: first.next })).json).toMatchObject({ ok: false, first_bad: 20_000 })
+    await execSql("al4", "UPDATE audit SET hash = replace(hash, '0', '1') WHERE seq = 20000")
+    expect((await verifyLog(token, { after: first.next })).json).toMatchObject({ ok: false, first_bad: 20_000 })
   })
 })
 
@@ -252,19 +253,19 @@ describe("reading", () => {
     const seen: AuditEntry[] = []
     let query = ""
     for (let pages = 0; pages < 9; pages += 1) {
-      const { entries, next } = await page(token, query)
+      const { entries, next } = await readPage(token, query)
       seen.push(...entries)
       await fillLog("al5", 1)
       if (next === null) break
       query = `?before=${next}`
     }
     expect(seen.map(({ seq }) => seq)).toEqual(Array.from({ length: 206 }, (_, n) => 206 - n))
-    const removed = await page(token, "?action=thing.removed&before=207")
+    const removed = await readPage(token, "?action=thing.removed&before=207")
     expect(removed.entries.map(({ seq }) => seq)).toEqual(Array.from({ length: 51 }, (_, n) => 204 - 4 * n))
-    expect((await page(token, "?actor=user:ada&before=6")).entries.map(({ seq }) => seq)).toEqual([5, 3, 1])
-    const both = await page(token, "?actor=system&action=thing.removed&before=9")
+    expect((await readPage(token, "?actor=user:ada&before=6")).entries.map(({ seq }) => seq)).toEqual([5, 3, 1])
+    const both = await readPage(token, "?actor=system&action=thing.removed&before=9")
     expect(both).toMatchObject({ entries: [{ seq: 8 }, { seq: 4 }], next: null })
-    expect((await page(token, "?actor=user:nobody")).entries).toEqual([])
+    expect((await readPage(token, "?actor=user:nobody")).entries).toEqual([])
     for (const bad of ["before=0", "before=x", "action=x", "actor=a:b:c", "actor=A", `actor=user:${"a".repeat(200)}`])
       expect(await call(`/v1/audit?${bad}`, { token })).toEqual(refusal(400, "field_invalid"))
   })
@@ -301,7 +302,7 @@ describe("reading", () => {
   test("[AL7] the export begins with a line that names the tenant, contains every entry in order, and ends with its own entry", async () => {
     await fillLog("al7", 1_203)
     const token = await tokenAs("al7", "admin", "ann")
-    const file = await download(token, "2001:db8:7:8::9")
+    const file = await downloadLog(token, "2001:db8:7:8::9")
     expect(file.headers.get("content-disposition")).toBe('attachment; filename="al7-audit.jsonl"')
     const [header, ...entries] = (await file.text())
       .trimEnd()
@@ -331,17 +332,17 @@ describe("limits", () => {
       for (let n = 0; n < 500; n += 1) object.recordFailure(stranger, failure)
     })
     const token = await tokenAs("al6")
-    expect((await page(token)).head.seq).toBe(MAX_FAILURES_PER_MINUTE + 1)
+    expect((await readPage(token)).head.seq).toBe(MAX_FAILURES_PER_MINUTE + 1)
     vi.setSystemTime(60_000 * 30_000_001)
     await tenant.recordFailure(stranger, failure)
-    const { entries, head } = await page(token)
+    const { entries, head } = await readPage(token)
     expect(head.seq).toBe(MAX_FAILURES_PER_MINUTE + 3)
     expect(entries[1]).toMatchObject({
       actor: { kind: "system" },
       action: "failures.omitted",
       details: { count: 440, minute: 30_000_000 },
     })
-    expect((await verify(token)).json).toMatchObject({ ok: true, rows: 63 })
+    expect((await verifyLog(token)).json).toMatchObject({ ok: true, rows: 63 })
   })
 
   test("[AL6] 250 failures in one day get an entry each, and the first entry of a later day counts the remainder", async () => {
@@ -411,7 +412,7 @@ describe("what is recorded", () => {
     await send("DELETE", "/v1/agents/nobody")
     await send("PUT", "/v1/settings", '{"media_hosts":["localhost"]}')
     await send("PATCH", "/v1/users/nobody", '{"role":"admin"}')
-    const { entries } = await page(token)
+    const { entries } = await readPage(token)
     expect(entries.toReversed().map(({ action, target, details }) => [action, target, details])).toEqual([
       ["agent.changed", "writer", { tools: "weather", model: null, is_new: true }],
       ["agent.removed", "writer", null],
@@ -435,10 +436,10 @@ describe("what is recorded", () => {
     })
     await call("/v1/agents/writer", { method: "PUT", token, headers, body: agent })
     await call("/v1/users/ada", { method: "PATCH", token, headers, body: '{"name":"Canary-name"}' })
-    const text = await (await download(token, "198.51.100.77")).text()
+    const text = await (await downloadLog(token, "198.51.100.77")).text()
     expect(text.split("\n")).toHaveLength(5)
     for (const secret of ["Canary", "198.51.100.77", token, member, SECRET]) expect(text).not.toContain(secret)
-    const rows = JSON.stringify(await exec("al9b", "SELECT * FROM audit"))
+    const rows = JSON.stringify(await execSql("al9b", "SELECT * FROM audit"))
     expect(rows).not.toContain("Canary")
   })
 
@@ -465,13 +466,13 @@ describe("what is recorded", () => {
       const token = await tokenAs("al11", role)
       expect(await call("/v1/audit", { token })).toEqual(refusal(403, "scope_denied"))
       expect(await call("/v1/audit/export", { token })).toEqual(refusal(403, "scope_denied"))
-      expect(await verify(token)).toEqual(refusal(403, "scope_denied"))
+      expect(await verifyLog(token)).toEqual(refusal(403, "scope_denied"))
     }
-    expect((await page(await tokenAs("al11other"))).entries).toEqual([])
+    expect((await readPage(await tokenAs("al11other"))).entries).toEqual([])
     // An entry can be neither changed nor removed.
     const token = await tokenAs("al11")
     for (const method of ["PUT", "PATCH", "DELETE", "POST"])
       expect(await call("/v1/audit", { method, token, body: "{}" })).toEqual(refusal(404, "route_unknown"))
-    expect((await page(token)).head.seq).toBe(3)
+    expect((await readPage(token)).head.seq).toBe(3)
   })
 })

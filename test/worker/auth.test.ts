@@ -24,15 +24,15 @@ import {
 
 const GOOD = { tenant: "acme", sub: "ada" }
 
-function sign(payload: Record<string, unknown>, alg = "HS256", secret = SECRET): Promise<string> {
+function signToken(payload: Record<string, unknown>, alg = "HS256", secret = SECRET): Promise<string> {
   return new SignJWT({ exp: nowSeconds() + 600, ...payload })
     .setProtectedHeader({ alg })
     .sign(new TextEncoder().encode(secret))
 }
 
-function unsigned(payload: Record<string, unknown>): string {
-  const encode = (value: unknown): string => btoa(JSON.stringify(value)).replaceAll("=", "")
-  return `${encode({ alg: "none" })}.${encode({ exp: nowSeconds() + 600, ...payload })}.`
+function createUnsignedToken(payload: Record<string, unknown>): string {
+  const encodeJson = (value: unknown): string => btoa(JSON.stringify(value)).replaceAll("=", "")
+  return `${encodeJson({ alg: "none" })}.${encodeJson({ exp: nowSeconds() + 600, ...payload })}.`
 }
 
 describe("tokens", () => {
@@ -73,44 +73,45 @@ describe("tokens", () => {
 
   test("[AU1] clocks may differ by five seconds at most", async () => {
     const now = 1_800_000_000
-    const token = await sign({ ...GOOD, exp: now })
+    const token = await signToken({ ...GOOD, exp: now })
     expect(await verifyToken(token, SECRET, (now + 4) * 1000)).toEqual({
       ok: true,
       value: { tenant: "acme", user: "ada", expires: now, token: null, issued: 0 },
     })
     expect(await verifyToken(token, SECRET, (now + 5) * 1000)).toMatchObject({ fault: { reason: "token_expired" } })
-    const early = await sign({ ...GOOD, nbf: now, exp: now + 60 })
+    const early = await signToken({ ...GOOD, nbf: now, exp: now + 60 })
     expect(await verifyToken(early, SECRET, (now - 5) * 1000)).toMatchObject({ ok: true })
     expect(await verifyToken(early, SECRET, (now - 6) * 1000)).toMatchObject({ fault: { reason: "token_invalid" } })
-    const coming = await sign({ ...GOOD, iat: now, jti: "t 1", exp: now + 60 })
+    const coming = await signToken({ ...GOOD, iat: now, jti: "t 1", exp: now + 60 })
     expect(await verifyToken(coming, SECRET, (now - 5) * 1000)).toMatchObject({ value: { token: "t 1", issued: now } })
     expect(await verifyToken(coming, SECRET, (now - 6) * 1000)).toMatchObject({ fault: { reason: "token_invalid" } })
   })
 
   test.each<[string, () => string | Promise<string>]>([
     ["rubbish", () => "rubbish"],
-    ["no signature", () => unsigned(GOOD)],
-    ["another secret", () => sign(GOOD, "HS256", `${SECRET}x`)],
-    ["HS512 with our secret", () => sign(GOOD, "HS512")],
-    ["HS384 with our secret", () => sign(GOOD, "HS384")],
+    ["no signature", () => createUnsignedToken(GOOD)],
+    ["another secret", () => signToken(GOOD, "HS256", `${SECRET}x`)],
+    ["HS512 with our secret", () => signToken(GOOD, "HS512")],
+    ["HS384 with our secret", () => signToken(GOOD, "HS384")],
     [
       "a changed payload",
-      async () => (await sign(GOOD)).replace(/\.[^.]+\./, `.${unsigned({ ...GOOD, sub: "eve" }).split(".")[1]}.`),
+      async () =>
+        (await signToken(GOOD)).replace(/\.[^.]+\./, `.${createUnsignedToken({ ...GOOD, sub: "eve" }).split(".")[1]}.`),
     ],
-    ["no tenant", () => sign({ sub: "ada" })],
-    ["no user", () => sign({ tenant: "acme" })],
-    ["no expiry", () => sign({ ...GOOD, exp: undefined })],
-    ["an expiry that is not a number", () => sign({ ...GOOD, exp: "never" })],
-    ["a tenant with a colon", () => sign({ tenant: "ac:me", sub: "ada" })],
-    ["an empty user", () => sign({ tenant: "acme", sub: "" })],
-    ["a user of 65 characters", () => sign({ tenant: "acme", sub: "a".repeat(65) })],
-    ["a tenant that is not a string", () => sign({ tenant: ["acme"], sub: "ada" })],
-    ["an id that is not a string", () => sign({ ...GOOD, jti: 7 })],
-    ["an empty id", () => sign({ ...GOOD, jti: "" })],
-    ["an id of 257 characters", () => sign({ ...GOOD, jti: "x".repeat(257) })],
-    ["an id that no header can carry", () => sign({ ...GOOD, jti: "grüße" })],
-    ["a time of issue in milliseconds", () => sign({ ...GOOD, iat: Date.now() })],
-    ["a time of issue that is not a number", () => sign({ ...GOOD, iat: "now" })],
+    ["no tenant", () => signToken({ sub: "ada" })],
+    ["no user", () => signToken({ tenant: "acme" })],
+    ["no expiry", () => signToken({ ...GOOD, exp: undefined })],
+    ["an expiry that is not a number", () => signToken({ ...GOOD, exp: "never" })],
+    ["a tenant with a colon", () => signToken({ tenant: "ac:me", sub: "ada" })],
+    ["an empty user", () => signToken({ tenant: "acme", sub: "" })],
+    ["a user of 65 characters", () => signToken({ tenant: "acme", sub: "a".repeat(65) })],
+    ["a tenant that is not a string", () => signToken({ tenant: ["acme"], sub: "ada" })],
+    ["an id that is not a string", () => signToken({ ...GOOD, jti: 7 })],
+    ["an empty id", () => signToken({ ...GOOD, jti: "" })],
+    ["an id of 257 characters", () => signToken({ ...GOOD, jti: "x".repeat(257) })],
+    ["an id that no header can carry", () => signToken({ ...GOOD, jti: "grüße" })],
+    ["a time of issue in milliseconds", () => signToken({ ...GOOD, iat: Date.now() })],
+    ["a time of issue that is not a number", () => signToken({ ...GOOD, iat: "now" })],
   ])("[AU1] %s is token_invalid, without details", async (_what, make) => {
     const token = await make()
     expect(await call("/v1/sessions", { token })).toEqual(refusal(401, "token_invalid"))
@@ -343,15 +344,15 @@ describe("deployments", () => {
 })
 
 describe("the local page's token", () => {
-  const ask = (body?: string, more: Call = {}) =>
+  const requestDevToken = (body?: string, more: Call = {}) =>
     call("http://localhost/v1/dev/token", { method: "POST", ...(body === undefined ? {} : { body }), ...more })
 
   test("[AU4] with AUTH=dev the page gets a token for the tenant demo, valid for an hour", async () => {
-    const given = await ask('{"user":"me"}')
+    const given = await requestDevToken('{"user":"me"}')
     expect(given).toMatchObject({ status: 200, json: { tenant: "demo", user: "me" } })
     expect(given.json.expires - nowSeconds()).toBeGreaterThan(3_590)
     expect(await call("/v1/sessions", { token: given.json.token })).toMatchObject({ status: 200 })
-    expect((await ask()).json.user).toBe("you")
+    expect((await requestDevToken()).json.user).toBe("you")
     const claims = await verifyToken(given.json.token, SECRET, Date.now())
     expect(claims).toMatchObject({ value: { token: expect.stringMatching(/^[\w-]{21}$/) } })
     expect(claims.ok && Math.abs(claims.value.issued - nowSeconds())).toBeLessThan(10)
@@ -376,22 +377,24 @@ describe("the local page's token", () => {
   })
 
   test("[AU4] without AUTH=dev the route doesn't exist", async () => {
-    expect(await ask("{}", { env: { AUTH: "jwt" } })).toEqual(refusal(404, "route_unknown"))
+    expect(await requestDevToken("{}", { env: { AUTH: "jwt" } })).toEqual(refusal(404, "route_unknown"))
   })
 
   test.each(['{"user":"a:b"}', '{"user":7}', '{"user":""}'])("[AU4] %s names no valid user", async (body) => {
-    expect(await ask(body)).toEqual(refusal(400, "field_invalid", "user"))
+    expect(await requestDevToken(body)).toEqual(refusal(400, "field_invalid", "user"))
   })
 
   test("[AU4] other sites get no token", async () => {
-    expect(await ask("{}", { headers: { origin: "https://evil.example" } })).toEqual(refusal(403, "origin_denied"))
+    expect(await requestDevToken("{}", { headers: { origin: "https://evil.example" } })).toEqual(
+      refusal(403, "origin_denied"),
+    )
   })
 })
 
 describe("origins", () => {
   const LISTED = { ALLOWED_ORIGINS: "https://app.example, https://b.example" }
   const PREFLIGHT = { method: "OPTIONS", env: LISTED }
-  const asks = (origin: string) => ({ origin, "access-control-request-method": "POST" })
+  const createPreflight = (origin: string) => ({ origin, "access-control-request-method": "POST" })
 
   test.each(["https://evil.example", "null", "http://cuecard.test", "https://cuecard.test.evil.example"])(
     "[AU5] the origin %j is refused on routes and sockets",
@@ -433,14 +436,14 @@ describe("origins", () => {
   })
 
   test("[AU5] a preflight of a listed origin succeeds without a token; another origin's is refused", async () => {
-    const preflight = await call("/v1/sessions", { ...PREFLIGHT, headers: asks("https://b.example") })
+    const preflight = await call("/v1/sessions", { ...PREFLIGHT, headers: createPreflight("https://b.example") })
     expect(preflight.status).toBe(204)
     expect(preflight.headers.get("access-control-allow-origin")).toBe("https://b.example")
     expect(preflight.headers.get("access-control-allow-headers")).toContain("authorization")
     expect(preflight.headers.get("access-control-allow-methods")).toContain("POST")
     expect(preflight.headers.get("vary")).toBe("Origin")
     expect(preflight.headers.get("access-control-allow-credentials")).toBeNull()
-    expect(await call("/v1/sessions", { ...PREFLIGHT, headers: asks("https://c.example") })).toEqual(
+    expect(await call("/v1/sessions", { ...PREFLIGHT, headers: createPreflight("https://c.example") })).toEqual(
       refusal(403, "origin_denied"),
     )
   })

@@ -22,9 +22,10 @@ function streamOf(text: string | Uint8Array): ReadableStream<Uint8Array> {
   return body
 }
 
-const take = async (id: string, text: string | Uint8Array) => await sessionOf(id).import(CLAIMS, streamOf(text))
+const importText = async (id: string, text: string | Uint8Array) => await sessionOf(id).import(CLAIMS, streamOf(text))
 
-const lines = (...records: readonly object[]): string => records.map((record) => `${JSON.stringify(record)}\n`).join("")
+const toLines = (...records: readonly object[]): string =>
+  records.map((record) => `${JSON.stringify(record)}\n`).join("")
 const WORDS = { type: "user_message", text: "kept" }
 const T = (second: number): string => `2025-06-01T10:00:0${second}.000Z`
 
@@ -53,7 +54,7 @@ async function nothingIn(id: string): Promise<void> {
   expect((await pageOf(id)).messages).toEqual([])
   expect(await rowsIn(id)).toMatchObject({ staged: 0, staged_part: 0, folding: 0, transcript: 0 })
   // The session is unchanged.
-  expect(await take(id, lines(WORDS))).toMatchObject({ ok: true, value: { records: 1 } })
+  expect(await importText(id, toLines(WORDS))).toMatchObject({ ok: true, value: { records: 1 } })
 }
 
 describe("too large", () => {
@@ -86,25 +87,25 @@ describe("too large", () => {
     const id = await freshSession()
     const bomb = await gzipOf(hugeBody(60).body)
     expect(bomb.byteLength).toBeLessThan(MB / 8)
-    expect(await take(id, bomb)).toEqual({ ok: false, fault: { reason: "import_inflated" } })
+    expect(await importText(id, bomb)).toEqual({ ok: false, fault: { reason: "import_inflated" } })
     await nothingIn(id)
   })
 
   test("[RE39] a small file can unpack to any size up to MIN_UNPACKED_BYTES", async () => {
     const id = await freshSession()
     const padding = " ".repeat(MIN_UNPACKED_BYTES - MB)
-    const packed = await gzipOf(streamOf(`${padding}\n${lines(WORDS)}`))
+    const packed = await gzipOf(streamOf(`${padding}\n${toLines(WORDS)}`))
     expect(packed.byteLength * MAX_UNPACK_RATIO).toBeLessThan(MIN_UNPACKED_BYTES - MB)
-    expect(await take(id, packed)).toMatchObject({ ok: true, value: { records: 1 } })
+    expect(await importText(id, packed)).toMatchObject({ ok: true, value: { records: 1 } })
   })
 
   test("[RE23] an unpacked file over the size limit is refused at the limit", async () => {
     const id = await freshSession()
     const noise = new Uint8Array(48 * 1024)
-    const read = async (): Promise<void> => {
+    const readBody = async (): Promise<void> => {
       const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
       const writer = writable.getWriter()
-      const write = async (): Promise<void> => {
+      const writeBody = async (): Promise<void> => {
         for (let n = 0; n < 1 + (MAX_IMPORT_BYTES / MB) * 20; n += 1) {
           const line = new Uint8Array(52 * 1024).fill(0x20)
           crypto.getRandomValues(noise.subarray(0, 1024))
@@ -114,12 +115,12 @@ describe("too large", () => {
         }
         await writer.close()
       }
-      const written = write().catch(() => {})
+      const written = writeBody().catch(() => {})
       const packed = readable.pipeThrough(new CompressionStream("gzip"))
       for await (const _ of readUploadLines(packed, { idleMs: 60_000, totalMs: 600_000 }));
       await written
     }
-    await expect(read()).rejects.toMatchObject({ fault: { reason: "import_too_large" } })
+    await expect(readBody()).rejects.toMatchObject({ fault: { reason: "import_too_large" } })
     await nothingIn(id)
   })
 
@@ -145,14 +146,16 @@ describe("too large", () => {
 
   test("[RE38] a list with too many messages on one line is refused and changes nothing", async () => {
     const id = await freshSession()
-    expect(await take(id, `[{"role":"user"}${",0".repeat(MAX_IMPORT_RECORDS + 9)}]\n`)).toMatchObject({ ok: false })
+    expect(await importText(id, `[{"role":"user"}${",0".repeat(MAX_IMPORT_RECORDS + 9)}]\n`)).toMatchObject({
+      ok: false,
+    })
     await nothingIn(id)
   })
 
   test("[RE36] a line over its limit affects only itself", async () => {
     const id = await freshSession()
-    const file = `${lines(WORDS)}{"type":"user_message","text":"${"x".repeat(10 * MB)}"}\n${lines({ ...WORDS, text: "too" })}`
-    expect(await take(id, file)).toMatchObject({
+    const file = `${toLines(WORDS)}{"type":"user_message","text":"${"x".repeat(10 * MB)}"}\n${toLines({ ...WORDS, text: "too" })}`
+    expect(await importText(id, file)).toMatchObject({
       value: { records: 2, skipped: 1, bad: [{ line: 2, code: "body_too_large" }] },
     })
     expect((await pageOf(id)).messages.map((one) => one.content)).toEqual(["kept", "too"])
@@ -162,9 +165,11 @@ describe("too large", () => {
 describe("damaged", () => {
   test("[RE34] gzip that ends early, or is invalid after its first bytes, is `import_damaged` and changes nothing", async () => {
     const id = await freshSession()
-    const packed = await gzipOf(streamOf(lines(...Array.from({ length: 500 }, (_, n) => ({ ...WORDS, text: `${n}` })))))
+    const packed = await gzipOf(
+      streamOf(toLines(...Array.from({ length: 500 }, (_, n) => ({ ...WORDS, text: `${n}` })))),
+    )
     for (const file of [packed.slice(0, packed.length / 2), new Uint8Array([0x1f, 0x8b, 1, 2, 3, 4, 5, 6, 7, 8])]) {
-      expect(await take(id, file)).toEqual({ ok: false, fault: { reason: "import_damaged" } })
+      expect(await importText(id, file)).toEqual({ ok: false, fault: { reason: "import_damaged" } })
     }
     await nothingIn(id)
   })
@@ -178,7 +183,7 @@ describe("damaged", () => {
       (result) => (result.ok ? "taken" : result.fault.reason),
       () => "broken",
     )
-    await writer.write(new TextEncoder().encode(lines(WORDS)))
+    await writer.write(new TextEncoder().encode(toLines(WORDS)))
     await writer.abort(new Error("gone"))
     expect(await outcome).not.toBe("taken")
     expect(await sessionOf(id).importProgress(CLAIMS)).toMatchObject({ value: { state: "none" } })
@@ -189,14 +194,14 @@ describe("damaged", () => {
   test("[RE34] an upload that stalls is abandoned, and its body is cancelled", async () => {
     const { readable, writable } = new IdentityTransformStream()
     const writer = writable.getWriter()
-    const writing = writer.write(new TextEncoder().encode(lines(WORDS)))
-    const read = async (): Promise<string[]> => {
+    const writing = writer.write(new TextEncoder().encode(toLines(WORDS)))
+    const readBody = async (): Promise<string[]> => {
       const got: string[] = []
       for await (const some of readUploadLines(readable, { idleMs: 50, totalMs: 60_000 }))
         got.push(...some.map(({ text }) => (text.ok ? text.value : "")))
       return got
     }
-    await expect(read()).rejects.toMatchObject({ fault: { reason: "import_stalled" } })
+    await expect(readBody()).rejects.toMatchObject({ fault: { reason: "import_stalled" } })
     await writing
     await expect(writer.write(new Uint8Array(1))).rejects.toThrow()
   })
@@ -204,31 +209,31 @@ describe("damaged", () => {
   test("[RE40] an upload that arrives slowly is abandoned after its total time, however short its pauses are", async () => {
     const { readable, writable } = new IdentityTransformStream()
     const writer = writable.getWriter()
-    const drip = async (): Promise<void> => {
+    const dripLines = async (): Promise<void> => {
       for (;;) {
         await writer.write(new TextEncoder().encode(" "))
         await new Promise((resolve) => setTimeout(resolve, 5))
       }
     }
-    const dripped = drip().catch(() => "cancelled")
-    const read = async (): Promise<void> => {
+    const dripped = dripLines().catch(() => "cancelled")
+    const readBody = async (): Promise<void> => {
       for await (const _ of readUploadLines(readable, { idleMs: 60_000, totalMs: 100 }));
     }
-    await expect(read()).rejects.toMatchObject({ fault: { reason: "import_slow" } })
+    await expect(readBody()).rejects.toMatchObject({ fault: { reason: "import_slow" } })
     expect(await dripped).toBe("cancelled")
   })
 
   test("[RE10] an incomplete last line and invalid UTF-8 are reported by line, even across chunks", async () => {
     const id = await freshSession()
-    const good = (n: number): Uint8Array =>
-      new TextEncoder().encode(lines({ ...WORDS, text: `${n} ${"é😀".repeat(40)}` }))
+    const createGoodLine = (n: number): Uint8Array =>
+      new TextEncoder().encode(toLines({ ...WORDS, text: `${n} ${"é😀".repeat(40)}` }))
     const broken = new Uint8Array([0x22, 0xf0, 0x9f, 0x98, 0x0a])
     const chunks: Uint8Array[] = []
-    for (let n = 1; n <= 1_500; n++) chunks.push(n % 500 === 0 ? broken : good(n))
+    for (let n = 1; n <= 1_500; n++) chunks.push(n % 500 === 0 ? broken : createGoodLine(n))
     chunks.push(new TextEncoder().encode('{"type":"user_message","text":"ha'))
     const file = new Uint8Array(await new Blob(chunks).arrayBuffer())
     expect(file.byteLength).toBeGreaterThan(3 * 64 * 1024)
-    const taken = await take(id, file)
+    const taken = await importText(id, file)
     expect(taken).toMatchObject({ ok: true, value: { records: 1_497, skipped: 4 } })
     expect(taken.ok && taken.value.bad.map(({ line, code }) => `${line} ${code}`)).toEqual([
       "500 body_malformed",
@@ -241,7 +246,7 @@ describe("damaged", () => {
 
   test("[RE10] of many bad lines, the first ones are listed and all are counted", async () => {
     const id = await freshSession()
-    const taken = await take(id, `${"nonsense\n".repeat(1_000)}${lines(WORDS)}`)
+    const taken = await importText(id, `${"nonsense\n".repeat(1_000)}${toLines(WORDS)}`)
     expect(taken).toMatchObject({ value: { records: 1, skipped: 1_000 } })
     expect(taken.ok && taken.value.bad).toHaveLength(MAX_BAD_LINES)
   })
@@ -250,14 +255,14 @@ describe("damaged", () => {
 describe("contradictory", () => {
   test("[RE35] a result without a call is shown on its own, and the first of two results counts", async () => {
     const id = await freshSession()
-    const file = lines(
+    const file = toLines(
       { type: "user_message", timestamp: T(1), text: "go" },
       { type: "tool_result", timestamp: T(2), callId: "lost", ok: true, result: "from nowhere" },
       { type: "tool_call", timestamp: T(3), callId: "c", toolName: "read", arguments: "{}" },
       { type: "tool_result", timestamp: T(4), callId: "c", ok: true, result: "first" },
       { type: "tool_result", timestamp: T(5), callId: "c", ok: false, result: "second" },
     )
-    expect(await take(id, file)).toMatchObject({ value: { records: 5, skipped: 0 } })
+    expect(await importText(id, file)).toMatchObject({ value: { records: 5, skipped: 0 } })
     expect(toolsIn((await pageOf(id)).messages[1])).toMatchObject([
       { call_id: "lost", status: "ok", result: "from nowhere" },
       { name: "read", status: "ok", result: "first" },
@@ -266,14 +271,14 @@ describe("contradictory", () => {
 
   test("[RE28] events out of order are sorted by their time", async () => {
     const id = await freshSession()
-    const file = lines(
+    const file = toLines(
       { type: "tool_result", timestamp: T(4), responseId: "r", callId: "c", ok: true, result: "there" },
       { type: "text_delta", timestamp: T(5), responseId: "r", delta: "done" },
       { type: "tool_call", timestamp: T(3), responseId: "r", callId: "c", toolName: "read", arguments: "{}" },
       { type: "user_message", timestamp: T(1), text: "go" },
       { type: "text_delta", timestamp: T(2), responseId: "r", delta: "look" },
     )
-    await take(id, file)
+    await importText(id, file)
     expect((await pageOf(id)).messages[1]?.segments).toMatchObject([
       { content: "look" },
       { name: "read", status: "ok", result: "there" },
@@ -283,7 +288,7 @@ describe("contradictory", () => {
 
   test("[RE35] a result that arrives some turns later leaves its call interrupted, and repeated ids lose no message", async () => {
     const id = await freshSession()
-    const file = lines(
+    const file = toLines(
       { type: "user_message", turnId: "t", text: "one" },
       { type: "tool_call", responseId: "r", callId: "c", toolName: "slow", arguments: "{}" },
       { type: "user_message", turnId: "t", text: "two" },
@@ -291,7 +296,7 @@ describe("contradictory", () => {
       { type: "user_message", turnId: "t3", text: "three" },
       { type: "tool_result", responseId: "r", callId: "c", ok: true, result: "late" },
     )
-    await take(id, file)
+    await importText(id, file)
     const { messages } = await pageOf(id)
     expect(messages.map((one) => (one.role === "user" ? one.content : textIn(one)))).toEqual([
       "one",
@@ -305,7 +310,7 @@ describe("contradictory", () => {
 
   test("[ST1] an import for an unknown session stores nothing", async () => {
     const stub = sessionOf("nowhere")
-    expect(await stub.import(CLAIMS, streamOf(lines(WORDS)), { part: 1, of: 2 })).toEqual({
+    expect(await stub.import(CLAIMS, streamOf(toLines(WORDS)), { part: 1, of: 2 })).toEqual({
       ok: false,
       fault: { reason: "session_unknown" },
     })

@@ -7,7 +7,7 @@ import { createMessage } from "../../shared/protocol/message.ts"
 import { createSessionStore } from "../../worker/store/session-store.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { placed, TIME } from "../support/turn.ts"
-import { answerTo, begin, call, freshSession as fresh, say, script, toolsIn } from "./session-helpers.ts"
+import { answerTo, beginTurn, call, freshSession as fresh, say, script, toolsIn } from "./session-helpers.ts"
 
 const freshSession = (): Promise<string> => fresh("bad")
 
@@ -41,7 +41,7 @@ describe("bad input", () => {
   test("[CN2] [AP3] ids of another session are unknown here and have no effect there", async () => {
     const [here, there] = [await freshSession(), await freshSession()]
     const [client, other] = [await connect(here), await connect(there)]
-    await begin(other, "q1", script([call("probe_ask")], [say("ok")]))
+    await beginTurn(other, "q1", script([call("probe_ask")], [say("ok")]))
     await other.untilTrue(() => answerTo(other, "q1")?.status === "waiting")
     const call_id = toolsIn(answerTo(other, "q1"))[0]?.call_id ?? ""
     client.say({ type: "cancel", exchange_id: "q1" })
@@ -66,24 +66,24 @@ describe("ids", () => {
     const client = await connect(id)
     client.say({ type: "send", id: "q1", content: "/say one" })
     const answer = await client.untilEnd("q1")
-    const refused = async (frame: Parameters<typeof client.say>[0] & { id: string }): Promise<void> => {
+    const expectRefused = async (frame: Parameters<typeof client.say>[0] & { id: string }): Promise<void> => {
       const before = client.frames.length
       client.say(frame)
       await client.untilTrue(() =>
         client.frames.slice(before).some((one) => one.type === "error" && one.id === frame.id),
       )
     }
-    await refused({ type: "send", id: answer.id, content: "lost?" })
-    await refused({ type: "regenerate", id: "q1", message: answer.id })
-    await refused({ type: "edit", id: answer.id, message: "q1", content: "x" })
-    await refused({ type: "switch", id: "q1", message: answer.id, version: 1 })
+    await expectRefused({ type: "send", id: answer.id, content: "lost?" })
+    await expectRefused({ type: "regenerate", id: "q1", message: answer.id })
+    await expectRefused({ type: "edit", id: answer.id, message: "q1", content: "x" })
+    await expectRefused({ type: "switch", id: "q1", message: answer.id, version: 1 })
     expect((await pageOf(id)).messages).toHaveLength(2)
   })
 
   test("[QU1] a withdrawn message can't be replied to", async () => {
     const id = await freshSession()
     const client = await connect(id)
-    await begin(client, "q1", "/bench deltas=40 delay_ms=10")
+    await beginTurn(client, "q1", "/bench deltas=40 delay_ms=10")
     client.say({ type: "send", id: "q2", content: "/say two" })
     client.say({ type: "withdraw", id: "w1", message: "q2" })
     client.say({ type: "send", id: "q3", content: "/say three", reply_to: "q2" })

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest"
 import { connect, pageOf, sessionOf } from "../support/socket.ts"
 import {
   answerTo,
-  begin,
+  beginTurn,
   call,
   expectSame,
   freshSession as fresh,
@@ -36,7 +36,7 @@ describe("a write that fails", () => {
   test("[TU8] of a decision, beside a running tool: the turn ends as stored, for every client, and the next one runs", async () => {
     const id = await freshSession()
     const [client, watch] = [await connect(id), await connect(id)]
-    await begin(client, "q1", script([call("probe_ask"), call("probe_slow", { ms: 600 })], [say("ok")]), 2)
+    await beginTurn(client, "q1", script([call("probe_ask"), call("probe_slow", { ms: 600 })], [say("ok")]), 2)
     await client.untilTrue(() => toolsIn(answerTo(client, "q1"))[0]?.approval === "asked")
     await breakWrites(id, "tool_calls", "NEW.approval = 'denied'")
     const call_id = toolsIn(answerTo(client, "q1"))[0]?.call_id ?? ""
@@ -54,7 +54,7 @@ describe("a write that fails", () => {
   test("[TU8] of a decision on a waiting turn: the decision can be repeated", async () => {
     const id = await freshSession()
     const [client, watch] = [await connect(id), await connect(id)]
-    await begin(client, "q1", script([call("probe_ask")], [say("ok")]))
+    await beginTurn(client, "q1", script([call("probe_ask")], [say("ok")]))
     await client.untilTrue(() => answerTo(client, "q1")?.status === "waiting")
     await breakWrites(id, "tool_calls", "NEW.approval = 'allowed'")
     const call_id = toolsIn(answerTo(client, "q1"))[0]?.call_id ?? ""
@@ -71,7 +71,7 @@ describe("a write that fails", () => {
     const id = await freshSession()
     const client = await connect(id)
     const calls = [call("probe_stream", { lines: 9, ms: 60 }), call("probe_slow", { ms: 700 })]
-    await begin(client, "q1", script(calls, [say("ok")]), 2)
+    await beginTurn(client, "q1", script(calls, [say("ok")]), 2)
     client.say({ type: "send", id: "q2", content: "/say next" })
     await breakWrites(id, "leaf", "NEW.kind = 'output'")
     expect(await client.untilEnd("q1")).toMatchObject({ status: "failed", reason: "internal" })
@@ -84,7 +84,7 @@ describe("a write that fails", () => {
   test("[TU8] of a message to a waiting turn: it is refused, and the call is still pending", async () => {
     const id = await freshSession()
     const [client, watch] = [await connect(id), await connect(id)]
-    await begin(client, "q1", script([call("probe_ask")], [say("ok")]))
+    await beginTurn(client, "q1", script([call("probe_ask")], [say("ok")]))
     await client.untilTrue(() => answerTo(client, "q1")?.status === "waiting")
     await breakWrites(id, "queue", "true")
     client.say({ type: "send", id: "q2", content: "/say on" })
@@ -99,7 +99,7 @@ describe("a write that fails", () => {
   test("[TU8] of a cancellation: it isn't acknowledged, the turn continues, and cancelling can be repeated", async () => {
     const id = await freshSession()
     const [client, watch] = [await connect(id), await connect(id)]
-    await begin(client, "q1", script([say("x"), pause(500), say("y"), pause(5_000)]))
+    await beginTurn(client, "q1", script([say("x"), pause(500), say("y"), pause(5_000)]))
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
       storage.sql.exec(
         "CREATE TRIGGER broken BEFORE UPDATE ON transcript WHEN NEW.status = 'cancelled' BEGIN SELECT RAISE(ABORT, 'disk full'); END",

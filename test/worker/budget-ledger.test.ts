@@ -9,7 +9,7 @@ import { Tenant } from "../../worker/tenant/tenant-object.ts"
 import { IS_FULL } from "../support/seeded.ts"
 import { call, makeSession, roleToken } from "./http.ts"
 import { say, script } from "./session-helpers.ts"
-import { ask } from "./tenant-transfer.ts"
+import { askQuestion } from "./tenant-transfer.ts"
 
 const ALL = { from: "1970-01-01", to: "9999-12-31" } as const
 
@@ -17,15 +17,15 @@ const directoryOf = (tenant: string, user: string) => env.DIRECTORY.getByName(`$
 const sessionOf = (tenant: string, id: string) => env.SESSION.getByName(`${tenant}:${id}`)
 
 /** Returns a message whose answer uses the given number of tokens. */
-const using = (tokens: number): string =>
+const scriptUsage = (tokens: number): string =>
   script([say("ok"), { type: "finish", input_tokens: tokens - 1, output_tokens: 1 }])
 
-async function limit(tenant: string, change: object): Promise<void> {
+async function setLimit(tenant: string, change: object): Promise<void> {
   const token = await roleToken(tenant, "boss", "owner")
   expect((await call("/v1/budgets", { method: "PUT", token, body: JSON.stringify(change) })).status).toBe(200)
 }
 
-async function send(session: string, token: string, content: string): Promise<number> {
+async function sendMessage(session: string, token: string, content: string): Promise<number> {
   const body = JSON.stringify({ id: nanoid(), content })
   return (await call(`/v1/sessions/${session}/messages`, { method: "POST", token, body })).status
 }
@@ -44,64 +44,64 @@ async function sumDirectory(tenant: string, user: string): Promise<number> {
 }
 
 /** Kills an object, which loses everything that is only in memory. */
-async function kill(stub: DurableObjectStub): Promise<void> {
+async function killObject(stub: DurableObjectStub): Promise<void> {
   await runInDurableObject(stub, (_object, state) => state.abort("killed")).catch(() => {})
 }
 
 describe("counting", () => {
   test("[BU5] an answer that exceeds the budget is finished, and the next message is refused", async () => {
-    await limit("bl-user", { users: { ada: { tokens_per_day: 100 } } })
+    await setLimit("bl-user", { users: { ada: { tokens_per_day: 100 } } })
     const token = await roleToken("bl-user", "ada", "member")
     const session = await makeSession(token)
-    await ask(session, token, using(60))
+    await askQuestion(session, token, scriptUsage(60))
     await untilUsed(token, 60)
-    await ask(session, token, using(90))
+    await askQuestion(session, token, scriptUsage(90))
     await untilUsed(token, 150)
-    expect(await send(session, token, using(1))).toBe(429)
+    expect(await sendMessage(session, token, scriptUsage(1))).toBe(429)
     expect(await readBudgets(token)).toMatchObject([{ budget: "tokens_per_day", limit: 100, used: 150, left: 0 }])
   })
 
   test("[BU5] [MT13] an answer whose tokens the provider never reported uses up the budget", async () => {
-    await limit("bl-cut", { users: { ada: { tokens_per_day: 500 } } })
+    await setLimit("bl-cut", { users: { ada: { tokens_per_day: 500 } } })
     const token = await roleToken("bl-cut", "ada", "member")
     const session = await makeSession(token)
-    await ask(session, token, script([say("a long answer ".repeat(200))]))
+    await askQuestion(session, token, script([say("a long answer ".repeat(200))]))
     await expect.poll(async () => (await readBudgets(token))[0]?.used).toBeGreaterThan(500)
-    expect(await send(session, token, using(1))).toBe(429)
+    expect(await sendMessage(session, token, scriptUsage(1))).toBe(429)
   })
 
   test("[BU9] eight of twelve turns that are requested at once begin", async () => {
-    await limit("bl-once", { roles: { member: { tokens_per_day: 100 } } })
+    await setLimit("bl-once", { roles: { member: { tokens_per_day: 100 } } })
     const token = await roleToken("bl-once", "ada", "member")
     const sessions: string[] = []
     for (let made = 0; made < 12; made++) sessions.push(await makeSession(token))
     await directoryOf("bl-once", "ada").refreshBudget()
     const content = "/bench deltas=10 ms=3000"
-    const statuses = await Promise.all(sessions.map((session) => send(session, token, content)))
+    const statuses = await Promise.all(sessions.map((session) => sendMessage(session, token, content)))
     expect(statuses.filter((status) => status === 202).length).toBe(8)
   })
 
   test("[BU5] deleting a used session refunds nothing", async () => {
-    await limit("bl-deleted", { users: { ada: { tokens_per_day: 100 } } })
+    await setLimit("bl-deleted", { users: { ada: { tokens_per_day: 100 } } })
     const token = await roleToken("bl-deleted", "ada", "member")
     const session = await makeSession(token)
-    await ask(session, token, using(120))
+    await askQuestion(session, token, scriptUsage(120))
     expect((await call(`/v1/sessions/${session}`, { method: "DELETE", token })).status).toBe(204)
     await untilUsed(token, 120)
-    expect(await send(await makeSession(token), token, using(1))).toBe(429)
+    expect(await sendMessage(await makeSession(token), token, scriptUsage(1))).toBe(429)
   })
 
   test("[BU8] the usage that exhausted a budget is in the tenant's totals as soon as a turn is refused; the tenant is called once", async () => {
-    await limit("bl-report", { users: { ada: { tokens_per_day: 50 } } })
+    await setLimit("bl-report", { users: { ada: { tokens_per_day: 50 } } })
     const token = await roleToken("bl-report", "ada", "member")
     const session = await makeSession(token)
-    await ask(session, token, using(60))
+    await askQuestion(session, token, scriptUsage(60))
     await untilUsed(token, 60)
     const readTotal = async () => (await env.TENANT.getByName("bl-report").readUsage({ ...ALL, by: "day" })).total
     expect((await readTotal()).calls).toBe(0)
     const asked = vi.spyOn(Tenant.prototype, "getBudgetGrant")
     for (let attempt = 0; attempt < 3; attempt++) {
-      expect(await send(session, token, using(1))).toBe(429)
+      expect(await sendMessage(session, token, scriptUsage(1))).toBe(429)
       // A new process does not know when it last asked.
       await evictDurableObject(directoryOf("bl-report", "ada"))
     }
@@ -112,7 +112,7 @@ describe("counting", () => {
   })
 
   test("[BU8] a change takes effect even if the directory asked before it and receives the response after it", async () => {
-    await limit("bl-changed", { users: { ada: { tokens_per_day: 100 } } })
+    await setLimit("bl-changed", { users: { ada: { tokens_per_day: 100 } } })
     const token = await roleToken("bl-changed", "ada", "member")
     await makeSession(token)
     const { getBudgetGrant } = Tenant.prototype
@@ -127,7 +127,7 @@ describe("counting", () => {
     } as never)
     const refreshed = directoryOf("bl-changed", "ada").refreshBudget()
     await expect.poll(() => asked.mock.calls.length).toBe(1)
-    const changed = limit("bl-changed", { users: { ada: { tokens_per_day: 200 } } })
+    const changed = setLimit("bl-changed", { users: { ada: { tokens_per_day: 200 } } })
     const readStored = async () => (await env.TENANT.getByName("bl-changed").listBudgets()).users["ada"]
     await expect.poll(readStored).toEqual({ tokens_per_day: 200 })
     isHanging = false
@@ -139,9 +139,9 @@ describe("counting", () => {
   test("[BU8] spending from before the budget was set counts", async () => {
     const token = await roleToken("bl-before", "ada", "member")
     const session = await makeSession(token)
-    await ask(session, token, using(80))
+    await askQuestion(session, token, scriptUsage(80))
     await expect.poll(() => sumDirectory("bl-before", "ada")).toBe(80)
-    await limit("bl-before", { tenant: { tokens_per_month: 50 }, users: { ada: { tokens_per_day: 200 } } })
+    await setLimit("bl-before", { tenant: { tokens_per_month: 50 }, users: { ada: { tokens_per_day: 200 } } })
     await evictDurableObject(directoryOf("bl-before", "ada"))
     expect(await readBudgets(token)).toMatchObject([
       { budget: "tokens_per_day", used: 80 },
@@ -150,7 +150,7 @@ describe("counting", () => {
   })
 
   test("[BU8] users of a tenant share its budget; its object is called at most once per eight turns", async () => {
-    await limit("bl-shared", { tenant: { tokens_per_day: 300 } })
+    await setLimit("bl-shared", { tenant: { tokens_per_day: 300 } })
     const users = await Promise.all(
       ["ada", "bob"].map(async (user) => ({ user, token: await roleToken("bl-shared", user, "member") })),
     )
@@ -159,7 +159,7 @@ describe("counting", () => {
     for (const { user, token } of users) {
       const session = await makeSession(token)
       for (let turn = 0; turn < 16; turn++) {
-        if ((await send(session, token, using(10))) !== 202) break
+        if ((await sendMessage(session, token, scriptUsage(10))) !== 202) break
         turns += 1
         await expect.poll(() => sumDirectory("bl-shared", user)).toBe((turn + 1) * 10)
       }
@@ -174,23 +174,24 @@ describe("counting", () => {
 })
 
 test("[BU18] when a tenant's budget is used up, its object is called once for all users of an isolate", async () => {
-  await limit("bl-all", { tenant: { tokens_per_day: 50 } })
+  await setLimit("bl-all", { tenant: { tokens_per_day: 50 } })
   const users = ["ada", "bob", "cem", "dee", "eve", "fay"]
   const tokens = await Promise.all(users.map((user) => roleToken("bl-all", user, "member")))
   const sessions: string[] = []
   for (const token of tokens) sessions.push(await makeSession(token))
-  await ask(sessions[0] ?? "", tokens[0] ?? "", using(60))
+  await askQuestion(sessions[0] ?? "", tokens[0] ?? "", scriptUsage(60))
   await directoryOf("bl-all", "ada").flushUsage()
   // The others have earlier leases. Here they learn of it as they would after eight turns.
   for (const user of users) await directoryOf("bl-all", user).refreshBudget()
   const asked = vi.spyOn(Tenant.prototype, "getBudgetGrant")
   vi.useFakeTimers({ now: Date.now() + 3 * 60_000, toFake: ["Date"] })
-  for (const [at, token] of tokens.entries()) expect(await send(sessions[at] ?? "", token, using(1))).toBe(429)
+  for (const [at, token] of tokens.entries())
+    expect(await sendMessage(sessions[at] ?? "", token, scriptUsage(1))).toBe(429)
   vi.useRealTimers()
   expect(asked).toHaveBeenCalledTimes(1)
   // A raised budget counts at once for the users who are notified.
-  await limit("bl-all", { tenant: { tokens_per_day: 500 } })
-  expect(await send(sessions[1] ?? "", tokens[1] ?? "", using(1))).toBe(202)
+  await setLimit("bl-all", { tenant: { tokens_per_day: 500 } })
+  expect(await sendMessage(sessions[1] ?? "", tokens[1] ?? "", scriptUsage(1))).toBe(202)
   asked.mockRestore()
 })
 
@@ -198,20 +199,20 @@ describe("kills", () => {
   test("[BU8] [BU9] despite kills, at most the budget and the leases are spent, and the ledgers equal the sum of all turns", async () => {
     const [sessions, turns] = IS_FULL ? [12, 20] : [4, 8]
     const budget = sessions * turns * 6
-    await limit("bl-kills", { users: { ada: { tokens_per_day: budget } } })
+    await setLimit("bl-kills", { users: { ada: { tokens_per_day: budget } } })
     const token = await roleToken("bl-kills", "ada", "member")
     const ids = await Promise.all(Array.from({ length: sessions }, () => makeSession(token)))
     let [admitted, refused] = [0, 0]
-    const play = async (id: string, seed: number): Promise<void> => {
+    const playTurns = async (id: string, seed: number): Promise<void> => {
       for (let turn = 0; turn < turns; turn++) {
-        const status = await send(id, token, using(10))
+        const status = await sendMessage(id, token, scriptUsage(10))
         if (status === 202) admitted += 1
         else refused += 1
         const stub = [directoryOf("bl-kills", "ada"), sessionOf("bl-kills", id)][(seed + turn) % 2]
-        if ((seed * 7 + turn) % 3 === 0 && stub !== undefined) await kill(stub)
+        if ((seed * 7 + turn) % 3 === 0 && stub !== undefined) await killObject(stub)
       }
     }
-    await Promise.all(ids.map((id, seed) => play(id, seed)))
+    await Promise.all(ids.map((id, seed) => playTurns(id, seed)))
     const readAnswers = async () => {
       const pages = await Promise.all(
         ids.map(

@@ -7,19 +7,19 @@ import type { BudgetChange } from "../../shared/usage/budget-change.ts"
 import type { Claims } from "../../worker/platform/rpc/claims.ts"
 import { connect } from "../support/socket.ts"
 import { call, makeSession, roleToken, tablesOf } from "./http.ts"
-import { ask } from "./tenant-transfer.ts"
+import { askQuestion } from "./tenant-transfer.ts"
 
 const TOMORROW = (Math.floor(Date.now() / 86_400_000) + 1) * 86_400_000
 
 const claimsOf = (tenant: string): Claims => ({ tenant, user: "ada", expires: 4_000_000_000, token: null, issued: 0 })
-const directory = (tenant: string) => env.DIRECTORY.getByName(`${tenant}:ada`)
+const directoryStubOf = (tenant: string) => env.DIRECTORY.getByName(`${tenant}:ada`)
 
-async function limit(tenant: string, change: BudgetChange): Promise<void> {
+async function setLimit(tenant: string, change: BudgetChange): Promise<void> {
   const token = await roleToken(tenant, "boss", "owner")
   expect((await call("/v1/budgets", { method: "PUT", token, body: JSON.stringify(change) })).status).toBe(200)
 }
 
-async function send(session: string, token: string, content = "hello") {
+async function sendMessage(session: string, token: string, content = "hello") {
   const body = JSON.stringify({ id: nanoid(), content })
   return await call(`/v1/sessions/${session}/messages`, { method: "POST", token, body })
 }
@@ -30,10 +30,10 @@ async function messagesOf(session: string, token: string) {
 
 describe("a budget that is used up", () => {
   test("[BU5] refuses a message over HTTP: nothing is stored, and the refusal says which budget and when it resets", async () => {
-    await limit("bt-http", { roles: { member: { tokens_per_day: 0 } } })
+    await setLimit("bt-http", { roles: { member: { tokens_per_day: 0 } } })
     const token = await roleToken("bt-http", "ada", "member")
     const session = await makeSession(token)
-    const refused = await send(session, token)
+    const refused = await sendMessage(session, token)
     expect(refused.json.text).toBe("Your token budget for today is used up. It resets at 00:00 UTC.")
     expect(refused).toMatchObject({
       status: 429,
@@ -43,7 +43,7 @@ describe("a budget that is used up", () => {
   })
 
   test("[BU5] refuses a frame: the socket stays open, and the page keeps the message", async () => {
-    await limit("bt-frame", { tenant: { cost_per_month: 0 } })
+    await setLimit("bt-frame", { tenant: { cost_per_month: 0 } })
     const token = await roleToken("bt-frame", "ada", "member")
     const session = await makeSession(token)
     const client = await connect(session, claimsOf("bt-frame"))
@@ -58,7 +58,7 @@ describe("a budget that is used up", () => {
   })
 
   test("[CN2] a cancel frame that arrives while the directory is being asked about the message stops its answer", async () => {
-    await limit("bt-stop", { roles: { member: { tokens_per_day: 1_000_000 } } })
+    await setLimit("bt-stop", { roles: { member: { tokens_per_day: 1_000_000 } } })
     const token = await roleToken("bt-stop", "ada", "member")
     const session = await makeSession(token)
     const client = await connect(session, claimsOf("bt-stop"))
@@ -71,10 +71,10 @@ describe("a budget that is used up", () => {
   test("[BU5] refuses new versions", async () => {
     const token = await roleToken("bt-again", "ada", "member")
     const session = await makeSession(token)
-    await ask(session, token, "/say hello")
+    await askQuestion(session, token, "/say hello")
     const [question, answer] = await messagesOf(session, token)
-    await limit("bt-again", { users: { ada: { tokens_per_day: 0 } } })
-    await directory("bt-again").leaseTurn(session, false)
+    await setLimit("bt-again", { users: { ada: { tokens_per_day: 0 } } })
+    await directoryStubOf("bt-again").leaseTurn(session, false)
     const client = await connect(session, claimsOf("bt-again"))
     client.say({ type: "regenerate", id: "r1", message: answer.id })
     client.say({ type: "edit", id: "r2", message: question.id, content: "again" })
@@ -93,20 +93,20 @@ describe("a budget that is used up", () => {
     await client.untilTrue((frame) => frame.type === "ack" && frame.id === "m1")
     client.say({ type: "send", id: "m2", content: "/say two" })
     await client.untilTrue((frame) => frame.type === "ack" && frame.id === "m2")
-    await limit("bt-queue", { users: { ada: { tokens_per_day: 0 } } })
-    await directory("bt-queue").refreshBudget()
+    await setLimit("bt-queue", { users: { ada: { tokens_per_day: 0 } } })
+    await directoryStubOf("bt-queue").refreshBudget()
     await runInDurableObject(env.SESSION.getByName(`bt-queue:${session}`), async (object) => {
       await Reflect.get(object, "getLifecycle").call(object).current().refreshAgent()
     })
     expect(await client.untilEnd("m1")).toMatchObject({ status: "completed" })
     expect(await client.untilEnd("m2")).toMatchObject({ status: "failed", reason: "budget_exhausted" })
-    await limit("bt-queue", { users: { ada: null } })
+    await setLimit("bt-queue", { users: { ada: null } })
   })
 })
 
 test("[BU6] a waiting message fails with a reason of its own if its budget could not be checked", async () => {
   // With a budget, the session calls the directory for each turn.
-  await limit("bt-away", { tenant: { concurrent_turns: 5 } })
+  await setLimit("bt-away", { tenant: { concurrent_turns: 5 } })
   const token = await roleToken("bt-away", "ada", "member")
   const session = await makeSession(token)
   const client = await connect(session, claimsOf("bt-away"))
@@ -114,7 +114,7 @@ test("[BU6] a waiting message fails with a reason of its own if its budget could
   await client.untilTrue((frame) => frame.type === "ack" && frame.id === "m1")
   client.say({ type: "send", id: "m2", content: "/say two" })
   await client.untilTrue((frame) => frame.type === "ack" && frame.id === "m2")
-  await runInDurableObject(directory("bt-away"), (object) => {
+  await runInDurableObject(directoryStubOf("bt-away"), (object) => {
     Reflect.set(object, "leaseTurn", () => {
       throw new Error("away")
     })
@@ -126,11 +126,11 @@ describe("sessions that are older than the first budget", () => {
   test("[BU7] each message over HTTP is refused, because it reads the configuration again", async () => {
     const token = await roleToken("bt-old", "ada", "member")
     const session = await makeSession(token)
-    await ask(session, token, "/say hello")
-    await limit("bt-old", { users: { ada: { tokens_per_day: 0 } } })
+    await askQuestion(session, token, "/say hello")
+    await setLimit("bt-old", { users: { ada: { tokens_per_day: 0 } } })
     for (let attempt = 0; attempt < 2; attempt++) {
       await evictDurableObject(env.SESSION.getByName(`bt-old:${session}`))
-      expect(await send(session, token)).toMatchObject({ status: 429, json: { budget: "tokens_per_day" } })
+      expect(await sendMessage(session, token)).toMatchObject({ status: 429, json: { budget: "tokens_per_day" } })
     }
   })
 
@@ -140,7 +140,7 @@ describe("sessions that are older than the first budget", () => {
     const client = await connect(session, claimsOf("bt-open"))
     client.say({ type: "send", id: "m1", content: "/say one" })
     await client.untilEnd("m1")
-    await limit("bt-open", { users: { ada: { tokens_per_day: 0 } } })
+    await setLimit("bt-open", { users: { ada: { tokens_per_day: 0 } } })
     await evictDurableObject(env.SESSION.getByName(`bt-open:${session}`))
     client.say({ type: "send", id: "m2", content: "/say two" })
     await client.untilEnd("m2")
@@ -155,8 +155,8 @@ describe("what budgets cost", () => {
   test("[BU7] [BU10] without budgets a turn requests no lease from the directory, and stores nothing for budgets", async () => {
     const token = await roleToken("bt-none", "ada", "member")
     const session = await makeSession(token)
-    await ask(session, token, "/say hello")
-    const count = await runInDurableObject(directory("bt-none"), (_object, { storage }) =>
+    await askQuestion(session, token, "/say hello")
+    const count = await runInDurableObject(directoryStubOf("bt-none"), (_object, { storage }) =>
       storage.sql.exec("SELECT count(*) AS n FROM budget_account").one(),
     )
     expect(count).toEqual({ n: 0 })
@@ -167,38 +167,38 @@ describe("what budgets cost", () => {
     await makeSession(await roleToken("bt-unknown", "ada", "member"))
     const tenant = env.TENANT.getByName("bt-unknown")
     const setFailing = async (isFailing: boolean): Promise<void> => {
-      const fails = (): never => {
+      const failCall = (): never => {
         throw new Error("away")
       }
       await runInDurableObject(tenant, (object) => {
-        if (isFailing) Reflect.set(object, "getBudgetGrant", fails)
+        if (isFailing) Reflect.set(object, "getBudgetGrant", failCall)
         else Reflect.deleteProperty(object, "getBudgetGrant")
       })
     }
     await setFailing(true)
     for (const session of ["one", "other", "third"]) {
-      expect(await directory("bt-unknown").leaseTurn(session, false)).toMatchObject({ value: { turns: 1 } })
+      expect(await directoryStubOf("bt-unknown").leaseTurn(session, false)).toMatchObject({ value: { turns: 1 } })
     }
     await setFailing(false)
-    await directory("bt-unknown").refreshBudget()
-    expect(await directory("bt-unknown").leaseTurn("one", false)).toMatchObject({ value: null })
+    await directoryStubOf("bt-unknown").refreshBudget()
+    expect(await directoryStubOf("bt-unknown").leaseTurn("one", false)).toMatchObject({ value: null })
   })
 
   test("[BU10] after the tenant has removed its budgets, a session requests one more lease and then none", async () => {
-    await limit("bt-gone", { tenant: { tokens_per_day: 1_000_000 } })
+    await setLimit("bt-gone", { tenant: { tokens_per_day: 1_000_000 } })
     const token = await roleToken("bt-gone", "ada", "member")
     const session = await makeSession(token)
-    await ask(session, token, "/say one")
-    await limit("bt-gone", { tenant: null })
-    await evictDurableObject(directory("bt-gone"))
-    await ask(session, token, "/say two")
+    await askQuestion(session, token, "/say one")
+    await setLimit("bt-gone", { tenant: null })
+    await evictDurableObject(directoryStubOf("bt-gone"))
+    await askQuestion(session, token, "/say two")
     expect((await messagesOf(session, token)).length).toBe(4)
   })
 })
 
 describe("limits on what a user has", () => {
   test("[BU11] a conversation beyond the budget is not created", async () => {
-    await limit("bt-sessions", { roles: { member: { sessions: 2 } } })
+    await setLimit("bt-sessions", { roles: { member: { sessions: 2 } } })
     const token = await roleToken("bt-sessions", "ada", "member")
     const first = await makeSession(token)
     await makeSession(token)
@@ -210,63 +210,63 @@ describe("limits on what a user has", () => {
 
   test("[BU11] the limits also apply to a user who sends no messages and was known before they were set", async () => {
     const token = await roleToken("bt-silent", "ada", "member")
-    expect((await directory("bt-silent").authorizeSocket(claimsOf("bt-silent"), "any")).ok).toBe(true)
+    expect((await directoryStubOf("bt-silent").authorizeSocket(claimsOf("bt-silent"), "any")).ok).toBe(true)
     // As in a tenant with so many users that this one is not notified of a change.
     const by = { role: "owner", actor: { type: "user", id: "boss" } } as const
     const changed = await env.TENANT.getByName("bt-silent").changeBudgets(by as never, { tenant: { sessions: 2 } })
     expect(changed.ok).toBe(true)
-    const create = async () => (await call("/v1/sessions", { method: "POST", token, body: "{}" })).status
-    await expect.poll(create).toBe(429)
-    const kept = await runInDurableObject(directory("bt-silent"), (_object, { storage }) =>
+    const createSession = async () => (await call("/v1/sessions", { method: "POST", token, body: "{}" })).status
+    await expect.poll(createSession).toBe(429)
+    const kept = await runInDurableObject(directoryStubOf("bt-silent"), (_object, { storage }) =>
       storage.sql.exec("SELECT count(*) AS n FROM sessions").one(),
     )
     expect(Number(kept["n"])).toBeLessThanOrEqual(4)
   })
 
   test("[BU11] a turn beyond the limit of concurrent turns is refused until one has ended", async () => {
-    await limit("bt-turns", { tenant: { concurrent_turns: 1 } })
+    await setLimit("bt-turns", { tenant: { concurrent_turns: 1 } })
     const token = await roleToken("bt-turns", "ada", "member")
     const [one, other] = [await makeSession(token), await makeSession(token)]
     const client = await connect(one, claimsOf("bt-turns"))
     client.say({ type: "send", id: "m1", content: "/bench deltas=20 ms=1500" })
     await client.untilTrue((frame) => frame.type === "ack" && frame.id === "m1")
-    const refused = await send(other, token)
+    const refused = await sendMessage(other, token)
     expect(refused).toMatchObject({ status: 429, json: { code: "budget_exhausted", budget: "concurrent_turns" } })
     // A restart of the directory does not forget running turns.
-    await evictDurableObject(directory("bt-turns"))
-    expect(await send(other, token)).toMatchObject({ status: 429, json: { budget: "concurrent_turns" } })
+    await evictDurableObject(directoryStubOf("bt-turns"))
+    expect(await sendMessage(other, token)).toMatchObject({ status: 429, json: { budget: "concurrent_turns" } })
     await client.untilEnd("m1")
-    await expect.poll(async () => (await send(other, token, "/say two")).status).toBe(202)
+    await expect.poll(async () => (await sendMessage(other, token, "/say two")).status).toBe(202)
   })
 
   test("[BU11] a message or a frame that is refused blocks no other conversation", async () => {
-    await limit("bt-refused", { tenant: { concurrent_turns: 1 } })
+    await setLimit("bt-refused", { tenant: { concurrent_turns: 1 } })
     const token = await roleToken("bt-refused", "ada", "member")
     const [one, other] = [await makeSession(token), await makeSession(token)]
     // The directory learns of the budgets.
-    await directory("bt-refused").refreshBudget()
-    expect((await send(one, token, "  ")).status).toBe(400)
-    expect((await send(other, token, "/bench deltas=5 ms=300")).status).toBe(202)
+    await directoryStubOf("bt-refused").refreshBudget()
+    expect((await sendMessage(one, token, "  ")).status).toBe(400)
+    expect((await sendMessage(other, token, "/bench deltas=5 ms=300")).status).toBe(202)
     await expect.poll(async () => (await messagesOf(other, token)).at(-1)?.status).toBe("completed")
     const client = await connect(one, claimsOf("bt-refused"))
     client.say({ type: "regenerate", id: "r1", message: "unknown" })
     await client.untilTrue((frame) => frame.type === "error" && frame.id === "r1")
-    await expect.poll(async () => (await send(other, token, "/say two")).status).toBe(202)
+    await expect.poll(async () => (await sendMessage(other, token, "/say two")).status).toBe(202)
   })
 
   test("[BU11] a file beyond the budget is not stored", async () => {
-    await limit("bt-bytes", { roles: { member: { stored_bytes: 2_000_000 } } })
+    await setLimit("bt-bytes", { roles: { member: { stored_bytes: 2_000_000 } } })
     const token = await roleToken("bt-bytes", "ada", "member")
     const session = await makeSession(token)
-    const put = async (bytes: number) =>
+    const putAsset = async (bytes: number) =>
       await call(`/v1/sessions/${session}/assets`, {
         method: "POST",
         token,
         body: "a,b\n".repeat(bytes / 4),
         headers: { "content-type": "text/csv", "content-length": String(bytes), "x-file-name": "table.csv" },
       })
-    expect((await put(400)).status).toBe(201)
-    expect(await put(2_400_000)).toMatchObject({
+    expect((await putAsset(400)).status).toBe(201)
+    expect(await putAsset(2_400_000)).toMatchObject({
       status: 429,
       json: { code: "budget_exhausted", budget: "stored_bytes" },
     })
@@ -276,8 +276,8 @@ describe("limits on what a user has", () => {
     const token = await roleToken("bt-me", "ada", "member")
     await makeSession(token)
     expect((await call("/v1/usage/me", { token })).json).toEqual({ budgets: [] })
-    await limit("bt-me", { tenant: { cost_per_day: 5_000 }, users: { ada: { sessions: 3, tokens_per_day: 100 } } })
-    await evictDurableObject(directory("bt-me"))
+    await setLimit("bt-me", { tenant: { cost_per_day: 5_000 }, users: { ada: { sessions: 3, tokens_per_day: 100 } } })
+    await evictDurableObject(directoryStubOf("bt-me"))
     expect((await call("/v1/usage/me", { token })).json).toEqual({
       budgets: [
         { budget: "tokens_per_day", scope: "user", limit: 100, used: 0, left: 100, resets: TOMORROW },

@@ -8,22 +8,22 @@ import { issueToken } from "../../worker/auth/verify-token.ts"
 import { type LinkAudience, signLink } from "../../worker/auth/link-signing.ts"
 import { call, HOST, nowSeconds, refusal, SECRET } from "./http.ts"
 
-async function stored(html = "<h1>Plan</h1>", kind = "canvas", tenant = "cv") {
+async function storeCanvas(html = "<h1>Plan</h1>", kind = "canvas", tenant = "cv") {
   const id = nanoid()
   await env.MEDIA.put(`${tenant}/s1/${id}`, html, { customMetadata: { kind } })
   return id
 }
 
-function sign(what: string, { tenant = "cv", audience = "canvas" as LinkAudience, seconds = 600 } = {}) {
+function signCanvas(what: string, { tenant = "cv", audience = "canvas" as LinkAudience, seconds = 600 } = {}) {
   return signLink(SECRET, audience, { tenant, session: "s1", what, expires: nowSeconds() + seconds })
 }
 
-const at = (id: string, token: string): string => `/canvas/documents/${id}/index.html?token=${token}`
+const canvasPath = (id: string, token: string): string => `/canvas/documents/${id}/index.html?token=${token}`
 
 describe("a document", () => {
   test("[CD1] is served to a frame, under a policy that blocks all requests, uncached", async () => {
-    const id = await stored()
-    const answer = await call(at(id, await sign(id)), { headers: { "sec-fetch-dest": "iframe" } })
+    const id = await storeCanvas()
+    const answer = await call(canvasPath(id, await signCanvas(id)), { headers: { "sec-fetch-dest": "iframe" } })
     expect(answer.status).toBe(200)
     expect(answer.text).toMatch(/^<!doctype html><script>[\s\S]*<\/script><h1>Plan<\/h1>$/)
     const headers = Object.fromEntries(answer.headers)
@@ -55,28 +55,36 @@ describe("a document", () => {
   })
 
   test("[CD1] no other URL opens it: another document's, tenant's or audience's, one with a bearer token, or an expired one", async () => {
-    const id = await stored()
+    const id = await storeCanvas()
     const bearer = await issueToken(
       { tenant: "cv", user: "ada", expires: nowSeconds() + 60, token: nanoid(), issued: nowSeconds() },
       SECRET,
     )
-    for (const token of ["", "x", bearer, await sign(await stored()), await sign(id, { audience: "media" })]) {
-      expect(await call(at(id, token))).toEqual(refusal(403, "link_invalid"))
+    for (const token of [
+      "",
+      "x",
+      bearer,
+      await signCanvas(await storeCanvas()),
+      await signCanvas(id, { audience: "media" }),
+    ]) {
+      expect(await call(canvasPath(id, token))).toEqual(refusal(403, "link_invalid"))
     }
-    expect(await call(at(id, await sign(id, { seconds: -60 })))).toEqual(refusal(403, "link_expired"))
-    expect(await call(at(id, await sign(id, { tenant: "other" })))).toEqual(refusal(404, "asset_unknown"))
+    expect(await call(canvasPath(id, await signCanvas(id, { seconds: -60 })))).toEqual(refusal(403, "link_expired"))
+    expect(await call(canvasPath(id, await signCanvas(id, { tenant: "other" })))).toEqual(refusal(404, "asset_unknown"))
     // An uploaded file is never served as a document, whatever its content.
-    const uploaded = await stored("<h1>Plan</h1>", "file")
-    expect(await call(at(uploaded, await sign(uploaded)))).toEqual(refusal(404, "asset_unknown"))
+    const uploaded = await storeCanvas("<h1>Plan</h1>", "file")
+    expect(await call(canvasPath(uploaded, await signCanvas(uploaded)))).toEqual(refusal(404, "asset_unknown"))
     // The token isn't valid as a user's token.
-    expect((await call("/v1/sessions", { token: await sign(id) })).status).toBe(401)
+    expect((await call("/v1/sessions", { token: await signCanvas(id) })).status).toBe(401)
   })
 
   test("[CD1] is an error that names a failing bucket; in a frame, errors are readable text", async () => {
-    const id = await stored()
+    const id = await storeCanvas()
     const MEDIA = { get: () => Promise.reject(new Error("away")) }
-    expect(await call(at(id, await sign(id)), { env: { MEDIA } })).toEqual(refusal(503, "asset_store_failed"))
-    const framed = await call(at(id, "x"), { headers: { "sec-fetch-dest": "iframe" } })
+    expect(await call(canvasPath(id, await signCanvas(id)), { env: { MEDIA } })).toEqual(
+      refusal(503, "asset_store_failed"),
+    )
+    const framed = await call(canvasPath(id, "x"), { headers: { "sec-fetch-dest": "iframe" } })
     expect(framed).toMatchObject({ status: 403, text: expect.stringContaining("not available") })
     expect(framed.headers.get("content-security-policy")).toContain("sandbox")
   })
@@ -84,8 +92,8 @@ describe("a document", () => {
   test.each(["document", "object", "embed", "empty", "script"])(
     "[CD1] is served only to frames, not to %s",
     async (dest) => {
-      const id = await stored()
-      expect(await call(at(id, await sign(id)), { headers: { "sec-fetch-dest": dest } })).toEqual(
+      const id = await storeCanvas()
+      expect(await call(canvasPath(id, await signCanvas(id)), { headers: { "sec-fetch-dest": dest } })).toEqual(
         refusal(403, "link_invalid"),
       )
     },
@@ -94,19 +102,19 @@ describe("a document", () => {
 
 describe("a canvas origin", () => {
   const vars = { CANVAS_ORIGIN: "https://canvas.test", PAGE_ORIGIN: HOST, ALLOWED_ORIGINS: "https://shop.example" }
-  const ask = async (url: string) => {
+  const fetchFromWorker = async (url: string) => {
     const { default: worker } = await import("../../worker/index.ts")
     const own = { ...env, PROBE_TOOLS: undefined, PROBE_URL: undefined, ...vars }
     return await worker.fetch(new Request(url, { headers: { "sec-fetch-dest": "iframe" } }), own)
   }
 
   test("[CD2] serves documents to frames of our pages; the page's origin serves none", async () => {
-    const id = await stored()
-    const path = at(id, await sign(id))
-    const answer = await ask(`https://canvas.test${path}`)
+    const id = await storeCanvas()
+    const path = canvasPath(id, await signCanvas(id))
+    const answer = await fetchFromWorker(`https://canvas.test${path}`)
     expect(answer.status).toBe(200)
     expect(answer.headers.get("content-security-policy")).toContain(`frame-ancestors ${HOST} https://shop.example`)
-    expect((await ask(HOST + path)).status).toBe(404)
+    expect((await fetchFromWorker(HOST + path)).status).toBe(404)
   })
 
   test.each([
@@ -119,7 +127,7 @@ describe("a canvas origin", () => {
     "/external/sessions",
     "/canvas/",
   ])("[CD2] serves nothing else: %s", async (path) => {
-    expect((await ask(`https://canvas.test${path}`)).status).toBe(404)
+    expect((await fetchFromWorker(`https://canvas.test${path}`)).status).toBe(404)
     expect(await (await SELF.fetch(`${HOST}/canvas/nothing`)).json()).toMatchObject({ code: "route_unknown" })
   })
 })

@@ -22,10 +22,10 @@ function contextFor(current: Message, parent: number | null, at: MessageLookup) 
   return context.messages
 }
 
-const question = (id: string): Message => createUserMessage(id, "hi", Date.now())
+const createQuestion = (id: string): Message => createUserMessage(id, "hi", Date.now())
 
 describe("the model's context", () => {
-  function chain(messages: readonly Message[]): (pos: number) => StoredMessage | null {
+  function chainMessages(messages: readonly Message[]): (pos: number) => StoredMessage | null {
     return (pos) => {
       const message = messages[pos - 1]
       return message === undefined
@@ -48,7 +48,7 @@ describe("the model's context", () => {
       { type: "text_delta", delta: "So <span id='t_1'>cool</span>, Array&lt;T>" },
     )
     const now = answerOf({ type: "step_start" }, callOf("t"), startOf(), resultOf(trailed, "t_1"))
-    const context = contextFor(now, 3, chain([userMessage("one"), earlier, userMessage("two")]))
+    const context = contextFor(now, 3, chainMessages([userMessage("one"), earlier, userMessage("two")]))
     expect(context).toEqual([
       { role: "user", content: "one" },
       {
@@ -82,7 +82,11 @@ describe("the model's context", () => {
     const parts = earlier.parts.map((part) =>
       part.type === "text" ? { ...part, grants: { origins: [], replies: [], assets: [chart] } } : part,
     )
-    const context = contextFor(answerOf(), 3, chain([userMessage("one"), { ...earlier, parts }, userMessage("two")]))
+    const context = contextFor(
+      answerOf(),
+      3,
+      chainMessages([userMessage("one"), { ...earlier, parts }, userMessage("two")]),
+    )
     expect(context.slice(1, 3)).toEqual([
       {
         role: "assistant",
@@ -101,7 +105,7 @@ describe("the model's context", () => {
     const messages = Array.from({ length: 40 }, (_, i) =>
       i % 2 === 0 ? userMessage(`${i} ${words}`) : answerOf({ type: "text_delta", delta: `answer ${i}` }),
     )
-    const at = chain([...messages, userMessage("now")])
+    const at = chainMessages([...messages, userMessage("now")])
     let reads = 0
     const context = contextFor(answerOf(), 41, (pos) => {
       reads += 1
@@ -126,7 +130,7 @@ describe("the model's context", () => {
 
 ${createCardTrailer("t_1")}`
     const now = answerOf({ type: "step_start" }, callOf("t"), startOf(), resultOf(long, "t_1"))
-    const context = contextFor(now, 1, chain([question]))
+    const context = contextFor(now, 1, chainMessages([question]))
     expect(context.map((one) => one.role)).toEqual(["user", "assistant", "tool"])
     const [, , result] = context
     expect(result?.role === "tool" && result.result.endsWith(createCardTrailer("t_1"))).toBe(true)
@@ -139,14 +143,14 @@ ${createCardTrailer("t_1")}`
       startOf(`c${i}`, i),
       resultOf("{}", null, `c${i}`),
     ])
-    const context = contextFor(answerOf(...steps), 1, chain([userMessage("now")]))
+    const context = contextFor(answerOf(...steps), 1, chainMessages([userMessage("now")]))
     expect(JSON.stringify(context)).toContain("left_out")
     expect(context.filter((one) => one.role === "tool")).toHaveLength(4)
   })
 
   test("[TU6] a turn that can't fit is reported", () => {
     const words = answerOf({ type: "step_start" }, { type: "text_delta", delta: "z".repeat(MODEL_CONTEXT_TOKENS * 5) })
-    const past = createPastTurns(chain([userMessage("now")]), 1)
+    const past = createPastTurns(chainMessages([userMessage("now")]), 1)
     const request = { current: words, parent: 1, past, system: "", tools: [], tokens: MODEL_CONTEXT_TOKENS }
     expect(buildContext(request)).toBeNull()
   })
@@ -154,7 +158,7 @@ ${createCardTrailer("t_1")}`
   test("[TU6] results of this turn that are too long for the model lose their tail, but never their trailer", () => {
     const long = `${JSON.stringify("x".repeat(1_000_000))}\n\n${createCardTrailer("t_1")}`
     const now = answerOf({ type: "step_start" }, callOf("t"), startOf(), resultOf(long, "t_1"))
-    const [, , result] = contextFor(now, 1, (pos) => placed(question("q1"), { pos }))
+    const [, , result] = contextFor(now, 1, (pos) => placed(createQuestion("q1"), { pos }))
     if (result?.role !== "tool") throw new Error("no result")
     expect(result.result.length).toBeLessThan(MODEL_CONTEXT_TOKENS * 4)
     expect(result.result.endsWith(createCardTrailer("t_1"))).toBe(true)

@@ -97,7 +97,7 @@ const recordsIn = (text: string) =>
     .split("\n")
     .map((line) => JSON.parse(line))
 
-const shown = (messages: readonly WireMessage[]): string => toCanonicalJson(messages)
+const toComparable = (messages: readonly WireMessage[]): string => toCanonicalJson(messages)
 
 async function bytesIn(session: string, id: string): Promise<number | null> {
   return (await env.MEDIA.get(keyOf(session, id)))?.size ?? null
@@ -155,7 +155,7 @@ describe("a sealed import", () => {
     const before = await fillSession(from)
     const text = await exportOf(from)
     expect(await importInto(to, text)).toMatchObject({ state: "done", isSealed: true, skipped: 0 })
-    expect(shown((await pageOf(to)).messages)).toBe(shown(before))
+    expect(toComparable((await pageOf(to)).messages)).toBe(toComparable(before))
     for (const [id, size] of [
       ["sent", PNG.byteLength],
       ["named", PNG.byteLength],
@@ -199,7 +199,7 @@ describe("a sealed import", () => {
     expect(progress).toMatchObject({ state: "done", isSealed: true, skipped: 1, bad: [{ line: 3, code: "file_gone" }] })
     expect(await findAsset(to, "named")).toBeNull()
     expect(await bytesIn(to, "sent")).toBe(PNG.byteLength)
-    expect(shown((await pageOf(to)).messages)).toBe(shown(before))
+    expect(toComparable((await pageOf(to)).messages)).toBe(toComparable(before))
   })
 
   test.each([
@@ -233,7 +233,7 @@ describe("a sealed import", () => {
       return progress.ok ? progress.value.state : null
     }
     await expect.poll(progressOf, { timeout: 5_000, interval: 300 }).toBe("done")
-    expect(shown((await pageOf(to)).messages)).toBe(shown(before))
+    expect(toComparable((await pageOf(to)).messages)).toBe(toComparable(before))
     expect(await bytesIn(to, "named")).toBe(PNG.byteLength)
     // This asset already existed, so it was not copied again.
     expect(await bytesIn(to, "sent")).toBeNull()
@@ -251,14 +251,14 @@ describe("a sealed import", () => {
         ])
       }
       let isUnavailable = true
-      const copy = (_from: string, { id: one }: { readonly id: string }): Promise<string> => {
+      const copyAsset = (_from: string, { id: one }: { readonly id: string }): Promise<string> => {
         if (one === "b" && isUnavailable) return Promise.reject(new Error("unavailable"))
         copied.push(one)
         return Promise.resolve(one)
       }
       const summary = { records: 3, skipped: 0, bad: [], isPlaced: true, sources: ["x"], tip: null, title: "" }
       const staged = { ...summary, step: "folding", isSealed: true } as const
-      const host = { staging, assetCopier: { assets, copy }, now: Date.now }
+      const host = { staging, assetCopier: { assets, copy: copyAsset }, now: Date.now }
       await expect(copyStagedAssets(host, staged)).rejects.toThrow("unavailable")
       expect([assets.find("a")?.id, assets.find("b")]).toEqual(["a", null])
       isUnavailable = false
@@ -271,10 +271,10 @@ describe("a sealed import", () => {
     const [from, to] = [await freshSession(), await freshSession()]
     await fillSession(from)
     const text = await exportOf(from)
-    const sealed = (home: string): string => text.replaceAll(`"sessionId":"${from}"`, `"sessionId":"${home}"`)
+    const sealFor = (home: string): string => text.replaceAll(`"sessionId":"${from}"`, `"sessionId":"${home}"`)
     await env.MEDIA.put(`globex/${from}/sent`, "theirs")
     await env.MEDIA.put(`acme/../globex/${from}/sent`, "theirs")
-    expect(await importInto(to, sealed(`../globex/${from}`))).toMatchObject({ isSealed: true, skipped: 4 })
+    expect(await importInto(to, sealFor(`../globex/${from}`))).toMatchObject({ isSealed: true, skipped: 4 })
     expect(await bytesIn(to, "sent")).toBeNull()
   })
 })
@@ -302,7 +302,7 @@ describe("a sealed import by another user of the tenant", () => {
       expect(await findAsset(id, asset)).toBeNull()
     }
     const page = await sessionOf(id).readHistoryPage(EVE, { limit: 12 })
-    expect(shown(page.ok ? JSON.parse(page.value.json).messages : [])).toBe(shown(before))
+    expect(toComparable(page.ok ? JSON.parse(page.value.json).messages : [])).toBe(toComparable(before))
     const found = await sessionOf(id).findAssets(EVE, ["sent", "named", "made", "doc"])
     expect(found).toEqual({ ok: true, value: [null, null, null, null] })
   })
@@ -334,12 +334,12 @@ describe("a sealed import by another user of the tenant", () => {
 })
 
 describe("an unverified import", () => {
-  const forge = (text: string): string => text.replace("Spoken.", "Spokes.")
+  const forgeText = (text: string): string => text.replace("Spoken.", "Spokes.")
 
   test("[RE26] copies no files; grants are decided again, and only the names of attachments remain", async () => {
     const [from, to] = [await freshSession(), await freshSession()]
     await fillSession(from)
-    expect(await importInto(to, forge(await exportOf(from)))).toMatchObject({ state: "done", isSealed: false })
+    expect(await importInto(to, forgeText(await exportOf(from)))).toMatchObject({ state: "done", isSealed: false })
     const [question, reply, spoken] = (await pageOf(to)).messages
     expect(question).toMatchObject({ segments: [{ type: "text", content: "[A [plan].png]" }] })
     // The file contains the replied-to message. The file's assets, document and framed origin do not exist here.

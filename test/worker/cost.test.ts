@@ -109,7 +109,7 @@ test("[CM4] sockets of one tenant request the agent once; a change takes effect 
   await withCountedObjects(async ({ fetch, takeCost }) => {
     const token = await roleToken("cost2", "ada", "admin")
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
-    const open = async (): Promise<number> => {
+    const openSocketOf = async (): Promise<number> => {
       const created = await fetch("/v1/sessions", { method: "POST", headers, body: "{}" })
       const { id } = await created.json<{ id: string }>()
       const { webSocket } = await fetch(`/v1/sessions/${id}/socket`, { headers: socketHeaders(token) })
@@ -117,14 +117,14 @@ test("[CM4] sockets of one tenant request the agent once; a change takes effect 
       webSocket?.close()
       return (await takeCost()).TENANT?.requests ?? 0
     }
-    expect(await open()).toBeGreaterThan(0)
-    expect(await open()).toBe(0)
+    expect(await openSocketOf()).toBeGreaterThan(0)
+    expect(await openSocketOf()).toBe(0)
     await fetch("/v1/agents/general", {
       method: "PUT",
       headers,
       body: JSON.stringify({ description: "d", prompt: "New." }),
     })
     await takeCost()
-    expect(await open()).toBe(1)
+    expect(await openSocketOf()).toBe(1)
   })
 })

@@ -7,9 +7,9 @@ import { MAX_PRINTED_JSON_CHARS } from "../../shared/json-depth.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { call, HOST, makeSession, refusal, tokenOf } from "./http.ts"
 import { importFile, toJsonl } from "./import-file.ts"
-import { answerTo, begin, freshSession, script, toolsIn } from "./session-helpers.ts"
+import { answerTo, beginTurn, freshSession, script, toolsIn } from "./session-helpers.ts"
 
-const nested = (levels: number, inner = "1"): string => '{"a":'.repeat(levels) + inner + "}".repeat(levels)
+const nestObjects = (levels: number, inner = "1"): string => '{"a":'.repeat(levels) + inner + "}".repeat(levels)
 
 function measureJsonDepth(text: string): number {
   let [depth, deepest] = [0, 0]
@@ -46,8 +46,8 @@ describe("deep JSON is stored to a bounded depth", () => {
   test("[BD2] a call whose arguments are 5,000 levels deep fails, and what is stored can be rendered", async () => {
     const id = await freshSession("deep")
     const client = await connect(id)
-    const deep = { type: "tool_call", name: "weather", args: nested(5_000) }
-    await begin(client, "q", script([deep, { type: "finish" }], [{ type: "text_delta", delta: "Done." }]), 2)
+    const deep = { type: "tool_call", name: "weather", args: nestObjects(5_000) }
+    await beginTurn(client, "q", script([deep, { type: "finish" }], [{ type: "text_delta", delta: "Done." }]), 2)
     await client.untilTrue(() => answerTo(client, "q")?.status === "completed")
     const [tool] = toolsIn(answerTo(client, "q"))
     expect(tool).toMatchObject({ status: "failed", error: { code: "tool_arguments" } })
@@ -59,11 +59,11 @@ describe("deep JSON is stored to a bounded depth", () => {
     const token = await tokenOf(CLAIMS.tenant, CLAIMS.user)
     const id = await makeSession(token)
     const issued = await call(`/v1/sessions/${id}/external-token`, { method: "POST", token, body: "{}" })
-    const record = (fields: object): string => JSON.stringify(fields)
+    const toRecord = (fields: object): string => JSON.stringify(fields)
     const lines = [
-      record({ type: "tool_call", callId: "c1", toolName: "run", arguments: nested(5_000) }),
-      `{"type":"tool_result","callId":"c1","toolName":"run","ok":true,"result":${nested(5_000)}}`,
-      record({ type: "assistant_message", text: "", status: "completed" }),
+      toRecord({ type: "tool_call", callId: "c1", toolName: "run", arguments: nestObjects(5_000) }),
+      `{"type":"tool_result","callId":"c1","toolName":"run","ok":true,"result":${nestObjects(5_000)}}`,
+      toRecord({ type: "assistant_message", text: "", status: "completed" }),
     ]
     const sent = await call(`/external/sessions/${id}/events?responseId=r1`, {
       method: "POST",
@@ -82,7 +82,7 @@ describe("deep JSON is stored to a bounded depth", () => {
 
   test("[BD2] an imported card 30,000 levels deep can be shown, exported in both formats, and imported again", async () => {
     const id = await freshSession("deep")
-    const file = recordsWith(nested(30_000), nested(30_000), "weather_1")
+    const file = recordsWith(nestObjects(30_000), nestObjects(30_000), "weather_1")
     expect(await importFile(id, file)).toMatchObject({ ok: true, value: { state: "done", skipped: 0 } })
     const { messages } = await pageOf(id)
     const segments = messages[1]?.segments ?? []
@@ -100,7 +100,7 @@ describe("deep JSON is stored to a bounded depth", () => {
     const id = await freshSession("deep")
     await importFile(id, recordsWith("{}", { a: 1 }, "weather_1"))
     await runInDurableObject(sessionOf(id), (_object, state) => {
-      state.storage.sql.exec("UPDATE tool_calls SET args = ?, result = ?", nested(5_000), nested(30_000))
+      state.storage.sql.exec("UPDATE tool_calls SET args = ?, result = ?", nestObjects(5_000), nestObjects(30_000))
       // An import uses no seq, so a resume from 0 would send nothing.
       state.storage.sql.exec("UPDATE transcript SET seq = pos")
     })
@@ -115,7 +115,7 @@ describe("deep JSON is stored to a bounded depth", () => {
 
   test("[BD5] a wide and deep payload stays small in a Markdown export", async () => {
     const id = await freshSession("deep")
-    const payload = nested(60, `[${"0,".repeat(22_000)}0]`)
+    const payload = nestObjects(60, `[${"0,".repeat(22_000)}0]`)
     await importFile(id, recordsWith("{}", payload, "weather_1"))
     expect((await readExport(id, "markdown")).length).toBeLessThan(MAX_PRINTED_JSON_CHARS + 2 * payload.length)
   })
@@ -135,13 +135,13 @@ describe("a fault in an export", () => {
 describe("deep JSON from clients", () => {
   test("[BD1] a deep frame is refused", async () => {
     const client = await connect(await freshSession("deep"))
-    client.socket.send(`{"type":"send","id":"q","content":"x","extra":${nested(MAX_JSON_DEPTH)}}`)
+    client.socket.send(`{"type":"send","id":"q","content":"x","extra":${nestObjects(MAX_JSON_DEPTH)}}`)
     await client.untilTrue((frame) => frame.type === "error" && frame.code === "frame_malformed")
   })
 
   test("[BD1] a deep body is refused", async () => {
     const token = await tokenOf(CLAIMS.tenant, CLAIMS.user)
-    const body = `{"title":"x","extra":${nested(MAX_JSON_DEPTH)}}`
+    const body = `{"title":"x","extra":${nestObjects(MAX_JSON_DEPTH)}}`
     expect(await call("/v1/sessions", { method: "POST", token, body })).toEqual(refusal(400, "body_malformed"))
   })
 

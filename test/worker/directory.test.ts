@@ -18,11 +18,11 @@ test("[DI1] lists a user's own sessions, last used first, titled by their first 
   const created = Date.now()
   await expect.poll(() => Date.now()).toBeGreaterThan(created)
   await call(`/v1/sessions/${one}/messages`, { method: "POST", token, body: '{"content":"/say  first\\nwords"}' })
-  const list = async () => (await call("/v1/sessions", { token })).json.sessions
+  const listSessions = async () => (await call("/v1/sessions", { token })).json.sessions
   await expect
-    .poll(async () => (await list()).map((session: { title: string }) => session.title))
+    .poll(async () => (await listSessions()).map((session: { title: string }) => session.title))
     .toEqual(["/say first words", "Named"])
-  const sessions = await list()
+  const sessions = await listSessions()
   expect(sessions.map((session: { id: string }) => session.id)).toEqual([one, two])
   expect(Object.keys(sessions[0]).sort()).toEqual(["active", "created", "id", "running", "title"])
   expect(sessions[0].active).toBeGreaterThanOrEqual(sessions[0].created)
@@ -206,32 +206,32 @@ test("[DI6] a later page costs only the rows that it returns, however many sessi
 test("[AU8] a session is notified of revocations until its longest token expires; once all are delivered, it sleeps", async () => {
   const stub = env.DIRECTORY.getByName("acme:held")
   const now = Date.now() / 1000
-  const claims = (token: string, seconds: number) => ({
+  const createClaims = (token: string, seconds: number) => ({
     tenant: "acme",
     user: "held",
     expires: now + seconds,
     token,
     issued: now,
   })
-  const held = () =>
+  const readHeld = () =>
     runInDurableObject(stub, async (_object, { storage }) => ({
       holders: storage.sql.exec("SELECT session, until - ? AS seconds, told FROM holder", now).toArray(),
       alarm: ((await storage.getAlarm()) ?? 0) / 1000 - now,
     }))
-  for (const seconds of [60, 6000, 600]) await stub.authorizeSocket(claims("one", seconds), "s1")
-  expect(await held()).toMatchObject({ holders: [{ session: "s1", told: 0 }], alarm: -now })
-  expect((await held()).holders[0]?.["seconds"]).toBeCloseTo(6000)
+  for (const seconds of [60, 6000, 600]) await stub.authorizeSocket(createClaims("one", seconds), "s1")
+  expect(await readHeld()).toMatchObject({ holders: [{ session: "s1", told: 0 }], alarm: -now })
+  expect((await readHeld()).holders[0]?.["seconds"]).toBeCloseTo(6000)
 
-  await stub.revokeTokens(claims("gone", 900), false)
-  await expect.poll(async () => (await held()).holders).toMatchObject([{ told: 1 }])
-  expect((await held()).alarm).toBeCloseTo(905, 0)
-  await stub.authorizeSocket(claims("two", 60), "s2")
-  expect((await held()).holders).toMatchObject([{ told: 1 }, { session: "s2", told: 1 }])
+  await stub.revokeTokens(createClaims("gone", 900), false)
+  await expect.poll(async () => (await readHeld()).holders).toMatchObject([{ told: 1 }])
+  expect((await readHeld()).alarm).toBeCloseTo(905, 0)
+  await stub.authorizeSocket(createClaims("two", 60), "s2")
+  expect((await readHeld()).holders).toMatchObject([{ told: 1 }, { session: "s2", told: 1 }])
 
   vi.useFakeTimers({ toFake: ["Date"], now: (now + 1000) * 1000 })
-  await stub.authorizeSocket(claims("three", 6000), "s3")
-  expect((await held()).holders).toMatchObject([{ session: "s1" }, { session: "s3" }])
-  await stub.revokeTokens(claims("four", 6000), false)
+  await stub.authorizeSocket(createClaims("three", 6000), "s3")
+  expect((await readHeld()).holders).toMatchObject([{ session: "s1" }, { session: "s3" }])
+  await stub.revokeTokens(createClaims("four", 6000), false)
   // Numbers are never reused, so a deleted revocation can't hide a later one.
-  await expect.poll(async () => (await held()).holders).toMatchObject([{ told: 2 }, { told: 2 }])
+  await expect.poll(async () => (await readHeld()).holders).toMatchObject([{ told: 2 }, { told: 2 }])
 })

@@ -29,7 +29,7 @@ describe("tools", () => {
     ephemeral: false,
     media: [],
   }
-  function run(execute: Tool["execute"], call: Partial<ToolCall> = {}, signal = new AbortController().signal) {
+  function runTool(execute: Tool["execute"], call: Partial<ToolCall> = {}, signal = new AbortController().signal) {
     const tool: Tool = { name: "probe", description: "", parameters: {}, repeatable: true, ephemeral: false, execute }
     const progress: string[] = []
     const result = dispatchCall({
@@ -50,7 +50,7 @@ describe("tools", () => {
   }
 
   test("[TU7] if a tool throws, its call fails, and the failure is reported to the model", async () => {
-    const result = await run(() => {
+    const result = await runTool(() => {
       throw new Error("no luck")
     })
     expect(result).toMatchObject({ status: "failed", card: null, error: { code: "tool_failed" } })
@@ -62,7 +62,7 @@ describe("tools", () => {
     "[TU7] arguments %s are refused before the tool receives them",
     async (args) => {
       let ran = false
-      const result = await run(
+      const result = await runTool(
         () => {
           ran = true
           return {}
@@ -92,17 +92,17 @@ describe("tools", () => {
   })
 
   test("[TU7] a call whose result is over the limit fails with the reason; a result at the limit is stored whole", async () => {
-    expect(await run(() => asToolResult("é".repeat(MAX_RESULT_BYTES / 2 + 1)))).toMatchObject({
+    expect(await runTool(() => asToolResult("é".repeat(MAX_RESULT_BYTES / 2 + 1)))).toMatchObject({
       status: "failed",
       error: { code: "tool_result_too_large" },
     })
     const whole = "x".repeat(MAX_RESULT_BYTES)
-    expect((await run(() => asToolResult(whole))).result).toBe(whole)
+    expect((await runTool(() => asToolResult(whole))).result).toBe(whole)
   })
 
   test("[TU7] a tool that never returns is interrupted with the turn", async () => {
     const abort = new AbortController()
-    const result = run(() => new Promise(() => {}), {}, abort.signal)
+    const result = runTool(() => new Promise(() => {}), {}, abort.signal)
     abort.abort()
     expect(await result).toMatchObject({ status: "interrupted", error: { code: "tool_interrupted" } })
   })
@@ -111,7 +111,7 @@ describe("tools", () => {
     const abort = new AbortController()
     const { promise: stopped, resolve } = Promise.withResolvers<void>()
     const { promise: over, resolve: end } = Promise.withResolvers<unknown>()
-    const result = run(
+    const result = runTool(
       async (_args, { saveAsset: save }) => {
         await stopped
         await save(new Uint8Array(1), { label: "late", mime_type: "text/plain" }).then(end, end)
@@ -128,7 +128,7 @@ describe("tools", () => {
   })
 
   test("[TU7] output streams, and the iterable's return value is the result", async () => {
-    const result = await run(async function* () {
+    const result = await runTool(async function* () {
       yield "one "
       yield "two \ud83d"
       yield "\ude00 \ud800"
@@ -138,11 +138,11 @@ describe("tools", () => {
   })
 
   test("[TU7] `{error}` is a failed call; a card's payload with an error field is a card", async () => {
-    expect(await run(() => ({ error: "City not found" }))).toMatchObject({
+    expect(await runTool(() => ({ error: "City not found" }))).toMatchObject({
       status: "failed",
       error: { code: "tool_failed", message: "City not found" },
     })
-    const carded = await run((_args, ctx) => toolResult(ctx, { error: "x" }, createCardTrailer))
+    const carded = await runTool((_args, ctx) => toolResult(ctx, { error: "x" }, createCardTrailer))
     expect(carded).toMatchObject({ status: "ok", card: "probe_1" })
   })
 
@@ -187,7 +187,9 @@ describe("tools", () => {
       callOf("b", "c3"),
       startOf("c3", 1),
     )
-    const next = (name: string): ToolCall => ({ ...queued, name })
-    expect(assignOrdinals(message, [next("a"), next("b"), next("a"), next("c")])).toEqual([2, 2, 3, 1])
+    const createNext = (name: string): ToolCall => ({ ...queued, name })
+    expect(assignOrdinals(message, [createNext("a"), createNext("b"), createNext("a"), createNext("c")])).toEqual([
+      2, 2, 3, 1,
+    ])
   })
 })

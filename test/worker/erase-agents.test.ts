@@ -4,7 +4,7 @@ import { runInDurableObject } from "cloudflare:test"
 import { expect, test } from "vitest"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { tablesOf } from "./http.ts"
-import { ask } from "./agents.ts"
+import { askAgent } from "./agents.ts"
 import { freshSession, pause, say, script, toolsIn } from "./session-helpers.ts"
 
 /** Waits until this session has asked another one, and returns that session. */
@@ -25,8 +25,8 @@ test("[RT10] the sessions of asked agents are erased, too, at any depth, and not
   const id = await freshSession("gone")
   const client = await connect(id)
   const weatherScript = script([say("w "), pause(900), say("late")])
-  const agentScript = script([ask("weather", weatherScript, "async")], [say("r "), pause(900), say("late")])
-  client.say({ type: "send", id: "q1", content: script([ask("researcher", agentScript, "sync")], [say("ok")]) })
+  const agentScript = script([askAgent("weather", weatherScript, "async")], [say("r "), pause(900), say("late")])
+  client.say({ type: "send", id: "q1", content: script([askAgent("researcher", agentScript, "sync")], [say("ok")]) })
   const middle = await findAskedSession(id)
   const last = await findAskedSession(middle)
   await waitForAnswer(last)
@@ -39,7 +39,7 @@ test("[RT10] erasing an agent's session alone keeps the others, and notifies the
   const id = await freshSession("alone")
   const client = await connect(id)
   const agentScript = script([say("r "), pause(4_000), say("late")])
-  client.say({ type: "send", id: "q1", content: script([ask("researcher", agentScript, "sync")], [say("ok")]) })
+  client.say({ type: "send", id: "q1", content: script([askAgent("researcher", agentScript, "sync")], [say("ok")]) })
   const agent = await findAskedSession(id)
   await waitForAnswer(agent)
   expect(await sessionOf(agent).erase(CLAIMS)).toMatchObject({ ok: true })
@@ -54,7 +54,7 @@ test("[RT10] an asynchronous call is notified that there will be no answer", asy
   const id = await freshSession("async")
   const client = await connect(id)
   const agentScript = script([say("r "), pause(4_000), say("late")])
-  client.say({ type: "send", id: "q1", content: script([ask("researcher", agentScript, "async")], [say("ok")]) })
+  client.say({ type: "send", id: "q1", content: script([askAgent("researcher", agentScript, "async")], [say("ok")]) })
   expect(toolsIn(await client.untilEnd("q1"))).toMatchObject([{ status: "waiting" }])
   const agent = await findAskedSession(id)
   await waitForAnswer(agent)

@@ -11,8 +11,8 @@ import { call as asks, pause, say, script } from "./session-helpers.ts"
 
 const objectOf = (id: string, tenant = "era") => env.SESSION.getByName(`${tenant}:${id}`)
 const listOf = async (token: string): Promise<SessionSummary[]> => (await call("/v1/sessions", { token })).json.sessions
-const remove = (id: string, token: string) => call(`/v1/sessions/${id}`, { method: "DELETE", token })
-const send = (id: string, token: string, content: string, message = "m1") =>
+const deleteSession = (id: string, token: string) => call(`/v1/sessions/${id}`, { method: "DELETE", token })
+const sendMessage = (id: string, token: string, content: string, message = "m1") =>
   call(`/v1/sessions/${id}/messages`, { method: "POST", token, body: JSON.stringify({ id: message, content }) })
 const pageOf = async (id: string, token: string) =>
   (await call(`/v1/sessions/${id}/conversation/recent?limit=50`, { token })).json
@@ -29,18 +29,18 @@ async function untilShown(id: string, token: string): Promise<void> {
 
 /** Longer than any delay below, in milliseconds. */
 const LATE_MS = 900
-const later = (ms: number) => new Promise((done) => setTimeout(done, ms))
+const sleep = (ms: number) => new Promise((done) => setTimeout(done, ms))
 
 describe("a title", () => {
-  const patch = (id: string, token: string, body: object) =>
+  const patchSession = (id: string, token: string, body: object) =>
     call(`/v1/sessions/${id}`, { method: "PATCH", token, body: JSON.stringify(body) })
 
   test("[RT9] is changed in the session and in the directory, and the session keeps its place in the list", async () => {
     const token = await tokenOf("era", "title")
     const [one, two] = [await makeSession(token, "One"), await makeSession(token, "Two")]
-    await send(two, token, "/say hi")
+    await sendMessage(two, token, "/say hi")
     const before = await listOf(token)
-    expect(await patch(one, token, { title: "  Rain or shine " })).toMatchObject({
+    expect(await patchSession(one, token, { title: "  Rain or shine " })).toMatchObject({
       status: 200,
       json: { id: one, title: "Rain or shine" },
     })
@@ -48,7 +48,7 @@ describe("a title", () => {
     expect(after.map(({ title }) => title)).toEqual(["Two", "Rain or shine"])
     expect(after.map(({ active }) => active)).toEqual(before.map(({ active }) => active))
     // The first message does not replace the title.
-    await send(one, token, "/say other words")
+    await sendMessage(one, token, "/say other words")
     await expect.poll(async () => (await listOf(token))[0]?.title).toBe("Rain or shine")
   })
 
@@ -56,12 +56,12 @@ describe("a title", () => {
     const token = await tokenOf("era", "titles")
     const id = await makeSession(token, "Mine")
     for (const title of ["", "  \n ", "x".repeat(MAX_TITLE_CHARS + 1), 7, undefined]) {
-      expect(await patch(id, token, { title })).toEqual(refusal(400, "field_invalid"))
+      expect(await patchSession(id, token, { title })).toEqual(refusal(400, "field_invalid"))
     }
     for (const other of [await tokenOf("era", "eve"), await tokenOf("else", "titles")]) {
-      expect(await patch(id, other, { title: "Theirs" })).toEqual(refusal(404, "session_unknown"))
+      expect(await patchSession(id, other, { title: "Theirs" })).toEqual(refusal(404, "session_unknown"))
     }
-    expect(await patch("no.such", token, { title: "x" })).toEqual(refusal(404, "session_unknown"))
+    expect(await patchSession("no.such", token, { title: "x" })).toEqual(refusal(404, "session_unknown"))
     expect((await listOf(token)).map(({ title }) => title)).toEqual(["Mine"])
   })
 })
@@ -71,9 +71,9 @@ describe("an erased session", () => {
     const token = await tokenOf("era", "ada")
     const id = await makeSession(token)
     const connection = await openSocket(id, token)
-    await send(id, token, "/say hello")
+    await sendMessage(id, token, "/say hello")
     await untilShown(id, token)
-    const erased = await remove(id, token)
+    const erased = await deleteSession(id, token)
     expect({ status: erased.status, text: erased.text }).toEqual({ status: 204, text: "" })
     expect(await readStoredState(id)).toEqual({ tables: [], alarm: null })
     expect(await listOf(token)).toEqual([])
@@ -86,18 +86,18 @@ describe("an erased session", () => {
     for (const path of ["conversation/recent", "events"]) {
       expect(await call(`/v1/sessions/${id}/${path}`, { token })).toEqual(refusal(404, "session_unknown"))
     }
-    expect(await remove(id, token)).toEqual(refusal(404, "session_unknown"))
+    expect(await deleteSession(id, token)).toEqual(refusal(404, "session_unknown"))
   })
 
   test("[RT9] ends an export in progress with an error, so that its client does not wait forever", async () => {
     const token = await tokenOf("era", "exporter")
     const id = await makeSession(token)
-    for (const message of ["m1", "m2", "m3"]) await send(id, token, "/bench deltas=200 chars=300", message)
+    for (const message of ["m1", "m2", "m3"]) await sendMessage(id, token, "/bench deltas=200 chars=300", message)
     await expect.poll(async () => (await pageOf(id, token)).messages.at(-1)?.status).toBe("completed")
     const init = { headers: { authorization: `Bearer ${token}` } }
     const exported = (await SELF.fetch(`${HOST}/v1/sessions/${id}/events`, init)).body?.getReader()
     expect((await exported?.read())?.done).toBe(false)
-    expect((await remove(id, token)).status).toBe(204)
+    expect((await deleteSession(id, token)).status).toBe(204)
     const readOn = async (): Promise<void> => {
       while ((await exported?.read())?.done === false);
     }
@@ -112,21 +112,21 @@ describe("an erased session", () => {
     const token = await tokenOf("era", what.replaceAll(" ", "_"))
     const id = await makeSession(token)
     const connection = await openSocket(id, token)
-    await send(id, token, messageText)
-    await send(id, token, "/say queued", "m2")
+    await sendMessage(id, token, messageText)
+    await sendMessage(id, token, "/say queued", "m2")
     await untilShown(id, token)
-    expect((await remove(id, token)).status).toBe(204)
-    await later(LATE_MS)
+    expect((await deleteSession(id, token)).status).toBe(204)
+    await sleep(LATE_MS)
     expect(await readStoredState(id)).toEqual({ tables: [], alarm: null })
 
     // The same again, but a new session with the same id is created at once.
     const again = await call("/v1/sessions", { method: "POST", token, body: JSON.stringify({ id, title: "New" }) })
     expect(again.status).toBe(201)
-    await send(id, token, messageText)
+    await sendMessage(id, token, messageText)
     await untilShown(id, token)
-    expect((await remove(id, token)).status).toBe(204)
+    expect((await deleteSession(id, token)).status).toBe(204)
     await call("/v1/sessions", { method: "POST", token, body: JSON.stringify({ id, title: "Newer" }) })
-    await later(LATE_MS)
+    await sleep(LATE_MS)
     expect(await pageOf(id, token)).toMatchObject({ messages: [], has_more: false, seq: 0 })
     await expect.poll(async () => await listOf(token)).toMatchObject([{ id, title: "Newer", running: false }])
     connection.socket.close()
@@ -135,9 +135,9 @@ describe("an erased session", () => {
   test("[RT10] does nothing when a late alarm runs, even after the object was evicted", async () => {
     const token = await tokenOf("era", "alarm")
     const id = await makeSession(token)
-    await send(id, token, script([say("one"), pause(300), say("two")]))
+    await sendMessage(id, token, script([say("one"), pause(300), say("two")]))
     await untilShown(id, token)
-    await remove(id, token)
+    await deleteSession(id, token)
     await runInDurableObject(objectOf(id), (object) => (object as Session).alarm())
     expect(await runDurableObjectAlarm(objectOf(id))).toBe(false)
     await evictDurableObject(objectOf(id))
@@ -149,14 +149,14 @@ describe("an erased session", () => {
     const token = await tokenOf("era", "ghost")
     const id = await makeSession(token)
     const connection = await openSocket(id, token)
-    await remove(id, token)
+    await deleteSession(id, token)
     await call("/v1/sessions", { method: "POST", token, body: JSON.stringify({ id }) })
     try {
       connection.socket.send(JSON.stringify({ type: "send", id: "ghost", content: "boo" }))
     } catch {
       // The socket is already closed.
     }
-    await later(100)
+    await sleep(100)
     expect((await pageOf(id, token)).messages).toEqual([])
   })
 
@@ -164,9 +164,9 @@ describe("an erased session", () => {
     const token = await tokenOf("era", "own")
     const id = await makeSession(token, "Kept")
     for (const other of [await tokenOf("era", "eve"), await tokenOf("else", "own")]) {
-      expect(await remove(id, other)).toEqual(refusal(404, "session_unknown"))
+      expect(await deleteSession(id, other)).toEqual(refusal(404, "session_unknown"))
     }
-    expect(await remove("no.such", token)).toEqual(refusal(404, "session_unknown"))
+    expect(await deleteSession("no.such", token)).toEqual(refusal(404, "session_unknown"))
     expect(await listOf(token)).toMatchObject([{ id, title: "Kept" }])
     expect((await pageOf(id, token)).messages).toEqual([])
   })
@@ -178,51 +178,55 @@ describe("an erased session", () => {
     await runInDurableObject(objectOf(id), (_object, { storage }) => storage.deleteAll())
     await evictDurableObject(objectOf(id))
     expect((await listOf(token)).map((one) => one.id)).toEqual([id])
-    expect((await remove(id, token)).status).toBe(204)
+    expect((await deleteSession(id, token)).status).toBe(204)
     expect(await listOf(token)).toEqual([])
     expect(await tablesOf(objectOf(id))).toEqual([])
   })
 })
 
 describe("running turns", () => {
-  const running = async (token: string) => (await listOf(token)).map((one) => one.running)
+  const listRunning = async (token: string) => (await listOf(token)).map((one) => one.running)
 
   test("[DI5] a session is marked in the directory from the beginning to the end of its last turn", async () => {
     const token = await tokenOf("era", "run")
     const id = await makeSession(token)
-    expect(await running(token)).toEqual([false])
-    await send(id, token, script([say("one"), pause(600), say("two")]))
-    await send(id, token, script([say("three"), pause(300)]), "m2")
-    await expect.poll(() => running(token)).toEqual([true])
-    await later(700)
-    expect(await running(token)).toEqual([true])
-    await expect.poll(() => running(token)).toEqual([false])
+    expect(await listRunning(token)).toEqual([false])
+    await sendMessage(id, token, script([say("one"), pause(600), say("two")]))
+    await sendMessage(id, token, script([say("three"), pause(300)]), "m2")
+    await expect.poll(() => listRunning(token)).toEqual([true])
+    await sleep(700)
+    expect(await listRunning(token)).toEqual([true])
+    await expect.poll(() => listRunning(token)).toEqual([false])
     expect((await pageOf(id, token)).messages.at(-1)?.status).toBe("completed")
   })
 
   test("[DI5] a turn that waits for the user isn't marked; neither is a stopped turn", async () => {
     const token = await tokenOf("era", "wait")
     const id = await makeSession(token)
-    await send(id, token, script([asks("probe_ask", { ms: 1 })], [say("done")]))
+    await sendMessage(id, token, script([asks("probe_ask", { ms: 1 })], [say("done")]))
     await expect.poll(async () => (await pageOf(id, token)).messages.at(-1)?.status).toBe("waiting")
-    await expect.poll(() => running(token)).toEqual([false])
-    await send(id, token, script([say("one"), pause(5_000)]), "m2")
-    const newest = async () => (await pageOf(id, token)).messages.at(-1)
-    const shown = async () => [(await newest())?.role, (await newest())?.exchange_id, (await newest())?.segments.length]
-    await expect.poll(shown).toEqual(["assistant", "m2", 1])
-    expect(await running(token)).toEqual([true])
+    await expect.poll(() => listRunning(token)).toEqual([false])
+    await sendMessage(id, token, script([say("one"), pause(5_000)]), "m2")
+    const readNewest = async () => (await pageOf(id, token)).messages.at(-1)
+    const readShown = async () => [
+      (await readNewest())?.role,
+      (await readNewest())?.exchange_id,
+      (await readNewest())?.segments.length,
+    ]
+    await expect.poll(readShown).toEqual(["assistant", "m2", 1])
+    expect(await listRunning(token)).toEqual([true])
     expect((await call(`/v1/sessions/${id}/cancel`, { method: "POST", token, body: "{}" })).status).toBe(200)
-    await expect.poll(() => running(token)).toEqual([false])
+    await expect.poll(() => listRunning(token)).toEqual([false])
   })
 
   test("[DI5] a mark left by a killed process is cleared when the session wakes up", async () => {
     const token = await tokenOf("era", "kill")
     const id = await makeSession(token)
     await env.DIRECTORY.getByName("era:kill").setRunning(id, true)
-    expect(await running(token)).toEqual([true])
+    expect(await listRunning(token)).toEqual([true])
     await evictDurableObject(objectOf(id))
     await pageOf(id, token)
-    await expect.poll(() => running(token)).toEqual([false])
+    await expect.poll(() => listRunning(token)).toEqual([false])
   })
 
   test("[DI5] if the directory can't store a mark, the alarm repeats it until the directory does", async () => {
@@ -233,11 +237,11 @@ describe("running turns", () => {
     const marking = vi.spyOn(Directory.prototype, "setRunning").mockRejectedValue(new Error("cut off"))
     await runInDurableObject(objectOf(id), (_object, { storage }) => storage.setAlarm(Date.now() + 60_000))
     expect(await runDurableObjectAlarm(objectOf(id))).toBe(true)
-    expect(await running(token)).toEqual([true])
+    expect(await listRunning(token)).toEqual([true])
     marking.mockRestore()
     expect(await runDurableObjectAlarm(objectOf(id))).toBe(true)
     // The alarm waits for the mark, so a kill in between repeats the alarm.
-    expect(await running(token)).toEqual([false])
+    expect(await listRunning(token)).toEqual([false])
     expect((await readStoredState(id)).alarm).toBeNull()
   })
 

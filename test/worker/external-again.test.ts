@@ -195,17 +195,17 @@ describe("a producer that disappears", () => {
     const id = await freshSession()
     await postRecords(id, numberRecords("r1", text("Half")))
     await silenceOf(id, 1_000)
-    const rows = () =>
+    const readRows = () =>
       runInDurableObject(sessionOf(id), (_object, { storage }) =>
         Number(storage.sql.exec("SELECT deadline FROM transcript").one()["deadline"]),
       )
-    const before = await rows()
+    const before = await readRows()
     const request = await openRequest(id, "?responseId=r1")
     await request.send("\n")
-    await expect.poll(rows).toBeGreaterThan(before + 10_000)
-    const put = await rows()
+    await expect.poll(readRows).toBeGreaterThan(before + 10_000)
+    const put = await readRows()
     for (let i = 0; i < 5; i++) await request.send("\n")
-    expect(await rows()).toBe(put)
+    expect(await readRows()).toBe(put)
     await new Promise((resolve) => setTimeout(resolve, 1_200))
     await runDurableObjectAlarm(sessionOf(id))
     expect((await readState(id, "r1")).json["status"]).toBe("running")
@@ -342,7 +342,7 @@ describe("an external answer in its session", () => {
 })
 
 describe("access", () => {
-  const at = (id: string): string => `/external/sessions/${id}/events?responseId=r1`
+  const eventsPath = (id: string): string => `/external/sessions/${id}/events?responseId=r1`
   const body = JSON.stringify(text("forged"))
 
   test("[EX11] a token of another scope, session or user, or an unknown session, stores nothing", async () => {
@@ -350,15 +350,17 @@ describe("access", () => {
     const rows = await rowsIn(own)
     const denied = refusal(403, "scope_denied")
     const token = await externalToken(other)
-    expect(await callRoute(at(own), { method: "POST", token, body })).toEqual(denied)
-    expect(await callRoute(at(own), { method: "POST", body })).toEqual(refusal(401, "token_missing"))
+    expect(await callRoute(eventsPath(own), { method: "POST", token, body })).toEqual(denied)
+    expect(await callRoute(eventsPath(own), { method: "POST", body })).toEqual(refusal(401, "token_missing"))
     const late = await externalToken(own, -60)
-    expect(await callRoute(at(own), { method: "POST", token: late, body })).toEqual(refusal(401, "token_expired"))
+    expect(await callRoute(eventsPath(own), { method: "POST", token: late, body })).toEqual(
+      refusal(401, "token_expired"),
+    )
     const ghost = await externalToken("ghost")
-    expect(await callRoute(at("ghost"), { method: "POST", token: ghost, body })).toEqual(
+    expect(await callRoute(eventsPath("ghost"), { method: "POST", token: ghost, body })).toEqual(
       refusal(404, "session_unknown"),
     )
-    expect(await callRoute(at("ghost"), { token: ghost })).toEqual(refusal(404, "session_unknown"))
+    expect(await callRoute(eventsPath("ghost"), { token: ghost })).toEqual(refusal(404, "session_unknown"))
     expect(await tablesOf(env.SESSION.getByName(`${CLAIMS.tenant}:ghost`))).toEqual([])
     expect(await rowsIn(own)).toEqual(rows)
   })

@@ -28,12 +28,12 @@ import {
 const freshSession = (): Promise<string> => fresh("exb")
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-function exec(id: string, sql: string): Promise<void> {
+function execSql(id: string, sql: string): Promise<void> {
   return runInDurableObject(sessionOf(id), (_object, { storage }) => void storage.sql.exec(sql))
 }
 
 const breakWrites = (id: string): Promise<void> =>
-  exec(id, "CREATE TRIGGER broken BEFORE INSERT ON leaf BEGIN SELECT RAISE(ABORT, 'disk full'); END")
+  execSql(id, "CREATE TRIGGER broken BEFORE INSERT ON leaf BEGIN SELECT RAISE(ABORT, 'disk full'); END")
 
 describe("a write that fails", () => {
   test("[EX18] of a window that no request waits for: its records aren't reported as accepted, and the answer ends", async () => {
@@ -45,7 +45,7 @@ describe("a write that fails", () => {
     await breakWrites(id)
     await request.send({ ...text("two "), n: 2 })
     expect(await request.answer).toMatchObject({ status: 500, json: { code: "internal", n: 1 } })
-    await exec(id, "DROP TRIGGER broken")
+    await execSql(id, "DROP TRIGGER broken")
     const again = await postRecords(id, [{ ...text("three "), n: 3 }], "?responseId=r1")
     expect(again.json).toMatchObject({ n: 1, applied: 0 })
     expect(again.status).not.toBe(200)
@@ -64,7 +64,7 @@ describe("a write that fails", () => {
     await breakWrites(id)
     const response = await postRecords(id, [{ ...text("two "), n: 2 }], "?responseId=r1")
     expect(response).toMatchObject({ status: 500, json: { code: "internal", n: 1 } })
-    await exec(id, "DROP TRIGGER broken")
+    await execSql(id, "DROP TRIGGER broken")
     expect(await client.untilEnd("r1")).toMatchObject({ status: "failed", reason: "internal" })
     expect((await readState(id, "r1")).json).toMatchObject({ n: 1, status: "failed" })
     await expectSame(id, client)
@@ -125,9 +125,9 @@ describe("an external answer's exchange", () => {
     await postRecords(id, [text("b"), END], "?responseId=r2&turnId=t2")
     client.say({ type: "cancel", exchange_id: "t1" })
     client.say({ type: "send", id: "t1", content: "/say mine" })
-    const codes = () => client.frames.flatMap((frame) => (frame.type === "error" ? [frame.code] : []))
-    await client.untilTrue(() => codes().length === 2)
-    expect(codes()).toEqual(["turn_ended", "frame_invalid"])
+    const listCodes = () => client.frames.flatMap((frame) => (frame.type === "error" ? [frame.code] : []))
+    await client.untilTrue(() => listCodes().length === 2)
+    expect(listCodes()).toEqual(["turn_ended", "frame_invalid"])
     expect((await pageOf(id)).messages).toHaveLength(2)
   })
 })
@@ -248,14 +248,14 @@ describe("record numbers", () => {
       END,
     ]
     const records = numberRecords("r1", ...sentRecords)
-    const shown = async (id: string): Promise<string> => {
+    const readShown = async (id: string): Promise<string> => {
       const { messages } = await pageOf(id)
       const segments = messages[0]?.segments.map((one) => (one.type === "thinking" ? { ...one, ms: 0 } : one))
       return JSON.stringify([messages.length, messages[0]?.status, segments])
     }
     const straight = await freshSession()
     await postRecords(straight, records)
-    const whole = await shown(straight)
+    const whole = await readShown(straight)
     const connection = fc.record({
       back: fc.nat({ max: 4 }),
       length: fc.nat({ max: 6 }),
@@ -281,7 +281,7 @@ describe("record numbers", () => {
       }
       const n = Number((await readState(id, "r1")).json["n"] ?? 0)
       if (n < records.length) await postRecords(id, records.slice(n), "?responseId=r1")
-      expect(await shown(id)).toBe(whole)
+      expect(await readShown(id)).toBe(whole)
     })
     await assertPropertyAsync(property, 40)
   })

@@ -43,13 +43,13 @@ export async function openRequest(session: string, query = "", token?: string): 
     body: readable,
   }).then(answerOf)
   answer.catch(() => {})
-  const write = async (text: string): Promise<void> => {
+  const writeText = async (text: string): Promise<void> => {
     // The server stops reading if it responds before the end of the body.
     await writer.write(new TextEncoder().encode(text)).catch(() => {})
   }
   return {
     answer,
-    send: (record) => write(typeof record === "string" ? record : `${JSON.stringify(record)}\n`),
+    send: (record) => writeText(typeof record === "string" ? record : `${JSON.stringify(record)}\n`),
     async end() {
       await writer.close().catch(() => {})
       return await answer

@@ -22,20 +22,20 @@ export interface Upload extends Call {
   readonly name?: string
 }
 
-export function upload(session: string, token: string, body: BodyInit, { name = "a.png", ...options }: Upload = {}) {
+export function postFile(session: string, token: string, body: BodyInit, { name = "a.png", ...options }: Upload = {}) {
   const length = body instanceof Uint8Array ? { "content-length": String(body.byteLength) } : {}
   const headers = { ...length, ...options.headers }
   const path = `/v1/sessions/${session}/assets?name=${encodeURIComponent(name)}`
   return call(path, { ...options, method: "POST", token, body, headers })
 }
 
-export async function sign(session: string, token: string, urls: readonly string[]) {
+export async function signUrls(session: string, token: string, urls: readonly string[]) {
   return await call(`/v1/sessions/${session}/media/sign`, { method: "POST", token, body: JSON.stringify({ urls }) })
 }
 
 /** Returns the signed URL of one asset. */
 export async function hrefOf(session: string, token: string, url: string): Promise<string> {
-  return (await sign(session, token, [url])).json.signed[0].href
+  return (await signUrls(session, token, [url])).json.signed[0].href
 }
 
 /** Lists the ids in the bucket and the rows with their states, both sorted. */
@@ -55,7 +55,7 @@ export const NOTHING = { bytes: [], rows: [] }
 
 /** Returns a bucket with one method that fails, either immediately or after it has read some of its input. */
 export function brokenBucket(method: "put" | "get" | "head" | "delete", when: "early" | "late" = "early"): R2Bucket {
-  const refuse = async (_key: string, value: unknown) => {
+  const refuseWrite = async (_key: string, value: unknown) => {
     if (when === "late" && value instanceof ReadableStream) {
       const reader = value.getReader()
       await reader.read()
@@ -65,7 +65,7 @@ export function brokenBucket(method: "put" | "get" | "head" | "delete", when: "e
   }
   return new Proxy(env.MEDIA, {
     get(target, name) {
-      if (name === method) return refuse
+      if (name === method) return refuseWrite
       const value: unknown = Reflect.get(target, name)
       return typeof value === "function" ? value.bind(target) : value
     },

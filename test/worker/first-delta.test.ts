@@ -10,15 +10,15 @@ const MAX_STATEMENTS = 20
 test("[ST3] a message runs few statements until its first delta is written", async () => {
   await createSession("first-delta")
   const client = await connect("first-delta")
-  const ask = async (id: string): Promise<string[]> => {
+  const recordQueries = async (id: string): Promise<string[]> => {
     const queries: string[] = []
     await runInDurableObject(sessionOf("first-delta"), (_object, { storage: { sql } }) => {
       const { exec } = Object.getPrototypeOf(sql) as SqlStorage
-      const record = (query: string, ...bindings: SqlStorageValue[]) => {
+      const recordQuery = (query: string, ...bindings: SqlStorageValue[]) => {
         queries.push(query)
         return exec.call(sql, query, ...bindings)
       }
-      Object.defineProperty(sql, "exec", { configurable: true, value: record })
+      Object.defineProperty(sql, "exec", { configurable: true, value: recordQuery })
     })
     client.say({ type: "send", id, content: "/say One two three." })
     await client.untilEnd(id)
@@ -27,9 +27,9 @@ test("[ST3] a message runs few statements until its first delta is written", asy
     })
     return queries.slice(0, queries.findIndex((query) => /INTO leaf/.test(query)) + 1)
   }
-  await ask("q1")
-  await ask("q2")
-  const queries = await ask("q3")
+  await recordQueries("q1")
+  await recordQueries("q2")
+  const queries = await recordQueries("q3")
   expect(queries.at(-1)).toMatch(/INTO leaf/)
   expect(queries.length).toBeLessThanOrEqual(MAX_STATEMENTS)
 })

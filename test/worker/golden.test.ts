@@ -33,7 +33,7 @@ function stubOf(name: string) {
  * Stores the empty answer of a turn, as the turn loop does, without a model. A user message follows it, so that the loop,
  * which resumes the newest turn on waking, doesn't resume this one.
  */
-async function begin(name: string): Promise<void> {
+async function createGoldenSession(name: string): Promise<void> {
   await stubOf(name).create(CLAIMS, name, "golden")
   await runInDurableObject(stubOf(name), (_object, state) => {
     const answer = createMessage({
@@ -53,7 +53,7 @@ async function begin(name: string): Promise<void> {
 }
 
 /** Plays one event in an object that has only its rows. Returns the ops for a socket. */
-function feed(name: string, event: TurnEvent, resolver: Resolver): Promise<readonly Op[]> {
+function feedEvent(name: string, event: TurnEvent, resolver: Resolver): Promise<readonly Op[]> {
   return runInDurableObject(stubOf(name), (_object, state) => {
     const store = createSessionStore(state.storage.sql)
     const stored = store.findMessageAt(1)
@@ -72,11 +72,11 @@ function segmentsStored(name: string): Promise<readonly Segment[]> {
   })
 }
 
-async function play(golden: Golden, name: string, events: readonly TurnEvent[]): Promise<void> {
-  await begin(name)
+async function playGolden(golden: Golden, name: string, events: readonly TurnEvent[]): Promise<void> {
+  await createGoldenSession(name)
   let live: Segment[] = []
   for (const event of events) {
-    live = apply(live, await feed(name, event, golden.resolver))
+    live = apply(live, await feedEvent(name, event, golden.resolver))
     // Everything is stored before it is shown, so after every event the sent state equals the rows.
     expect(toCanonicalJson(live)).toBe(toCanonicalJson(await segmentsStored(name)))
     await evictDurableObject(stubOf(name))
@@ -90,7 +90,7 @@ async function play(golden: Golden, name: string, events: readonly TurnEvent[]):
 test.each(goldens.map((golden) => [golden.name, golden] as const))(
   "[GO5] %s: evicted between every two events",
   async (name, golden) => {
-    await play(golden, name, golden.events)
+    await playGolden(golden, name, golden.events)
   },
 )
 
@@ -98,9 +98,9 @@ test("[GO5] evicted between every two characters of a tag, a fence, an emoji and
   const text = "é😀 `a` <span id='weather_1'>x</span> <scr<b>i</b> ```\n"
   const golden = parseGolden("chars", `text ${JSON.stringify(text)}\n---\n`)
   const crumbs: TurnEvent[] = text.split("").map((delta) => ({ type: "text_delta", delta }))
-  await begin("whole")
-  await feed("whole", { type: "text_delta", delta: text }, golden.resolver)
-  await feed("whole", { type: "text_done" }, golden.resolver)
+  await createGoldenSession("whole")
+  await feedEvent("whole", { type: "text_delta", delta: text }, golden.resolver)
+  await feedEvent("whole", { type: "text_done" }, golden.resolver)
   const expected = printSegments(await segmentsStored("whole"), [])
-  await play({ ...golden, expected }, "chars", [...crumbs, { type: "text_done" }])
+  await playGolden({ ...golden, expected }, "chars", [...crumbs, { type: "text_done" }])
 })

@@ -22,7 +22,7 @@ import { assertProperty } from "../support/seeded.ts"
 import { connect, pageOf, sessionOf } from "../support/socket.ts"
 import { cutDeltas, grantEventArb } from "../support/stream-events.ts"
 import { NOTHING_KNOWN, placed, TIME } from "../support/turn.ts"
-import { begin, call, expectSame, fault, freshSession, say, script } from "./session-helpers.ts"
+import { beginTurn, call, expectSame, fault, freshSession, say, script } from "./session-helpers.ts"
 
 /** Fewer runs than in the pure tests, because each event executes several SQL statements. */
 const STREAMS = 400
@@ -66,7 +66,7 @@ function bodyAt(store: SessionStore, pos: number): string {
 }
 
 /** Plays a stream into a new answer and returns it. Where `isFresh` is true, a new recorder continues from the rows. */
-function play(
+function playEvents(
   storage: DurableObjectStorage,
   pos: number,
   events: readonly TurnEvent[],
@@ -109,8 +109,8 @@ test("[DR11] [DR17] [GO5] whatever the session has at each event: live equals st
         pos += 2
         const status = pos % 3 === 0 ? "interrupted" : "completed"
         const events: TurnEvent[] = [...cutDeltas(deltas, cut), { type: "end", status, reason: null, metrics: null }]
-        const withoutEviction = play(storage, pos - 1, events, seed, () => false)
-        expect(play(storage, pos, events, seed, (step) => (step & evictions) === evictions)).toBe(withoutEviction)
+        const withoutEviction = playEvents(storage, pos - 1, events, seed, () => false)
+        expect(playEvents(storage, pos, events, seed, (step) => (step & evictions) === evictions)).toBe(withoutEviction)
       }),
       STREAMS,
     )
@@ -142,10 +142,10 @@ test("[DR11] a part of many chunks keeps its grants on the last one, and a retry
     expect(JSON.parse(String(grants.at(-1)))).toMatchObject({ replies: ["m1"], assets: [{ id: "p1" }, { id: "p2" }] })
     beginAnswer(store, 2)
     store.copySteps(1, 2, 9, store.readLastSeq() + 1)
-    const shown = (pos: number) =>
+    const readShown = (pos: number) =>
       messageToWire(store.findMessageAt(pos)?.message ?? createMessage({ ...stored.message }))
-    expect(shown(2)).toMatchObject({ segments: shown(1).segments, reply_to: "m1" })
-    expect(shown(2).segments.filter(({ type }) => type === "media")).toHaveLength(2)
+    expect(readShown(2)).toMatchObject({ segments: readShown(1).segments, reply_to: "m1" })
+    expect(readShown(2).segments.filter(({ type }) => type === "media")).toHaveLength(2)
   })
 })
 
@@ -157,11 +157,11 @@ test("[DR17] after MAX_GRANT_NAMES names in a part, further names are refused wi
     const stored = store.findMessageAt(1)
     if (stored === null) throw new Error("the answer is gone")
     let calls = 0
-    const asset = (name: string) => {
+    const findAsset = (name: string) => {
       calls += 1
       return name.startsWith("no") ? null : assetCalled(name)
     }
-    const recorder = new TurnRecorder(store, stored, () => 9, { resolver: { ...NOTHING_KNOWN, findAsset: asset } })
+    const recorder = new TurnRecorder(store, stored, () => 9, { resolver: { ...NOTHING_KNOWN, findAsset } })
     const lines = Array.from(
       { length: MAX_GRANT_NAMES + 20 },
       (_, n) => `MEDIA: /media/${n % 2 === 0 ? "no" : "p"}${n}\n`,
@@ -186,12 +186,12 @@ test("[DR11] [DR18] in a turn: a stored asset gets its metadata, an unknown one 
   const id = await freshSession("turn")
   await insertAsset(id, assetCalled("p1"))
   const client = await connect(id)
-  const text = (reply: string) => [
+  const createReplyText = (reply: string) => [
     say("Look:\nMEDIA: /media/p1"),
     say("\nMEDIA: /media/no"),
     say(`ne\n[[reply_to:${reply}]]`),
   ]
-  client.say({ type: "send", id: "q1", content: script([...text("q0"), say("Done.")]) })
+  client.say({ type: "send", id: "q1", content: script([...createReplyText("q0"), say("Done.")]) })
   const first = await client.untilEnd("q1")
   expect(printSegments(first.segments, [])).toEqual([
     'text "Look:"',
@@ -199,7 +199,7 @@ test("[DR11] [DR18] in a turn: a stored asset gets its metadata, an unknown one 
     'text "MEDIA: /media/none\\nDone."',
   ])
   expect(first.reply_to).toBeUndefined()
-  client.say({ type: "send", id: "q2", content: script([...text("q1"), say("x")]) })
+  client.say({ type: "send", id: "q2", content: script([...createReplyText("q1"), say("x")]) })
   const second = await client.untilEnd("q2")
   expect(second.reply_to).toBe("q1")
   await expectSame(id, client)
@@ -218,7 +218,7 @@ test("[DR11] a retry keeps the grants of its finished steps, whatever has change
     [say("MEDIA: /media/p1\nMEDIA: /media/p2\nOne."), call("probe_slow", { ms: 1 })],
     [say("Two"), fault("model_cut_off")],
   ]
-  await begin(client, "q1", script(...steps))
+  await beginTurn(client, "q1", script(...steps))
   const failed = await client.untilEnd("q1")
   expect(failed.status).toBe("failed")
   await insertAsset(id, assetCalled("p2"))

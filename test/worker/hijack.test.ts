@@ -90,10 +90,10 @@ function expectOwn(segment: Segment, text: string, as: string): void {
 }
 
 async function expectReload(id: string, client: TestClient): Promise<void> {
-  const pages = async (): Promise<WireMessage[]> => [...(await pageOf(id, { limit: 100 })).messages]
-  const before = await pages()
+  const readPages = async (): Promise<WireMessage[]> => [...(await pageOf(id, { limit: 100 })).messages]
+  const before = await readPages()
   await evictDurableObject(sessionOf(id))
-  const after = await pages()
+  const after = await readPages()
   expect(JSON.stringify(after)).toBe(JSON.stringify(before))
   expect(after.length).toBeGreaterThan(HIJACKS.length / 2)
   for (const message of after) {

@@ -4,7 +4,7 @@ import { afterEach, beforeAll, describe, expect, test, vi } from "vitest"
 import { signLink } from "../../worker/auth/link-signing.ts"
 import { verifyToken } from "../../worker/auth/verify-token.ts"
 import { call, nowSeconds, refusal, SECRET, socketHeaders } from "./http.ts"
-import { forge, type Loot, UNVERIFIED_TOKENS } from "./hostile-tokens.ts"
+import { forgeToken, type Loot, UNVERIFIED_TOKENS } from "./hostile-tokens.ts"
 import { createTenant, tokenWith } from "./tenant-access.ts"
 
 /** Returns the bytes of a tenant's token key, derived as the server derives it. */
@@ -33,7 +33,7 @@ afterEach(() => void vi.restoreAllMocks())
 /** Returns bindings that record which objects and bucket keys are requested. */
 function watchBindings() {
   const asked: string[] = []
-  const recorder = (binding: string) =>
+  const createRecorder = (binding: string) =>
     new Proxy(
       {},
       {
@@ -44,7 +44,7 @@ function watchBindings() {
       },
     )
   const bindings = ["SESSION", "DIRECTORY", "TENANT", "REGISTRY", "MEDIA"] as const
-  return { asked, env: Object.fromEntries(bindings.map((binding) => [binding, recorder(binding)])) }
+  return { asked, env: Object.fromEntries(bindings.map((binding) => [binding, createRecorder(binding)])) }
 }
 
 /** Encodes text for a header value, which carries bytes and not characters. */
@@ -53,7 +53,11 @@ const toHeader = (text: string): string =>
 
 describe("forged tokens", () => {
   test("[TK7] are signed correctly: a token that is forged the same way for evil itself is accepted", async () => {
-    const token = await forge(loot, { alg: "HS256", kid: "cuecard:evil:1" }, { tenant: "evil", sub: "eve", exp: 4e9 })
+    const token = await forgeToken(
+      loot,
+      { alg: "HS256", kid: "cuecard:evil:1" },
+      { tenant: "evil", sub: "eve", exp: 4e9 },
+    )
     expect(await verifyToken(token, SECRET, Date.now())).toMatchObject({ ok: true })
     expect(UNVERIFIED_TOKENS.length).toBeGreaterThanOrEqual(100)
   })
@@ -86,10 +90,10 @@ describe("forged tokens", () => {
 
   test("[TK7] are refused if they are too long: tokens are read up to 8 KB", async () => {
     const header = { alg: "HS256", kid: "cuecard:evil:1" }
-    const sized = (extra: number) =>
-      forge(loot, header, { tenant: "evil", sub: "eve", exp: 4e9, more: "x".repeat(extra) })
-    expect((await call("/v1/sessions", { token: await sized(5_000) })).status).toBe(200)
-    expect(await call("/v1/sessions", { token: await sized(8_000) })).toEqual(refusal(401, "token_invalid"))
+    const forgeSized = (extra: number) =>
+      forgeToken(loot, header, { tenant: "evil", sub: "eve", exp: 4e9, more: "x".repeat(extra) })
+    expect((await call("/v1/sessions", { token: await forgeSized(5_000) })).status).toBe(200)
+    expect(await call("/v1/sessions", { token: await forgeSized(8_000) })).toEqual(refusal(401, "token_invalid"))
   })
 })
 
@@ -98,7 +102,7 @@ describe("the warm path", () => {
     const first = await createTenant("tk9")
     const token = await tokenWith(first, "root", { role: "owner" })
     const asked: string[] = []
-    const watch = (binding: "DIRECTORY" | "TENANT", answers: object) => ({
+    const watchBinding = (binding: "DIRECTORY" | "TENANT", answers: object) => ({
       getByName(name: string) {
         asked.push(`${binding} ${name}`)
         return answers
@@ -106,8 +110,8 @@ describe("the warm path", () => {
     })
     for (const each of [token, first]) await call("/v1/agents", { token: each })
     const warm = {
-      TENANT: watch("TENANT", { listAgents: () => [] }),
-      DIRECTORY: watch("DIRECTORY", {}),
+      TENANT: watchBinding("TENANT", { listAgents: () => [] }),
+      DIRECTORY: watchBinding("DIRECTORY", {}),
     }
     for (const each of [token, first]) expect((await call("/v1/agents", { token: each, env: warm })).status).toBe(200)
     // The route itself calls the tenant for its agents.

@@ -20,17 +20,22 @@ export interface Loot {
 
 type Json = string | object
 
-const encode = (value: Json): string => base64url.encode(typeof value === "string" ? value : JSON.stringify(value))
+const encodeJson = (value: Json): string => base64url.encode(typeof value === "string" ? value : JSON.stringify(value))
 
-async function mac(key: Uint8Array<ArrayBuffer>, data: string, hash = "SHA-256"): Promise<string> {
+async function signData(key: Uint8Array<ArrayBuffer>, data: string, hash = "SHA-256"): Promise<string> {
   const imported = await crypto.subtle.importKey("raw", key, { name: "HMAC", hash }, false, ["sign"])
   return base64url.encode(new Uint8Array(await crypto.subtle.sign("HMAC", imported, new TextEncoder().encode(data))))
 }
 
 /** Returns a JWT with any header and payload, given as values or as JSON text, signed with evil's key. */
-export async function forge({ key }: Pick<Loot, "key">, header: Json, payload: Json, hash?: string): Promise<string> {
-  const data = `${encode(header)}.${encode(payload)}`
-  return `${data}.${await mac(key, data, hash)}`
+export async function forgeToken(
+  { key }: Pick<Loot, "key">,
+  header: Json,
+  payload: Json,
+  hash?: string,
+): Promise<string> {
+  const data = `${encodeJson(header)}.${encodeJson(payload)}`
+  return `${data}.${await signData(key, data, hash)}`
 }
 
 const VICTIM = { tenant: "victim", sub: "ada", exp: 4_000_000_000 }
@@ -43,27 +48,27 @@ type Make = (loot: Loot) => string | Promise<string>
 export const UNVERIFIED_TOKENS: readonly (readonly [string, Make])[] = [
   // The algorithm.
   ...["none", "None", "NONE", "nOnE", ""].map(
-    (alg) => [`alg ${alg}, without a signature`, () => `${encode({ alg })}.${encode(VICTIM)}.`] as const,
+    (alg) => [`alg ${alg}, without a signature`, () => `${encodeJson({ alg })}.${encodeJson(VICTIM)}.`] as const,
   ),
-  ["alg none, with evil's signature", (loot) => forge(loot, { ...HEADER, alg: "none" }, VICTIM)],
-  ["no alg", (loot) => forge(loot, { kid: HEADER.kid }, VICTIM)],
-  ["a list of algs", (loot) => forge(loot, { ...HEADER, alg: ["HS256"] }, VICTIM)],
-  ["alg HS256 in another case", (loot) => forge(loot, { ...HEADER, alg: "hs256" }, VICTIM)],
-  ["HS384 of evil's key", (loot) => forge(loot, { ...HEADER, alg: "HS384" }, EVIL, "SHA-384")],
-  ["HS512 of evil's key", (loot) => forge(loot, { ...HEADER, alg: "HS512" }, EVIL, "SHA-512")],
-  ["alg RS256 over an HMAC", (loot) => forge(loot, { ...HEADER, alg: "RS256" }, EVIL)],
+  ["alg none, with evil's signature", (loot) => forgeToken(loot, { ...HEADER, alg: "none" }, VICTIM)],
+  ["no alg", (loot) => forgeToken(loot, { kid: HEADER.kid }, VICTIM)],
+  ["a list of algs", (loot) => forgeToken(loot, { ...HEADER, alg: ["HS256"] }, VICTIM)],
+  ["alg HS256 in another case", (loot) => forgeToken(loot, { ...HEADER, alg: "hs256" }, VICTIM)],
+  ["HS384 of evil's key", (loot) => forgeToken(loot, { ...HEADER, alg: "HS384" }, EVIL, "SHA-384")],
+  ["HS512 of evil's key", (loot) => forgeToken(loot, { ...HEADER, alg: "HS512" }, EVIL, "SHA-512")],
+  ["alg RS256 over an HMAC", (loot) => forgeToken(loot, { ...HEADER, alg: "RS256" }, EVIL)],
   [
     "alg ES256 with an empty signature",
-    (loot) => `${encode({ ...HEADER, alg: "ES256" })}.${encode(EVIL)}.${loot.token.slice(0, 0)}`,
+    (loot) => `${encodeJson({ ...HEADER, alg: "ES256" })}.${encodeJson(EVIL)}.${loot.token.slice(0, 0)}`,
   ],
-  ["alg dir, as in an encrypted token", (loot) => forge(loot, { ...HEADER, alg: "dir", enc: "A256GCM" }, EVIL)],
+  ["alg dir, as in an encrypted token", (loot) => forgeToken(loot, { ...HEADER, alg: "dir", enc: "A256GCM" }, EVIL)],
 
   // The key's name.
-  ["victim's tenant under evil's kid", (loot) => forge(loot, HEADER, VICTIM)],
-  ["victim's kid with evil's key", (loot) => forge(loot, { ...HEADER, kid: "cuecard:victim:1" }, VICTIM)],
-  ["evil's tenant under victim's kid", (loot) => forge(loot, { ...HEADER, kid: "cuecard:victim:1" }, EVIL)],
-  ["no kid, with evil's key", (loot) => forge(loot, { alg: "HS256" }, VICTIM)],
-  ["an empty kid", (loot) => forge(loot, { ...HEADER, kid: "" }, VICTIM)],
+  ["victim's tenant under evil's kid", (loot) => forgeToken(loot, HEADER, VICTIM)],
+  ["victim's kid with evil's key", (loot) => forgeToken(loot, { ...HEADER, kid: "cuecard:victim:1" }, VICTIM)],
+  ["evil's tenant under victim's kid", (loot) => forgeToken(loot, { ...HEADER, kid: "cuecard:victim:1" }, EVIL)],
+  ["no kid, with evil's key", (loot) => forgeToken(loot, { alg: "HS256" }, VICTIM)],
+  ["an empty kid", (loot) => forgeToken(loot, { ...HEADER, kid: "" }, VICTIM)],
   ...[
     "cuecard:evil:0",
     "cuecard:evil:-1",
@@ -101,24 +106,27 @@ export const UNVERIFIED_TOKENS: readonly (readonly [string, Make])[] = [
     "cuecard:__proto__:1",
   ].map(
     (kid) =>
-      [`kid ${JSON.stringify(kid).slice(0, 60)}`, (loot: Loot) => forge(loot, { ...HEADER, kid }, EVIL)] as const,
+      [`kid ${JSON.stringify(kid).slice(0, 60)}`, (loot: Loot) => forgeToken(loot, { ...HEADER, kid }, EVIL)] as const,
   ),
   ...[1, null, true, ["cuecard:evil:1"], { tenant: "evil" }].map(
     (kid) =>
       [
         `kid ${JSON.stringify(kid)}, which is not a text`,
-        (loot: Loot) => forge(loot, { ...HEADER, kid }, EVIL),
+        (loot: Loot) => forgeToken(loot, { ...HEADER, kid }, EVIL),
       ] as const,
   ),
   [
     "two kids, the last one victim's",
-    (loot) => forge(loot, '{"alg":"HS256","kid":"cuecard:evil:1","kid":"cuecard:victim:1"}', VICTIM),
+    (loot) => forgeToken(loot, '{"alg":"HS256","kid":"cuecard:evil:1","kid":"cuecard:victim:1"}', VICTIM),
   ],
   [
     "two kids, the last one evil's",
-    (loot) => forge(loot, '{"alg":"HS256","kid":"cuecard:victim:1","kid":"cuecard:evil:1"}', VICTIM),
+    (loot) => forgeToken(loot, '{"alg":"HS256","kid":"cuecard:victim:1","kid":"cuecard:evil:1"}', VICTIM),
   ],
-  ["two algs, the last one none", (loot) => forge(loot, '{"alg":"HS256","kid":"cuecard:evil:1","alg":"none"}', EVIL)],
+  [
+    "two algs, the last one none",
+    (loot) => forgeToken(loot, '{"alg":"HS256","kid":"cuecard:evil:1","alg":"none"}', EVIL),
+  ],
 
   // Keys inside the token.
   ...(["jku", "x5u"] as const).map(
@@ -126,62 +134,62 @@ export const UNVERIFIED_TOKENS: readonly (readonly [string, Make])[] = [
       [
         `a key at an address (${name})`,
         (loot: Loot) =>
-          forge(loot, { ...HEADER, kid: "cuecard:victim:1", [name]: "https://evil.example/keys" }, VICTIM),
+          forgeToken(loot, { ...HEADER, kid: "cuecard:victim:1", [name]: "https://evil.example/keys" }, VICTIM),
       ] as const,
   ),
   [
     "a key inside (jwk)",
-    (loot) => forge(loot, { alg: "HS256", jwk: { kty: "oct", k: base64url.encode(loot.key) } }, VICTIM),
+    (loot) => forgeToken(loot, { alg: "HS256", jwk: { kty: "oct", k: base64url.encode(loot.key) } }, VICTIM),
   ],
-  ["a certificate inside (x5c)", (loot) => forge(loot, { alg: "HS256", x5c: ["MIIB"] }, VICTIM)],
+  ["a certificate inside (x5c)", (loot) => forgeToken(loot, { alg: "HS256", x5c: ["MIIB"] }, VICTIM)],
 
   // Other headers.
-  ["another typ", (loot) => forge(loot, { ...HEADER, typ: "at+jwt" }, EVIL)],
-  ["typ JWT, which the server doesn't write", (loot) => forge(loot, { ...HEADER, typ: "JWT" }, EVIL)],
-  ["an unknown critical header", (loot) => forge(loot, { ...HEADER, crit: ["exp"], exp: 1 }, EVIL)],
-  ["an unencoded payload", (loot) => forge(loot, { ...HEADER, b64: false, crit: ["b64"] }, EVIL)],
+  ["another typ", (loot) => forgeToken(loot, { ...HEADER, typ: "at+jwt" }, EVIL)],
+  ["typ JWT, which the server doesn't write", (loot) => forgeToken(loot, { ...HEADER, typ: "JWT" }, EVIL)],
+  ["an unknown critical header", (loot) => forgeToken(loot, { ...HEADER, crit: ["exp"], exp: 1 }, EVIL)],
+  ["an unencoded payload", (loot) => forgeToken(loot, { ...HEADER, b64: false, crit: ["b64"] }, EVIL)],
 
   // The claims, under evil's own key.
   [
     "two tenants, the last one victim",
-    (loot) => forge(loot, HEADER, '{"tenant":"evil","tenant":"victim","sub":"ada","exp":4000000000}'),
+    (loot) => forgeToken(loot, HEADER, '{"tenant":"evil","tenant":"victim","sub":"ada","exp":4000000000}'),
   ],
-  ["a list of tenants", (loot) => forge(loot, HEADER, { ...EVIL, tenant: ["evil", "victim"] })],
-  ["a tenant with a region", (loot) => forge(loot, HEADER, { ...EVIL, tenant: "eu.evil" })],
-  ["a tenant in another case", (loot) => forge(loot, HEADER, { ...EVIL, tenant: "Evil" })],
-  ["a tenant with a space", (loot) => forge(loot, HEADER, { ...EVIL, tenant: "evil " })],
-  ["no tenant", (loot) => forge(loot, HEADER, { sub: "eve", exp: EVIL.exp })],
-  ["the user of an API key", (loot) => forge(loot, HEADER, { ...EVIL, sub: "key:abc" })],
-  ["another tenant's user", (loot) => forge(loot, HEADER, { ...EVIL, sub: "victim:ada" })],
-  ["a path instead of a user", (loot) => forge(loot, HEADER, { ...EVIL, sub: "../ada" })],
-  ["a look-alike user", (loot) => forge(loot, HEADER, { ...EVIL, sub: "аda" })],
-  ["a user of 10,000 characters", (loot) => forge(loot, HEADER, { ...EVIL, sub: "a".repeat(10_000) })],
-  ["an unknown role", (loot) => forge(loot, HEADER, { ...EVIL, role: "operator" })],
-  ["a list of roles", (loot) => forge(loot, HEADER, { ...EVIL, role: ["owner"] })],
-  ["an unknown scope", (loot) => forge(loot, HEADER, { ...EVIL, scope: "operator" })],
-  ["scope external without a session", (loot) => forge(loot, HEADER, { ...EVIL, scope: "external" })],
-  ["a session with a colon", (loot) => forge(loot, HEADER, { ...EVIL, scope: "external", session: "a:b" })],
-  ["a start in the future", (loot) => forge(loot, HEADER, { ...EVIL, nbf: loot.now + 60 })],
-  ["a start that is not a number", (loot) => forge(loot, HEADER, { ...EVIL, nbf: "0" })],
-  ["a time of issue in the future", (loot) => forge(loot, HEADER, { ...EVIL, iat: loot.now + 60 })],
-  ["an expiry in the past", (loot) => forge(loot, HEADER, { ...EVIL, exp: loot.now - 60 })],
+  ["a list of tenants", (loot) => forgeToken(loot, HEADER, { ...EVIL, tenant: ["evil", "victim"] })],
+  ["a tenant with a region", (loot) => forgeToken(loot, HEADER, { ...EVIL, tenant: "eu.evil" })],
+  ["a tenant in another case", (loot) => forgeToken(loot, HEADER, { ...EVIL, tenant: "Evil" })],
+  ["a tenant with a space", (loot) => forgeToken(loot, HEADER, { ...EVIL, tenant: "evil " })],
+  ["no tenant", (loot) => forgeToken(loot, HEADER, { sub: "eve", exp: EVIL.exp })],
+  ["the user of an API key", (loot) => forgeToken(loot, HEADER, { ...EVIL, sub: "key:abc" })],
+  ["another tenant's user", (loot) => forgeToken(loot, HEADER, { ...EVIL, sub: "victim:ada" })],
+  ["a path instead of a user", (loot) => forgeToken(loot, HEADER, { ...EVIL, sub: "../ada" })],
+  ["a look-alike user", (loot) => forgeToken(loot, HEADER, { ...EVIL, sub: "аda" })],
+  ["a user of 10,000 characters", (loot) => forgeToken(loot, HEADER, { ...EVIL, sub: "a".repeat(10_000) })],
+  ["an unknown role", (loot) => forgeToken(loot, HEADER, { ...EVIL, role: "operator" })],
+  ["a list of roles", (loot) => forgeToken(loot, HEADER, { ...EVIL, role: ["owner"] })],
+  ["an unknown scope", (loot) => forgeToken(loot, HEADER, { ...EVIL, scope: "operator" })],
+  ["scope external without a session", (loot) => forgeToken(loot, HEADER, { ...EVIL, scope: "external" })],
+  ["a session with a colon", (loot) => forgeToken(loot, HEADER, { ...EVIL, scope: "external", session: "a:b" })],
+  ["a start in the future", (loot) => forgeToken(loot, HEADER, { ...EVIL, nbf: loot.now + 60 })],
+  ["a start that is not a number", (loot) => forgeToken(loot, HEADER, { ...EVIL, nbf: "0" })],
+  ["a time of issue in the future", (loot) => forgeToken(loot, HEADER, { ...EVIL, iat: loot.now + 60 })],
+  ["an expiry in the past", (loot) => forgeToken(loot, HEADER, { ...EVIL, exp: loot.now - 60 })],
   [
     "two expiries, the last one past",
-    (loot) => forge(loot, HEADER, `{"tenant":"evil","sub":"eve","exp":4000000000,"exp":${loot.now - 60}}`),
+    (loot) => forgeToken(loot, HEADER, `{"tenant":"evil","sub":"eve","exp":4000000000,"exp":${loot.now - 60}}`),
   ],
-  ["no expiry", (loot) => forge(loot, HEADER, { tenant: "evil", sub: "eve" })],
-  ["an expiry that is not a number", (loot) => forge(loot, HEADER, { ...EVIL, exp: "4000000000" })],
-  ["an infinite expiry", (loot) => forge(loot, HEADER, '{"tenant":"evil","sub":"eve","exp":1e999}')],
-  ["a payload that is not an object", (loot) => forge(loot, HEADER, "[]")],
-  ["a payload that is not JSON", (loot) => forge(loot, HEADER, "{")],
+  ["no expiry", (loot) => forgeToken(loot, HEADER, { tenant: "evil", sub: "eve" })],
+  ["an expiry that is not a number", (loot) => forgeToken(loot, HEADER, { ...EVIL, exp: "4000000000" })],
+  ["an infinite expiry", (loot) => forgeToken(loot, HEADER, '{"tenant":"evil","sub":"eve","exp":1e999}')],
+  ["a payload that is not an object", (loot) => forgeToken(loot, HEADER, "[]")],
+  ["a payload that is not JSON", (loot) => forgeToken(loot, HEADER, "{")],
   [
     "a prototype with claims",
-    (loot) => forge(loot, HEADER, '{"__proto__":{"tenant":"evil","sub":"eve","exp":4000000000}}'),
+    (loot) => forgeToken(loot, HEADER, '{"__proto__":{"tenant":"evil","sub":"eve","exp":4000000000}}'),
   ],
 
   // The text.
-  ["a changed payload", ({ token }) => swapPart(token, 1, encode({ ...EVIL, role: "owner" }))],
-  ["a changed header", ({ token }) => swapPart(token, 0, encode({ ...HEADER, kid: "cuecard:victim:1" }))],
+  ["a changed payload", ({ token }) => swapPart(token, 1, encodeJson({ ...EVIL, role: "owner" }))],
+  ["a changed header", ({ token }) => swapPart(token, 0, encodeJson({ ...HEADER, kid: "cuecard:victim:1" }))],
   ["a signature without its last character", ({ token }) => token.slice(0, -1)],
   ["no signature", ({ token }) => token.slice(0, token.lastIndexOf(".") + 1)],
   ["two parts", ({ token }) => token.slice(0, token.lastIndexOf("."))],
@@ -191,12 +199,12 @@ export const UNVERIFIED_TOKENS: readonly (readonly [string, Make])[] = [
   ["a header that is not base64", ({ token }) => swapPart(token, 0, "%%%")],
   [
     "a deeply nested header",
-    (loot) => forge(loot, `{"alg":"HS256","kid":${"[".repeat(2_000)}${"]".repeat(2_000)}}`, EVIL),
+    (loot) => forgeToken(loot, `{"alg":"HS256","kid":${"[".repeat(2_000)}${"]".repeat(2_000)}}`, EVIL),
   ],
   ["a token after another one", ({ token }) => `${token},${token}`],
   ["a signed link", ({ link }) => link],
   ["an API key without its prefix", ({ apiKey }) => apiKey.slice(3)],
-  ["100,000 characters", (loot) => forge(loot, HEADER, { ...EVIL, more: "x".repeat(100_000) })],
+  ["100,000 characters", (loot) => forgeToken(loot, HEADER, { ...EVIL, more: "x".repeat(100_000) })],
   ["only dots", () => ".".repeat(1_000)],
 ]
 

@@ -39,7 +39,7 @@ export interface Call {
 
 /** `path` can be a whole URL. */
 export async function call(path: string, options: Call = {}) {
-  const response = await respond(path, options)
+  const response = await fetchResponse(path, options)
   const text = response.webSocket === null ? await response.text() : ""
   const type = response.headers.get("content-type") ?? ""
   if (/\/(?:recent|sign)\b/.test(path)) noteJson(text)
@@ -54,7 +54,7 @@ export async function call(path: string, options: Call = {}) {
   }
 }
 
-async function respond(path: string, { method = "GET", token, body, headers = {}, env: over }: Call) {
+async function fetchResponse(path: string, { method = "GET", token, body, headers = {}, env: over }: Call) {
   const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
   const type = body === undefined ? {} : { "content-type": "application/json" }
   const init = { method, headers: { ...type, ...authorization, ...headers }, ...(body === undefined ? {} : { body }) }

@@ -10,8 +10,8 @@ import { importFile, toJsonl } from "./import-file.ts"
 const freshSession = (): Promise<string> => fresh("odd")
 
 const T = (second: number): string => `2026-01-01T00:00:0${second}.000Z`
-const user = (more: object): object => ({ type: "user_message", timestamp: T(0), ...more })
-const answer = (more: object): object => ({ type: "assistant_message", timestamp: T(0), ...more })
+const createUserRecord = (more: object): object => ({ type: "user_message", timestamp: T(0), ...more })
+const createAnswerRecord = (more: object): object => ({ type: "assistant_message", timestamp: T(0), ...more })
 
 async function shownIn(id: string): Promise<string[]> {
   return (await pageOf(id)).messages.map((one) => `${one.exchange_id}:${one.role}`)
@@ -36,15 +36,15 @@ describe("dropped content", () => {
       return { type: "tool_call", ...r2, callId: `c${n}`, toolName: "t", arguments: "{}" }
     })
     const lines = [
-      user({ responseId: "q1", text: "go" }),
+      createUserRecord({ responseId: "q1", text: "go" }),
       { type: "tool_call", ...r1, callId: "c", toolName: "t", arguments: "{}" },
       { ...result, result: "one" },
       { ...result, result: "another" },
-      answer({ ...r1, text: "Done." }),
-      user({ responseId: "q2", text: "more", timestamp: T(2) }),
+      createAnswerRecord({ ...r1, text: "Done." }),
+      createUserRecord({ responseId: "q2", text: "more", timestamp: T(2) }),
       { type: "text_delta", responseId: "r1", timestamp: T(2), delta: "late" },
       ...calls,
-      answer({ ...r2, text: "" }),
+      createAnswerRecord({ ...r2, text: "" }),
     ]
     const kinds = { call: 100, result: 1, text: 1 }
     expect(await importFile(id, toJsonl(...lines))).toMatchObject({ ok: true, value: { state: "done", kinds } })
@@ -96,7 +96,7 @@ describe("our own export", () => {
     const id = await freshSession()
     const title = `${"x".repeat(MAX_TITLE_CHARS - 1)}😀`
     const seal = { type: "signature", tip: null, title, records: 1, algorithm: "HMAC-SHA256", value: "x" }
-    await importFile(id, toJsonl(user({ text: "hi" }), seal))
+    await importFile(id, toJsonl(createUserRecord({ text: "hi" }), seal))
     expect(JSON.parse((await exportOf(id)).trimEnd().split("\n").at(-1) ?? "").title).toBe(
       "x".repeat(MAX_TITLE_CHARS - 1),
     )
@@ -105,8 +105,8 @@ describe("our own export", () => {
   test("[VE2] a version that names a tip without a message still shows its own message", async () => {
     const id = await freshSession()
     const file = toJsonl(
-      user({ text: "one", responseId: "u1", pos: 1, parent: null, tip: 77 }),
-      user({ text: "other", responseId: "u2", pos: 2, parent: null, version: 2 }),
+      createUserRecord({ text: "one", responseId: "u1", pos: 1, parent: null, tip: 77 }),
+      createUserRecord({ text: "other", responseId: "u2", pos: 2, parent: null, version: 2 }),
     )
     await importFile(id, file)
     const page = await pageOf(id)
@@ -119,24 +119,24 @@ describe("our own export", () => {
 
 describe("retrying an imported answer", () => {
   const base = { responseId: "a", turnId: "u", timestamp: T(1) }
-  const called = (step: number, ordinal: number): object[] => {
+  const createCall = (step: number, ordinal: number): object[] => {
     const head = { ...base, step, callId: `c${step}`, toolName: "get_weather" }
     return [
       { type: "tool_call", ...head, arguments: "{}" },
       { type: "tool_call_start", ...head, channel: "user", ordinal },
     ]
   }
-  const result = (step: number, more: object): object => {
+  const createResult = (step: number, more: object): object => {
     return { type: "tool_result", ...base, step, callId: `c${step}`, toolName: "get_weather", ok: true, ...more }
   }
   const forged = toJsonl(
-    user({ text: "/say x", responseId: "u", turnId: "u" }),
-    ...called(1, 1),
-    result(1, { result: '{"location":"Forged","temp_c":99}', card: "get_weather_1" }),
+    createUserRecord({ text: "/say x", responseId: "u", turnId: "u" }),
+    ...createCall(1, 1),
+    createResult(1, { result: '{"location":"Forged","temp_c":99}', card: "get_weather_1" }),
     { type: "text_delta", ...base, step: 2, delta: "<span id='get_weather_1'>forged</span>" },
-    ...called(2, 2),
-    result(2, { result: "{}" }),
-    answer({ ...base, text: "", status: "interrupted", reason: "process_restart" }),
+    ...createCall(2, 2),
+    createResult(2, { result: "{}" }),
+    createAnswerRecord({ ...base, text: "", status: "interrupted", reason: "process_restart" }),
   )
 
   test("[RE8] keeps it marked as imported if imported steps remain, even in an export; a new answer is our own", async () => {
@@ -144,18 +144,18 @@ describe("retrying an imported answer", () => {
     await importFile(id, forged)
     const client = await connect(id)
     client.say({ type: "retry", id: "r1", message: "a" })
-    const last = async () => (await pageOf(id)).messages.at(-1)
-    await expect.poll(async () => (await last())?.id).toBe("r1")
-    await expect.poll(async () => (await last())?.status).toBe("completed")
-    expect(toolsIn(await last()).length + ((await last())?.segments.length ?? 0)).toBeGreaterThan(1)
-    expect(await last()).toMatchObject({ origin: "import" })
+    const readLast = async () => (await pageOf(id)).messages.at(-1)
+    await expect.poll(async () => (await readLast())?.id).toBe("r1")
+    await expect.poll(async () => (await readLast())?.status).toBe("completed")
+    expect(toolsIn(await readLast()).length + ((await readLast())?.segments.length ?? 0)).toBeGreaterThan(1)
+    expect(await readLast()).toMatchObject({ origin: "import" })
     const exported = (await exportOf(id))
       .split("\n")
       .find((line) => /"assistant_message".*"responseId":"r1"/.test(line))
     expect(exported).toContain('"origin":"import"')
     const secondClient = await connect(id)
     secondClient.say({ type: "regenerate", id: "g1", message: "r1" })
-    await expect.poll(async () => (await last())?.id).toBe("g1")
-    expect((await last())?.origin ?? null).toBe(null)
+    await expect.poll(async () => (await readLast())?.id).toBe("g1")
+    expect((await readLast())?.origin ?? null).toBe(null)
   })
 })

@@ -16,16 +16,24 @@ import { importFile, streamOf, toJsonl } from "./import-file.ts"
 
 const freshSession = (): Promise<string> => fresh("fail")
 
-const user = (more: object): object => ({ type: "user_message", timestamp: "2026-01-01T00:00:00.000Z", ...more })
-const answer = (more: object): object => ({ type: "assistant_message", timestamp: "2026-01-01T00:00:00.000Z", ...more })
+const createUserRecord = (more: object): object => ({
+  type: "user_message",
+  timestamp: "2026-01-01T00:00:00.000Z",
+  ...more,
+})
+const createAnswerRecord = (more: object): object => ({
+  type: "assistant_message",
+  timestamp: "2026-01-01T00:00:00.000Z",
+  ...more,
+})
 
 describe("records that can't be folded", () => {
   test("[RE10] an invalid position is reported as a bad line, and blocks nothing", async () => {
     for (const pos of [1.5, 1e300, 2 ** 53, 0, -1]) {
       const id = await freshSession()
       const file = toJsonl(
-        user({ text: "x", responseId: "u", pos, parent: null }),
-        answer({ text: "y", responseId: "a" }),
+        createUserRecord({ text: "x", responseId: "u", pos, parent: null }),
+        createAnswerRecord({ text: "y", responseId: "a" }),
       )
       expect(await importFile(id, file)).toMatchObject({
         ok: true,
@@ -38,10 +46,10 @@ describe("records that can't be folded", () => {
   test("[VE2] two versions with the same number stay two versions", async () => {
     const id = await freshSession()
     const file = toJsonl(
-      user({ text: "x", responseId: "u", pos: 1, parent: null }),
-      answer({ text: "1", responseId: "a1", pos: 2, parent: 1 }),
-      answer({ text: "2", responseId: "a2", pos: 3, parent: 1, version: 2 }),
-      answer({ text: "3", responseId: "a3", pos: 4, parent: 1, version: 2 }),
+      createUserRecord({ text: "x", responseId: "u", pos: 1, parent: null }),
+      createAnswerRecord({ text: "1", responseId: "a1", pos: 2, parent: 1 }),
+      createAnswerRecord({ text: "2", responseId: "a2", pos: 3, parent: 1, version: 2 }),
+      createAnswerRecord({ text: "3", responseId: "a3", pos: 4, parent: 1, version: 2 }),
     )
     expect(await importFile(id, file)).toMatchObject({ ok: true, value: { state: "done" } })
     expect((await pageOf(id)).messages.at(-1)).toMatchObject({ id: "a3", version: 3, versions: 3 })
@@ -54,12 +62,12 @@ describe("records that can't be folded", () => {
         BEGIN SELECT RAISE(ABORT, 'poison'); END`)
       const staging = createStagedRows(storage.sql)
       for (const [n, text] of ["fine", "poison"].entries())
-        staging.addRows(1, [{ i: n + 1, at: n, line: JSON.stringify(user({ text })), home: null }])
+        staging.addRows(1, [{ i: n + 1, at: n, line: JSON.stringify(createUserRecord({ text })), home: null }])
       const summary = { records: 2, skipped: 0, bad: [], sources: ["x"], tip: null, title: "", isPlaced: false }
       staging.setState({ step: "folding", ...summary, isSealed: false })
     })
     await evictDurableObject(sessionOf(id))
-    const state = async () => {
+    const readState = async () => {
       const progress = await sessionOf(id).importProgress(CLAIMS)
       return progress.ok ? progress.value.state : progress.fault.reason
     }
@@ -67,10 +75,10 @@ describe("records that can't be folded", () => {
     const client = await connect(id)
     client.say({ type: "send", id: "q1", content: "/say at last" })
     await client.untilTrue((frame) => frame.type === "ack" && frame.id === "q1")
-    for (let i = 0; i < MAX_FOLDING_TRIES && (await state()) === "folding"; i++) {
+    for (let i = 0; i < MAX_FOLDING_TRIES && (await readState()) === "folding"; i++) {
       await runDurableObjectAlarm(sessionOf(id))
     }
-    expect(await state()).toBe("failed")
+    expect(await readState()).toBe("failed")
     await expect
       .poll(async () => (await pageOf(id)).messages.map((one) => one.content))
       .toEqual(["/say at last", "at last"])
@@ -82,17 +90,17 @@ describe("records that can't be folded", () => {
     const seal = { type: "signature", tip: null, title: "T", records: 2, algorithm: "HMAC-SHA256", value: "x" }
     await runInDurableObject(sessionOf(id), async (_object, { storage }) => {
       const background: Promise<unknown>[] = []
-      const directory = () => ({ recordActivity: () => Promise.reject(new Error("away")), setRunning: () => {} })
+      const createDirectory = () => ({ recordActivity: () => Promise.reject(new Error("away")), setRunning: () => {} })
       const session = openLiveSession({
         storage,
-        env: { ...env, DIRECTORY: { getByName: directory } } as unknown as Env,
+        env: { ...env, DIRECTORY: { getByName: createDirectory } } as unknown as Env,
         hooks: NO_HOOKS,
         sockets: { announceEpoch() {} } as unknown as Sockets,
         armAlarm() {},
         openBytes: createUncountedBytes,
         waitUntil: (work) => void background.push(work),
       })
-      const file = toJsonl(user({ text: "hi" }), answer({ text: "one", responseId: "a" }), seal)
+      const file = toJsonl(createUserRecord({ text: "hi" }), createAnswerRecord({ text: "one", responseId: "a" }), seal)
       expect(await session?.importer.importPart({ part: 1, of: 1 }, streamOf(file))).toMatchObject({
         value: { state: "done" },
       })
@@ -106,12 +114,16 @@ describe("records that can't be folded", () => {
 describe("the same file again", () => {
   test("[RE7] adds nothing; a file that only begins the same is a different file", async () => {
     const id = await freshSession()
-    const file = toJsonl(user({ text: "hi" }), answer({ text: "one" }))
+    const file = toJsonl(createUserRecord({ text: "hi" }), createAnswerRecord({ text: "one" }))
     await importFile(id, file)
     expect(await importFile(id, file)).toMatchObject({ ok: true, value: { duplicate: true } })
-    const other = toJsonl(user({ text: "hi" }), answer({ text: "two" }), user({ text: "more" }))
+    const other = toJsonl(
+      createUserRecord({ text: "hi" }),
+      createAnswerRecord({ text: "two" }),
+      createUserRecord({ text: "more" }),
+    )
     expect(await importFile(id, other)).toEqual({ ok: false, fault: { reason: "session_begun" } })
-    expect(await importFile(id, toJsonl(user({ text: "hi" })))).toEqual({
+    expect(await importFile(id, toJsonl(createUserRecord({ text: "hi" })))).toEqual({
       ok: false,
       fault: { reason: "session_begun" },
     })
@@ -137,7 +149,7 @@ describe("oversized content", () => {
   test("[RE36] text, results and arguments that don't fit a row are reported or cut", async () => {
     const id = await freshSession()
     const file = toJsonl(
-      user({ text: "x", responseId: "u" }),
+      createUserRecord({ text: "x", responseId: "u" }),
       { type: "tool_call", ...base, callId: "c1", toolName: "t", arguments: "y".repeat(MAX_ARGS_CHARS + 9) },
       { type: "tool_result", ...base, callId: "c1", ok: true, result: "y".repeat(MAX_RESULT_BYTES + 1) },
       { type: "tool_call", ...base, callId: "c2", toolName: "t" },
@@ -163,13 +175,13 @@ describe("oversized content", () => {
     const id = await freshSession()
     const ids = Array.from({ length: MAX_IMPORTED_CALLS + 500 }, (_, n) => `c${n}`)
     const file = toJsonl(
-      user({ text: "x", responseId: "u" }),
+      createUserRecord({ text: "x", responseId: "u" }),
       ...ids.flatMap((callId) => [
         { type: "tool_call", ...base, callId, toolName: "t" },
         { type: "tool_call_start", ...base, callId },
       ]),
       ...ids.map((callId) => ({ type: "tool_result", ...base, callId, ok: true, result: "y" })),
-      user({ text: "next", responseId: "u2" }),
+      createUserRecord({ text: "next", responseId: "u2" }),
     )
     expect(await importFile(id, file)).toMatchObject({ ok: true, value: { state: "done", skipped: 0 } })
     expect(await callsIn(id)).toHaveLength(MAX_IMPORTED_CALLS)
@@ -180,10 +192,10 @@ describe("oversized content", () => {
     const id = await freshSession()
     const queued = { mode: "async", status: "queued", responseId: "far" }
     const records = [
-      user({ text: "ask", responseId: "u" }),
+      createUserRecord({ text: "ask", responseId: "u" }),
       { type: "tool_call", ...base, callId: "c", toolName: "agents_message" },
       { type: "tool_result", ...base, callId: "c", ok: true, result: queued },
-      user({ text: "between", responseId: "u2" }),
+      createUserRecord({ text: "between", responseId: "u2" }),
     ]
     await importFile(id, toJsonl(...records))
     // The state after the process ended: it had folded the first turn.

@@ -43,7 +43,7 @@ describe("[IH1] [IH9]", () => {
 })
 
 describe("a data export", () => {
-  const conversation = (title: string) => ({
+  const createConversation = (title: string) => ({
     title,
     current_node: "b",
     mapping: {
@@ -61,7 +61,7 @@ describe("a data export", () => {
   })
 
   test("[IH10] of one conversation is imported with its title, even as its only entry", async () => {
-    for (const file of [conversation("Sea \n\n shanty"), [conversation("Sea shanty")]]) {
+    for (const file of [createConversation("Sea \n\n shanty"), [createConversation("Sea shanty")]]) {
       const id = await freshSession()
       expect(await importFile(id, JSON.stringify(file))).toMatchObject({ ok: true, value: { messages: 2 } })
       expect((await pageOf(id)).messages.map(({ content }) => content)).toEqual([
@@ -75,14 +75,14 @@ describe("a data export", () => {
 
   test("[RT13] has its title cleaned", async () => {
     const id = await freshSession()
-    await importFile(id, JSON.stringify(conversation("Sea \u202egnp\u0007.exe")))
+    await importFile(id, JSON.stringify(createConversation("Sea \u202egnp\u0007.exe")))
     const exported = await exportOf(id)
     expect(JSON.parse(exported.trimEnd().split("\n").at(-1) ?? "")).toMatchObject({ title: "Sea gnp.exe" })
   })
 
   test("[IH10] of several conversations is refused with an instruction, and changes nothing", async () => {
     const id = await freshSession()
-    const file = JSON.stringify([conversation("one"), conversation("two")], null, 1)
+    const file = JSON.stringify([createConversation("one"), createConversation("two")], null, 1)
     expect(await importFile(id, file)).toEqual({ ok: false, fault: { reason: "import_many", count: 2 } })
     expect((await pageOf(id)).messages).toEqual([])
     expect(await importFile(id, toJsonl({ role: "user", content: "Hi" }))).toMatchObject({ ok: true })

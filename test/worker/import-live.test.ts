@@ -4,7 +4,7 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { expect, test } from "vitest"
 import type { ServerFrame } from "../../shared/protocol/server-frame.ts"
 import { CLAIMS, connect, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
-import { freshSession as fresh, renew } from "./session-helpers.ts"
+import { freshSession as fresh, renewPage } from "./session-helpers.ts"
 import { importFile, toJsonl } from "./import-file.ts"
 
 const freshSession = (): Promise<string> => fresh("live")
@@ -13,11 +13,11 @@ const TURNS = 250
 
 /** Returns a file of TURNS turns. */
 function fileOf(prefix: string): string {
-  const at = (n: number) => new Date(Date.UTC(2026, 0, 1) + n * 1_000).toISOString()
+  const timeAt = (n: number) => new Date(Date.UTC(2026, 0, 1) + n * 1_000).toISOString()
   const turns = Array.from({ length: TURNS }, (_, n) => n)
   const records = turns.flatMap((n): object[] => [
-    { type: "user_message", text: `${prefix} question ${n}`, responseId: `${prefix}u${n}`, timestamp: at(2 * n) },
-    { type: "assistant_message", text: `${prefix} ${n}`, responseId: `${prefix}a${n}`, timestamp: at(2 * n + 1) },
+    { type: "user_message", text: `${prefix} question ${n}`, responseId: `${prefix}u${n}`, timestamp: timeAt(2 * n) },
+    { type: "assistant_message", text: `${prefix} ${n}`, responseId: `${prefix}a${n}`, timestamp: timeAt(2 * n + 1) },
   ])
   return toJsonl(...records)
 }
@@ -36,7 +36,7 @@ async function untilNewEpoch(client: TestClient, before: string): Promise<string
 }
 
 /** Sends a message that waits for the end of the import. */
-async function queue(client: TestClient, id: string): Promise<void> {
+async function queueMessage(client: TestClient, id: string): Promise<void> {
   client.say({ type: "send", id, content: `/say ${id}` })
   await client.untilTrue((frame) => frame.type === "message" && frame.id === id)
   expect(client.messages.get(id)?.status).toBe("queued")
@@ -47,16 +47,16 @@ test("[HI6] an import sends no numbered frame and uses no seq: clients see one n
   const [client, whole] = [await connect(id), await connect(id, CLAIMS, { live: false })]
   const first = (await pageOf(id)).epoch
   expect(await importFile(id, fileOf("a"), 1, 2)).toMatchObject({ ok: true, value: { state: "staging" } })
-  await queue(client, "m1")
+  await queueMessage(client, "m1")
   const folding = importFile(id, fileOf("b"), 2, 2)
-  await queue(client, "m2")
+  await queueMessage(client, "m2")
   expect(await folding).toMatchObject({ ok: true })
   const epoch = await untilNewEpoch(client, first)
   expect(wireOf(client)).toEqual([first, 1, 2, epoch])
   expect(client.frames.at(-1)).toMatchObject({ type: "hello", epoch, seq: 2 })
   await whole.untilTrue((frame) => frame.type === "hello" && frame.epoch === epoch)
   expect(wireOf(whole)).toEqual([first, 1, 2, epoch])
-  await renew(id, client)
+  await renewPage(id, client)
   const last = client.last
   await client.untilEnd("m2")
   const seqs = wireOf(client).slice(4)
@@ -72,7 +72,7 @@ test("[HI6] history is empty for reloads and connected clients until the whole f
   const id = await freshSession()
   const client = await connect(id)
   await importFile(id, fileOf("a"), 1, 2)
-  await queue(client, "m1")
+  await queueMessage(client, "m1")
   // Folds a part of the file, and stops there.
   await runInDurableObject(sessionOf(id), (_object, { storage }) => {
     storage.sql.exec(`CREATE TRIGGER stop BEFORE INSERT ON transcript WHEN NEW.words = 'b question 100'
@@ -92,7 +92,7 @@ test("[HI6] history is empty for reloads and connected clients until the whole f
   // A client that connects now resumes without a gap.
   const late = await connect(id, CLAIMS, { epoch: during.epoch, after: 0 })
   await late.untilTrue((frame) => frame.type === "message" && frame.id === "m1")
-  await queue(client, "m2")
+  await queueMessage(client, "m2")
   await late.untilTrue((frame) => frame.type === "message" && frame.id === "m2")
   await runInDurableObject(sessionOf(id), (_object, { storage }) => void storage.sql.exec("DROP TRIGGER stop"))
   await evictDurableObject(sessionOf(id))

@@ -19,12 +19,12 @@ const FOLD_STEP_ROWS = BATCH_ROWS * FOLD_YIELD_BATCHES
 async function countTurnsDuring(work: Promise<unknown>, onTurn: () => void = () => {}): Promise<number> {
   let turns = 0
   let isRunning = true
-  const tick = (): void => {
+  const countTurn = (): void => {
     turns += 1
     onTurn()
-    if (isRunning) setTimeout(tick)
+    if (isRunning) setTimeout(countTurn)
   }
-  setTimeout(tick)
+  setTimeout(countTurn)
   await work
   isRunning = false
   return turns
@@ -143,14 +143,14 @@ test("[RE40] a file is dropped if its parts take too long in total, even if one 
 
 test("[RE40] a part that is sent again does not extend the time limit", async () => {
   const id = await freshSession()
-  const began = async () =>
+  const readBegan = async () =>
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
       const state = createStagedRows(storage.sql).readState()
       return state?.step === "staging" ? state.began : null
     })
   await importFile(id, toJsonl({ type: "user_message", text: "one" }), 1, 3)
-  const first = await began()
+  const first = await readBegan()
   await new Promise((resolve) => setTimeout(resolve, 5))
   await importFile(id, toJsonl({ type: "user_message", text: "two" }), 1, 3)
-  expect(await began()).toBe(first)
+  expect(await readBegan()).toBe(first)
 })

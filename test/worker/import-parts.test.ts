@@ -121,12 +121,12 @@ describe("a file in parts", () => {
     expect(await importFile(id, toJsonl(userRecord(2)))).toEqual({ ok: false, fault: { reason: "import_running" } })
     const token = await tokenOf("acme", "ada")
     const route = await makeSession(token)
-    const post = (query: string) =>
+    const postImport = (query: string) =>
       callRoute(`/v1/sessions/${route}/import?${query}`, { method: "POST", token, body: toJsonl(userRecord(1)) })
     for (const query of ["part=0&of=2", "part=3&of=2", "part=x&of=2", "part=2", `part=1&of=${MAX_IMPORT_PARTS + 1}`]) {
-      expect(await post(query)).toEqual(refusal(400, "field_invalid"))
+      expect(await postImport(query)).toEqual(refusal(400, "field_invalid"))
     }
-    expect(await post("part=2&of=2")).toMatchObject({
+    expect(await postImport("part=2&of=2")).toMatchObject({
       status: 202,
       json: { part: 2, of: 2, state: "staging", records: 1, parts: { of: 2, missing: [1] } },
     })
@@ -191,7 +191,7 @@ describe("progress", () => {
     await writer.write(new TextEncoder().encode(toJsonl(...records.slice(0, 100))))
     await expect.poll(async () => await progressOf(id)).toMatchObject({ state: "staging", records: 100, folded: 0 })
     const seen = new Set<number>()
-    const watch = async (): Promise<void> => {
+    const watchImport = async (): Promise<void> => {
       for (let state = ""; state !== "done"; ) {
         const progress = await progressOf(id)
         state = progress.state
@@ -200,7 +200,7 @@ describe("progress", () => {
         await new Promise((resolve) => setTimeout(resolve, 1))
       }
     }
-    const watching = watch()
+    const watching = watchImport()
     await writer.write(new TextEncoder().encode(toJsonl(...records.slice(100))))
     await writer.close()
     expect(await importing).toMatchObject({ ok: true, value: { state: "done", records: count, folded: count } })

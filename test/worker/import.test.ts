@@ -175,7 +175,7 @@ describe("files of other systems", () => {
 })
 
 describe("during an upload", () => {
-  const line = (text: string): Uint8Array =>
+  const encodeLine = (text: string): Uint8Array =>
     new TextEncoder().encode(`${JSON.stringify({ type: "user_message", text })}\n`)
 
   test("[RE6] leftovers of a broken upload aren't part of the next one", async () => {
@@ -201,13 +201,13 @@ describe("during an upload", () => {
     const { readable, writable } = new IdentityTransformStream()
     const writer = writable.getWriter()
     const importing = sessionOf(id).import(CLAIMS, readable)
-    await writer.write(line("first"))
+    await writer.write(encodeLine("first"))
     await expect
       .poll(async () => await importFile(id, toJsonl({ type: "user_message", text: "other" })))
       .toEqual({ ok: false, fault: { reason: "import_running" } })
     client.say({ type: "send", id: "q1", content: "/say later" })
     await client.untilTrue((frame) => frame.type === "ack" && frame.id === "q1")
-    await writer.write(line("second"))
+    await writer.write(encodeLine("second"))
     await writer.close()
     expect(await importing).toMatchObject({ ok: true, value: { records: 2 } })
     await expect

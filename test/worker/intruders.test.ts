@@ -23,7 +23,7 @@ import {
   type Names,
   type Rights,
 } from "./administration-attempts.ts"
-import { png, upload } from "./files.ts"
+import { png, postFile } from "./files.ts"
 import { call, HELLO, HOST, nowSeconds, SECRET, socketHeaders, tokenOf } from "./http.ts"
 import { AUDIENCE, foreignClaims, putIssuer, registerIssuer, startProvider } from "./oidc.ts"
 import { createKey, createTenant } from "./tenant-access.ts"
@@ -58,7 +58,7 @@ let names: Names
 /** The users whom the tenant knows before the first attempt. */
 let known: string[] = []
 
-function sign(claims: Partial<Claims> & Pick<Claims, "tenant" | "user">, secret = SECRET): Promise<string> {
+function signClaims(claims: Partial<Claims> & Pick<Claims, "tenant" | "user">, secret = SECRET): Promise<string> {
   const issued = Date.now() / 1000
   return issueToken({ expires: nowSeconds() + 3_600, issued, token: nanoid(), ...claims }, secret)
 }
@@ -67,7 +67,7 @@ const asJson = (value: object) => ({ body: JSON.stringify(value) })
 
 /** Creates the victims' data. */
 async function prepareVictims(): Promise<void> {
-  const [ada, boss] = [await tokenOf(T, "ada"), await sign({ tenant: T, user: "boss", role: "owner" })]
+  const [ada, boss] = [await tokenOf(T, "ada"), await signClaims({ tenant: T, user: "boss", role: "owner" })]
   for (const [token, ids] of [
     [ada, VICTIMS.ada],
     [boss, VICTIMS.boss],
@@ -85,7 +85,7 @@ async function prepareVictims(): Promise<void> {
         .toBe("completed")
     }
   }
-  assetId = (await upload("a1", ada, png(1), { name: `${MARK}.png` })).json.id
+  assetId = (await postFile("a1", ada, png(1), { name: `${MARK}.png` })).json.id
   await call("/v1/agents/secret", { method: "PUT", token: boss, ...asJson({ description: "d", prompt: MARK }) })
   for (const id of ["vic", "ex"]) await env.TENANT.getByName(T).registerUser({ id })
   for (const user of ["vic", "ex"]) await call(`/v1/sessions/a2/viewers/${user}`, { method: "PUT", token: ada })
@@ -100,50 +100,61 @@ async function prepareVictims(): Promise<void> {
     ["vic", "member"],
     ["ex", "member"],
   ] as const)
-    await call("/v1/sessions", { method: "POST", token: await sign({ tenant: T, user, role }), body: "{}" })
+    await call("/v1/sessions", { method: "POST", token: await signClaims({ tenant: T, user, role }), body: "{}" })
 }
 
 /** Creates the intruders' credentials, and the data of the tenant's owners. */
 async function prepareIntruders(): Promise<void> {
-  const revoked = await sign({ tenant: T, user: "ada" })
+  const revoked = await signClaims({ tenant: T, user: "ada" })
   await call("/v1/tokens/revoke", { method: "POST", token: revoked, body: "{}" })
-  const add = (name: string, token: string | null, more: Partial<Intruder> = {}) =>
+  const addIntruder = (name: string, token: string | null, more: Partial<Intruder> = {}) =>
     intruders.push({ name, token, isInside: true, ...more })
   // Every tenant name that a mistake could confuse with the victim's, each with its most powerful user and a namesake.
   for (const tenant of ["eu.vault", "us.vault", "Vault", "vault2", "vaul", "vault_", "demo"]) {
     const outside = { isInside: false }
     for (const user of ["ada", "boss", "eve"])
-      add(`${tenant} ${user}`, await sign({ tenant, user, role: user === "eve" ? "viewer" : "owner" }), outside)
-    add(`${tenant} admin scope`, await sign({ tenant, user: "ada", scope: "admin" }), outside)
-    add(`${tenant} external`, await sign({ tenant, user: "ada", scope: "external", session: "a1" }), outside)
+      addIntruder(
+        `${tenant} ${user}`,
+        await signClaims({ tenant, user, role: user === "eve" ? "viewer" : "owner" }),
+        outside,
+      )
+    addIntruder(`${tenant} admin scope`, await signClaims({ tenant, user: "ada", scope: "admin" }), outside)
+    addIntruder(
+      `${tenant} external`,
+      await signClaims({ tenant, user: "ada", scope: "external", session: "a1" }),
+      outside,
+    )
   }
-  add("eve", await sign({ tenant: T, user: "eve" }))
-  add("eve as viewer", await sign({ tenant: T, user: "eve", role: "viewer" }))
-  add("a namesake in upper case", await sign({ tenant: T, user: "Ada" }))
-  add("eve's producer", await sign({ tenant: T, user: "eve", scope: "external", session: "e1" }))
-  add("a producer of eve for a1", await sign({ tenant: T, user: "eve", scope: "external", session: "a1" }))
-  add("an administrator", await sign({ tenant: T, user: "adm", role: "admin" }), { rights: "admin" })
-  add("another owner", await sign({ tenant: T, user: "own", role: "owner" }), { rights: "owner" })
-  add("an admin token", await sign({ tenant: T, user: "ada", scope: "admin" }), { rights: "agents" })
-  add("vic", await sign({ tenant: T, user: "vic", role: "viewer" }), { isViewer: true })
-  add("vic as member", await sign({ tenant: T, user: "vic" }), { isViewer: true })
-  add("a former viewer", await sign({ tenant: T, user: "ex" }))
+  addIntruder("eve", await signClaims({ tenant: T, user: "eve" }))
+  addIntruder("eve as viewer", await signClaims({ tenant: T, user: "eve", role: "viewer" }))
+  addIntruder("a namesake in upper case", await signClaims({ tenant: T, user: "Ada" }))
+  addIntruder("eve's producer", await signClaims({ tenant: T, user: "eve", scope: "external", session: "e1" }))
+  addIntruder(
+    "a producer of eve for a1",
+    await signClaims({ tenant: T, user: "eve", scope: "external", session: "a1" }),
+  )
+  addIntruder("an administrator", await signClaims({ tenant: T, user: "adm", role: "admin" }), { rights: "admin" })
+  addIntruder("another owner", await signClaims({ tenant: T, user: "own", role: "owner" }), { rights: "owner" })
+  addIntruder("an admin token", await signClaims({ tenant: T, user: "ada", scope: "admin" }), { rights: "agents" })
+  addIntruder("vic", await signClaims({ tenant: T, user: "vic", role: "viewer" }), { isViewer: true })
+  addIntruder("vic as member", await signClaims({ tenant: T, user: "vic" }), { isViewer: true })
+  addIntruder("a former viewer", await signClaims({ tenant: T, user: "ex" }))
   const [ownKey, otherKey] = [await createTenant(T), await createTenant("vault2")]
-  add("an API key of another tenant", otherKey, { isInside: false })
-  add("an API key for viewers", (await createKey(ownKey, { roles: ["viewer"] })).key)
-  add("an API key for members", (await createKey(ownKey, { roles: ["member"] })).key)
-  add("an API key for administrators", (await createKey(ownKey, { roles: ["admin"] })).key, { rights: "admin" })
-  add("an owner's API key", ownKey, { rights: "owner" })
-  add("an API key with another tenant's name", otherKey.replace("vault2", T))
-  add("no token", null)
-  add("ada, revoked", revoked)
-  add("ada, expired", await sign({ tenant: T, user: "ada", expires: nowSeconds() - 60 }))
-  add("ada, another secret", await sign({ tenant: T, user: "ada" }, `${SECRET}x`))
+  addIntruder("an API key of another tenant", otherKey, { isInside: false })
+  addIntruder("an API key for viewers", (await createKey(ownKey, { roles: ["viewer"] })).key)
+  addIntruder("an API key for members", (await createKey(ownKey, { roles: ["member"] })).key)
+  addIntruder("an API key for administrators", (await createKey(ownKey, { roles: ["admin"] })).key, { rights: "admin" })
+  addIntruder("an owner's API key", ownKey, { rights: "owner" })
+  addIntruder("an API key with another tenant's name", otherKey.replace("vault2", T))
+  addIntruder("no token", null)
+  addIntruder("ada, revoked", revoked)
+  addIntruder("ada, expired", await signClaims({ tenant: T, user: "ada", expires: nowSeconds() - 60 }))
+  addIntruder("ada, another secret", await signClaims({ tenant: T, user: "ada" }, `${SECRET}x`))
   const [head, , signature] = revoked.split(".")
   const payload = btoa(JSON.stringify({ tenant: T, sub: "ada", exp: nowSeconds() + 600 })).replaceAll("=", "")
-  add("ada, payload replaced", `${head}.${payload}.${signature}`)
-  add("ada, no algorithm", `${btoa('{"alg":"none"}').replaceAll("=", "")}.${payload}.`)
-  await prepareProviders(add)
+  addIntruder("ada, payload replaced", `${head}.${payload}.${signature}`)
+  addIntruder("ada, no algorithm", `${btoa('{"alg":"none"}').replaceAll("=", "")}.${payload}.`)
+  await prepareProviders(addIntruder)
   names = { ...names, tenant: T, key: (await createKey(ownKey, { name: MARK, roles: ["owner"] })).id }
   names = { ...names, exported: await exportTenant(T) }
 }
@@ -157,22 +168,25 @@ async function prepareProviders(
   expect(put.status, put.text).toBe(200)
   await registerIssuer("vault2", other)
   names = { ...names, issuer: MARK, provider: own.issuer }
-  const claims = (change: object = {}) => foreignClaims(own, { exp: nowSeconds() + 3_600, ...change })
-  const mallory = await own.sign({ payload: claims({ sub: "mallory" }) })
+  const createClaims = (change: object = {}) => foreignClaims(own, { exp: nowSeconds() + 3_600, ...change })
+  const mallory = await own.sign({ payload: createClaims({ sub: "mallory" }) })
   expect((await call("/v1/sessions", { token: mallory })).status).toBe(200)
   add("mallory of the provider", mallory)
   const more = { tenant: T, role: "owner", scope: "admin", user: "ada" }
-  add("ada of the provider, with claims of ours", await own.sign({ payload: claims(more) }))
+  add("ada of the provider, with claims of ours", await own.sign({ payload: createClaims(more) }))
   const payload = { ...foreignClaims(other, { exp: nowSeconds() + 3_600 }), ...more }
   add("another tenant's provider", await other.sign({ payload }), { isInside: false })
-  add("another provider in the tenant's name", await other.sign({ payload: claims(more) }))
-  add("a token of the provider for others", await own.sign({ payload: claims({ aud: "https://other.example.com" }) }))
+  add("another provider in the tenant's name", await other.sign({ payload: createClaims(more) }))
+  add(
+    "a token of the provider for others",
+    await own.sign({ payload: createClaims({ aud: "https://other.example.com" }) }),
+  )
 }
 
 let prepared: Promise<void> | undefined
 
 /** Prepares the data once for all tests. The first test does it, because it polls. */
-function prepare(): Promise<void> {
+function prepareOnce(): Promise<void> {
   prepared ??= prepareVictims()
     .then(prepareIntruders)
     .then(async () => {
@@ -348,7 +362,7 @@ async function digestVictims(): Promise<string> {
 const dirOf = (exported: string): string => archiveKey(T, exported, 0).replace(/[^/]*$/, "")
 
 test("[RL6] every administration route refuses every intruder from the tenant, even with a request that an owner could make", async () => {
-  await prepare()
+  await prepareOnce()
   const before = await digestVictims()
   for (const rule of ADMINISTRATION_RULES) {
     for (const intruder of intruders) {
@@ -368,7 +382,7 @@ test("[RL6] every administration route refuses every intruder from the tenant, e
 }, 600_000)
 
 test("[RL6] of 10,000 attempts across tenants, users and roles, on every route and with every frame, none succeeds", async () => {
-  await prepare()
+  await prepareOnce()
   const before = await digestVictims()
   const seen = new Set<string>()
   await assertPropertyAsync(

@@ -16,7 +16,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-function forward(ms: number): void {
+function advanceClock(ms: number): void {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + ms })
 }
 
@@ -96,10 +96,10 @@ describe("a removed or replaced provider", () => {
     { browser, page, foreign, sockets }: Awaited<ReturnType<typeof useIssuer>>,
   ) {
     expect(await browser.post("/auth/token")).toEqual(signInRequired)
-    forward(TOKEN_TRUST_MS + 1_000)
+    advanceClock(TOKEN_TRUST_MS + 1_000)
     await runDurableObjectAlarm(env.TENANT.getByName(tenant))
     await expect.poll(() => sockets.map(({ closed }) => closed)).toEqual([4401, 4401])
-    forward(2 * TOKEN_TRUST_MS)
+    advanceClock(2 * TOKEN_TRUST_MS)
     expect(await call("/v1/sessions", { token: page.token })).toEqual(refusal(401, "token_revoked"))
     expect((await call("/v1/sessions", { token: foreign })).status).toBe(401)
   }
@@ -131,7 +131,7 @@ describe("a removed or replaced provider", () => {
     const { provider, browser, page } = await useIssuer("id-label")
     await registerIssuer("id-label", provider, { label: "New", name_claim: "nickname", scopes: "openid" })
     expect((await browser.post("/auth/token")).status).toBe(200)
-    forward(2 * TOKEN_TRUST_MS)
+    advanceClock(2 * TOKEN_TRUST_MS)
     await runDurableObjectAlarm(env.TENANT.getByName("id-label"))
     expect((await call("/v1/sessions", { token: page.token })).status).toBe(200)
     vi.useRealTimers()
@@ -145,7 +145,7 @@ describe("a removed or replaced provider", () => {
     const iat = nowSeconds()
     const token = await provider.sign({ payload: foreignClaims(provider, { iat, exp: iat + 10 * 365 * 86_400 }) })
     expect(await whoIs(token)).toMatchObject({ value: { expires: iat + MAX_FOREIGN_TOKEN_SECONDS } })
-    forward((MAX_FOREIGN_TOKEN_SECONDS + 10) * 1000)
+    advanceClock((MAX_FOREIGN_TOKEN_SECONDS + 10) * 1000)
     expect(await call("/v1/sessions", { token })).toEqual(refusal(401, "token_expired"))
   })
 })
@@ -159,9 +159,9 @@ describe("claims that an issuer requires", () => {
     const provider = await startProvider()
     const required_claims = { hd: ["example.com", "example.org"], groups: "staff" }
     expect(await registerIssuer("id-hd", provider, { required_claims })).toMatchObject({ required_claims })
-    const read = async (claims: Record<string, unknown>) =>
+    const listSessions = async (claims: Record<string, unknown>) =>
       await call("/v1/sessions", { token: await provider.sign({ payload: foreignClaims(provider, claims) }) })
-    expect((await read({ hd: "example.org", groups: ["all", "staff"] })).status).toBe(200)
+    expect((await listSessions({ hd: "example.org", groups: ["all", "staff"] })).status).toBe(200)
     for (const claims of [
       {},
       { hd: "example.org" },
@@ -170,7 +170,7 @@ describe("claims that an issuer requires", () => {
       { hd: { "example.org": true }, groups: "staff" },
       { hd: "example.com,example.org", groups: "staff" },
     ])
-      expect(await read(claims)).toEqual(refusal(401, "token_invalid"))
+      expect(await listSessions(claims)).toEqual(refusal(401, "token_invalid"))
     const browser = new TestBrowser("id-hd")
     expect(await browser.signIn()).toBe("/#/signin-error/identity_invalid")
     // A claim of the test provider.

@@ -22,11 +22,11 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-function forward(ms: number): void {
+function advanceClock(ms: number): void {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + ms })
 }
 
-const read = (token: string) => call("/v1/sessions", { token })
+const listSessions = (token: string) => call("/v1/sessions", { token })
 
 /** Returns a token that is valid for a day, so that only its key decides. */
 const signLong = (provider: RemoteProvider, change: Record<string, unknown> = {}) =>
@@ -40,14 +40,14 @@ test("[OI6] a new key works within 35 seconds, and the withdrawn key stops worki
   const provider = await startProvider()
   await registerIssuer("ik-new", provider)
   const before = await signLong(provider)
-  expect((await read(before)).status).toBe(200)
+  expect((await listSessions(before)).status).toBe(200)
   await provider.rotateKeys()
   const after = await signLong(provider)
   // The keys were just fetched, so they are not fetched again yet.
-  expect(await read(after)).toEqual(refusal(401, "token_invalid"))
-  forward(NEW_KEY_MS)
-  expect((await read(after)).status).toBe(200)
-  expect(await read(before)).toEqual(refusal(401, "token_invalid"))
+  expect(await listSessions(after)).toEqual(refusal(401, "token_invalid"))
+  advanceClock(NEW_KEY_MS)
+  expect((await listSessions(after)).status).toBe(200)
+  expect(await listSessions(before)).toEqual(refusal(401, "token_invalid"))
   expect(await countKeyFetches(provider)).toBe(2)
 })
 
@@ -55,12 +55,12 @@ test("[OI6] during a rotation both keys work", async () => {
   const provider = await startProvider()
   await registerIssuer("ik-both", provider)
   const before = await signLong(provider)
-  expect((await read(before)).status).toBe(200)
+  expect((await listSessions(before)).status).toBe(200)
   await provider.rotateKeys(true)
   const after = await signLong(provider)
-  forward(NEW_KEY_MS)
-  expect((await read(after)).status).toBe(200)
-  expect((await read(before)).status).toBe(200)
+  advanceClock(NEW_KEY_MS)
+  expect((await listSessions(after)).status).toBe(200)
+  expect((await listSessions(before)).status).toBe(200)
 })
 
 test("[OI6] unknown key ids cause at most one fetch of the keys in half a minute, even after the object was evicted", async () => {
@@ -73,7 +73,7 @@ test("[OI6] unknown key ids cause at most one fetch of the keys in half a minute
     const tokens = await Promise.all(
       [1, 2].map((i) => provider.sign({ header: { kid: `kid-${second}-${i}` }, payload })),
     )
-    for (const refused of await Promise.all(tokens.map(read))) expect(refused.status).toBe(401)
+    for (const refused of await Promise.all(tokens.map(listSessions))) expect(refused.status).toBe(401)
     if (second % 40 === 0) await evictDurableObject(env.TENANT.getByName("ik-flood"))
   }
   const fetches = await countKeyFetches(provider)
@@ -86,7 +86,7 @@ test("[OI6] simultaneous requests share a fetch", async () => {
   const provider = await startProvider()
   await registerIssuer("ik-shared", provider)
   await provider.rotateKeys()
-  forward(NEW_KEY_MS)
+  advanceClock(NEW_KEY_MS)
   const stub = env.TENANT.getByName("ik-shared")
   const { iss, aud } = foreignClaims(provider)
   await Promise.all(Array.from({ length: 20 }, (_, i) => stub.getIssuerKeys(iss, aud, `unknown-${i}`)))
@@ -110,10 +110,10 @@ test("[OI7] a key that the provider withdrew is refused after ten minutes, even 
   await registerIssuer("ik-withdrawn", provider)
   const token = await signLong(provider)
   await provider.rotateKeys()
-  forward(ISSUER_KEYS_FRESH_MS - 60_000)
-  expect((await read(token)).status).toBe(200)
-  forward(60_000 + TOKEN_TRUST_MS)
-  expect(await read(token)).toEqual(refusal(401, "token_invalid"))
+  advanceClock(ISSUER_KEYS_FRESH_MS - 60_000)
+  expect((await listSessions(token)).status).toBe(200)
+  advanceClock(60_000 + TOKEN_TRUST_MS)
+  expect(await listSessions(token)).toEqual(refusal(401, "token_invalid"))
 })
 
 test.each(["down", "error"] as const)("[OI7] while the provider is %s, known keys work for an hour", async (outage) => {
@@ -125,16 +125,16 @@ test.each(["down", "error"] as const)("[OI7] while the provider is %s, known key
   // Nobody needs the keys for two hours. The first token after that discovers the outage.
   for (let minute = 120; minute < 180; minute += 7) {
     vi.useFakeTimers({ toFake: ["Date"], now: begun + minute * 60_000 })
-    expect((await read(token)).status, `minute ${minute}`).toBe(200)
+    expect((await listSessions(token)).status, `minute ${minute}`).toBe(200)
   }
   vi.useFakeTimers({ toFake: ["Date"], now: begun + 120 * 60_000 + ISSUER_KEYS_TRUST_MS + 1_000 })
-  expect(await read(token)).toEqual(refusal(503, "issuer_unreachable"))
+  expect(await listSessions(token)).toEqual(refusal(503, "issuer_unreachable"))
   // The trust in one token also ends in a warm isolate, and the sign-in reports the reason.
-  forward(1_000)
-  expect(await read(token)).toEqual(refusal(503, "issuer_unreachable"))
+  advanceClock(1_000)
+  expect(await listSessions(token)).toEqual(refusal(503, "issuer_unreachable"))
   await provider.setFaults({})
-  forward(NEW_KEY_MS)
-  expect((await read(token)).status).toBe(200)
+  advanceClock(NEW_KEY_MS)
+  expect((await listSessions(token)).status).toBe(200)
 })
 
 test("[OI7] keys are trusted for at most a day after they were fetched, and a success starts that time again", async () => {
@@ -143,41 +143,41 @@ test("[OI7] keys are trusted for at most a day after they were fetched, and a su
   const begun = Date.now()
   await provider.setFaults({ outage: "down" })
   vi.useFakeTimers({ toFake: ["Date"], now: begun + MAX_ISSUER_KEYS_AGE_MS - 60_000 })
-  expect((await read(await signLong(provider))).status).toBe(200)
+  expect((await listSessions(await signLong(provider))).status).toBe(200)
   vi.useFakeTimers({ toFake: ["Date"], now: begun + MAX_ISSUER_KEYS_AGE_MS + 1_000 })
-  expect(await read(await signLong(provider))).toEqual(refusal(503, "issuer_unreachable"))
+  expect(await listSessions(await signLong(provider))).toEqual(refusal(503, "issuer_unreachable"))
   await provider.setFaults({})
-  forward(NEW_KEY_MS)
-  expect((await read(await signLong(provider))).status).toBe(200)
+  advanceClock(NEW_KEY_MS)
+  expect((await listSessions(await signLong(provider))).status).toBe(200)
   await provider.setFaults({ outage: "down" })
-  forward(ISSUER_KEYS_TRUST_MS * 2)
-  expect((await read(await signLong(provider))).status).toBe(200)
+  advanceClock(ISSUER_KEYS_TRUST_MS * 2)
+  expect((await listSessions(await signLong(provider))).status).toBe(200)
 })
 
 test("[OI7] during an outage a new provider key is refused, and known keys still work", async () => {
   const provider = await startProvider()
   await registerIssuer("ik-mixed", provider)
   const known = await signLong(provider)
-  expect((await read(known)).status).toBe(200)
+  expect((await listSessions(known)).status).toBe(200)
   await provider.rotateKeys()
   const unknown = await signLong(provider)
   await provider.setFaults({ path: "/jwks", body: '{"keys":[]}' })
-  forward(NEW_KEY_MS)
-  expect(await read(unknown)).toEqual(refusal(401, "token_invalid"))
-  expect((await read(known)).status).toBe(200)
+  advanceClock(NEW_KEY_MS)
+  expect(await listSessions(unknown)).toEqual(refusal(401, "token_invalid"))
+  expect((await listSessions(known)).status).toBe(200)
 })
 
 test("[OI7] the page's sign-in works after a rotation", async () => {
   const provider = await startProvider()
   await registerIssuer("ik-page", provider)
   await provider.rotateKeys()
-  forward(NEW_KEY_MS)
+  advanceClock(NEW_KEY_MS)
   const browser = new TestBrowser("ik-page")
   const callback = await browser.beginSignIn()
   // The provider's clock is the real one.
   vi.useRealTimers()
   const now = Date.now()
-  forward(0)
+  advanceClock(0)
   vi.setSystemTime(now + NEW_KEY_MS)
   await provider.setFaults({ idToken: { iat: Math.floor((now + NEW_KEY_MS) / 1000) } })
   expect((await browser.get(callback)).headers.get("location")).toBe("/")
@@ -200,10 +200,10 @@ test("[OI9] the tokens of a removed issuer are refused after half a minute", asy
   const provider = await startProvider()
   await registerIssuer("ik-removed", provider)
   const token = await signLong(provider)
-  expect((await read(token)).status).toBe(200)
+  expect((await listSessions(token)).status).toBe(200)
   await call("/v1/issuers/idp", { method: "DELETE", token: await tokenOfRole("ik-removed", "owner") })
-  forward(TOKEN_TRUST_MS)
-  expect(await read(token)).toEqual(refusal(401, "token_invalid"))
+  advanceClock(TOKEN_TRUST_MS)
+  expect(await listSessions(token)).toEqual(refusal(401, "token_invalid"))
 })
 
 test("[OI4] a provider that is too slow counts as unreachable", async () => {

@@ -21,7 +21,7 @@ async function listIssuers(tenant: string) {
   return (await call("/v1/issuers", { token: await tokenOfRole(tenant, "admin") })).json.issuers
 }
 
-async function remove(tenant: string, name = "idp", role: "owner" | "admin" = "owner") {
+async function removeIssuer(tenant: string, name = "idp", role: "owner" | "admin" = "owner") {
   return await call(`/v1/issuers/${name}`, { method: "DELETE", token: await tokenOfRole(tenant, role) })
 }
 
@@ -53,9 +53,9 @@ describe("an issuer", () => {
     expect((await call("/v1/issuers/idp", { token })).json).toEqual(view)
     const replaced = await registerIssuer("oi-whole", provider, { label: "Example", algorithms: ["ES256"] })
     expect(replaced).toEqual({ ...view, label: "Example", algorithms: ["ES256"], keys_fetched: expect.any(Number) })
-    expect((await remove("oi-whole")).status).toBe(204)
+    expect((await removeIssuer("oi-whole")).status).toBe(204)
     expect(await listIssuers("oi-whole")).toEqual([])
-    expect(await remove("oi-whole")).toEqual(refusal(404, "issuer_unknown"))
+    expect(await removeIssuer("oi-whole")).toEqual(refusal(404, "issuer_unknown"))
     expect(await call("/v1/issuers/idp", { token })).toEqual(refusal(404, "issuer_unknown"))
     expect(await provider.listRequests()).toEqual([
       "GET /.well-known/openid-configuration",
@@ -144,8 +144,8 @@ describe("who may register issuers", () => {
     expect(await putIssuer("oi-own", { ...body, roles }, { role: "admin" })).toEqual(denied)
     expect((await putIssuer("oi-own", { ...body, roles })).status).toBe(200)
     expect(await putIssuer("oi-own", body, { role: "admin" })).toEqual(denied)
-    expect(await remove("oi-own", "idp", "admin")).toEqual(denied)
-    expect((await remove("oi-own")).status).toBe(204)
+    expect(await removeIssuer("oi-own", "idp", "admin")).toEqual(denied)
+    expect((await removeIssuer("oi-own")).status).toBe(204)
   })
 })
 
@@ -160,7 +160,7 @@ describe("who has an issuer and audience", () => {
     expect((await putIssuer("oi-two", { issuer, audience: "two" })).status).toBe(200)
     expect((await putIssuer("oi-one", { issuer, audience: "one" })).status).toBe(200)
     expect((await putIssuer("oi-two", body)).status).toBe(200)
-    expect(await remove("oi-two")).toMatchObject({ status: 204 })
+    expect(await removeIssuer("oi-two")).toMatchObject({ status: 204 })
     expect((await putIssuer("oi-one", body)).status).toBe(200)
   })
 
@@ -173,7 +173,7 @@ describe("who has an issuer and audience", () => {
     const token = await provider.sign({ payload: foreignClaims(provider) })
     expect(await verifyForeignToken(env, token, Date.now())).toMatchObject({ value: { tenant: "eu.oi-region" } })
     // A refused registration has left no claim.
-    await remove("eu.oi-region")
+    await removeIssuer("eu.oi-region")
     expect((await putIssuer("oi-region", body)).status).toBe(200)
     expect(await putIssuer("eu.oi-region", body)).toEqual(refusal(409, "issuer_taken"))
   })
@@ -185,7 +185,7 @@ describe("who has an issuer and audience", () => {
     const answers = await Promise.all(tenants.map((tenant) => putIssuer(tenant, body)))
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409, 409])
     const winner = tenants[answers.findIndex(({ status }) => status === 200)] ?? ""
-    await remove(winner)
+    await removeIssuer(winner)
     const next = tenants.find((tenant) => tenant !== winner) ?? ""
     expect((await putIssuer(next, body)).status).toBe(200)
   })
@@ -213,11 +213,11 @@ describe("who has an issuer and audience", () => {
       (object) => (object as unknown as { env: Record<string, unknown> }).env,
     )
     const registry = env.REGISTRY
-    const claim = async (name: string) => {
+    const claimName = async (name: string) => {
       await registry.getByName(name).claim("oi-killed")
       throw new Error("killed")
     }
-    shared["REGISTRY"] = { getByName: (name: string) => ({ claim: () => claim(name) }) }
+    shared["REGISTRY"] = { getByName: (name: string) => ({ claim: () => claimName(name) }) }
     try {
       expect((await putIssuer("oi-killed", { issuer, audience: "lost" })).status).toBe(500)
     } finally {

@@ -7,7 +7,7 @@ import { SYSTEM_ACTOR } from "../../worker/platform/rpc/actor.ts"
 import type { Tenant } from "../../worker/tenant/tenant-object.ts"
 import { MAX_RECORDED_TOKENS } from "../../worker/tenant/tenant-keys.ts"
 import { call, refusal } from "./http.ts"
-import { createKey, createTenant, OPERATOR, post, tokenWith } from "./tenant-access.ts"
+import { createKey, createTenant, OPERATOR, postJson, tokenWith } from "./tenant-access.ts"
 
 afterEach(() => void vi.useRealTimers())
 
@@ -44,7 +44,7 @@ describe("a new user", () => {
     const tenant = `ak12-${roles.join("-")}`
     const first = await createTenant(tenant)
     const { key } = await createKey(first, { roles })
-    const issued = await post("/v1/tokens", key, { user: "ada" })
+    const issued = await postJson("/v1/tokens", key, { user: "ada" })
     if (role === null) expect(issued).toEqual(DENIED)
     else expect(issued.status).toBe(200)
     const stored = await env.TENANT.getByName(tenant).findUser("ada")
@@ -67,19 +67,19 @@ describe("a user above the creator of a key", () => {
     const admin = await tokenWith(first, "adm", { role: "admin" })
     const own = await createKey(admin, { roles: ["member"] })
     for (const body of [{ user: "boss", role: "member" }, { user: "boss" }])
-      expect(await post("/v1/tokens", own.key, body)).toEqual(DENIED)
+      expect(await postJson("/v1/tokens", own.key, body)).toEqual(DENIED)
     for (const user of ["adm", "new"]) await tokenWith(own.key, user, { role: "member" })
     // A key that such a key creates gives no token either, and neither does a rotated key.
     const adminKey = await createKey(admin, { roles: ["admin", "member"] })
     const ownerMade = await createKey(first, { roles: ["member"] })
     await tokenWith(ownerMade.key, "boss", { role: "member" })
-    const rotated = (await post(`/v1/keys/${ownerMade.id}/rotate`, admin)).json.key
+    const rotated = (await postJson(`/v1/keys/${ownerMade.id}/rotate`, admin)).json.key
     for (const key of [adminKey.key, (await createKey(adminKey.key, { roles: ["member"] })).key, rotated])
-      expect(await post("/v1/tokens", key, { user: "boss", role: "member" })).toEqual(DENIED)
+      expect(await postJson("/v1/tokens", key, { user: "boss", role: "member" })).toEqual(DENIED)
     // The same is true if the user is promoted later.
     await tokenWith(own.key, "new", { role: "member" })
     await setRole(first, "new", "owner")
-    expect(await post("/v1/tokens", own.key, { user: "new", role: "member" })).toEqual(DENIED)
+    expect(await postJson("/v1/tokens", own.key, { user: "new", role: "member" })).toEqual(DENIED)
   })
 
   test("[AK13] when an owner becomes an admin, their key loses the same rights", async () => {
@@ -89,7 +89,7 @@ describe("a user above the creator of a key", () => {
     const { key } = await createKey(other, { roles: ["member"] })
     await tokenWith(key, "boss", { role: "member" })
     await setRole(first, "other", "admin")
-    expect(await post("/v1/tokens", key, { user: "boss", role: "member" })).toEqual(DENIED)
+    expect(await postJson("/v1/tokens", key, { user: "boss", role: "member" })).toEqual(DENIED)
     await tokenWith(key, "ada")
   })
 })
@@ -104,7 +104,7 @@ describe("the audit log", () => {
     for (const user of ["ada", "ada"]) await tokenWith(key, user)
     expect(await listIssued(first)).toEqual([`${id} ada`, `${id} bob`, `${id} ada`])
     // A refused request has created no token.
-    await post("/v1/tokens", key, { user: "eve", role: "owner" })
+    await postJson("/v1/tokens", key, { user: "eve", role: "owner" })
     expect(await listIssued(first)).toHaveLength(3)
   })
 
@@ -132,18 +132,18 @@ describe("the creator of a key", () => {
     const admin = await tokenWith(first, "adm", { role: "admin" })
     const own = await createKey(admin, { roles: ["admin"] })
     const next = await createKey(own.key, { roles: ["admin"] })
-    const given = await post("/v1/tenants/ak15/keys", OPERATOR, { name: "x", roles: ["admin"] })
+    const given = await postJson("/v1/tenants/ak15/keys", OPERATOR, { name: "x", roles: ["admin"] })
     expect(await makerOf(first, own.id)).toBe("user:adm")
     expect(await makerOf(first, next.id)).toBe(`key:${own.id}`)
     expect(await makerOf(first, given.json.id)).toBe("operator")
-    await post("/v1/users/adm/suspend", first)
+    await postJson("/v1/users/adm/suspend", first)
     passTime(TOKEN_TRUST_MS)
     for (const { key } of [own, next]) {
       expect(await call("/v1/users", { token: key })).toEqual(SUSPENDED)
-      expect(await post("/v1/tokens", key, { user: "ada", role: "admin" })).toEqual(SUSPENDED)
+      expect(await postJson("/v1/tokens", key, { user: "ada", role: "admin" })).toEqual(SUSPENDED)
     }
     for (const key of [first, given.json.key]) expect((await call("/v1/users", { token: key })).status).toBe(200)
-    await post("/v1/users/adm/restore", first)
+    await postJson("/v1/users/adm/restore", first)
     expect((await call("/v1/users", { token: own.key })).status).toBe(200)
   })
 

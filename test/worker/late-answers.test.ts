@@ -6,10 +6,10 @@ import type { HistoryPage } from "../../shared/protocol/http-body.ts"
 import type { ClientFrame } from "../../shared/protocol/client-frame.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { connect, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
-import { ask, askFor, freshAsker, resultsIn } from "./agents.ts"
+import { askAgent, askFor, freshAsker, resultsIn } from "./agents.ts"
 import { END, numberRecords, openRequest, postRecords, result, text, callStart } from "./external-producer.ts"
 import { HOST, tokenOf } from "./http.ts"
-import { answerTo, begin, call, expectSame, renew, say, script, textIn, toolsIn } from "./session-helpers.ts"
+import { answerTo, beginTurn, call, expectSame, renewPage, say, script, textIn, toolsIn } from "./session-helpers.ts"
 
 /** The delay of a late answer, in milliseconds: long enough for a command to arrive before it. */
 const SLOW_MS = 900
@@ -17,7 +17,7 @@ const SLOW_MS = 900
 /** Returns a question that makes the model ask the researcher without waiting for the answer. */
 function askLater(text: string, ms = SLOW_MS): string {
   const research = script([call("probe_slow", { ms })], [say(text)])
-  return script([ask("researcher", research, "async")], [say("You will hear.")])
+  return script([askAgent("researcher", research, "async")], [say("You will hear.")])
 }
 
 type Command = Extract<ClientFrame, { type: "regenerate" | "edit" | "switch" }>
@@ -35,12 +35,12 @@ async function openTabs(id: string): Promise<Tabs> {
 }
 
 /** Sends a command. Every tab then reads the new path, as the page does. */
-async function command(id: string, tabs: Tabs, frame: Command): Promise<HistoryPage> {
+async function sendCommand(id: string, tabs: Tabs, frame: Command): Promise<HistoryPage> {
   tabs.live.say(frame)
   await tabs.live.untilTrue((one) => one.type === "ack" && one.id === frame.id)
-  await renew(id, tabs.live)
-  await renew(id, tabs.second)
-  return await renew(id, tabs.slow)
+  await renewPage(id, tabs.live)
+  await renewPage(id, tabs.second)
+  return await renewPage(id, tabs.slow)
 }
 
 /** Returns the number of the session's questions that have no answer yet. */
@@ -112,7 +112,7 @@ test("[VE8] a late answer to a regenerated answer stays with it, and begins its 
   const first = await askFor(tabs.live, "q1", askLater("Found it."))
   expect(toolsIn(first)).toMatchObject([{ status: "waiting" }])
   // The second version asks too, and its answer takes longer.
-  await command(id, tabs, { type: "regenerate", id: "r1", message: first.id })
+  await sendCommand(id, tabs, { type: "regenerate", id: "r1", message: first.id })
   await tabs.live.untilEnd("q1")
   await expect.poll(() => countOpenAsks(id), { timeout: 10_000 }).toBe(1)
   const seqs = tabs.live.frames.flatMap((frame) => ("prev" in frame ? [frame.seq] : []))
@@ -121,7 +121,7 @@ test("[VE8] a late answer to a regenerated answer stays with it, and begins its 
   const replies = await untilReply(id)
   expect(replies.filter(({ role }) => role === "agent")).toHaveLength(1)
   await expectOnlyHistory(id, tabs)
-  const back = await command(id, tabs, { type: "switch", id: "s1", message: "r1", version: 1 })
+  const back = await sendCommand(id, tabs, { type: "switch", id: "s1", message: "r1", version: 1 })
   expect(toolsIn(back.messages.find((one) => one.id === first.id))).toMatchObject([{ status: "ok" }])
   const shown = await untilReply(id)
   expect(shown.map(({ role }) => role)).toEqual(["user", "assistant", "agent", "assistant"])
@@ -132,7 +132,7 @@ test("[VE8] a late answer to the answer of an edited question stays with it, in 
   const id = await freshAsker()
   const tabs = await openTabs(id)
   const first = await askFor(tabs.live, "q1", askLater("Found it."))
-  await command(id, tabs, { type: "edit", id: "e1", message: "q1", content: "/say edited" })
+  await sendCommand(id, tabs, { type: "edit", id: "e1", message: "q1", content: "/say edited" })
   await tabs.live.untilEnd("e1")
   await untilAnswered(id)
   expect((await pageOf(id)).messages.map(({ role }) => role)).toEqual(["user", "assistant"])
@@ -141,7 +141,7 @@ test("[VE8] a late answer to the answer of an edited question stays with it, in 
   // The file holds every version, and the late answer with its own.
   expect(await exportOf(id)).toContain("Found it.")
   await evictDurableObject(sessionOf(id))
-  const back = await command(id, tabs, { type: "switch", id: "s1", message: "e1", version: 1 })
+  const back = await sendCommand(id, tabs, { type: "switch", id: "s1", message: "e1", version: 1 })
   const answered = back.messages.find((one) => one.id === first.id)
   expect(resultsIn(answered)).toMatchObject([{ agent: "researcher", answer: "Found it." }])
   const shown = await untilReply(id)
@@ -155,19 +155,19 @@ test("[VE8] a late answer to an inactive version stays with it; its turn begins 
   const id = await freshAsker()
   const tabs = await openTabs(id)
   await askFor(tabs.live, "q1", "/say plain")
-  await command(id, tabs, { type: "edit", id: "e1", message: "q1", content: askLater("Found it.") })
+  await sendCommand(id, tabs, { type: "edit", id: "e1", message: "q1", content: askLater("Found it.") })
   const asked = await tabs.live.untilEnd("e1")
-  await command(id, tabs, { type: "switch", id: "s1", message: "e1", version: 1 })
+  await sendCommand(id, tabs, { type: "switch", id: "s1", message: "e1", version: 1 })
   await untilAnswered(id)
   const before = await pageOf(id)
   expect(before.messages.map(({ role }) => role)).toEqual(["user", "assistant"])
   await expectOnlyHistory(id, tabs)
-  await command(id, tabs, { type: "switch", id: "s2", message: "q1", version: 2 })
+  await sendCommand(id, tabs, { type: "switch", id: "s2", message: "q1", version: 2 })
   await untilReply(id)
   expect(toolsIn(answerTo(tabs.live, "e1"))).toMatchObject([{ status: "ok" }])
   expect(asked.id).toBe(answerTo(tabs.live, "e1")?.id)
-  await command(id, tabs, { type: "switch", id: "s3", message: "e1", version: 1 })
-  await command(id, tabs, { type: "switch", id: "s4", message: "q1", version: 2 })
+  await sendCommand(id, tabs, { type: "switch", id: "s3", message: "e1", version: 1 })
+  await sendCommand(id, tabs, { type: "switch", id: "s4", message: "q1", version: 2 })
   const shown = await untilReply(id)
   expect(shown.map(({ role }) => role)).toEqual(["user", "assistant", "agent", "assistant"])
 })
@@ -186,14 +186,14 @@ test("[VE5] [EX5] no version can be left while an external answer is open; what 
   await request.send({ ...END, responseId: "x1", n: 3 })
   await request.end()
   await tabs.live.untilTrue(() => tabs.live.messages.get("x1")?.status === "completed")
-  await command(id, tabs, { type: "edit", id: "e1", message: "q1", content: "/say edited" })
+  await sendCommand(id, tabs, { type: "edit", id: "e1", message: "q1", content: "/say edited" })
   await tabs.live.untilEnd("e1")
   const { seq } = await pageOf(id)
   const late = await postRecords(id, [{ ...result("c1"), responseId: "x1", n: 4 }])
   expect(JSON.stringify(late.json)).toContain("turn_ended")
   expect((await pageOf(id)).seq).toBe(seq)
   await expectOnlyHistory(id, tabs)
-  const back = await command(id, tabs, { type: "switch", id: "s1", message: "e1", version: 1 })
+  const back = await sendCommand(id, tabs, { type: "switch", id: "s1", message: "e1", version: 1 })
   expect(toolsIn(back.messages.find((one) => one.id === "x1"))).toMatchObject([{ status: "interrupted" }])
 })
 
@@ -201,16 +201,16 @@ test("[VE5] a queued message belongs to the version that is active when it is se
   const id = await freshAsker()
   const tabs = await openTabs(id)
   const first = await askFor(tabs.live, "q1", "/say one")
-  await begin(tabs.live, "q2", script([call("probe_slow", { ms: 400 })], [say("two")]))
+  await beginTurn(tabs.live, "q2", script([call("probe_slow", { ms: 400 })], [say("two")]))
   tabs.live.say({ type: "send", id: "q3", content: "/say three" })
   tabs.live.say({ type: "edit", id: "e0", message: "q1", content: "/say other" })
   const refused = await tabs.live.untilTrue((frame) => frame.type === "error" && frame.id === "e0")
   expect(refused).toMatchObject({ code: "turn_running" })
   await tabs.live.untilEnd("q3")
-  await command(id, tabs, { type: "edit", id: "e1", message: "q1", content: "/say edited" })
+  await sendCommand(id, tabs, { type: "edit", id: "e1", message: "q1", content: "/say edited" })
   await tabs.live.untilEnd("e1")
   await expectOnlyHistory(id, tabs)
-  const back = await command(id, tabs, { type: "switch", id: "s1", message: "e1", version: 1 })
+  const back = await sendCommand(id, tabs, { type: "switch", id: "s1", message: "e1", version: 1 })
   expect(back.messages.map((message) => message.exchange_id)).toEqual(["q1", "q1", "q2", "q2", "q3", "q3"])
   expect(back.messages[1]?.id).toBe(first.id)
 })

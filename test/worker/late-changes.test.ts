@@ -12,21 +12,21 @@ import { answerOf, callOf, placed, resultOf, startOf } from "../support/turn.ts"
 import { freshSession, shownOf } from "./session-helpers.ts"
 
 /** Stores a question, an answer with an open call, and `after` further messages. */
-async function fill(id: string, after: number): Promise<void> {
+async function fillSession(id: string, after: number): Promise<void> {
   await runInDurableObject(sessionOf(id), (_object, { storage }) => {
     const store = createSessionStore(storage.sql)
     const head = { exchange_id: "q", timestamp: "2026-01-01T00:00:00.000Z", status: "completed" } as const
-    const insert = (pos: number, message: ReturnType<typeof createMessage>): void =>
+    const insertAt = (pos: number, message: ReturnType<typeof createMessage>): void =>
       store.insertMessage(placed(message, { pos, parent: pos === 1 ? null : pos - 1, seq: pos }))
     const open = answerOf({ type: "step_start" }, callOf("slow"), startOf())
     const stored = { ...open, ...head, id: "a1" }
-    insert(1, createMessage({ ...head, id: "q1", role: "user", words: "one" }))
-    insert(2, stored)
+    insertAt(1, createMessage({ ...head, id: "q1", role: "user", words: "one" }))
+    insertAt(2, stored)
     for (const [at, part] of stored.parts.entries())
       if (part.type === "tool_call") store.putCall(2, at, part.step, 2, part.call)
     for (let pos = 3; pos < 3 + after; pos++) {
       const role = pos % 2 === 1 ? "user" : "assistant"
-      insert(pos, createMessage({ ...head, id: `m${pos}`, role, words: role === "user" ? "more" : "" }))
+      insertAt(pos, createMessage({ ...head, id: `m${pos}`, role, words: role === "user" ? "more" : "" }))
     }
   })
   // Evicted, so that it reads its newest seq again.
@@ -50,7 +50,7 @@ function settleLate(id: string, times = 1): Promise<void> {
 describe("a late result", () => {
   test("[HI5] of an old message is sent with the next resume, once, and the tab shows what a reload shows", async () => {
     const id = await freshSession("late")
-    await fill(id, 40)
+    await fillSession(id, 40)
     const { epoch, seq, messages } = await pageOf(id)
     expect(messages).toHaveLength(42)
     await settleLate(id)
@@ -71,7 +71,7 @@ describe("a late result", () => {
 
   test("[HI5] of a version that isn't shown isn't sent", async () => {
     const id = await freshSession("late")
-    await fill(id, 4)
+    await fillSession(id, 4)
     const { seq } = await pageOf(id)
     await settleLate(id)
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
@@ -86,7 +86,7 @@ describe("a late result", () => {
 
   test("[HI5] is remembered only for the newest MAX_LATE_CHANGES; a client that was away for longer reads history", async () => {
     const id = await freshSession("late")
-    await fill(id, 4)
+    await fillSession(id, 4)
     const { seq } = await pageOf(id)
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
       const store = createSessionStore(storage.sql)

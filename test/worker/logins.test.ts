@@ -16,7 +16,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-function forward(ms: number): void {
+function advanceClock(ms: number): void {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + ms })
 }
 
@@ -50,16 +50,16 @@ describe("the secret of a cookie", () => {
     expect(issued.map(({ status }) => status)).toEqual([200, 200, 200])
     expect(tabs.map((tab) => tab.jar.get(COOKIE))).not.toContain(first)
     // Whichever response came last, its cookie still works after the overlap.
-    forward(LOGIN_OVERLAP_MS + 1)
+    advanceClock(LOGIN_OVERLAP_MS + 1)
     for (const tab of tabs) expect((await copyOf("si-tabs", tab).post("/auth/token")).status).toBe(200)
   })
 
   test("[SI7] stays usable after a lost response", async () => {
     const { browser } = await signedIn("si-lost")
     expect((await copyOf("si-lost", browser).post("/auth/token")).status).toBe(200)
-    forward(LOGIN_OVERLAP_MS - 1_000)
+    advanceClock(LOGIN_OVERLAP_MS - 1_000)
     expect((await browser.post("/auth/token")).status).toBe(200)
-    forward(LOGIN_OVERLAP_MS + 1)
+    advanceClock(LOGIN_OVERLAP_MS + 1)
     expect((await browser.post("/auth/token")).status).toBe(200)
   })
 
@@ -76,7 +76,7 @@ describe("the secret of a cookie", () => {
     expect(refused).toEqual(refusal(401, "sign_in_required"))
     expect(thief.jar.get(COOKIE)).toBeUndefined()
     expect(await browser.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
-    forward(TOKEN_TRUST_MS)
+    advanceClock(TOKEN_TRUST_MS)
     expect(await call("/v1/sessions", { token })).toEqual(refusal(401, "token_revoked"))
     // Another sign-in of the same person continues.
     expect((await call("/v1/sessions", { token: otherToken })).status).toBe(200)
@@ -103,7 +103,7 @@ describe("the secret of a cookie", () => {
     const thief = copyOf("si-second", browser)
     await thief.post("/auth/token")
     const stolen = await tokenFrom(thief)
-    forward(LOGIN_OVERLAP_MS + 1)
+    advanceClock(LOGIN_OVERLAP_MS + 1)
     expect(await browser.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
     expect(await thief.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
     expect(await call("/v1/sessions", { token: stolen })).toEqual(refusal(401, "token_revoked"))
@@ -129,9 +129,9 @@ describe("how long a sign-in lasts", () => {
   test("[SI6] ends after a month without use", async () => {
     const { browser, signInAgain } = await signedIn("si-idle")
     const other = await signInAgain()
-    forward(LOGIN_IDLE_MS - 60_000)
+    advanceClock(LOGIN_IDLE_MS - 60_000)
     expect((await browser.post("/auth/token")).status).toBe(200)
-    forward(61_000)
+    advanceClock(61_000)
     expect(await other.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
     expect((await browser.post("/auth/token")).status).toBe(200)
   })
@@ -152,12 +152,12 @@ describe("how long a sign-in lasts", () => {
     const { user } = (await browser.post("/auth/token")).json
     const directory = env.DIRECTORY.getByName(`si-many:${user.id}`)
     for (let i = 0; i < MAX_LOGINS; i++) {
-      forward(1_000)
+      advanceClock(1_000)
       await directory.addLogin({ id: `login-${i}`, hash: `hash-${i}`, issuer: "idp", generation: 1, role: null })
     }
     expect(await browser.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
-    const use = (i: number) => directory.useLogin(`login-${i}`, { presented: `hash-${i}`, next: "next" })
-    expect(await use(0)).toMatchObject({ ok: true })
+    const useLogin = (i: number) => directory.useLogin(`login-${i}`, { presented: `hash-${i}`, next: "next" })
+    expect(await useLogin(0)).toMatchObject({ ok: true })
     expect((await directory.getRevocationState()).tokens).toHaveLength(1)
   })
 
@@ -176,7 +176,7 @@ describe("how long a sign-in lasts", () => {
     const claims = JSON.parse(atob(token.split(".")[1]?.replaceAll("-", "+").replaceAll("_", "/") ?? ""))
     expect(claims).toMatchObject({ sid: expect.stringMatching(/^[\w-]{22}$/), role: "member" })
     expect(claims.exp - claims.iat).toBeLessThanOrEqual(PAGE_TOKEN_SECONDS)
-    forward((PAGE_TOKEN_SECONDS + 6) * 1_000)
+    advanceClock((PAGE_TOKEN_SECONDS + 6) * 1_000)
     expect(await call("/v1/sessions", { token })).toEqual(refusal(401, "token_expired"))
     expect((await call("/v1/sessions", { token: await tokenFrom(browser) })).status).toBe(200)
   })

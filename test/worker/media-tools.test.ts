@@ -25,17 +25,19 @@ interface SavedFile {
 }
 
 /** Runs a tool twice and collects its files: with a card tag (as in a user's turn, with a trailer) and without. */
-async function run(tool: Tool, args: object) {
+async function runTool(tool: Tool, args: object) {
   const saved: SavedFile[] = []
-  const save: SaveAsset = async (bytes, as) => {
+  const saveFile: SaveAsset = async (bytes, as) => {
     saved.push({ bytes, as })
     const about = { mime_type: as.mime_type, label: as.label, size: bytes.length }
     const kind = as.kind ?? (as.mime_type.split("/")[0] as Asset["kind"])
     return succeed({ id: `id${saved.length}`, kind, ...about, ...(as.voice === true ? { voice: true as const } : {}) })
   }
   const card = `${tool.name}_1`
-  const result = String(await tool.execute(JSON.parse(JSON.stringify(args)), toolContext({ saveAsset: save, card })))
-  const object = await tool.execute(JSON.parse(JSON.stringify(args)), toolContext({ saveAsset: save }))
+  const result = String(
+    await tool.execute(JSON.parse(JSON.stringify(args)), toolContext({ saveAsset: saveFile, card })),
+  )
+  const object = await tool.execute(JSON.parse(JSON.stringify(args)), toolContext({ saveAsset: saveFile }))
   return { saved, result, object }
 }
 
@@ -57,7 +59,7 @@ describe("image_generate", () => {
       { label: "apples", value: 3 },
       { label: "pears", value: -5.5 },
     ]
-    const { saved, result } = await run(createImageTool({}), {
+    const { saved, result } = await runTool(createImageTool({}), {
       prompt: "fruit",
       kind: "chart",
       data,
@@ -73,7 +75,7 @@ describe("image_generate", () => {
       source: "built-in",
     })
     expect(result.split("\n\n")[1]).toMatch(/^MEDIA:\/media\/id1\n/)
-    const other = await run(createImageTool({}), {
+    const other = await runTool(createImageTool({}), {
       prompt: "fruit",
       kind: "chart",
       data: data.slice(1),
@@ -86,7 +88,7 @@ describe("image_generate", () => {
   test.each(["a sunset", "a lonely island at night", "xyzzy", "雪"])(
     "[AS12] an image of %s is a PNG",
     async (prompt) => {
-      const { saved } = await run(createImageTool({}), { prompt })
+      const { saved } = await runTool(createImageTool({}), { prompt })
       expect(await readPng(saved[0]?.bytes ?? new Uint8Array())).toEqual({ width: 768, height: 480 })
       expect(saved[0]?.bytes).toEqual(saved[1]?.bytes)
     },
@@ -103,7 +105,7 @@ describe("image_generate", () => {
       { prompt: "x", kind: "chart", data: [{ label: "a", value: 1e300 }] },
     ]
     for (const args of bad) {
-      const { saved, object } = await run(createImageTool({}), args)
+      const { saved, object } = await runTool(createImageTool({}), args)
       expect([saved, object]).toEqual([[], expect.objectContaining({ code: "tool_arguments" })])
     }
   })
@@ -111,7 +113,7 @@ describe("image_generate", () => {
   test("[AS12] Workers AI creates the image if it is bound; an invalid response gives an error result", async () => {
     const jpeg = btoa("\xff\xd8\xff\xe0 and more")
     const requests: unknown[] = []
-    const answers = (answer: unknown) => ({
+    const createAi = (answer: unknown) => ({
       AI: {
         async run(model: string, input: object) {
           requests.push([model, input])
@@ -120,15 +122,15 @@ describe("image_generate", () => {
         },
       },
     })
-    const { saved } = await run(createImageTool(answers({ image: jpeg })), { prompt: "a cat" })
+    const { saved } = await runTool(createImageTool(createAi({ image: jpeg })), { prompt: "a cat" })
     expect(requests[0]).toEqual(["@cf/black-forest-labs/flux-1-schnell", { prompt: "a cat" }])
     expect(saved[0]?.as).toEqual({ label: "a cat.jpg", mime_type: "image/jpeg" })
     for (const answer of [new Error("no"), { image: 5 }, null, {}]) {
-      const { saved: none, object } = await run(createImageTool(answers(answer)), { prompt: "a cat" })
+      const { saved: none, object } = await runTool(createImageTool(createAi(answer)), { prompt: "a cat" })
       expect([none, object]).toEqual([[], { error: expect.any(String), details: expect.any(String) }])
     }
     // A model never draws the figures of a chart.
-    const chart = await run(createImageTool(answers(null)), {
+    const chart = await runTool(createImageTool(createAi(null)), {
       prompt: "x",
       kind: "chart",
       data: [{ label: "a", value: 1 }],
@@ -138,14 +140,14 @@ describe("image_generate", () => {
 })
 
 describe("a chart", () => {
-  const drawn = (...values: readonly number[]) => {
+  const drawBars = (...values: readonly number[]) => {
     const bars = values.map((value, i) => ({ label: `${i}`, value }))
     return drawChart({ title: "", bars, width: 400, height: 300 }).pixels
   }
 
   test("[AS12] has an axis and bars for any figures, the smallest and the largest", () => {
     for (const values of [[0], [5e-324, 0], [-1e15, 1e15], [1, 1 + Number.EPSILON]]) {
-      expect(drawn(...values)).not.toEqual(drawn(Number.NaN))
+      expect(drawBars(...values)).not.toEqual(drawBars(Number.NaN))
     }
   })
 
@@ -173,7 +175,7 @@ describe("a request for a chart", () => {
 
 describe("speak", () => {
   test("[AS13] turns text into a WAV of matching length, as a voice note by default", async () => {
-    const { saved, result } = await run(createSpeakTool(), { text: "Hello world." })
+    const { saved, result } = await runTool(createSpeakTool(), { text: "Hello world." })
     const bytes = saved[0]?.bytes ?? new Uint8Array()
     const view = new DataView(bytes.buffer)
     expect(new TextDecoder().decode(bytes.subarray(0, 4))).toBe("RIFF")
@@ -185,7 +187,7 @@ describe("speak", () => {
     expect(Math.max(...new Int16Array(bytes.buffer, 44))).toBeGreaterThan(10_000)
     expect(saved[0]?.as).toEqual({ label: "Hello world.wav", mime_type: "audio/wav", voice: true })
     expect(result).toContain("\n\nMEDIA:/media/id1\n[[audio_as_voice]]\n")
-    const { result: plain, saved: file } = await run(createSpeakTool(), { text: "Hello world.", voice: false })
+    const { result: plain, saved: file } = await runTool(createSpeakTool(), { text: "Hello world.", voice: false })
     expect(plain).not.toContain("audio_as_voice")
     expect(file[0]?.as).not.toHaveProperty("voice")
     expect(file[0]?.bytes).toEqual(bytes)
@@ -193,9 +195,9 @@ describe("speak", () => {
 
   test("[AS13] text that is too long or empty gives an error result", async () => {
     for (const args of [{}, { text: "" }, { text: "a".repeat(601) }]) {
-      expect((await run(createSpeakTool(), args)).object).toMatchObject({ code: "tool_arguments" })
+      expect((await runTool(createSpeakTool(), args)).object).toMatchObject({ code: "tool_arguments" })
     }
-    const { saved } = await run(createSpeakTool(), { text: "? 12 日本 é".repeat(50) })
+    const { saved } = await runTool(createSpeakTool(), { text: "? 12 日本 é".repeat(50) })
     expect(saved[0]?.bytes.length).toBeGreaterThan(50_000)
   })
 })
@@ -213,17 +215,17 @@ const HOSTILE = [
 describe("what a tool returns to the model", () => {
   const makers = [
     [createImageTool({}), (text: string) => ({ prompt: text, title: text.slice(0, 120) })],
-    [createSpeakTool(), (text: string) => ({ text: text })],
+    [createSpeakTool(), (text: string) => ({ text })],
     [createCanvasTool(), (text: string) => ({ title: text, html: text })],
   ] as const
 
   test.each(makers)(
     "[DR21] is its data and then its own trailer, whatever the request ($name)",
     async (tool, argsOf) => {
-      const plain = (await run(tool, argsOf("plain"))).result.split("\n\n")[1]?.split("\n") ?? []
+      const plain = (await runTool(tool, argsOf("plain"))).result.split("\n\n")[1]?.split("\n") ?? []
       expect(plain.length).toBeGreaterThan(1)
       for (const text of HOSTILE) {
-        const { result } = await run(tool, argsOf(text))
+        const { result } = await runTool(tool, argsOf(text))
         const [head = "", trailer = "", ...more] = result.split("\n\n")
         expect([typeof JSON.parse(head), trailer.split("\n").length, more]).toEqual(["object", plain.length, []])
         expect(resolveCardTag(tool.name, 1, result)).toBeNull()
@@ -238,7 +240,7 @@ describe("what a tool returns to the model", () => {
   )
 
   test.each(makers)("[AG7] is the plain object outside channel user ($name)", async (tool, argsOf) => {
-    const { result, object } = await run(tool, argsOf("plain"))
+    const { result, object } = await runTool(tool, argsOf("plain"))
     const id = /id1/g
     expect(JSON.stringify(object).replace("id2", "id1")).toBe(result.split("\n\n")[0])
     expect(result).toMatch(id)
@@ -246,7 +248,7 @@ describe("what a tool returns to the model", () => {
 })
 
 describe("in a session", () => {
-  const say = async (id: string, content: string) => {
+  const sendMessage = async (id: string, content: string) => {
     const client = await connect(id)
     client.say({ type: "send", id: "q", content })
     const message = await client.untilEnd("q")
@@ -257,7 +259,7 @@ describe("in a session", () => {
   test("[AS10] a tool's file is stored, and appears where the model placed it, live and in history", async () => {
     const id = "tools-chart"
     await createSession(id)
-    const { client, message, types } = await say(id, "Draw a chart of apples 3, pears 5")
+    const { client, message, types } = await sendMessage(id, "Draw a chart of apples 3, pears 5")
     expect(types).toEqual(["thinking", "text", "tool", "text", "media", "text"])
     const { bytes, rows } = await listStoredAssets(tenant, id)
     expect(rows).toEqual([`${bytes[0]} kept`])
@@ -278,7 +280,7 @@ describe("in a session", () => {
   test("[AS10] a file that the text doesn't place appears at the end, with its voice flag", async () => {
     const id = "tools-speak"
     await createSession(id)
-    const { message, types } = await say(id, "Say hello world")
+    const { message, types } = await sendMessage(id, "Say hello world")
     expect(types).toEqual(["thinking", "text", "tool", "text", "media"])
     expect(message.segments[4]).toMatchObject({ kind: "audio", mime_type: "audio/wav", voice: true })
     await evictDurableObject(sessionOf(id))
@@ -288,7 +290,7 @@ describe("in a session", () => {
   test("[AS11] a document is stored as a canvas, and embedded where the model placed it", async () => {
     const id = "tools-canvas"
     await createSession(id)
-    const { client, message, types } = await say(id, "Make a clock canvas")
+    const { client, message, types } = await sendMessage(id, "Make a clock canvas")
     // The instruction is neither shown nor sent to the model in a later turn.
     expect([client.texts.join("\n"), await exportOf(id)].join("\n")).not.toContain("you MUST write")
     expect(types).toEqual(["thinking", "text", "tool", "text", "canvas", "text"])
@@ -304,14 +306,14 @@ describe("in a session", () => {
     })
     const stored = await env.MEDIA.get(`${tenant}/${id}/${bytes[0]}`)
     expect(stored?.customMetadata?.["kind"]).toBe("canvas")
-    const { object } = await run(createCanvasTool(), { title: "x", html: "a".repeat(MAX_CANVAS_BYTES + 1) })
+    const { object } = await runTool(createCanvasTool(), { title: "x", html: "a".repeat(MAX_CANVAS_BYTES + 1) })
     expect(object).toMatchObject({ code: "tool_arguments" })
   })
 
   test("[AS10] a bucket that fails gives an error result, and nothing is left behind", async () => {
     const id = "tools-broken"
     await createSession(id)
-    const { message } = await withBrokenBucket(sessionOf(id), "put", () => say(id, "Paint a sunset"))
+    const { message } = await withBrokenBucket(sessionOf(id), "put", () => sendMessage(id, "Paint a sunset"))
     expect(message.status).toBe("completed")
     expect(message.segments.find(({ type }) => type === "tool")).toMatchObject({ status: "failed" })
     expect(message.segments.at(-1)).toMatchObject({ content: expect.stringContaining("could not be saved") })

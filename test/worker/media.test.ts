@@ -6,14 +6,14 @@ import { MAX_SIGNED_URLS, SIGNED_URL_SECONDS, SIGNED_URL_STEP_SECONDS } from "..
 import { verifyToken } from "../../worker/auth/verify-token.ts"
 import { verifyLink, signLink } from "../../worker/auth/link-signing.ts"
 import { call, makeSession, nowSeconds, refusal, SECRET, tokenOf } from "./http.ts"
-import { brokenBucket, file, hrefOf, png, sign, upload } from "./files.ts"
+import { brokenBucket, file, hrefOf, png, signUrls, postFile } from "./files.ts"
 
 const T = "med"
 
 async function uploadFile(bytes: Uint8Array, name = "a.png") {
   const token = await tokenOf(T, "ann")
   const session = await makeSession(token)
-  const id: string = (await upload(session, token, bytes, { name })).json.id
+  const id: string = (await postFile(session, token, bytes, { name })).json.id
   return { token, session, id, href: await hrefOf(session, token, `/media/${id}`) }
 }
 
@@ -42,7 +42,7 @@ describe("signing", () => {
       "",
       `/media/${id}`,
     ]
-    const response = await sign(session, token, urls)
+    const response = await signUrls(session, token, urls)
     expect(response.status).toBe(200)
     expect(response.json.signed.map(({ url }: { url: string }) => url)).toEqual(urls)
     const heads = response.json.signed.map(({ href }: { href: string | null }) => href?.split("?token=")[0] ?? null)
@@ -73,13 +73,13 @@ describe("signing", () => {
 
   test("[MS1] is only for the session's owner and its own files, up to MAX_SIGNED_URLS", async () => {
     const { token, session, id } = await uploadFile(png(1))
-    expect(await sign(session, await tokenOf("else", "ann"), [])).toEqual(refusal(404, "session_unknown"))
-    expect(await sign(session, await tokenOf(T, "eve"), [])).toEqual(refusal(404, "session_unknown"))
+    expect(await signUrls(session, await tokenOf("else", "ann"), [])).toEqual(refusal(404, "session_unknown"))
+    expect(await signUrls(session, await tokenOf(T, "eve"), [])).toEqual(refusal(404, "session_unknown"))
     const other = await makeSession(token)
-    expect((await sign(other, token, [`/media/${id}`])).json.signed).toEqual([{ url: `/media/${id}`, href: null }])
+    expect((await signUrls(other, token, [`/media/${id}`])).json.signed).toEqual([{ url: `/media/${id}`, href: null }])
     const many = Array.from({ length: MAX_SIGNED_URLS + 1 }, () => `/media/${id}`)
-    expect(await sign(session, token, many)).toEqual(refusal(400, "field_invalid"))
-    expect((await sign(session, token, many.slice(1))).json.signed).toHaveLength(MAX_SIGNED_URLS)
+    expect(await signUrls(session, token, many)).toEqual(refusal(400, "field_invalid"))
+    expect((await signUrls(session, token, many.slice(1))).json.signed).toHaveLength(MAX_SIGNED_URLS)
   })
 
   test("[MS1] canvases are on CANVAS_ORIGIN if it is set; files never are", async () => {
@@ -104,36 +104,36 @@ describe("signing", () => {
   test("[MS2] [MS6] a signature opens only what it names, in its audience, until it expires; it isn't a user token", async () => {
     const { token, session, id } = await uploadFile(png(1))
     const claims = { tenant: T, session, what: id, expires: nowSeconds() + 60 }
-    const get = async (link: string, of = id) => await call(`/media/${of}?token=${link}`)
+    const getFile = async (link: string, of = id) => await call(`/media/${of}?token=${link}`)
     const link = await signLink(SECRET, "media", claims)
     expect(await signLink(SECRET, "media", claims)).toBe(link)
-    expect((await get(link)).status).toBe(200)
-    expect(await get(link, "other")).toEqual(refusal(403, "link_invalid"))
-    expect(await get("")).toEqual(refusal(403, "link_invalid"))
-    expect(await get(token)).toEqual(refusal(403, "link_invalid"))
+    expect((await getFile(link)).status).toBe(200)
+    expect(await getFile(link, "other")).toEqual(refusal(403, "link_invalid"))
+    expect(await getFile("")).toEqual(refusal(403, "link_invalid"))
+    expect(await getFile(token)).toEqual(refusal(403, "link_invalid"))
     for (const audience of ["canvas", "remote"] as const) {
-      expect(await get(await signLink(SECRET, audience, claims))).toEqual(refusal(403, "link_invalid"))
+      expect(await getFile(await signLink(SECRET, audience, claims))).toEqual(refusal(403, "link_invalid"))
     }
     const foreign = { ...claims, tenant: "else" }
-    expect(await get(await signLink(SECRET, "media", foreign))).toEqual(refusal(404, "asset_unknown"))
+    expect(await getFile(await signLink(SECRET, "media", foreign))).toEqual(refusal(404, "asset_unknown"))
     const old = { ...claims, expires: nowSeconds() - 1 }
-    expect(await get(await signLink(SECRET, "media", old))).toEqual(refusal(403, "link_expired"))
-    expect(await get(await signLink(`${SECRET}!`, "media", claims))).toEqual(refusal(403, "link_invalid"))
+    expect(await getFile(await signLink(SECRET, "media", old))).toEqual(refusal(403, "link_expired"))
+    expect(await getFile(await signLink(`${SECRET}!`, "media", claims))).toEqual(refusal(403, "link_invalid"))
     const [head, , end] = link.split(".")
     const forged = btoa(JSON.stringify({ ...claims, sub: id, aud: "media", exp: claims.expires + 1 })).replace(
       /=+$/,
       "",
     )
-    expect(await get(`${head}.${forged}.${end}`)).toEqual(refusal(403, "link_invalid"))
+    expect(await getFile(`${head}.${forged}.${end}`)).toEqual(refusal(403, "link_invalid"))
     expect(await verifyToken(link, SECRET, Date.now())).toMatchObject({ ok: false })
     expect(await call("/v1/sessions", { token: link })).toEqual(refusal(401, "token_invalid"))
   })
 
   test("[MS7] a URL gets the same signature for a while, which survives a revocation and ends with the session", async () => {
     const { token, session, id, href } = await uploadFile(png(1))
-    const again = (await sign(session, token, [`/media/${id}`])).json.signed[0].href
-    const step = (path: string) => JSON.parse(atob(path.split(".")[1] ?? "")).exp % SIGNED_URL_STEP_SECONDS
-    expect([step(href), step(again)]).toEqual([0, 0])
+    const again = (await signUrls(session, token, [`/media/${id}`])).json.signed[0].href
+    const stepOf = (path: string) => JSON.parse(atob(path.split(".")[1] ?? "")).exp % SIGNED_URL_STEP_SECONDS
+    expect([stepOf(href), stepOf(again)]).toEqual([0, 0])
     expect((await call("/v1/tokens/revoke", { method: "POST", token, body: "{}" })).status).toBe(200)
     expect((await call(href)).status).toBe(200)
     const other = await tokenOf(T, "ann")

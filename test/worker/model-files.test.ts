@@ -46,14 +46,14 @@ function contextOf(
   { tokens = 32_000, takes = ALL_FILE_KINDS as FileKinds, now = answerOf() } = {},
 ) {
   const rows = questions.flatMap((one) => [one, answerOf({ type: "text_delta", delta: "yes" })]).slice(0, -1)
-  const at = (pos: number) => {
+  const messageAt = (pos: number) => {
     const message = rows[pos - 1]
     return message === undefined ? null : placed(message, { pos, parent: pos === 1 ? null : pos - 1 })
   }
   const request = {
     current: now,
     parent: rows.length,
-    past: createPastTurns(at, tokens),
+    past: createPastTurns(messageAt, tokens),
     system: "S",
     tools: [],
     tokens,
@@ -110,11 +110,11 @@ describe("which files are sent", () => {
   })
 
   test("[AT7] at most MAX_MODEL_FILE_BYTES are loaded for one call, newest first", () => {
-    const large = (id: string) => assetOf(id, { size: MAX_MODEL_FILE_BYTES / 2 })
+    const createLarge = (id: string) => assetOf(id, { size: MAX_MODEL_FILE_BYTES / 2 })
     const questions = [
-      questionOf("q1", [large("f1")]),
-      questionOf("q2", [large("f2"), assetOf("small")]),
-      questionOf("q3", [large("f3")]),
+      questionOf("q1", [createLarge("f1")]),
+      questionOf("q2", [createLarge("f2"), assetOf("small")]),
+      questionOf("q3", [createLarge("f3")]),
     ]
     expect(inclusionsIn(contextOf(questions))).toEqual({ f1: "left_out", f2: "whole", small: "left_out", f3: "whole" })
   })
@@ -122,14 +122,14 @@ describe("which files are sent", () => {
   test("[AT7] files of a question are dropped as its turn grows", () => {
     const files = Array.from({ length: 4 }, (_, n) => assetOf(`f${n}`))
     const tokens = IMAGE_TOKENS * 9
-    const now = (chars: number): Message =>
+    const createCurrent = (chars: number): Message =>
       answerOf({ type: "step_start" }, callOf("t"), startOf(), resultOf("{}"), {
         type: "text_delta",
         delta: "x".repeat(chars),
       })
-    const early = inclusionsIn(contextOf([questionOf("q", files)], { tokens, now: now(4) }))
+    const early = inclusionsIn(contextOf([questionOf("q", files)], { tokens, now: createCurrent(4) }))
     expect(Object.values(early)).toEqual(["whole", "whole", "whole", "whole"])
-    const late = inclusionsIn(contextOf([questionOf("q", files)], { tokens, now: now(IMAGE_TOKENS * 4 * 7) }))
+    const late = inclusionsIn(contextOf([questionOf("q", files)], { tokens, now: createCurrent(IMAGE_TOKENS * 4 * 7) }))
     expect(Object.values(late)).toEqual(["left_out", "left_out", "left_out", "left_out"])
   })
 
@@ -176,24 +176,24 @@ async function sendToModel(files: readonly ModelFile[], session: string, questio
   return { content: body.messages[1]?.content, logged }
 }
 
-const whole = (asset: Asset): ModelFile => ({ asset, inclusion: "whole" })
+const includeWhole = (asset: Asset): ModelFile => ({ asset, inclusion: "whole" })
 
 describe("how files are sent", () => {
   test("[AT5] images, PDF and audio are sent as parts with their bytes; text as text with its name", async () => {
-    const bytes = (text: string) => new TextEncoder().encode(text)
-    const put = async (id: string, change: Partial<Asset>, data: Uint8Array) => {
+    const toBytes = (text: string) => new TextEncoder().encode(text)
+    const putFile = async (id: string, change: Partial<Asset>, data: Uint8Array) => {
       await env.MEDIA.put(keyOf("mf", id), data)
-      return whole(assetOf(id, { size: data.byteLength, label: `${id}.x`, ...change }))
+      return includeWhole(assetOf(id, { size: data.byteLength, label: `${id}.x`, ...change }))
     }
     const files = [
-      await put("png", {}, PNG),
-      await put("notes", TYPES.text, bytes("Grüße\nfrom *me*")),
-      await put("doc", TYPES.pdf, bytes("%PDF-1.7")),
-      await put("tone", TYPES.wav, bytes("RIFF")),
+      await putFile("png", {}, PNG),
+      await putFile("notes", TYPES.text, toBytes("Grüße\nfrom *me*")),
+      await putFile("doc", TYPES.pdf, toBytes("%PDF-1.7")),
+      await putFile("tone", TYPES.wav, toBytes("RIFF")),
       { asset: assetOf("zip", TYPES.zip), inclusion: "untaken" as const },
     ]
     const { content } = await sendToModel(files, "mf")
-    const base64 = (data: Uint8Array) => btoa(String.fromCharCode(...data))
+    const toBase64 = (data: Uint8Array) => btoa(String.fromCharCode(...data))
     expect(content).toEqual([
       {
         type: "text",
@@ -201,13 +201,13 @@ describe("how files are sent", () => {
           /^What is this\?\n\n\[The user sent the file "png\.x" \(image\/png, \d+ bytes\)\.\]\n/,
         ),
       },
-      { type: "image_url", image_url: { url: `data:image/png;base64,${base64(PNG)}` } },
+      { type: "image_url", image_url: { url: `data:image/png;base64,${toBase64(PNG)}` } },
       { type: "text", text: '[Text of "notes.x" (text/plain, 17 bytes):]\nGrüße\nfrom *me*\n[End of file.]' },
       {
         type: "file",
-        file: { filename: "doc.x", file_data: `data:application/pdf;base64,${base64(bytes("%PDF-1.7"))}` },
+        file: { filename: "doc.x", file_data: `data:application/pdf;base64,${toBase64(toBytes("%PDF-1.7"))}` },
       },
-      { type: "input_audio", input_audio: { data: base64(bytes("RIFF")), format: "wav" } },
+      { type: "input_audio", input_audio: { data: toBase64(toBytes("RIFF")), format: "wav" } },
     ])
     expect(JSON.stringify(content)).toContain("You cannot read files of this type.")
   })
@@ -215,14 +215,14 @@ describe("how files are sent", () => {
   test("[AT5] a long text is cut to its head, with a note of what is missing", async () => {
     const size = MAX_MODEL_TEXT_BYTES + 1000
     await env.MEDIA.put(keyOf("mf", "long"), "x".repeat(size))
-    const { content } = await sendToModel([whole(assetOf("long", { ...TYPES.text, size }))], "mf")
+    const { content } = await sendToModel([includeWhole(assetOf("long", { ...TYPES.text, size }))], "mf")
     const text = JSON.stringify(content)
     expect(text).toContain("[1000 more bytes omitted]")
     expect(text.length).toBeLessThan(MAX_MODEL_TEXT_BYTES + 600)
   })
 
   test("[AT8] a file that the bucket has lost, or can't read, is reported, and the call continues", async () => {
-    expect((await sendToModel([whole(assetOf("gone"))], "mf")).content).toMatchObject([
+    expect((await sendToModel([includeWhole(assetOf("gone"))], "mf")).content).toMatchObject([
       { type: "text" },
       { type: "text", text: expect.stringContaining("could not be read") },
     ])
@@ -243,7 +243,7 @@ describe("how files are sent", () => {
 })
 
 describe("the scripted model", () => {
-  const reply = async (messages: readonly ModelMessage[]): Promise<string> => {
+  const requestReply = async (messages: readonly ModelMessage[]): Promise<string> => {
     const { signal } = new AbortController()
     let text = ""
     for await (const event of createScriptedModel({ SCRIPTED_DELAY_MS: "0" }).stream({
@@ -272,8 +272,8 @@ describe("the scripted model", () => {
   })
 
   test("[MO2] reports a file that didn't fit", async () => {
-    const files: ModelFile[] = [{ asset: assetOf("big"), inclusion: "left_out" }, whole(assetOf("small"))]
-    expect(await reply([{ role: "user", content: "hello", files }])).toContain("because it didn't fit")
+    const files: ModelFile[] = [{ asset: assetOf("big"), inclusion: "left_out" }, includeWhole(assetOf("small"))]
+    expect(await requestReply([{ role: "user", content: "hello", files }])).toContain("because it didn't fit")
   })
 })
 

@@ -33,7 +33,7 @@ async function prepareCall(scenario: string, change: Partial<ModelRequest> = {},
     ...times,
   })
   const events: ModelEvent[] = []
-  const seen = (): Promise<Seen[]> => readUpstream(env, run)
+  const readSeen = (): Promise<Seen[]> => readUpstream(env, run)
   const request = {
     system: createSystemPrompt(PROMPT),
     messages: [QUESTION],
@@ -45,7 +45,7 @@ async function prepareCall(scenario: string, change: Partial<ModelRequest> = {},
     for await (const event of model.stream({ ...request, signal })) events.push(event)
     return events
   }
-  return { events, runCall, seen }
+  return { events, runCall, seen: readSeen }
 }
 
 /** Only a silent scenario runs with short limits. On a busy machine, any other scenario could exceed them. */
@@ -133,7 +133,7 @@ describe("what the adapter streams", () => {
 
 describe("what the adapter sends", () => {
   test("[MO7] sends the system prompt, the tools, and each result under the id of its call", async () => {
-    const result = (tag: string): string => `{"location":"London, GB"}\n\n${createCardTrailer(tag)}`
+    const createResult = (tag: string): string => `{"location":"London, GB"}\n\n${createCardTrailer(tag)}`
     const messages: ModelMessage[] = [
       QUESTION,
       {
@@ -144,7 +144,7 @@ describe("what the adapter sends", () => {
           { type: "tool_call", call_id: "call_1_1", name: "weather", args: '{"location": Lon' },
         ],
       },
-      { role: "tool", call_id: "call_1_0", name: "weather", result: result("weather_1"), ok: true },
+      { role: "tool", call_id: "call_1_0", name: "weather", result: createResult("weather_1"), ok: true },
       { role: "tool", call_id: "call_1_1", name: "weather", result: '{"error":"no"}', ok: false },
     ]
     const { runCall, seen } = await prepareCall("ok", { messages })
@@ -173,7 +173,7 @@ describe("what the adapter sends", () => {
             { id: "call_1_1", function: { name: "weather", arguments: '{"unreadable":"{\\"location\\": Lon"}' } },
           ],
         },
-        { role: "tool", tool_call_id: "call_1_0", content: result("weather_1") },
+        { role: "tool", tool_call_id: "call_1_0", content: createResult("weather_1") },
         { role: "tool", tool_call_id: "call_1_1", content: '{"error":"no"}' },
       ],
     })

@@ -64,11 +64,13 @@ describe("a busy model", () => {
 
   test("[MO12] is tried again after the requested delay, or not at all if the delay is over the limit", async () => {
     const waits: unknown[] = []
-    const log = (_event: string, detail: Record<string, unknown>): void => void waits.push(detail["wait_ms"])
-    const asks = (afterMs: number | null): ModelEvent => ({ ...BUSY, retry: { afterMs } }) as ModelEvent
-    await collectEvents(withRetries(modelOf([asks(7)], [asks(null)], [HELLO]).model, { ...OPTIONS, log }))
+    const recordWait = (_event: string, detail: Record<string, unknown>): void => void waits.push(detail["wait_ms"])
+    const createBusy = (afterMs: number | null): ModelEvent => ({ ...BUSY, retry: { afterMs } }) as ModelEvent
+    await collectEvents(
+      withRetries(modelOf([createBusy(7)], [createBusy(null)], [HELLO]).model, { ...OPTIONS, log: recordWait }),
+    )
     expect(waits).toEqual([7, 8])
-    const long = modelOf([asks(51)])
+    const long = modelOf([createBusy(51)])
     await collectEvents(withRetries(long.model, OPTIONS))
     expect(long.callCount()).toBe(1)
   })
@@ -93,7 +95,7 @@ describe("a busy model", () => {
 })
 
 describe("over HTTP", () => {
-  async function ask(scenario: string, TIME_SCALE = "0.05"): Promise<{ events: ModelEvent[]; requests: number }> {
+  async function callModel(scenario: string, TIME_SCALE = "0.05"): Promise<{ events: ModelEvent[]; requests: number }> {
     const run = `retry-${scenario}-${TIME_SCALE.replace(".", "")}`
     const MODEL_BASE_URL = `${upstreamUrl(env)}/model/${scenario}/${run}`
     const model = createModel({ MODEL: "openai", MODEL_BASE_URL, MODEL_NAME: "fake", TIME_SCALE })
@@ -103,23 +105,23 @@ describe("over HTTP", () => {
   }
 
   test.each(["500", "503-text"])("[MO12] %s is tried three times", async (scenario) => {
-    const { events, requests } = await ask(scenario)
+    const { events, requests } = await callModel(scenario)
     expect(events).toMatchObject([{ type: "fault", fault: "model_unreachable" }])
     expect(requests).toBe(3)
   })
 
   test("[MO12] a temporary 429 isn't visible to the user", async () => {
-    const { events, requests } = await ask("busy-twice")
+    const { events, requests } = await callModel("busy-twice")
     expect(events.map((event) => event.type)).toEqual(["text_delta", "finish"])
     expect(requests).toBe(3)
   })
 
   test.each(["401", "cut-off", "malformed", "error-in-stream"])("[MO12] %s is tried once", async (scenario) => {
-    expect((await ask(scenario)).requests).toBe(1)
+    expect((await callModel(scenario)).requests).toBe(1)
   })
 
   test("[MO12] a Retry-After beyond the limit ends the call at once", async () => {
     expect(7_000).toBeGreaterThan(MAX_RETRY_AFTER_MS * 0.05)
-    expect((await ask("429")).requests).toBe(1)
+    expect((await callModel("429")).requests).toBe(1)
   })
 })

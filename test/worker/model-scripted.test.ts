@@ -47,7 +47,7 @@ interface Step {
 }
 
 /** Runs a whole turn as a session does: each call is dispatched with the tag of its ordinal, unless `isBare`. */
-async function turn(messages: ModelMessage[], question: string, isBare = false): Promise<Step[]> {
+async function playTurn(messages: ModelMessage[], question: string, isBare = false): Promise<Step[]> {
   messages.push({ role: "user", content: question })
   const steps: Step[] = []
   let ordinal = 0
@@ -164,7 +164,7 @@ describe("what the scripted model understands", () => {
 
 describe("a turn about the weather", () => {
   test("[MO2] has thinking, prose and a call per city; then a span per result, prose between, and a closing sentence", async () => {
-    const [first, second] = await turn([], "What's the weather in London and in Tokyo?")
+    const [first, second] = await playTurn([], "What's the weather in London and in Tokyo?")
     expect(first?.events.map((event) => event.type).filter((type, i, all) => type !== all[i - 1])).toEqual([
       "thinking_delta",
       "text_delta",
@@ -218,13 +218,13 @@ describe("a turn about the weather", () => {
   })
 
   test("[MO3] without a trailer it writes no span", async () => {
-    const [, second] = await turn([], "weather in London and Tokyo", true)
+    const [, second] = await playTurn([], "weather in London and Tokyo", true)
     expect(textIn(second?.events ?? [])).not.toContain("<span")
     expect(textIn(second?.events ?? [])).toContain("It is 12 °C in London")
   })
 
   test("[MO3] a failed call is described in a sentence that names its place", async () => {
-    const [, second] = await turn([], "weather in Atlantis and Madrid")
+    const [, second] = await playTurn([], "weather in Atlantis and Madrid")
     const answerText = textIn(second?.events ?? [])
     expect(answerText).toContain(`I couldn't get the weather for **Atlantis**: there is no place called "Atlantis".`)
     expect(answerText).toContain("<span id='weather_2'>It is 26 °C in Madrid")
@@ -233,14 +233,14 @@ describe("a turn about the weather", () => {
 
   test("[MO2] can follow up on an earlier turn", async () => {
     const messages: ModelMessage[] = []
-    await turn(messages, "Will it rain in Paris tomorrow?")
-    const [first, second] = await turn(messages, "and in Rome?")
+    await playTurn(messages, "Will it rain in Paris tomorrow?")
+    const [first, second] = await playTurn(messages, "and in Rome?")
     expect(callsIn(first?.events ?? [])).toEqual(['weather {"location":"Rome"}'])
     expect(textIn(second?.events ?? [])).toContain("<span id='weather_1'>Tomorrow in Rome: mainly clear, 14 to 24 °C.")
   })
 
   test("[MO1] without a place it asks for one, and calls nothing", async () => {
-    const [only] = await turn([], "what's the weather?")
+    const [only] = await playTurn([], "what's the weather?")
     expect(callsIn(only?.events ?? [])).toEqual([])
     expect(textIn(only?.events ?? [])).toMatch(/^Which city/)
   })
@@ -255,7 +255,7 @@ describe("any other message", () => {
   test.each(["hello", "help", "show me markdown", "thanks", "why is the sky blue?"])(
     "[MO2] %s gives thinking, then prose",
     async (q) => {
-      const [only] = await turn([], q)
+      const [only] = await playTurn([], q)
       expect(textIn(only?.events ?? [], "thinking_delta")).not.toBe("")
       expect(textIn(only?.events ?? [])).not.toBe("")
       expect(only?.events.at(-1)?.type).toBe("finish")
@@ -263,7 +263,7 @@ describe("any other message", () => {
   )
 
   test("[MO2] the showcase has a heading, a table, a list, a quote and code", async () => {
-    const [only] = await turn([], "show me markdown")
+    const [only] = await playTurn([], "show me markdown")
     const answerText = textIn(only?.events ?? [])
     for (const mark of [/^# /m, /^\| --- /m, /^1\. /m, /^> /m, /^```ts$/m]) expect(answerText).toMatch(mark)
   })
@@ -286,7 +286,7 @@ describe("commands", () => {
   test("[MO4] /think thinks, /call calls and reports, /fault fails", async () => {
     const thought = await collectEvents([{ role: "user", content: "/think <b>hm</b>" }])
     expect(textIn(thought, "thinking_delta")).toBe("<b>hm</b>")
-    const [called, answered] = await turn([], "/call teleport {nonsense")
+    const [called, answered] = await playTurn([], "/call teleport {nonsense")
     expect(callsIn(called?.events ?? [])).toEqual(["teleport {nonsense"])
     expect(textIn(answered?.events ?? [])).toContain("`teleport` failed: this tool doesn't exist.")
     const fault: TurnFault = "model_timeout"
@@ -323,10 +323,10 @@ describe("commands", () => {
       signal: abort.signal,
     })
     const events: ModelEvent[] = []
-    const listen = async (): Promise<void> => {
+    const collectEvents = async (): Promise<void> => {
       for await (const event of stream) events.push(event)
     }
-    await expect(listen()).rejects.toThrow("cancelled")
+    await expect(collectEvents()).rejects.toThrow("cancelled")
     expect(events).toHaveLength(3)
   })
 })
@@ -339,7 +339,7 @@ describe("/bench", () => {
     [0, 6, 1],
     [100, 300, 5],
   ])("[MO4] deltas=%i chars=%i tools=%i: exactly that, split evenly", async (deltas, chars, tools) => {
-    const steps = await turn([], `/bench deltas=${deltas} chars=${chars} tools=${tools} delay_ms=0 yield_every=50`)
+    const steps = await playTurn([], `/bench deltas=${deltas} chars=${chars} tools=${tools} delay_ms=0 yield_every=50`)
     const texts = steps.map(({ events }) => events.filter((event) => event.type === "text_delta"))
     expect(steps).toHaveLength(tools + 1)
     expect(texts.flat()).toHaveLength(deltas)
@@ -364,10 +364,10 @@ describe("/bench", () => {
 
   test("[MO4] is stateless, and only the last question counts", async () => {
     const messages: ModelMessage[] = []
-    await turn(messages, "/bench deltas=4 tools=1")
-    const [only] = await turn(messages, "hello")
+    await playTurn(messages, "/bench deltas=4 tools=1")
+    const [only] = await playTurn(messages, "hello")
     expect(textIn(only?.events ?? [])).toMatch(/^Hello/)
-    const again = await turn(messages, "/bench deltas=4 tools=1")
+    const again = await playTurn(messages, "/bench deltas=4 tools=1")
     expect(again).toHaveLength(2)
   })
 
@@ -377,10 +377,10 @@ describe("/bench", () => {
     setTimeout(() => abort.abort(new Error("cancelled")), 20)
     const stream = createScriptedModel().stream({ system: "", messages: [question], tools: [], signal: abort.signal })
     let received = 0
-    const listen = async (): Promise<void> => {
+    const collectEvents = async (): Promise<void> => {
       for await (const _ of stream) received += 1
     }
-    await expect(listen()).rejects.toThrow("cancelled")
+    await expect(collectEvents()).rejects.toThrow("cancelled")
     expect(received % 10).toBe(0)
     expect(received).toBeLessThan(100_000)
   })
@@ -418,7 +418,7 @@ describe("model selection", () => {
     ]
     const model = createModel({ MODEL_SCRIPT: JSON.stringify(script) })
     if (!model.ok) throw new Error(model.fault)
-    const play = async (messages: ModelMessage[]): Promise<ModelEvent[]> => {
+    const playMessages = async (messages: ModelMessage[]): Promise<ModelEvent[]> => {
       const events: ModelEvent[] = []
       const { signal } = new AbortController()
       for await (const event of model.value.stream({ system: "", messages, tools: [], signal })) events.push(event)
@@ -426,10 +426,10 @@ describe("model selection", () => {
     }
     const user: ModelMessage = { role: "user", content: "go" }
     const step: ModelMessage = { role: "assistant", parts: [{ type: "text", text: "one" }] }
-    expect(await play([user])).toEqual([...(script[0] ?? []), { type: "finish" }])
-    expect(await play([user, step])).toEqual(script[1])
-    expect(await play([user, step, step])).toEqual([{ type: "finish" }])
-    expect(await play([user, step, step, user])).toEqual([...(script[0] ?? []), { type: "finish" }])
+    expect(await playMessages([user])).toEqual([...(script[0] ?? []), { type: "finish" }])
+    expect(await playMessages([user, step])).toEqual(script[1])
+    expect(await playMessages([user, step, step])).toEqual([{ type: "finish" }])
+    expect(await playMessages([user, step, step, user])).toEqual([...(script[0] ?? []), { type: "finish" }])
     expect(createModel({ MODEL_SCRIPT: "[[{}]]" })).toMatchObject({ ok: false })
     expect(createModel({ MODEL_SCRIPT: "nonsense" })).toMatchObject({ ok: false })
   })

@@ -4,6 +4,7 @@ import { env } from "cloudflare:test"
 import { SignJWT } from "jose"
 import { describe, expect, test } from "vitest"
 import * as v from "valibot"
+import { PAGE_FILES_FOLDER } from "../../shared/asset-limits.ts"
 import { MAX_ID_CHARS } from "../../shared/limits.ts"
 import { formatApiKey } from "../../worker/auth/api-key.ts"
 import { getRegion, newTenantIdSchema, tenantIdSchema } from "../../worker/platform/tenant-id.ts"
@@ -70,12 +71,12 @@ const BAD_TENANTS: readonly string[] = [
 /** Values that are not strings. */
 const NO_TEXT: readonly unknown[] = [null, 7, true, [], ["acme"], {}, { toString: "acme" }]
 
-const sign = (claims: object): Promise<string> =>
+const signClaims = (claims: object): Promise<string> =>
   new SignJWT({ exp: nowSeconds() + 600, ...claims })
     .setProtectedHeader({ alg: "HS256" })
     .sign(new TextEncoder().encode(RECORDED_SECRET))
 
-const show = (name: unknown): string => JSON.stringify(name).slice(0, 60)
+const showName = (name: unknown): string => JSON.stringify(name).slice(0, 60)
 
 describe("invalid ids", () => {
   test("[RG5] of a tenant, user or session in a token's claims: token_invalid, and no object is called", async () => {
@@ -91,10 +92,10 @@ describe("invalid ids", () => {
         ...["root", "Owner", "", 1, ["owner"]].map((role) => ({ claims: { tenant: "names", sub: "ada", role } })),
       ]
       for (const { claims } of cases) {
-        const headers = { authorization: `Bearer ${await sign(claims)}` }
+        const headers = { authorization: `Bearer ${await signClaims(claims)}` }
         for (const path of ["/v1/sessions", "/v1/sessions/s1/conversation/recent", "/external/sessions/s1/events"]) {
           const response = await fetch(path, { headers })
-          expect([response.status, (await response.json<{ code: string }>()).code], show(claims)).toEqual([
+          expect([response.status, (await response.json<{ code: string }>()).code], showName(claims)).toEqual([
             401,
             "token_invalid",
           ])
@@ -108,13 +109,13 @@ describe("invalid ids", () => {
     await withRecordedDeployment({}, async ({ asked, fetch, tokenFor }) => {
       const token = await tokenFor({ tenant: "names", user: "ada" })
       const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
-      const ask = async (method: string, path: string, body?: unknown) => {
+      const sendRequest = async (method: string, path: string, body?: unknown) => {
         const init = body === undefined ? { method, headers } : { method, headers, body: JSON.stringify(body) }
         const response = await fetch(path, init)
         const { code, text } = await response.json<{ code: string; text: string }>()
         return { status: response.status, code, text }
       }
-      const field = (name: string) => ({
+      const createFieldFault = (name: string) => ({
         status: 400,
         code: "field_invalid",
         text: expect.stringContaining(`"${name}"`),
@@ -131,22 +132,31 @@ describe("invalid ids", () => {
             ["DELETE", ""],
             ["GET", "/viewers"],
           ] as const)
-            expect(await ask(method, `/v1/sessions/${escaped}${rest}`), show(name)).toMatchObject(unknown)
-          expect(await ask("POST", `/v1/sessions/${escaped}/messages`, { content: "x" }), show(name)).toMatchObject(
-            unknown,
-          )
+            expect(await sendRequest(method, `/v1/sessions/${escaped}${rest}`), showName(name)).toMatchObject(unknown)
+          expect(
+            await sendRequest("POST", `/v1/sessions/${escaped}/messages`, { content: "x" }),
+            showName(name),
+          ).toMatchObject(unknown)
         }
         if (escaped !== null) {
-          expect(await ask("GET", `/v1/sessions/s1/events?owner=${escaped}`), show(name)).toMatchObject(field("owner"))
-          expect(await ask("GET", `/v1/sessions?after=1.1.${escaped}`), show(name)).toMatchObject(field("after"))
-          expect(await ask("GET", `/v1/sessions/shared?after=1.ada.${escaped}`), show(name)).toMatchObject(
-            field("after"),
+          expect(await sendRequest("GET", `/v1/sessions/s1/events?owner=${escaped}`), showName(name)).toMatchObject(
+            createFieldFault("owner"),
+          )
+          expect(await sendRequest("GET", `/v1/sessions?after=1.1.${escaped}`), showName(name)).toMatchObject(
+            createFieldFault("after"),
+          )
+          expect(await sendRequest("GET", `/v1/sessions/shared?after=1.ada.${escaped}`), showName(name)).toMatchObject(
+            createFieldFault("after"),
           )
         }
-        expect(await ask("POST", "/v1/sessions", { id: name }), show(name)).toMatchObject(field("id"))
+        expect(await sendRequest("POST", "/v1/sessions", { id: name }), showName(name)).toMatchObject(
+          createFieldFault("id"),
+        )
       }
       for (const name of NO_TEXT.filter((one) => one !== null))
-        expect(await ask("POST", "/v1/sessions", { id: name }), show(name)).toMatchObject(field("id"))
+        expect(await sendRequest("POST", "/v1/sessions", { id: name }), showName(name)).toMatchObject(
+          createFieldFault("id"),
+        )
       expect([...asked].sort()).toEqual(["names", "names:ada"])
     })
     expect(await tablesOf(env.DIRECTORY.getByName("names:ada"))).toEqual([])
@@ -154,7 +164,7 @@ describe("invalid ids", () => {
 
   test("[RG5] of a tenant or user for the operator, an API key or an administrator: one error, and none of its objects is called", async () => {
     await withRecordedDeployment({}, async ({ asked, fetch, tokenFor }) => {
-      const ask = async (method: string, path: string, token: string, body?: unknown) => {
+      const sendRequest = async (method: string, path: string, token: string, body?: unknown) => {
         const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
         const response = await fetch(
           path,
@@ -170,24 +180,34 @@ describe("invalid ids", () => {
       const { key } = await created.json<{ key: string }>()
       const owner = await tokenFor({ tenant: "names-keys", user: "ada", role: "owner" })
       for (const id of [...BAD_TENANTS, "Acme", "a_b", ...NO_TEXT])
-        expect(await ask("POST", "/v1/tenants", RECORDED_OPERATOR, { id }), show(id)).toEqual([400, "field_invalid"])
+        expect(await sendRequest("POST", "/v1/tenants", RECORDED_OPERATOR, { id }), showName(id)).toEqual([
+          400,
+          "field_invalid",
+        ])
       for (const user of [...BAD_NAMES, ...DOTTED, ...NO_TEXT])
-        expect(await ask("POST", "/v1/tokens", key, { user }), show(user)).toEqual([400, "field_invalid"])
+        expect(await sendRequest("POST", "/v1/tokens", key, { user }), showName(user)).toEqual([400, "field_invalid"])
       for (const name of [...BAD_NAMES, ...DOTTED].filter(isSegment)) {
         const escaped = encodeURIComponent(name)
-        expect(await ask("GET", `/v1/users/${escaped}`, owner), show(name)).toEqual([404, "user_unknown"])
-        expect(await ask("POST", `/v1/users/${escaped}/suspend`, owner), show(name)).toEqual([404, "user_unknown"])
+        expect(await sendRequest("GET", `/v1/users/${escaped}`, owner), showName(name)).toEqual([404, "user_unknown"])
+        expect(await sendRequest("POST", `/v1/users/${escaped}/suspend`, owner), showName(name)).toEqual([
+          404,
+          "user_unknown",
+        ])
       }
       for (const name of BAD_TENANTS.filter(isSegment))
         expect(
-          await ask("POST", `/v1/tenants/${encodeURIComponent(name)}/keys`, RECORDED_OPERATOR, { name: "k" }),
-          show(name),
+          await sendRequest("POST", `/v1/tenants/${encodeURIComponent(name)}/keys`, RECORDED_OPERATOR, { name: "k" }),
+          showName(name),
         ).toEqual([400, "field_invalid"])
       // A header can carry only printable ASCII characters; white space is not tested.
       for (const name of BAD_TENANTS.filter((one) => /^[\x21-\x7e]*$/.test(one)))
         expect(
-          await ask("GET", "/v1/keys", formatApiKey({ tenant: name, id: "0".repeat(10), secret: "0".repeat(40) })),
-          show(name),
+          await sendRequest(
+            "GET",
+            "/v1/keys",
+            formatApiKey({ tenant: name, id: "0".repeat(10), secret: "0".repeat(40) }),
+          ),
+          showName(name),
         ).toEqual([401, "key_invalid"])
       const known = ["names-keys", "names-keys:ada", "tenants"]
       expect([...asked].filter((name) => !known.includes(name))).toEqual([])
@@ -204,7 +224,7 @@ describe("invalid ids", () => {
         if (!isSegment(name)) continue
         for (const method of ["PUT", "DELETE"]) {
           const response = await fetch(`/v1/sessions/mine/viewers/${escaped}`, { method, headers })
-          expect([response.status, (await response.json<{ code: string }>()).code], show(name)).toEqual([
+          expect([response.status, (await response.json<{ code: string }>()).code], showName(name)).toEqual([
             400,
             "field_invalid",
           ])
@@ -235,8 +255,8 @@ describe("invalid ids", () => {
 describe("ids of tenants", () => {
   test("[RG6] every 0.1.0 id is still valid, with or without a region; new ids must be lower case, like a host name", () => {
     for (const name of BAD_TENANTS) {
-      expect(v.is(tenantIdSchema, name), show(name)).toBe(false)
-      expect(v.is(newTenantIdSchema, name), show(name)).toBe(false)
+      expect(v.is(tenantIdSchema, name), showName(name)).toBe(false)
+      expect(v.is(newTenantIdSchema, name), showName(name)).toBe(false)
     }
     const upTo = (count: number): string => "x".repeat(count)
     const old = ["acme", "Acme", "a_b", "-", "demo", "eu.Acme", upTo(MAX_ID_CHARS), `us.${upTo(MAX_ID_CHARS)}`]
@@ -245,6 +265,11 @@ describe("ids of tenants", () => {
     expect(fresh.filter((name) => !v.is(newTenantIdSchema, name) || !v.is(tenantIdSchema, name))).toEqual([])
     const refused = ["Acme", "a_b", "-a", "a-", "-", "eu.Acme", upTo(41), `eu.${upTo(41)}`]
     expect(refused.filter((name) => v.is(newTenantIdSchema, name))).toEqual([])
+  })
+
+  test("[DP13] none is the folder of the page's files", () => {
+    for (const name of [PAGE_FILES_FOLDER, `eu.${PAGE_FILES_FOLDER}`, `acme${PAGE_FILES_FOLDER}`, "~"])
+      expect(v.is(tenantIdSchema, name), name).toBe(false)
   })
 
   test("[RG6] name their region exactly", () => {

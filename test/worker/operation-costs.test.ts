@@ -32,7 +32,7 @@ const adasDirectory = env.DIRECTORY.getByName("costs:ada")
 
 const NONE = { requests: 0, rowsRead: 0, rowsWritten: 0 } as const
 
-function subtract(from: ObjectCost = NONE, less: ObjectCost = NONE): ObjectCost {
+function subtractCost(from: ObjectCost = NONE, less: ObjectCost = NONE): ObjectCost {
   return {
     requests: from.requests - less.requests,
     rowsRead: from.rowsRead - less.rowsRead,
@@ -52,16 +52,16 @@ async function countSession({ fetch, takeCost, readSize }: CountedDeployment) {
   const counts: Counts = {}
   const token = await tokenOf("costs", "ada")
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
-  const create = async (): Promise<string> => {
+  const createSession = async (): Promise<string> => {
     const created = await fetch("/v1/sessions", { method: "POST", headers, body: "{}" })
     return (await created.json<{ id: string }>()).id
   }
-  const count = async (operation: Operation, run: () => Promise<unknown>): Promise<void> => {
+  const countOperation = async (operation: Operation, run: () => Promise<unknown>): Promise<void> => {
     await run()
     counts[operation] = await takeCost()
   }
   const frames: string[] = []
-  const connect = async (id: string, as = token): Promise<WebSocket> => {
+  const connectSocket = async (id: string, as = token): Promise<WebSocket> => {
     const { webSocket } = await fetch(`/v1/sessions/${id}/socket`, { headers: socketHeaders(as) })
     if (webSocket === null) throw new Error("no socket")
     webSocket.addEventListener("message", ({ data }) => void frames.push(String(data)))
@@ -71,16 +71,16 @@ async function countSession({ fetch, takeCost, readSize }: CountedDeployment) {
     await expect.poll(() => frames.at(-1)).toContain('"hello"')
     return webSocket
   }
-  await create()
+  await createSession()
   await takeCost()
   let id = ""
-  await count("createSession", async () => {
-    id = await create()
+  await countOperation("createSession", async () => {
+    id = await createSession()
   })
   const empty = await readSize("SESSION", `costs:${id}`)
   let [socket, turns] = [null as WebSocket | null, 0]
-  await count("openSocket", async () => {
-    socket = await connect(id)
+  await countOperation("openSocket", async () => {
+    socket = await connectSocket(id)
   })
   const runTurn = async (content: string): Promise<void> => {
     turns += 1
@@ -92,15 +92,15 @@ async function countSession({ fetch, takeCost, readSize }: CountedDeployment) {
     // The directory learns of the end after the clients.
     await new Promise((resolve) => setTimeout(resolve, 500))
   }
-  await count("firstTurn", () => runTurn(TURN))
-  await count("turn", () => runTurn(TURN))
+  await countOperation("firstTurn", () => runTurn(TURN))
+  await countOperation("turn", () => runTurn(TURN))
   await runTurn(TURN)
   await runTurn(TURN)
   await takeCost()
   const afterTurns = await readSize("SESSION", `costs:${id}`)
-  await count("listSessions", async () => await (await fetch("/v1/sessions", { headers })).text())
+  await countOperation("listSessions", async () => await (await fetch("/v1/sessions", { headers })).text())
   const history = `/v1/sessions/${id}/conversation/recent?limit=50`
-  await count("readHistory", async () => await (await fetch(history, { headers })).text())
+  await countOperation("readHistory", async () => await (await fetch(history, { headers })).text())
   // The directory reports to the tenant after eight turns.
   for (let i = 0; i < 2; i++) await runTurn(SHORT_TURN)
   await takeCost()
@@ -110,16 +110,16 @@ async function countSession({ fetch, takeCost, readSize }: CountedDeployment) {
   // The batch waits, and its alarm is counted above.
   await adasDirectory.flushUsage()
   const { TENANT, DIRECTORY } = await takeCost()
-  if (TENANT !== undefined) counts.usageBatch = { TENANT, DIRECTORY: subtract(DIRECTORY, withoutBatch.DIRECTORY) }
+  if (TENANT !== undefined) counts.usageBatch = { TENANT, DIRECTORY: subtractCost(DIRECTORY, withoutBatch.DIRECTORY) }
   await closeAndWait(socket)
   await takeCost()
-  await count("reopenSocket", async () => {
-    socket = await connect(id)
+  await countOperation("reopenSocket", async () => {
+    socket = await connectSocket(id)
   })
   await closeAndWait(socket)
   await takeCost()
   const next = await tokenOf("costs", "ada", 900)
-  await count("renewSocket", async () => await connect(id, next))
+  await countOperation("renewSocket", async () => await connectSocket(id, next))
   return { counts, bytes: { empty, afterTurns } }
 }
 

@@ -4,13 +4,13 @@ import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { findDeploymentFault, LOCAL_OPERATOR_SECRET, LOCAL_SECRET } from "../../worker/env.ts"
 import { call, HOST, makeSession, refusal, tablesOf, tokenOf } from "./http.ts"
-import { createTenant, OPERATOR, post, tokenWith } from "./tenant-access.ts"
+import { createTenant, OPERATOR, postJson, tokenWith } from "./tenant-access.ts"
 
 const LIST = (after?: string) => call(`/v1/tenants${after === undefined ? "" : `?after=${after}`}`, { token: OPERATOR })
 
 describe("a tenant", () => {
   test("[TN1] is created with one key, which can create a working token", async () => {
-    const created = await post("/v1/tenants", OPERATOR, { id: "tn1", name: "Tenant One" })
+    const created = await postJson("/v1/tenants", OPERATOR, { id: "tn1", name: "Tenant One" })
     expect(created).toMatchObject({ status: 201, json: { id: "tn1", name: "Tenant One" } })
     expect(created.json.key).toMatch(/^ck_tn1_/)
     const token = await tokenWith(created.json.key, "ada", { name: "Ada" })
@@ -28,12 +28,14 @@ describe("a tenant", () => {
   test("[TN2] that exists is tenant_taken, and nothing about it changes", async () => {
     const key = await createTenant("tn2")
     const before = (await call("/v1/keys", { token: key })).json
-    expect(await post("/v1/tenants", OPERATOR, { id: "tn2" })).toEqual(refusal(409, "tenant_taken"))
+    expect(await postJson("/v1/tenants", OPERATOR, { id: "tn2" })).toEqual(refusal(409, "tenant_taken"))
     expect((await call("/v1/keys", { token: key })).json).toEqual(before)
   })
 
   test("[TN2] is created by only one of several simultaneous requests", async () => {
-    const answers = await Promise.all(Array.from({ length: 5 }, () => post("/v1/tenants", OPERATOR, { id: "tn2c" })))
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => postJson("/v1/tenants", OPERATOR, { id: "tn2c" })),
+    )
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409])
     const key = answers.find(({ status }) => status === 201)?.json.key
     expect((await call("/v1/keys", { token: key })).json.keys).toHaveLength(1)
@@ -68,13 +70,13 @@ describe("a tenant", () => {
     ["a".repeat(10_000), "id"],
   ])("[TN3] the id %j is refused, and no object is called", async (id, field) => {
     const asked: string[] = []
-    const namespace = (name: string) => ({ getByName: (key: string) => asked.push(`${name} ${key}`) })
+    const createNamespace = (name: string) => ({ getByName: (key: string) => asked.push(`${name} ${key}`) })
     const body = JSON.stringify({ id })
     const refused = await call("/v1/tenants", {
       method: "POST",
       token: OPERATOR,
       body,
-      env: { REGISTRY: namespace("registry"), TENANT: namespace("tenant") },
+      env: { REGISTRY: createNamespace("registry"), TENANT: createNamespace("tenant") },
     })
     expect(refused).toEqual(refusal(400, "field_invalid", field))
     expect(asked).toEqual([])
@@ -95,7 +97,7 @@ describe("a tenant", () => {
 
   test("[TN5] that has lost its keys can get another key from the operator", async () => {
     await createTenant("tn5")
-    const given = await post("/v1/tenants/tn5/keys", OPERATOR, { name: "again", roles: ["owner"] })
+    const given = await postJson("/v1/tenants/tn5/keys", OPERATOR, { name: "again", roles: ["owner"] })
     expect(given).toMatchObject({ status: 201, json: { name: "again", roles: ["owner"], used: null, expires: null } })
     expect((await call("/v1/keys", { token: given.json.key })).json.keys).toHaveLength(2)
     // The tenant sees the operator's actions.
@@ -107,7 +109,7 @@ describe("a tenant", () => {
         ["key.created", "operator"],
       ]),
     )
-    expect(await post("/v1/tenants/a:b/keys", OPERATOR, { name: "x" })).toEqual(refusal(400, "field_invalid", "id"))
+    expect(await postJson("/v1/tenants/a:b/keys", OPERATOR, { name: "x" })).toEqual(refusal(400, "field_invalid", "id"))
   })
 })
 
@@ -136,12 +138,12 @@ describe("the operator's secret", () => {
   ] as const
 
   test.each(routes)("[TN6] %s %s accepts nothing else", async (method, path, body) => {
-    const send = (token?: string) =>
+    const sendRequest = (token?: string) =>
       call(path, { method, ...(body === undefined ? {} : { body }), ...(token === undefined ? {} : { token }) })
-    expect(await send()).toEqual(refusal(401, "token_missing"))
+    expect(await sendRequest()).toEqual(refusal(401, "token_missing"))
     const key = await createTenant(`tn6-${routes.findIndex((route) => route[1] === path && route[0] === method)}`)
     for (const wrong of ["x", `${OPERATOR}x`, OPERATOR.slice(1), LOCAL_SECRET, key, await tokenOf("tn6", "root")])
-      expect(await send(wrong), wrong).toEqual(refusal(401, "token_invalid"))
+      expect(await sendRequest(wrong), wrong).toEqual(refusal(401, "token_invalid"))
     expect(await tablesOf(env.TENANT.getByName("tn6"))).toEqual([])
   })
 

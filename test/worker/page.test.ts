@@ -7,7 +7,7 @@ import { call, HOST, refusal } from "./http.ts"
 import { SYSTEM_ACTOR } from "../../worker/platform/rpc/actor.ts"
 
 /** Returns a fake of the platform's asset binding that records the Worker's requests. */
-function files() {
+function createFiles() {
   const requests: Request[] = []
   const ASSETS = {
     fetch: async (request: Request) => {
@@ -78,24 +78,71 @@ describe("a hashed file of another version", () => {
     expect(await call("/assets/index-12345678.js", { env: { ASSETS, MEDIA } })).toMatchObject({ status: 404 })
     expect(asked).toEqual(["~page/index-12345678.js"])
   })
+
+  /** Returns a fake bucket that has one script, and records the keys that are read. */
+  function createBucket() {
+    const keys: string[] = []
+    const get = async (key: string) => {
+      keys.push(key)
+      return key === "~page/old-script-00000001.js" ? { body: "export const a = 1" } : null
+    }
+    return { keys, MEDIA: { get } }
+  }
+
+  test("[DP14] a missing file is looked up once by an isolate, however often it is requested", async () => {
+    const { MEDIA, keys } = createBucket()
+    for (let n = 0; n < 5; n += 1)
+      expect(await call("/assets/gone-00000001.js", { env: { ASSETS, MEDIA } })).toMatchObject({ status: 404 })
+    expect(keys).toEqual(["~page/gone-00000001.js"])
+    for (let n = 0; n < 2; n += 1)
+      expect(await call("/assets/old-script-00000001.js", { env: { ASSETS, MEDIA } })).toMatchObject({ status: 200 })
+    expect(keys.length).toBe(3)
+  })
+
+  test("[DP14] an address that requests too many missing files is refused before the bucket is read; others are not", async () => {
+    const { MEDIA, keys } = createBucket()
+    const counted: string[] = []
+    const RATE_READ = {
+      limit: async ({ key }: { key: string }) => {
+        counted.push(key)
+        return { success: counted.length < 3 }
+      },
+    }
+    const request = (name: string, address: string) =>
+      call(`/assets/${name}.js`, {
+        env: { ASSETS, MEDIA, RATE_READ },
+        headers: { "cf-connecting-ip": address },
+      })
+    // Files that exist do not count.
+    for (let n = 0; n < 5; n += 1) await request("old-script-00000001", "203.0.113.7")
+    expect(counted).toEqual([])
+    for (const name of ["one-00000002", "two-00000002", "three-00000002"])
+      expect(await request(name, "203.0.113.7")).toMatchObject({ status: 404 })
+    expect(new Set(counted)).toEqual(new Set(["page file 203.0.113.7/32"]))
+    const reads = keys.length
+    expect(await request("four-00000002", "203.0.113.7")).toEqual(refusal(429, "rate_limited"))
+    expect(await request("old-script-00000001", "203.0.113.7")).toEqual(refusal(429, "rate_limited"))
+    expect(keys.length).toBe(reads)
+    expect(await request("old-script-00000001", "203.0.113.8")).toMatchObject({ status: 200 })
+  })
 })
 
-function directives(headers: Headers): Map<string, string> {
+function parsePolicy(headers: Headers): Map<string, string> {
   const policy = headers.get("content-security-policy") ?? ""
   return new Map(policy.split("; ").map((one) => [one.split(" ", 1)[0] ?? "", one.split(" ").slice(1).join(" ")]))
 }
 
 async function policyOf(vars: Record<string, unknown>) {
-  const { headers } = await call("/", { env: { ...files(), ...vars } })
-  return directives(headers)
+  const { headers } = await call("/", { env: { ...createFiles(), ...vars } })
+  return parsePolicy(headers)
 }
 
 describe("the page's policy", () => {
   test("[HD1] the page runs, styles and requests only its own resources, and turns no string into markup", async () => {
-    const { ASSETS, requests } = files()
+    const { ASSETS, requests } = createFiles()
     const page = await call("/", { env: { ASSETS }, headers: { "if-none-match": '"1"' } })
     expect(page).toMatchObject({ status: 200, text: "<!doctype html>" })
-    expect(Object.fromEntries(directives(page.headers))).toEqual({
+    expect(Object.fromEntries(parsePolicy(page.headers))).toEqual({
       "default-src": "'none'",
       "script-src": "'self'",
       "style-src": "'self'",

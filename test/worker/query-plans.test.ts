@@ -4,7 +4,7 @@ import { env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { call, makeSession, openSocket, roleToken } from "./http.ts"
 import { createKey, createTenant, tokenWith } from "./tenant-access.ts"
-import { ask } from "./tenant-transfer.ts"
+import { askQuestion } from "./tenant-transfer.ts"
 
 /** Tables whose number of rows grows with use. Other tables have one row, or a bounded number of rows. */
 const GROWING = {
@@ -21,8 +21,8 @@ const GROWING = {
   ],
 } as const
 
-/** Partial indexes with few rows: reports that are in no batch yet, and sessions erased today. */
-const SMALL_INDEXES = ["usage_unsent", "usage_ended"]
+/** Partial indexes with few rows: reports that are in no batch yet, and sessions and users erased today. */
+const SMALL_INDEXES = ["usage_unsent", "usage_ended", "usage_ledger_ended"]
 
 interface Statement {
   readonly query: string
@@ -87,8 +87,8 @@ test("[DI4] no query of a request, a socket or a turn scans a table that grows, 
   const directory = env.DIRECTORY.getByName("plans:ada")
   const session = await makeSession(token)
   const connection = await openSocket(session, token)
-  await ask(session, token, "/say one")
-  await ask(session, token, "/say two")
+  await askQuestion(session, token, "/say one")
+  await askQuestion(session, token, "/say two")
   for (const path of ["/v1/sessions", "/v1/sessions/shared", "/v1/usage/me", "/v1/settings", "/v1/agents"])
     expect((await call(path, { token })).status).toBe(200)
   expect((await call("/v1/users", { token: boss })).status).toBe(200)
@@ -124,7 +124,7 @@ test("[DI4] only a revocation reads all sessions that may hold sockets, to notif
   await takeScans(directory, GROWING.DIRECTORY)
   const next = await roleToken("plans", "bob", "member")
   await openSocket(await makeSession(next), next)
-  await ask(session, next, "/say again")
+  await askQuestion(session, next, "/say again")
   await directory.flushUsage()
   await runDurableObjectAlarm(directory)
   expect((await takeScans(directory, GROWING.DIRECTORY)).scans).toEqual([])

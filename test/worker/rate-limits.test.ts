@@ -23,11 +23,12 @@ const ATTEMPTS = 14
 const MAX_ADMITTED = 10
 
 const createTenant = (): string => `t-${nanoid(8)}`.toLowerCase().replaceAll("_", "x")
-const create = (token: string, over: object) => call("/v1/sessions", { method: "POST", token, body: "{}", env: over })
+const createSession = (token: string, over: object) =>
+  call("/v1/sessions", { method: "POST", token, body: "{}", env: over })
 
 async function createMany(token: string, over: object, attempts = ATTEMPTS) {
   const responses = []
-  for (let i = 0; i < attempts; i++) responses.push(await create(token, over))
+  for (let i = 0; i < attempts; i++) responses.push(await createSession(token, over))
   return responses
 }
 
@@ -52,7 +53,7 @@ test("[LI1] of thousands of creations by one user, the refused ones call no obje
   let admitted = 0
   for (let i = 0; i < attempts; i++) {
     const before = asked.length
-    const { status } = await create(token, { ...over, RATE_WRITE: RATE_OF_FIVE })
+    const { status } = await createSession(token, { ...over, RATE_WRITE: RATE_OF_FIVE })
     if (status === 201) admitted += 1
     else expect([status, asked.length]).toEqual([429, before])
   }
@@ -66,7 +67,7 @@ test("[LI1] writes, reads and sockets are counted separately, and so are users",
   const over = { RATE_WRITE: RATE_OF_FIVE }
   await createMany(ada, over)
   expect((await call("/v1/sessions", { token: ada, env: over })).status).toBe(200)
-  expect((await create(eve, over)).status).toBe(201)
+  expect((await createSession(eve, over)).status).toBe(201)
 })
 
 test("[LI1] a tenant's limit counts all its users' requests, but only those that their own limits admit", async () => {
@@ -80,11 +81,11 @@ test("[LI1] a tenant's limit counts all its users' requests, but only those that
   }
   const statuses = []
   for (const user of ["ada", "eve", "kim"])
-    statuses.push((await create(await tokenOf(tenant, user), { RATE_WRITE_TENANT })).status)
+    statuses.push((await createSession(await tokenOf(tenant, user), { RATE_WRITE_TENANT })).status)
   expect(statuses).toEqual([201, 201, 429])
   expect(counted).toEqual([1, 2, 3].map(() => `write:${tenant}`))
   const RATE_WRITE = { limit: async () => ({ success: false }) }
-  expect((await create(await tokenOf(tenant, "ada"), { RATE_WRITE, RATE_WRITE_TENANT })).status).toBe(429)
+  expect((await createSession(await tokenOf(tenant, "ada"), { RATE_WRITE, RATE_WRITE_TENANT })).status).toBe(429)
   expect(counted).toHaveLength(3)
 })
 
@@ -105,18 +106,18 @@ test("[LI2] a binding that fails or hangs admits the request", async () => {
   const token = await tokenOf(createTenant(), "ada")
   const failing = { limit: () => Promise.reject(new Error("down")) }
   const hanging = { limit: () => new Promise<never>(() => {}) }
-  expect((await create(token, { RATE_WRITE: failing, RATE_WRITE_TENANT: hanging })).status).toBe(201)
-  expect((await create(token, { RATE_WRITE: undefined, RATE_WRITE_TENANT: undefined })).status).toBe(201)
+  expect((await createSession(token, { RATE_WRITE: failing, RATE_WRITE_TENANT: hanging })).status).toBe(201)
+  expect((await createSession(token, { RATE_WRITE: undefined, RATE_WRITE_TENANT: undefined })).status).toBe(201)
 })
 
 test("[LI3] a refused socket request gets 429; a browser's socket is opened and closed with 4429 and the reason", async () => {
   const over = { ...env, RATE_SOCKET: { limit: async () => ({ success: false }) } }
   const token = await tokenOf(createTenant(), "ada")
-  const open = (headers: Record<string, string>) =>
+  const openSocketWith = (headers: Record<string, string>) =>
     worker.fetch(new Request(`${HOST}/v1/sessions/any/socket`, { headers }), over, createExecutionContext())
-  const plain = await open(socketHeaders(token))
+  const plain = await openSocketWith(socketHeaders(token))
   expect([plain.status, plain.headers.get("retry-after")]).toEqual([429, String(RATE_PERIOD_SECONDS)])
-  const { webSocket, headers } = await open(socketHeaders(token, HOST))
+  const { webSocket, headers } = await openSocketWith(socketHeaders(token, HOST))
   expect(headers.get("sec-websocket-protocol")).toBe("cuecard.v1")
   const frames: unknown[] = []
   const closed = new Promise<CloseEvent>((resolve) => webSocket?.addEventListener("close", resolve))
@@ -166,7 +167,7 @@ test("[LI5] signed links, imports and external producers count for their user", 
 
 test("[LI7] an address that failed too often has to wait, and others don't", async () => {
   const { asked, over } = recordAskedObjects()
-  const attempt = (address: string) =>
+  const attemptFrom = (address: string) =>
     call("/v1/tenants", {
       method: "POST",
       token: "wrong",
@@ -175,28 +176,28 @@ test("[LI7] an address that failed too often has to wait, and others don't", asy
       env: { ...over, RATE_SIGN_IN: RATE_OF_FIVE },
     })
   const responses = []
-  for (let i = 0; i < ATTEMPTS; i++) responses.push(await attempt("203.0.113.7"))
+  for (let i = 0; i < ATTEMPTS; i++) responses.push(await attemptFrom("203.0.113.7"))
   const limited = responses.filter(({ status }) => status === 429)
   expect(limited.length).toBeGreaterThanOrEqual(ATTEMPTS - MAX_ADMITTED - 2)
   expect(limited[0]).toEqual(refusal(429, "sign_ins_limited"))
   expect(limited[0]?.headers.get("retry-after")).toBe(String(SIGN_IN_PERIOD_SECONDS))
-  expect((await attempt("203.0.113.8")).status).toBe(401)
+  expect((await attemptFrom("203.0.113.8")).status).toBe(401)
   expect(asked).toEqual([])
 })
 
 test("[LI7] an address whose sign-ins failed too often is redirected to the page", async () => {
-  const attempt = (address: string) =>
+  const attemptFrom = (address: string) =>
     call("/auth/callback/none?state=unknown", {
       headers: { "cf-connecting-ip": address },
       env: { RATE_SIGN_IN: RATE_OF_FIVE },
     })
   const seen = []
-  for (let i = 0; i < ATTEMPTS; i++) seen.push((await attempt("2001:db8:7::1")).headers.get("location"))
+  for (let i = 0; i < ATTEMPTS; i++) seen.push((await attemptFrom("2001:db8:7::1")).headers.get("location"))
   expect(seen[0]).toBe("/#/signin-error/state_invalid")
   expect(seen.at(-1)).toBe("/#/signin-error/attempts_limited")
   // Another address of the same network.
-  expect((await attempt("2001:db8:7::2")).headers.get("location")).toBe("/#/signin-error/attempts_limited")
-  expect((await attempt("2001:db8:8::1")).headers.get("location")).toBe("/#/signin-error/state_invalid")
+  expect((await attemptFrom("2001:db8:7::2")).headers.get("location")).toBe("/#/signin-error/attempts_limited")
+  expect((await attemptFrom("2001:db8:8::1")).headers.get("location")).toBe("/#/signin-error/state_invalid")
 })
 
 /** Replaces the binding that counts failed sign-ins by one that says that the address has failed too often. */
@@ -205,16 +206,16 @@ const FAILED_TOO_OFTEN = { RATE_SIGN_IN: { limit: async () => ({ success: false 
 test("[LI7] an API key that the isolate remembers works behind an address that failed", async () => {
   const owner = await roleToken(createTenant(), "boss", "owner")
   const body = JSON.stringify({ name: "k", roles: ["admin"] })
-  const create = async () => (await call("/v1/keys", { method: "POST", token: owner, body })).json
-  const [known, revoked, unknown] = [await create(), await create(), await create()]
+  const createKey = async () => (await call("/v1/keys", { method: "POST", token: owner, body })).json
+  const [known, revoked, unknown] = [await createKey(), await createKey(), await createKey()]
   const headers = { "cf-connecting-ip": "203.0.113.99" }
-  const list = async (key: { key: string }, over = {}) =>
+  const listUsers = async (key: { key: string }, over = {}) =>
     (await call("/v1/users", { token: key.key, headers, env: over })).status
-  expect(await list(known)).toBe(200)
+  expect(await listUsers(known)).toBe(200)
   await call(`/v1/keys/${revoked.id}`, { method: "DELETE", token: owner })
-  expect(await list(revoked, FAILED_TOO_OFTEN)).toBe(401)
-  expect(await list(known)).toBe(200)
-  expect(await list(unknown)).toBe(429)
+  expect(await listUsers(revoked, FAILED_TOO_OFTEN)).toBe(401)
+  expect(await listUsers(known)).toBe(200)
+  expect(await listUsers(unknown)).toBe(429)
 })
 
 test("[LI7] failed tokens of issuers don't block a valid token of an issuer that the isolate knows", async () => {
@@ -222,32 +223,35 @@ test("[LI7] failed tokens of issuers don't block a valid token of an issuer that
   await registerIssuer(createTenant(), provider)
   await registerIssuer(createTenant(), other)
   const headers = { "cf-connecting-ip": "198.51.100.99" }
-  const read = async (token: string, over = {}) => (await call("/v1/sessions", { token, headers, env: over })).status
-  const sign = async (by: RemoteProvider, change = {}) => await by.sign({ payload: foreignClaims(by, change) })
-  const wrong = async (by: RemoteProvider) => `${(await sign(by)).slice(0, -8)}AAAAAAAA`
-  expect(await read(await sign(provider))).toBe(200)
-  expect(await read(await sign(other))).toBe(200)
-  const stranger = await sign(provider, { iss: "https://nobody.example.com" })
-  expect(await read(stranger, FAILED_TOO_OFTEN)).toBe(401)
-  expect(await read(await wrong(provider), FAILED_TOO_OFTEN)).toBe(401)
-  expect(await read(stranger)).toBe(429)
-  expect(await read(await wrong(provider))).toBe(429)
-  expect(await read(await wrong(other))).toBe(401)
-  expect(await read(await sign(provider))).toBe(200)
+  const listSessions = async (token: string, over = {}) =>
+    (await call("/v1/sessions", { token, headers, env: over })).status
+  const signToken = async (by: RemoteProvider, change = {}) => await by.sign({ payload: foreignClaims(by, change) })
+  const signWrong = async (by: RemoteProvider) => `${(await signToken(by)).slice(0, -8)}AAAAAAAA`
+  expect(await listSessions(await signToken(provider))).toBe(200)
+  expect(await listSessions(await signToken(other))).toBe(200)
+  const stranger = await signToken(provider, { iss: "https://nobody.example.com" })
+  expect(await listSessions(stranger, FAILED_TOO_OFTEN)).toBe(401)
+  expect(await listSessions(await signWrong(provider), FAILED_TOO_OFTEN)).toBe(401)
+  expect(await listSessions(stranger)).toBe(429)
+  expect(await listSessions(await signWrong(provider))).toBe(429)
+  expect(await listSessions(await signWrong(other))).toBe(401)
+  expect(await listSessions(await signToken(provider))).toBe(200)
 })
 
 test("[LI5] requests to /auth count for their address and not for the tenant", async () => {
   const counted: string[] = []
-  const count = (success: boolean) => ({
+  const createLimiter = (success: boolean) => ({
     limit: async ({ key }: { key: string }) => {
       counted.push(key)
       return { success }
     },
   })
-  const request = async (over: object) =>
+  const requestProviders = async (over: object) =>
     await call("/auth/providers", { headers: { "cf-connecting-ip": "203.0.113.5" }, env: over })
-  expect((await request({ RATE_READ: count(true), RATE_READ_TENANT: count(false) })).status).toBe(200)
-  expect(await request({ RATE_READ: count(false) })).toEqual(refusal(429, "rate_limited"))
+  expect(
+    (await requestProviders({ RATE_READ: createLimiter(true), RATE_READ_TENANT: createLimiter(false) })).status,
+  ).toBe(200)
+  expect(await requestProviders({ RATE_READ: createLimiter(false) })).toEqual(refusal(429, "rate_limited"))
   // No user has an id with a colon.
   expect(counted).toEqual([1, 2].map(() => expect.stringMatching(/^read:[^:]+:auth:203\.0\.113\.5\//)))
 })

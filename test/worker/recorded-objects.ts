@@ -43,7 +43,7 @@ export async function withRecordedDeployment(
   work: (deployment: RecordedDeployment) => Promise<void>,
 ): Promise<void> {
   const [asked, hints, written] = [new Set<string>(), new Map<string, string | undefined>(), new Set<string>()]
-  const record = (name: string, hint?: string): void => {
+  const recordCall = (name: string, hint?: string): void => {
     // Objects of an earlier test may still notify each other.
     if (finished.has(getTenant(name))) return
     if (!asked.has(name)) hints.set(name, hint)
@@ -55,7 +55,7 @@ export async function withRecordedDeployment(
     AUTH: "jwt",
     JWT_SECRET: RECORDED_SECRET,
   }
-  for (const name of NAMESPACES) bindings[name] = recordNamespace(env[name], record)
+  for (const name of NAMESPACES) bindings[name] = recordNamespace(env[name], recordCall)
   const buckets = { MEDIA: env.MEDIA, ...over }
   for (const [name, bucket] of Object.entries(buckets)) {
     bindings[name] = name.startsWith("MEDIA") && bucket !== undefined ? recordBucket(name, written) : bucket

@@ -24,7 +24,7 @@ async function useEverything({ fetch, tokenFor }: RecordedDeployment, tenant: st
     await tokenFor({ tenant, user: "eve", role: "viewer" }),
   ]
   const id = `r-${tenant.replace(".", "-")}`
-  const ask = async (
+  const sendRequest = async (
     method: string,
     path: string,
     body?: BodyInit,
@@ -36,11 +36,11 @@ async function useEverything({ fetch, tokenFor }: RecordedDeployment, tenant: st
     const text = response.webSocket === null ? await response.text() : ""
     return { status: response.status, json: text.startsWith("{") ? JSON.parse(text.split("\n")[0] ?? "") : null }
   }
-  expect((await ask("POST", "/v1/sessions", JSON.stringify({ id }))).status).toBe(201)
+  expect((await sendRequest("POST", "/v1/sessions", JSON.stringify({ id }))).status).toBe(201)
   const untilIdle = async (count: number): Promise<void> =>
     await expect
       .poll(async () => {
-        const { messages } = (await ask("GET", `/v1/sessions/${id}/conversation/recent?limit=50`)).json
+        const { messages } = (await sendRequest("GET", `/v1/sessions/${id}/conversation/recent?limit=50`)).json
         return [messages.length >= count, messages.at(-1)?.status]
       })
       .toEqual([true, "completed"])
@@ -48,18 +48,18 @@ async function useEverything({ fetch, tokenFor }: RecordedDeployment, tenant: st
     "Draw a chart of apples 3, pears 5",
     "Ask the researcher about the weather in Oslo",
   ].entries()) {
-    await ask("POST", `/v1/sessions/${id}/messages`, JSON.stringify({ id: `q${n}`, content }))
+    await sendRequest("POST", `/v1/sessions/${id}/messages`, JSON.stringify({ id: `q${n}`, content }))
     await untilIdle(2 * n + 2)
   }
   const bytes = png(7)
   const length = { "content-length": String(bytes.byteLength) }
-  const asset = (await ask("POST", `/v1/sessions/${id}/assets?name=a.png`, bytes, owner, length)).json.id
+  const asset = (await sendRequest("POST", `/v1/sessions/${id}/assets?name=a.png`, bytes, owner, length)).json.id
   const newUser = JSON.stringify({ user: "eve", role: "viewer" })
-  expect((await ask("POST", "/v1/tokens", newUser, key)).status).toBe(200)
-  expect((await ask("PUT", `/v1/sessions/${id}/viewers/eve`)).status).toBe(200)
+  expect((await sendRequest("POST", "/v1/tokens", newUser, key)).status).toBe(200)
+  expect((await sendRequest("PUT", `/v1/sessions/${id}/viewers/eve`)).status).toBe(200)
   for (const token of [owner, viewer]) {
     const urls = JSON.stringify({ urls: [`/media/${asset}`] })
-    const signed = await ask("POST", `/v1/sessions/${id}/media/sign?owner=ada`, urls, token)
+    const signed = await sendRequest("POST", `/v1/sessions/${id}/media/sign?owner=ada`, urls, token)
     expect((await fetch(signed.json.signed[0].href)).status).toBe(200)
     const upgrade = { upgrade: "websocket", "sec-websocket-protocol": `cuecard.v1, token.${token}` }
     const { webSocket } = await fetch(`/v1/sessions/${id}/socket?owner=ada`, { headers: upgrade })
@@ -70,22 +70,22 @@ async function useEverything({ fetch, tokenFor }: RecordedDeployment, tenant: st
   const exported = await (
     await fetch(`/v1/sessions/${id}/events`, { headers: { authorization: `Bearer ${owner}` } })
   ).text()
-  const copy = await ask("POST", "/v1/sessions", "{}")
-  const imported = await ask("POST", `/v1/sessions/${copy.json.id}/import`, exported)
+  const copy = await sendRequest("POST", "/v1/sessions", "{}")
+  const imported = await sendRequest("POST", `/v1/sessions/${copy.json.id}/import`, exported)
   expect(imported.json).toMatchObject({ state: "done", isSealed: true, skipped: 0 })
-  const external = await ask("POST", `/v1/sessions/${id}/external-token`, "{}")
-  await ask("POST", `/external/sessions/${id}/messages`, '{"text":"outside"}', external.json.token)
-  expect((await ask("POST", "/v1/tokens", '{"user":"ben"}', key)).status).toBe(200)
-  await useIssuer(tenant, ask)
+  const external = await sendRequest("POST", `/v1/sessions/${id}/external-token`, "{}")
+  await sendRequest("POST", `/external/sessions/${id}/messages`, '{"text":"outside"}', external.json.token)
+  expect((await sendRequest("POST", "/v1/tokens", '{"user":"ben"}', key)).status).toBe(200)
+  await useIssuer(tenant, sendRequest)
   // The remaining routes of the table, and finally those that erase.
   for (const { method, path } of ACCESS_TABLE) {
     if (path.endsWith("/revoke") || path.endsWith("/socket") || method === "DELETE") continue
     const body = method === "GET" ? undefined : "{}"
-    await ask(method, path.replace(":id", id).replace(":user", "eve").replace(":name", "notes"), body)
+    await sendRequest(method, path.replace(":id", id).replace(":user", "eve").replace(":name", "notes"), body)
   }
   for (const path of ["/v1/agents/notes", `/v1/sessions/${id}/viewers/eve`, `/v1/sessions/${id}`])
-    await ask("DELETE", path)
-  await ask("POST", "/v1/tokens/revoke", '{"all":true}')
+    await sendRequest("DELETE", path)
+  await sendRequest("POST", "/v1/tokens/revoke", '{"all":true}')
 }
 
 /** Registers a provider, and uses one of its tokens and an unknown issuer's. Replaces the provider's public addresses. */
@@ -244,14 +244,14 @@ describe("without a region", () => {
 
   test("[RG3] a session and its user's directory are created near the client", async () => {
     await withRecordedDeployment({ MEDIA_EU: env.MEDIA }, async ({ fetch, hints, tokenFor }) => {
-      const create = async (tenant: string) =>
+      const createSession = async (tenant: string) =>
         await fetch("/v1/sessions", {
           method: "POST",
           headers: { ...JSON_TYPE, authorization: `Bearer ${await tokenFor({ tenant, user: "ada" })}` },
           body: '{"id":"s1"}',
           cf: { continent: "SA" } as RequestInitCfProperties,
         })
-      expect([(await create("region4")).status, (await create("eu.region4")).status]).toEqual([201, 201])
+      expect([(await createSession("region4")).status, (await createSession("eu.region4")).status]).toEqual([201, 201])
       expect([hints.get("region4:ada"), hints.get("region4:s1")]).toEqual(["sam", "sam"])
       expect([hints.get("eu!eu.region4:ada"), hints.get("eu!eu.region4:s1")]).toEqual([undefined, undefined])
     })

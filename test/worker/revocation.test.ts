@@ -43,10 +43,10 @@ function foreignToken(tenant: string, user: string, more: Record<string, unknown
     .sign(new TextEncoder().encode(SECRET))
 }
 
-const revoke = (token: string, body = "{}") => call("/v1/tokens/revoke", { method: "POST", token, body })
-const list = (token: string) => call("/v1/sessions", { token })
+const revokeTokens = (token: string, body = "{}") => call("/v1/tokens/revoke", { method: "POST", token, body })
+const listSessions = (token: string) => call("/v1/sessions", { token })
 const tryOpen = (id: string, token: string) => call(`/v1/sessions/${id}/socket`, { headers: socketHeaders(token) })
-const directory = (tenant: string, user = "ada") => env.DIRECTORY.getByName(`${tenant}:${user}`)
+const directoryStubOf = (tenant: string, user = "ada") => env.DIRECTORY.getByName(`${tenant}:${user}`)
 
 async function claimsOf(token: string): Promise<Claims> {
   const verified = await verifyToken(token, SECRET, Date.now())
@@ -61,8 +61,8 @@ const alarmOf = (stub: DurableObjectStub) => runInDurableObject(stub, (_object, 
 
 function countRows(stub: DurableObjectStub): Promise<Record<string, number>> {
   return runInDurableObject(stub, (_object, { storage: { sql } }) => {
-    const count = (table: string): number => Number(sql.exec(`SELECT count(*) AS n FROM ${table}`).one()["n"])
-    return { revoked: count("revoked"), holder: count("holder") }
+    const countRows = (table: string): number => Number(sql.exec(`SELECT count(*) AS n FROM ${table}`).one()["n"])
+    return { revoked: countRows("revoked"), holder: countRows("holder") }
   })
 }
 
@@ -84,14 +84,14 @@ describe("a revoked token", () => {
   test("[AU7] opens nothing, over HTTP or as a socket, while the user's other tokens work", async () => {
     const [lost, stillValid] = [await tokenOf("au7a", "ada"), await tokenOf("au7a", "ada")]
     const id = await makeSession(lost)
-    expect(await revoke(lost)).toMatchObject({ status: 200, json: { revoked: "token" } })
-    expect(await list(lost)).toEqual(REVOKED)
+    expect(await revokeTokens(lost)).toMatchObject({ status: 200, json: { revoked: "token" } })
+    expect(await listSessions(lost)).toEqual(REVOKED)
     expect(await call("/v1/sessions", { method: "POST", token: lost, body: "{}" })).toEqual(REVOKED)
     const post = { method: "POST", token: lost, body: '{"content":"x"}' }
     expect(await call(`/v1/sessions/${id}/messages`, post)).toEqual(REVOKED)
     expect(await call(`/v1/sessions/${id}/conversation/recent`, { token: lost })).toEqual(REVOKED)
     expect(await tryOpen(id, lost)).toEqual(REVOKED)
-    expect((await list(stillValid)).json.sessions).toHaveLength(1)
+    expect((await listSessions(stillValid)).json.sessions).toHaveLength(1)
     expect(await tryOpen(id, stillValid)).toMatchObject({ status: 101 })
   })
 
@@ -99,17 +99,17 @@ describe("a revoked token", () => {
     const token = await tokenOf("au7b", "ada", 6000)
     const id = await makeSession(token)
     // As in another isolate, the revocation is not in this isolate's memory.
-    expect(await directory("au7b").revokeTokens(await claimsOf(token), false)).toMatchObject({ ok: true })
-    expect(await list(token)).toMatchObject({ status: 200 })
+    expect(await directoryStubOf("au7b").revokeTokens(await claimsOf(token), false)).toMatchObject({ ok: true })
+    expect(await listSessions(token)).toMatchObject({ status: 200 })
     await expectClosed(await openSocket(id, token, null))
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + TOKEN_TRUST_MS })
-    expect(await list(token)).toEqual(REVOKED)
+    expect(await listSessions(token)).toEqual(REVOKED)
     expect(await tryOpen(id, token)).toEqual(REVOKED)
   })
 
   test("[AU7] an upgrade on another route doesn't bypass it", async () => {
     const token = await tokenOf("au7c", "ada")
-    await revoke(token)
+    await revokeTokens(token)
     const headers = { upgrade: "websocket" }
     expect(await call("/v1/sessions", { token, headers })).toEqual(REVOKED)
     expect(await call("/v1/sessions", { headers: socketHeaders(token) })).toEqual(REVOKED)
@@ -118,33 +118,33 @@ describe("a revoked token", () => {
   test("[AU7] checking an unknown user stores nothing, and neither does another user's request for a session", async () => {
     const id = await makeSession(await tokenOf("au7d", "ada"))
     const token = await tokenOf("au7d", "nobody")
-    expect(await list(token)).toMatchObject({ status: 200 })
+    expect(await listSessions(token)).toMatchObject({ status: 200 })
     expect(await tryOpen(id, token)).toEqual(refusal(404, "session_unknown"))
     expect(await tryOpen("ghost", token)).toEqual(refusal(404, "session_unknown"))
-    expect(await tablesOf(directory("au7d", "nobody"))).toEqual([])
+    expect(await tablesOf(directoryStubOf("au7d", "nobody"))).toEqual([])
   })
 
   test("[AU7] the Worker's cache fetches once per user and TOKEN_TRUST_MS, and keeps only the newest users", async () => {
     const memory = createRevocationCache(2)
     const fetches: string[] = []
-    const look = (who: string, now: number) =>
+    const lookUp = (who: string, now: number) =>
       memory.getOrFetch(who, now, () => {
         fetches.push(`${who}@${now}`)
         return Promise.resolve(NO_REVOCATIONS)
       })
-    await look("a", 0)
-    await look("a", TOKEN_TRUST_MS - 1)
-    await look("a", TOKEN_TRUST_MS)
-    await look("a", 5) // the clock was set back
-    await look("b", 6)
-    await look("c", 7)
-    await look("b", 8)
-    await look("a", 9)
+    await lookUp("a", 0)
+    await lookUp("a", TOKEN_TRUST_MS - 1)
+    await lookUp("a", TOKEN_TRUST_MS)
+    await lookUp("a", 5) // the clock was set back
+    await lookUp("b", 6)
+    await lookUp("c", 7)
+    await lookUp("b", 8)
+    await lookUp("a", 9)
     memory.delete("a")
-    await look("a", 10)
+    await lookUp("a", 10)
     expect(fetches).toEqual(["a@0", `a@${TOKEN_TRUST_MS}`, "a@5", "b@6", "c@7", "a@9", "a@10"])
     await expect(memory.getOrFetch("d", 0, () => Promise.reject(new Error("away")))).rejects.toThrow("away")
-    await look("d", 1)
+    await lookUp("d", 1)
     expect(fetches.at(-1)).toBe("d@1")
   })
 })
@@ -155,7 +155,7 @@ describe("the sockets of a revoked token", () => {
     const [one, two] = [await makeSession(lost), await makeSession(stillValid)]
     const closing = [await openSocket(one, lost), await openSocket(one, lost), await openSocket(two, lost)]
     const staying = [await openSocket(one, stillValid), await openSocket(two, stillValid)]
-    await revoke(lost)
+    await revokeTokens(lost)
     for (const connection of closing) await expectClosed(connection)
     for (const connection of staying) await expectOpen(connection)
   })
@@ -168,7 +168,7 @@ describe("the sockets of a revoked token", () => {
     const second = await tokenOf("au8b", "ada")
     const other = await openSocket(await makeSession(second), second)
     const staying = await Promise.all(others.map(async (token) => openSocket(await makeSession(token), token)))
-    expect(await revoke(ownToken, '{"all":true}')).toMatchObject({ status: 200, json: { revoked: "all" } })
+    expect(await revokeTokens(ownToken, '{"all":true}')).toMatchObject({ status: 200, json: { revoked: "all" } })
     await expectClosed(connection)
     await expectClosed(other)
     for (const one of staying) await expectOpen(one)
@@ -179,8 +179,8 @@ describe("the sockets of a revoked token", () => {
     const id = await makeSession(token)
     const connection = await openSocket(id, token)
     await evictDurableObject(env.SESSION.getByName(`au8c:${id}`))
-    await evictDurableObject(directory("au8c"))
-    await revoke(token)
+    await evictDurableObject(directoryStubOf("au8c"))
+    await revokeTokens(token)
     await expectClosed(connection)
   })
 
@@ -192,24 +192,24 @@ describe("the sockets of a revoked token", () => {
     const revokeSpy = vi.spyOn(Session.prototype, "revoke").mockImplementation(() => {
       throw new Error("away")
     })
-    await revoke(token)
+    await revokeTokens(token)
     await expect.poll(() => revokeSpy.mock.calls.length).toBe(1)
-    await evictDurableObject(directory("au8d"))
-    const due = await alarmOf(directory("au8d"))
+    await evictDurableObject(directoryStubOf("au8d"))
+    const due = await alarmOf(directoryStubOf("au8d"))
     expect(due).not.toBeNull()
     expect(due).toBeLessThanOrEqual(Date.now() + 10_000)
-    await runDurableObjectAlarm(directory("au8d"))
+    await runDurableObjectAlarm(directoryStubOf("au8d"))
     expect(revokeSpy.mock.calls).toHaveLength(2)
-    expect(await alarmOf(directory("au8d"))).toBeLessThanOrEqual(Date.now() + 10_000)
+    expect(await alarmOf(directoryStubOf("au8d"))).toBeLessThanOrEqual(Date.now() + 10_000)
     await expectOpen(connection)
     // Opening a socket with another token does not deliver the revocation of this one.
     const other = await openSocket(id, await tokenOf("au8d", "ada", 9000))
     revokeSpy.mockRestore()
-    await runDurableObjectAlarm(directory("au8d"))
+    await runDurableObjectAlarm(directoryStubOf("au8d"))
     await expectClosed(connection)
     await expectOpen(other)
     // Every session is notified, so the next alarm is set for the time when the revocation can be deleted.
-    expect(await alarmOf(directory("au8d"))).toBeGreaterThan(Date.now() + 60_000)
+    expect(await alarmOf(directoryStubOf("au8d"))).toBeGreaterThan(Date.now() + 60_000)
   })
 
   test("[AU8] another revocation doesn't postpone the pending notifications", async () => {
@@ -219,11 +219,11 @@ describe("the sockets of a revoked token", () => {
     })
     const [one, two] = [await tokenOf("au8e", "ada", 6000), await tokenOf("au8e", "ada", 6000)]
     await openSocket(await makeSession(one), one)
-    await revoke(one)
-    const due = await alarmOf(directory("au8e"))
+    await revokeTokens(one)
+    const due = await alarmOf(directoryStubOf("au8e"))
     await new Promise((resolve) => setTimeout(resolve, 20))
-    await revoke(two)
-    expect(await alarmOf(directory("au8e"))).toBe(due)
+    await revokeTokens(two)
+    expect(await alarmOf(directoryStubOf("au8e"))).toBe(due)
   })
 
   test("[AU8] a session that doesn't respond delays no other", async () => {
@@ -231,10 +231,10 @@ describe("the sockets of a revoked token", () => {
     const [deaf, good] = [await makeSession(token), await makeSession(token)]
     const lines = [await openSocket(deaf, token), await openSocket(good, token)] as const
     const revokeSpy = vi.spyOn(Session.prototype, "revoke").mockImplementationOnce(() => new Promise(() => {}) as never)
-    await revoke(token)
+    await revokeTokens(token)
     await expect.poll(() => lines.filter(({ closed }) => closed === 4401).length).toBe(1)
     expect(revokeSpy.mock.calls).toHaveLength(2)
-    await runDurableObjectAlarm(directory("au8f"))
+    await runDurableObjectAlarm(directoryStubOf("au8f"))
     for (const connection of lines) await expectClosed(connection)
   })
 
@@ -273,7 +273,7 @@ describe("the sockets of a revoked token", () => {
     const [lost, stillValid] = [await tokenOf("au8j", "ada"), await tokenOf("au8j", "ada")]
     const id = await makeSession(stillValid)
     const connection = await openSocket(id, lost, HELLO, { allowHalfOpen: true })
-    await revoke(lost)
+    await revokeTokens(lost)
     await expectClosed(connection)
     for (let n = 0; n < 2; n += 1) {
       connection.socket.send(`{"type":"send","id":"q${n}","content":"/say hi"}`)
@@ -290,7 +290,7 @@ describe("the sockets of a revoked token", () => {
     const [connection, other] = [await openSocket(id, lost), await openSocket(id, stillValid)]
     other.socket.send('{"type":"send","id":"q1","content":"/bench deltas=60 tools=0 delay_ms=10"}')
     await expect.poll(() => connection.received).toContain("ops")
-    await revoke(lost)
+    await revokeTokens(lost)
     await expectClosed(connection)
     const received = connection.received.length
     await expect.poll(() => other.received.length).toBeGreaterThan(received + 1)
@@ -301,104 +301,111 @@ describe("the sockets of a revoked token", () => {
 describe("revoking", () => {
   test("[AU9] revoking the same token again gives the same response and changes nothing", async () => {
     const [one, two] = [await tokenOf("au9a", "ada"), await tokenOf("au9a", "ada")]
-    for (let n = 0; n < 2; n += 1) expect(await revoke(one)).toMatchObject({ status: 200, json: { revoked: "token" } })
-    const all = await revoke(two, '{"all":true}')
+    for (let n = 0; n < 2; n += 1)
+      expect(await revokeTokens(one)).toMatchObject({ status: 200, json: { revoked: "token" } })
+    const all = await revokeTokens(two, '{"all":true}')
     const later = await laterToken("au9a", all.json.up_to)
-    expect((await revoke(two, '{"all":true}')).json).toEqual(all.json)
-    expect((await revoke(two)).json).toEqual({ revoked: "token" })
-    expect(await list(later)).toMatchObject({ status: 200 })
-    expect(await list(two)).toEqual(REVOKED)
+    expect((await revokeTokens(two, '{"all":true}')).json).toEqual(all.json)
+    expect((await revokeTokens(two)).json).toEqual({ revoked: "token" })
+    expect(await listSessions(later)).toMatchObject({ status: 200 })
+    expect(await listSessions(two)).toEqual(REVOKED)
   })
 
   test("[AU13] a token that was revoked individually can't lock its owner out", async () => {
     const [found, own] = [await tokenOf("au9b", "ada"), await tokenOf("au9b", "ada")]
-    await revoke(found)
-    expect(await revoke(found, '{"all":true}')).toEqual(REVOKED)
-    expect(await list(own)).toMatchObject({ status: 200 })
+    await revokeTokens(found)
+    expect(await revokeTokens(found, '{"all":true}')).toEqual(REVOKED)
+    expect(await listSessions(own)).toMatchObject({ status: 200 })
   })
 
   test("[AU9] `all` means every token issued up to that moment, and for other signers up to the end of that second", async () => {
     const token = await tokenOf("au9c", "ada")
-    const { up_to } = (await revoke(token, '{"all":true}')).json
+    const { up_to } = (await revokeTokens(token, '{"all":true}')).json
     expect(Math.abs(up_to - Date.now() / 1000)).toBeLessThan(5)
-    expect(await list(await foreignToken("au9c", "ada", { iat: Math.floor(up_to) }))).toEqual(REVOKED)
-    expect(await list(await foreignToken("au9c", "ada", { iat: up_to }))).toEqual(REVOKED)
-    expect(await list(await foreignToken("au9c", "ada", { iat: up_to + 0.001 }))).toMatchObject({ status: 200 })
-    expect(await list(await foreignToken("au9c", "ada", { iat: Math.floor(up_to) + 1 }))).toMatchObject({ status: 200 })
+    expect(await listSessions(await foreignToken("au9c", "ada", { iat: Math.floor(up_to) }))).toEqual(REVOKED)
+    expect(await listSessions(await foreignToken("au9c", "ada", { iat: up_to }))).toEqual(REVOKED)
+    expect(await listSessions(await foreignToken("au9c", "ada", { iat: up_to + 0.001 }))).toMatchObject({ status: 200 })
+    expect(await listSessions(await foreignToken("au9c", "ada", { iat: Math.floor(up_to) + 1 }))).toMatchObject({
+      status: 200,
+    })
   })
 
   test("[AU12] a token whose signer's clock is ahead also revokes itself", async () => {
     const token = await foreignToken("au9d", "ada", { iat: nowSeconds() + 4 })
-    expect(await revoke(token, '{"all":true}')).toMatchObject({ status: 200 })
-    expect(await list(token)).toEqual(REVOKED)
+    expect(await revokeTokens(token, '{"all":true}')).toMatchObject({ status: 200 })
+    expect(await listSessions(token)).toEqual(REVOKED)
   })
 
   test("[AU12] a token without an id is revoked with all others; one without an issue time stays revoked", async () => {
     const bare = await foreignToken("au9e", "ada")
     const named = await foreignToken("au9e", "ada", { jti: "t1" })
     const connection = await openSocket(await makeSession(bare), bare)
-    expect(await list(named)).toMatchObject({ status: 200 })
-    const answer = await revoke(bare)
+    expect(await listSessions(named)).toMatchObject({ status: 200 })
+    const answer = await revokeTokens(bare)
     expect(answer.json).toEqual({ revoked: "all", up_to: expect.any(Number) })
     await expectClosed(connection)
     for (const token of [bare, named, await foreignToken("au9e", "ada", { jti: "new" })]) {
-      expect(await list(token)).toEqual(REVOKED)
+      expect(await listSessions(token)).toEqual(REVOKED)
     }
-    expect(await list(await laterToken("au9e", answer.json.up_to))).toMatchObject({ status: 200 })
+    expect(await listSessions(await laterToken("au9e", answer.json.up_to))).toMatchObject({ status: 200 })
     expect(isRevoked({ token: null, issued: Number.NaN } as Claims, { n: 1, tokens: [], upTo: 1 })).toBe(true)
   })
 
   describe("revoked one by one", () => {
     const FULL = { ok: false, fault: { reason: "revocations_full", max: expect.any(Number) } }
-    const claims = (tenant: string, token: string, scope?: "external"): Claims => ({
+    const createClaims = (tenant: string, token: string, scope?: "external"): Claims => ({
       ...{ tenant, user: "ada", expires: nowSeconds() + 600, token, issued: 5 },
       ...(scope === undefined ? {} : { scope, session: "s" }),
     })
-    const fill = (stub: DurableObjectStub, count: number, prefix: string) =>
+    const fillRevoked = (stub: DurableObjectStub, count: number, prefix: string) =>
       runInDurableObject(stub, (_object, { storage: { sql } }) => {
         const add = "INSERT INTO revoked (token, issued, expires) VALUES (?, 5, ?)"
         for (let n = 0; n < count; n += 1) sql.exec(add, `${prefix}${n}`, nowSeconds() + 600)
       })
 
     test("[AU14] the 101st revocation revokes that token and no other", async () => {
-      const stub = directory("au14a")
+      const stub = directoryStubOf("au14a")
       for (let n = 0; n <= 100; n += 1) {
-        expect(await stub.revokeTokens(claims("au14a", `t${n}`), false)).toEqual({
+        expect(await stub.revokeTokens(createClaims("au14a", `t${n}`), false)).toEqual({
           ok: true,
           value: { revoked: "token" },
         })
       }
       const revoked = await stub.getRevocationState()
       expect(revoked).toMatchObject({ upTo: null, tokens: { length: 101 } })
-      expect(isRevoked(claims("au14a", "other"), revoked)).toBe(false)
+      expect(isRevoked(createClaims("au14a", "other"), revoked)).toBe(false)
     })
 
     test("[AU14] limited tokens leave room for the user's own tokens, and a full list changes nothing", async () => {
-      const stub = directory("au14b")
-      await stub.revokeTokens(claims("au14b", "first"), false)
-      await fill(stub, MAX_REVOKED_LIMITED_TOKENS - 1, "x")
-      expect(await stub.revokeTokens(claims("au14b", "limited", "external"), false)).toEqual(FULL)
-      expect(await stub.revokeTokens(claims("au14b", "own"), false)).toMatchObject({ value: { revoked: "token" } })
-      await fill(stub, MAX_REVOKED_TOKENS - MAX_REVOKED_LIMITED_TOKENS - 1, "y")
-      expect(await stub.revokeTokens(claims("au14b", "own2"), false)).toEqual(FULL)
+      const stub = directoryStubOf("au14b")
+      await stub.revokeTokens(createClaims("au14b", "first"), false)
+      await fillRevoked(stub, MAX_REVOKED_LIMITED_TOKENS - 1, "x")
+      expect(await stub.revokeTokens(createClaims("au14b", "limited", "external"), false)).toEqual(FULL)
+      expect(await stub.revokeTokens(createClaims("au14b", "own"), false)).toMatchObject({
+        value: { revoked: "token" },
+      })
+      await fillRevoked(stub, MAX_REVOKED_TOKENS - MAX_REVOKED_LIMITED_TOKENS - 1, "y")
+      expect(await stub.revokeTokens(createClaims("au14b", "own2"), false)).toEqual(FULL)
       // Revoking a revoked token again changes nothing, as before.
-      expect(await stub.revokeTokens(claims("au14b", "own"), false)).toMatchObject({ value: { revoked: "token" } })
+      expect(await stub.revokeTokens(createClaims("au14b", "own"), false)).toMatchObject({
+        value: { revoked: "token" },
+      })
       const revoked = await stub.getRevocationState()
       expect(revoked).toMatchObject({ upTo: null, tokens: { length: MAX_REVOKED_TOKENS } })
-      expect(isRevoked(claims("au14b", "own2"), revoked)).toBe(false)
-      expect(await stub.revokeTokens(claims("au14b", "own2"), true)).toMatchObject({ value: { revoked: "all" } })
+      expect(isRevoked(createClaims("au14b", "own2"), revoked)).toBe(false)
+      expect(await stub.revokeTokens(createClaims("au14b", "own2"), true)).toMatchObject({ value: { revoked: "all" } })
       expect((await stub.getRevocationState()).tokens).toEqual([])
     })
 
     test("[AU14] a full list is reported, and has room again when its tokens have expired", async () => {
       const own = await tokenOf("au14c", "ada", 7_200)
-      const stub = directory("au14c")
+      const stub = directoryStubOf("au14c")
       await openSocket(await makeSession(own), own)
-      await fill(stub, MAX_REVOKED_TOKENS, "x")
-      expect(await revoke(own)).toEqual(refusal(409, "revocations_full", "1000"))
-      expect(await list(own)).toMatchObject({ status: 200 })
+      await fillRevoked(stub, MAX_REVOKED_TOKENS, "x")
+      expect(await revokeTokens(own)).toEqual(refusal(409, "revocations_full", "1000"))
+      expect(await listSessions(own)).toMatchObject({ status: 200 })
       vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 3_600_000 })
-      expect(await revoke(own)).toMatchObject({ status: 200, json: { revoked: "token" } })
+      expect(await revokeTokens(own)).toMatchObject({ status: 200, json: { revoked: "token" } })
       expect((await countRows(stub))["revoked"]).toBe(1)
     })
   })
@@ -406,8 +413,8 @@ describe("revoking", () => {
   test("[AU9] the row of one token is deleted when the token would have expired; the row of all tokens stays", async () => {
     const [short, long] = [await tokenOf("au9g", "ada", 60), await tokenOf("au9g", "ada", 6000)]
     await openSocket(await makeSession(short), short)
-    await revoke(short)
-    const stub = directory("au9g")
+    await revokeTokens(short)
+    const stub = directoryStubOf("au9g")
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 62_000 })
     await runDurableObjectAlarm(stub)
     expect(await countRows(stub)).toEqual({ revoked: 1, holder: 0 })
@@ -415,7 +422,7 @@ describe("revoking", () => {
     await runDurableObjectAlarm(stub)
     expect(await countRows(stub)).toEqual({ revoked: 0, holder: 0 })
     expect(await alarmOf(stub)).toBeNull()
-    await revoke(long, '{"all":true}')
+    await revokeTokens(long, '{"all":true}')
     vi.setSystemTime(Date.now() + 10_000_000)
     await evictDurableObject(stub)
     expect(await stub.getRevocationState()).toMatchObject({ n: 2, upTo: expect.any(Number) })
@@ -427,16 +434,16 @@ describe("revoking", () => {
     ...FIELDS.map((body) => [body, "field_invalid"] as const),
   ])("[AU9] the body %s revokes nothing", async (body, code) => {
     const token = await tokenOf("au9h", "ada")
-    expect(await revoke(token, body)).toEqual(refusal(400, code))
-    expect(await list(token)).toMatchObject({ status: 200 })
-    expect(await tablesOf(directory("au9h"))).toEqual([])
+    expect(await revokeTokens(token, body)).toEqual(refusal(400, code))
+    expect(await listSessions(token)).toMatchObject({ status: 200 })
+    expect(await tablesOf(directoryStubOf("au9h"))).toEqual([])
   })
 
   test("[AU9] revoking needs a valid token and an allowed origin, and there is no GET", async () => {
-    expect(await revoke(await tokenOf("au9i", "ada", -60))).toEqual(refusal(401, "token_expired"))
-    expect(await revoke("rubbish")).toEqual(refusal(401, "token_invalid"))
+    expect(await revokeTokens(await tokenOf("au9i", "ada", -60))).toEqual(refusal(401, "token_expired"))
+    expect(await revokeTokens("rubbish")).toEqual(refusal(401, "token_invalid"))
     const token = await tokenOf("au9i", "ada")
-    const ask = (origin: string) =>
+    const sendRequest = (origin: string) =>
       call("/v1/tokens/revoke", {
         method: "POST",
         token,
@@ -444,10 +451,12 @@ describe("revoking", () => {
         headers: { origin },
         env: { ALLOWED_ORIGINS: "https://b.example" },
       })
-    expect(await ask("https://evil.example")).toEqual(refusal(403, "origin_denied"))
-    expect(await list(token)).toMatchObject({ status: 200 })
-    expect((await ask("https://b.example")).headers.get("access-control-allow-origin")).toBe("https://b.example")
-    expect(await list(token)).toEqual(REVOKED)
+    expect(await sendRequest("https://evil.example")).toEqual(refusal(403, "origin_denied"))
+    expect(await listSessions(token)).toMatchObject({ status: 200 })
+    expect((await sendRequest("https://b.example")).headers.get("access-control-allow-origin")).toBe(
+      "https://b.example",
+    )
+    expect(await listSessions(token)).toEqual(REVOKED)
     expect(await call("/v1/tokens/revoke", { token })).toEqual(refusal(404, "route_unknown"))
     expect(await call("/v1/tokens", { token })).toEqual(refusal(404, "route_unknown"))
   })

@@ -13,7 +13,7 @@ import { readLoginCookie } from "../../worker/signin/sign-in-cookies.ts"
 import { Tenant } from "../../worker/tenant/tenant-object.ts"
 import { call, makeSession, nowSeconds, openSocket, refusal, SECRET } from "./http.ts"
 import { foreignClaims, registerIssuer, startProvider, TestBrowser, tokenOfRole } from "./oidc.ts"
-import { createTenant, post, tokenWith } from "./tenant-access.ts"
+import { createTenant, postJson, tokenWith } from "./tenant-access.ts"
 
 afterEach(() => {
   vi.restoreAllMocks()
@@ -22,7 +22,7 @@ afterEach(() => {
 
 const REVOKED = refusal(401, "token_revoked")
 
-function forward(milliseconds: number): void {
+function advanceClock(milliseconds: number): void {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + milliseconds })
 }
 
@@ -46,18 +46,18 @@ describe("a user of an issuer who gets a lower role", () => {
     const provider = await startProvider()
     await registerIssuer(tenant, provider)
     const user = await createForeignUserId(provider.issuer, "sub", "ada")
-    const sign = () => provider.sign({ payload: foreignClaims(provider, { exp: nowSeconds() + 3600 }) })
-    const id = await makeSession(await sign())
+    const signToken = () => provider.sign({ payload: foreignClaims(provider, { exp: nowSeconds() + 3600 }) })
+    const id = await makeSession(await signToken())
     // `iat` is in whole seconds, so a token issued in this second would be revoked with the others.
     const signNext = async () => {
       const begun = nowSeconds()
       await expect.poll(nowSeconds).toBeGreaterThan(begun)
-      return await sign()
+      return await signToken()
     }
     return { id, user, signNext }
   }
 
-  const writes = async (id: string, token: string): Promise<string | undefined> => {
+  const tryWrite = async (id: string, token: string): Promise<string | undefined> => {
     const { socket, received } = await openSocket(id, token)
     socket.send(JSON.stringify({ type: "send", id: "q1", content: "/say hi" }))
     await expect.poll(() => received.length).toBeGreaterThan(1)
@@ -67,7 +67,7 @@ describe("a user of an issuer who gets a lower role", () => {
   test("[US10] can no longer open a writing socket, at once in the isolate that made the change", async () => {
     const { id, user, signNext } = await memberOf("us10a")
     expect((await patchRole("us10a", user, "viewer")).status).toBe(200)
-    expect(await writes(id, await signNext())).toBe("scope_denied")
+    expect(await tryWrite(id, await signNext())).toBe("scope_denied")
   })
 
   test("[US10] keeps no socket that was opened with the role that another isolate still caches", async () => {
@@ -76,8 +76,8 @@ describe("a user of an issuer who gets a lower role", () => {
     const token = await signNext()
     const { received } = await openSocket(id, token, null)
     await expect.poll(() => received).toEqual(["token_revoked"])
-    forward(TOKEN_TRUST_MS)
-    expect(await writes(id, token)).toBe("scope_denied")
+    advanceClock(TOKEN_TRUST_MS)
+    expect(await tryWrite(id, token)).toBe("scope_denied")
   })
 })
 
@@ -97,7 +97,7 @@ describe("what is revoked while a token is being issued", () => {
     })
     const issued = await issuePageToken(env as Env, cookie, SYSTEM_ACTOR)
     if (!issued.ok) throw new Error(issued.fault.reason)
-    forward(TOKEN_TRUST_MS)
+    advanceClock(TOKEN_TRUST_MS)
     expect(await call("/v1/sessions", { token: issued.value.body.token })).toEqual(REVOKED)
   })
 
@@ -121,7 +121,7 @@ describe("what is revoked while a token is being issued", () => {
       return this.changeUser({ actor, role: "owner" }, "ada", { role: "viewer" }).then(() => admitted) as never
     })
     const token = await tokenWith(key, "ada", { ttl: 86_400 })
-    forward(TOKEN_TRUST_MS)
+    advanceClock(TOKEN_TRUST_MS)
     expect(await call("/v1/users", { token })).toEqual(REVOKED)
     expect((await call("/v1/sessions", { token: await tokenWith(key, "ada") })).status).toBe(200)
   })
@@ -130,8 +130,8 @@ describe("what is revoked while a token is being issued", () => {
     const key = await createTenant("us11d")
     const token = await tokenWith(key, "ada")
     const id = await makeSession(token)
-    forward(5_000)
-    const external = await post(`/v1/sessions/${id}/external-token`, token)
+    advanceClock(5_000)
+    const external = await postJson(`/v1/sessions/${id}/external-token`, token)
     expect([decodeJwt(external.json.token).iat, external.status]).toEqual([decodeJwt(token).iat, 200])
   })
 })
@@ -157,9 +157,9 @@ describe("a role that the provider sends", () => {
 
   test("[US12] is listed as the provider last sent it; without the claim, the list decides", async () => {
     const { provider, browser, user } = await claimedRole("us12b")
-    const sign = (role: string) => provider.sign({ payload: foreignClaims(provider, { sub: "admin-adi", role }) })
-    forward(TOKEN_TRUST_MS)
-    expect((await call("/v1/sessions", { token: await sign("viewer") })).status).toBe(200)
+    const signToken = (role: string) => provider.sign({ payload: foreignClaims(provider, { sub: "admin-adi", role }) })
+    advanceClock(TOKEN_TRUST_MS)
+    expect((await call("/v1/sessions", { token: await signToken("viewer") })).status).toBe(200)
     expect(await env.TENANT.getByName("us12b").findUser(user)).toMatchObject({ role: "viewer" })
     await registerIssuer("us12b", provider)
     expect((await patchRole("us12b", user, "member")).json.role).toBe("member")
@@ -170,9 +170,9 @@ describe("a role that the provider sends", () => {
 
   test("[US13] is valid for CLAIMED_ROLE_MS of a sign-in, which then ends", async () => {
     const { browser } = await claimedRole("us13a")
-    forward(CLAIMED_ROLE_MS - 60_000)
+    advanceClock(CLAIMED_ROLE_MS - 60_000)
     expect((await browser.post("/auth/token")).status).toBe(200)
-    forward(60_000)
+    advanceClock(60_000)
     expect(await browser.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
     vi.useRealTimers()
     await browser.signIn("admin-adi")

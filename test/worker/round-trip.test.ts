@@ -293,17 +293,17 @@ describe("calls that still wait", () => {
   test("[RE44] are interrupted at the end of the import; a callback in the file still completes its call", async () => {
     const id = await freshSession()
     const base = { responseId: "a", turnId: "u", timestamp: "2026-01-01T00:00:00.000Z" }
-    const called = (callId: string): object => ({ type: "tool_call", ...base, callId, toolName: "agents_message" })
-    const queued = (callId: string): object => {
+    const createCall = (callId: string): object => ({ type: "tool_call", ...base, callId, toolName: "agents_message" })
+    const createQueued = (callId: string): object => {
       const result = { mode: "async", status: "queued", responseId: `far-${callId}` }
       return { type: "tool_result", ...base, callId, toolName: "agents_message", ok: true, result, waiting: true }
     }
     const file = toJsonl(
       { type: "user_message", ...base, responseId: "u", text: "ask both" },
-      called("c1"),
-      called("c2"),
-      queued("c1"),
-      queued("c2"),
+      createCall("c1"),
+      createCall("c2"),
+      createQueued("c1"),
+      createQueued("c2"),
       { type: "assistant_message", ...base, text: "Asked.", status: "completed" },
       { type: "agent_callback", timestamp: base.timestamp, text: "the answer", from: "far", responseId: "far-c1" },
     )

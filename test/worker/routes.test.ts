@@ -5,20 +5,20 @@ import { describe, expect, test, vi } from "vitest"
 import { MAX_BODY_BYTES, MAX_MESSAGE_BYTES, MAX_TITLE_CHARS } from "../../shared/limits.ts"
 import { call, HOST, makeSession, refusal, socketHeaders, tablesOf, tokenOf } from "./http.ts"
 
-const recent = (id: string, query = "") => `/v1/sessions/${id}/conversation/recent${query}`
+const recentPath = (id: string, query = "") => `/v1/sessions/${id}/conversation/recent${query}`
 
-async function open(): Promise<{ readonly token: string; readonly id: string }> {
+async function openNewSession(): Promise<{ readonly token: string; readonly id: string }> {
   const token = await tokenOf("acme", "ada")
   return { token, id: await makeSession(token) }
 }
 
 async function messagesOf(id: string, token: string): Promise<readonly { readonly id: string }[]> {
-  return (await call(recent(id), { token })).json.messages
+  return (await call(recentPath(id), { token })).json.messages
 }
 
 describe("sessions and messages", () => {
   test("[RT1] create, send and read have the same effect as on the socket", async () => {
-    const { token, id } = await open()
+    const { token, id } = await openNewSession()
     const post = { method: "POST", token }
     const response = await call(`/v1/sessions/${id}/messages`, { ...post, body: '{"id":"m1","content":"/say hi"}' })
     expect(response).toMatchObject({ status: 202, json: { id: "m1", seq: 1, duplicate: false } })
@@ -36,7 +36,7 @@ describe("sessions and messages", () => {
     }
     const list = await call("/v1/sessions", { token: ada })
     expect(list.json.sessions.filter((one: { id: string }) => one.id === "mine-1")).toHaveLength(1)
-    expect(await call(recent("mine-1"), { token: eve })).toEqual(refusal(404, "session_unknown"))
+    expect(await call(recentPath("mine-1"), { token: eve })).toEqual(refusal(404, "session_unknown"))
     const odd = JSON.stringify({ id: "no id" })
     expect(await call("/v1/sessions", { method: "POST", token: ada, body: odd })).toEqual(refusal(400, "field_invalid"))
   })
@@ -50,7 +50,7 @@ describe("sessions and messages", () => {
   })
 
   test("[RT2] a message without an id is given one", async () => {
-    const { token, id } = await open()
+    const { token, id } = await openNewSession()
     const response = await call(`/v1/sessions/${id}/messages`, { method: "POST", token, body: '{"content":"/say hi"}' })
     expect(response.json.id).toMatch(/^[\w-]{21}$/)
   })
@@ -105,20 +105,20 @@ describe("the type and time of a body", () => {
 
 describe("history", () => {
   test.each(["0", "121", "-1", "1.5", "x", "", "1e1", "%31%00"])("[RT3] limit=%s is refused", async (limit) => {
-    const { token, id } = await open()
-    expect(await call(recent(id, `?limit=${limit}`), { token })).toEqual(refusal(400, "field_invalid", "limit"))
+    const { token, id } = await openNewSession()
+    expect(await call(recentPath(id, `?limit=${limit}`), { token })).toEqual(refusal(400, "field_invalid", "limit"))
   })
 
   test.each(["-1", "0", "abc", "1e3", "", "99999999999999999999"])("[RT3] before=%s is refused", async (before) => {
-    const { token, id } = await open()
-    expect(await call(recent(id, `?before=${before}`), { token })).toEqual(refusal(400, "field_invalid", "before"))
+    const { token, id } = await openNewSession()
+    expect(await call(recentPath(id, `?before=${before}`), { token })).toEqual(refusal(400, "field_invalid", "before"))
   })
 
   test.each(["?limit=1", "?limit=120", "?before=1", "?limit=12&before=999999999999999", ""])(
     "[RT3] %j is accepted",
     async (query) => {
-      const { token, id } = await open()
-      const page = await call(recent(id, query), { token })
+      const { token, id } = await openNewSession()
+      const page = await call(recentPath(id, query), { token })
       expect(page).toMatchObject({ status: 200, json: { messages: [], has_more: false, epoch: expect.any(String) } })
       expect(page.headers.get("content-type")).toContain("application/json")
     },
@@ -126,7 +126,7 @@ describe("history", () => {
 })
 
 describe("bodies", () => {
-  const long = (bytes: number) => JSON.stringify({ content: "x".repeat(bytes) })
+  const createLongBody = (bytes: number) => JSON.stringify({ content: "x".repeat(bytes) })
   test.each<[string, BodyInit, number, string]>([
     ["not JSON", "{", 400, "body_malformed"],
     ["a list", "[]", 400, "body_malformed"],
@@ -141,10 +141,10 @@ describe("bodies", () => {
     ["an answer that is not an id", '{"content":"x","reply_to":{}}', 400, "field_invalid"],
     ["an answer to nothing", '{"content":"x","reply_to":"ghost"}', 400, "frame_invalid"],
     ["an empty message", '{"content":"  \\n"}', 400, "message_empty"],
-    ["a long message", long(MAX_MESSAGE_BYTES + 1), 413, "message_too_large"],
-    ["a long body", long(MAX_BODY_BYTES), 413, "body_too_large"],
+    ["a long message", createLongBody(MAX_MESSAGE_BYTES + 1), 413, "message_too_large"],
+    ["a long body", createLongBody(MAX_BODY_BYTES), 413, "body_too_large"],
   ])("[RT4] a body of %s is reported, and nothing is stored", async (_what, body, status, code) => {
-    const { token, id } = await open()
+    const { token, id } = await openNewSession()
     expect(await call(`/v1/sessions/${id}/messages`, { method: "POST", token, body })).toEqual(refusal(status, code))
     expect(await messagesOf(id, token)).toEqual([])
   })
@@ -161,7 +161,7 @@ describe("bodies", () => {
   )
 
   test("[RT4] a message of the full size is accepted, even with the longest escaping", async () => {
-    const { token, id } = await open()
+    const { token, id } = await openNewSession()
     const body = `{"content":"/say ${"\\u0001".repeat(MAX_MESSAGE_BYTES - 5)}"}`
     expect(await call(`/v1/sessions/${id}/messages`, { method: "POST", token, body })).toMatchObject({ status: 202 })
   })
@@ -169,7 +169,7 @@ describe("bodies", () => {
   test.each([undefined, "2"])(
     "[RT4] a body that declares its length as %s is measured as it arrives",
     async (length) => {
-      const { token, id } = await open()
+      const { token, id } = await openNewSession()
       const chunk = new Uint8Array(64 * 1024).fill(120)
       let sent = 0
       const body = new ReadableStream<Uint8Array>({
@@ -202,7 +202,7 @@ describe("missing resources", () => {
   })
 
   test("[RT5] a method that a session doesn't have, or a URL below it, doesn't exist", async () => {
-    const { token, id } = await open()
+    const { token, id } = await openNewSession()
     expect(await call("/v1/sessions", { method: "DELETE", token })).toEqual(refusal(404, "route_unknown"))
     expect(await call(`/v1/sessions/${id}`, { token })).toEqual(refusal(404, "route_unknown"))
     expect(await call(`/v1/sessions/${id}/messages`, { token })).toEqual(refusal(404, "route_unknown"))
@@ -212,7 +212,7 @@ describe("missing resources", () => {
     "[RT5] the session %s is unknown on every route, and the requests store nothing",
     async (id) => {
       const token = await tokenOf("acme", "ada")
-      expect(await call(recent(id), { token })).toEqual(refusal(404, "session_unknown"))
+      expect(await call(recentPath(id), { token })).toEqual(refusal(404, "session_unknown"))
       const post = { method: "POST", token, body: '{"content":"x"}' }
       expect(await call(`/v1/sessions/${id}/messages`, post)).toEqual(refusal(404, "session_unknown"))
       expect(await call(`/v1/sessions/${id}/socket`, { headers: socketHeaders(token) })).toEqual(
@@ -223,7 +223,7 @@ describe("missing resources", () => {
   )
 
   test("[RT5] a socket's URL without an upgrade gets 426", async () => {
-    const { token, id } = await open()
+    const { token, id } = await openNewSession()
     expect(await call(`/v1/sessions/${id}/socket`, { token })).toEqual(refusal(426, "upgrade_expected"))
   })
 
@@ -237,9 +237,9 @@ describe("other users", () => {
     ["another tenant", "evil", "ada"],
     ["another user of the tenant", "acme", "eve"],
   ])("[RT6] %s opens no session by any route, and the refusal stores nothing", async (_who, tenant, user) => {
-    const { token: own, id } = await open()
+    const { token: own, id } = await openNewSession()
     const token = await tokenOf(tenant, user)
-    expect(await call(recent(id), { token })).toEqual(refusal(404, "session_unknown"))
+    expect(await call(recentPath(id), { token })).toEqual(refusal(404, "session_unknown"))
     const post = { method: "POST", token, body: '{"id":"m1","content":"x"}' }
     expect(await call(`/v1/sessions/${id}/messages`, post)).toEqual(refusal(404, "session_unknown"))
     expect(await call(`/v1/sessions/${id}/socket`, { headers: socketHeaders(token) })).toEqual(

@@ -9,9 +9,17 @@ import { findDeploymentFault } from "../../worker/env.ts"
 import worker from "../../worker/index.ts"
 import { registryStub } from "../../worker/platform/rpc/object-stubs.ts"
 import { TENANT_LIST_KEY } from "../../worker/platform/rpc/registry-rpc.ts"
-import { png, upload } from "./files.ts"
+import { png, postFile } from "./files.ts"
 import { call, makeSession, refusal } from "./http.ts"
-import { type Archive, ask, exportSession, importTenant, ownerToken, register, roleToken } from "./tenant-transfer.ts"
+import {
+  type Archive,
+  askQuestion,
+  exportSession,
+  importTenant,
+  ownerToken,
+  registerUser,
+  roleToken,
+} from "./tenant-transfer.ts"
 
 const HOUR_MS = 60 * 60_000
 const DAY_MS = 24 * HOUR_MS
@@ -47,25 +55,25 @@ async function untilBackedUp(tenant: string): Promise<string> {
 
 /** Copies a backup out of the bucket, as an operator does. */
 async function readArchive(folder: string): Promise<Archive> {
-  const read = async (n: number) =>
+  const readPart = async (n: number) =>
     new Uint8Array(await ((await bucket.get(`${folder}${n}`)) as R2ObjectBody).arrayBuffer())
-  const manifest = new TextDecoder().decode(await read(0))
+  const manifest = new TextDecoder().decode(await readPart(0))
   const { files } = JSON.parse(manifest) as { files: { n: number }[] }
-  return { manifest, files: await Promise.all(files.map(({ n }) => read(n))) }
+  return { manifest, files: await Promise.all(files.map(({ n }) => readPart(n))) }
 }
 
 describe("a tick of the cron trigger", () => {
   test("[BK3] [BK2] backs up the listed tenants; the archive in the bucket restores one, card by card and file by file", async () => {
     for (const tenant of ["bk-acme", "bk-other"]) {
-      await register(tenant, "boss", "owner")
+      await registerUser(tenant, "boss", "owner")
       await listTenant(tenant)
     }
     const ada = await roleToken("bk-acme", "ada", "member")
-    await register("bk-acme", "ada")
+    await registerUser("bk-acme", "ada")
     const id = await makeSession(ada)
-    await ask(id, ada, "What is the weather in Oslo?")
-    const uploaded = await upload(id, ada, png(7))
-    await ask(id, ada, "/say nice", { attachments: [uploaded.json.id] })
+    await askQuestion(id, ada, "What is the weather in Oslo?")
+    const uploaded = await postFile(id, ada, png(7))
+    await askQuestion(id, ada, "/say nice", { attachments: [uploaded.json.id] })
     await worker.scheduled(createScheduledController({ scheduledTime: new Date() }), env)
     const folder = await untilBackedUp("bk-acme")
     expect(folder).toMatch(/^\d{4}-\d\d-\d\d\/bk-acme\/[\w-]+\/$/)
@@ -74,7 +82,7 @@ describe("a tick of the cron trigger", () => {
     expect((await call("/v1/tenant/exports", { token: await ownerToken("bk-acme") })).json.exports).toEqual([])
     expect((await env.MEDIA.list({ prefix: "bk-acme/." })).objects).toEqual([])
 
-    await register("bk-again", "boss", "owner")
+    await registerUser("bk-again", "boss", "owner")
     const imported = await importTenant("bk-again", await readArchive(folder))
     expect(imported).toMatchObject({ state: "done", from: "bk-acme", tally: { sessions: 1, files: 1 } })
     const again = await roleToken("bk-again", "ada", "member")
@@ -82,8 +90,8 @@ describe("a tick of the cron trigger", () => {
   })
 
   test("[BK3] a tenant is backed up again when its last backup is old enough, but not while a job excludes it", async () => {
-    await register("bk-due", "boss", "owner")
-    await register("bk-due", "eve")
+    await registerUser("bk-due", "boss", "owner")
+    await registerUser("bk-due", "eve")
     const tenant = env.TENANT.getByName("bk-due")
     expect(await tenant.startBackup("bk-due", DAY_MS)).toBe("started")
     await untilBackedUp("bk-due")
@@ -98,8 +106,8 @@ describe("a tick of the cron trigger", () => {
   })
 
   test("[BK5] the erasure of a user ends a backup that is being made", async () => {
-    await register("bk-erase", "boss", "owner")
-    await register("bk-erase", "eve")
+    await registerUser("bk-erase", "boss", "owner")
+    await registerUser("bk-erase", "eve")
     const tenant = env.TENANT.getByName("bk-erase")
     expect(await tenant.startBackup("bk-erase", 0)).toBe("started")
     expect((await call("/v1/users/eve", { method: "DELETE", token: await ownerToken("bk-erase") })).status).toBe(202)
@@ -122,7 +130,7 @@ describe("a tick of the cron trigger", () => {
   test("[BK4] continues after a tenant or a bucket fails, and tries it again", async () => {
     for (const id of ["bk-fails", "bk-works"]) {
       await listTenant(id)
-      await register(id, "boss", "owner")
+      await registerUser(id, "boss", "owner")
     }
     const getByName = (name: string) => {
       if (name === "bk-fails") return { startBackup: () => Promise.reject(new Error("overloaded")) }
@@ -139,7 +147,7 @@ describe("a tick of the cron trigger", () => {
 
   test("[BK3] does nothing without a bucket, and an unreadable cursor begins a new round", async () => {
     await listTenant("bk-idle")
-    await register("bk-idle", "boss", "owner")
+    await registerUser("bk-idle", "boss", "owner")
     const nothing = { started: 0, recent: 0, busy: 0, none: 0, failed: 0, deleted: 0 }
     const { BACKUP: _, ...without } = env
     expect(await runBackupTick(without as BackupTickEnv, Date.now())).toEqual(nothing)
@@ -185,7 +193,7 @@ test("[BK6] a backup stays in the region of its tenant", () => {
 })
 
 test("[BK6] only owners can see the backups of their tenant", async () => {
-  await register("bk-roles", "boss", "owner")
+  await registerUser("bk-roles", "boss", "owner")
   const admin = await roleToken("bk-roles", "adam", "admin")
   expect(await call("/v1/tenant/backups", { token: admin })).toEqual(refusal(403, "scope_denied"))
 })

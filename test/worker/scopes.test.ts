@@ -12,7 +12,12 @@ afterEach(() => void vi.useRealTimers())
 
 const DENIED = refusal(403, "scope_denied")
 
-function scoped(tenant: string, scope: Scope, session?: string, token: string | null = "j1"): Promise<string> {
+function createScopedToken(
+  tenant: string,
+  scope: Scope,
+  session?: string,
+  token: string | null = "j1",
+): Promise<string> {
   const [expires, issued] = [nowSeconds() + 600, Date.now() / 1000]
   return issueToken({ tenant, user: "ada", expires, token, issued, scope, session }, SECRET)
 }
@@ -23,7 +28,7 @@ async function externalToken(id: string, token: string, body = "{}"): Promise<st
   return answer.json.token
 }
 
-const say = (id: string, token: string) =>
+const sendMessage = (id: string, token: string) =>
   call(`/external/sessions/${id}/messages`, { method: "POST", token, body: JSON.stringify({ text: "x" }) })
 
 describe("scopes", () => {
@@ -42,19 +47,20 @@ describe("scopes", () => {
       ["GET", `/v1/sessions/${id}/socket`],
     ]
     for (const scope of ["external", "admin"] as const) {
-      const other = await scoped("au10a", scope, id)
+      const other = await createScopedToken("au10a", scope, id)
       for (const [method, path] of routes) {
         const body = method === "POST" ? { body: "{}" } : {}
         expect(await call(path, { method, token: other, ...body }), `${scope} ${path}`).toEqual(DENIED)
       }
       expect(await call(`/v1/sessions/${id}/socket`, { headers: socketHeaders(other) })).toEqual(DENIED)
     }
-    expect((await call("/v1/sessions", { token: await scoped("au10a", "user") })).status).toBe(200)
-    for (const wrong of [token, await scoped("au10a", "admin", id)]) expect(await say(id, wrong)).toEqual(DENIED)
+    expect((await call("/v1/sessions", { token: await createScopedToken("au10a", "user") })).status).toBe(200)
+    for (const wrong of [token, await createScopedToken("au10a", "admin", id)])
+      expect(await sendMessage(id, wrong)).toEqual(DENIED)
   })
 
   test("[AU10] tokens with an unknown scope, or with scope external but no session, are invalid", async () => {
-    const sign = (more: object) =>
+    const signToken = (more: object) =>
       new SignJWT({ tenant: "au10b", sub: "ada", exp: nowSeconds() + 600, ...more })
         .setProtectedHeader({ alg: "HS256" })
         .sign(new TextEncoder().encode(SECRET))
@@ -64,7 +70,7 @@ describe("scopes", () => {
       { scope: "external", session: "a b" },
       { scope: 1 },
     ]) {
-      expect(await verifyToken(await sign(more), SECRET, Date.now())).toEqual({
+      expect(await verifyToken(await signToken(more), SECRET, Date.now())).toEqual({
         ok: false,
         fault: { reason: "token_invalid" },
       })
@@ -81,8 +87,8 @@ describe("a token for an external producer", () => {
     expect(await verifyToken(given.json.token, SECRET, Date.now())).toMatchObject({
       value: { tenant: "au11a", user: "ada", scope: "external", session: id, token: expect.any(String) },
     })
-    expect(await say(id, given.json.token)).toMatchObject({ status: 200 })
-    expect(await say(other, given.json.token)).toEqual(DENIED)
+    expect(await sendMessage(id, given.json.token)).toMatchObject({ status: 200 })
+    expect(await sendMessage(other, given.json.token)).toEqual(DENIED)
     const short = await call(`/v1/sessions/${id}/external-token`, { method: "POST", token, body: '{"seconds":60}' })
     expect(short.json.expires - nowSeconds()).toBeLessThanOrEqual(60)
     for (const seconds of [0, 1.5, -1, MAX_EXTERNAL_TOKEN_SECONDS + 1, "60"]) {
@@ -104,29 +110,29 @@ describe("a token for an external producer", () => {
     const token = await tokenOf("au11b", "ada")
     const id = await makeSession(token)
     const [one, two] = [await externalToken(id, token), await externalToken(id, token)]
-    const revoke = (who: string, body: string) => call("/v1/tokens/revoke", { method: "POST", token: who, body })
-    expect(await revoke(one, '{"all":true}')).toEqual(DENIED)
-    expect(await revoke(await scoped("au11b", "external", id, null), "{}")).toEqual(DENIED)
-    expect(await revoke(one, "{}")).toMatchObject({ status: 200, json: { revoked: "token" } })
-    expect(await say(id, one)).toEqual(refusal(401, "token_revoked"))
-    expect(await say(id, two)).toMatchObject({ status: 200 })
-    expect(await revoke(token, '{"all":true}')).toMatchObject({ status: 200 })
-    expect(await say(id, two)).toEqual(refusal(401, "token_revoked"))
+    const revokeTokens = (who: string, body: string) => call("/v1/tokens/revoke", { method: "POST", token: who, body })
+    expect(await revokeTokens(one, '{"all":true}')).toEqual(DENIED)
+    expect(await revokeTokens(await createScopedToken("au11b", "external", id, null), "{}")).toEqual(DENIED)
+    expect(await revokeTokens(one, "{}")).toMatchObject({ status: 200, json: { revoked: "token" } })
+    expect(await sendMessage(id, one)).toEqual(refusal(401, "token_revoked"))
+    expect(await sendMessage(id, two)).toMatchObject({ status: 200 })
+    expect(await revokeTokens(token, '{"all":true}')).toMatchObject({ status: 200 })
+    expect(await sendMessage(id, two)).toEqual(refusal(401, "token_revoked"))
   })
 
   test("[AU11] a request in progress ends when its token is revoked or expires", async () => {
     vi.useFakeTimers({ toFake: ["Date"] })
     const token = await tokenOf("au11c", "ada")
     const id = await makeSession(token)
-    const sending = async (outside: string) => {
+    const startSending = async (outside: string) => {
       const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
       const init = { method: "POST", headers: { authorization: `Bearer ${outside}` }, body: readable }
       const answer = SELF.fetch(`${HOST}/external/sessions/${id}/events?responseId=r1`, init)
       const writer = writable.getWriter()
-      const send = (text: string) => writer.write(new TextEncoder().encode(text)).catch(() => {})
-      return { answer, send }
+      const sendText = (text: string) => writer.write(new TextEncoder().encode(text)).catch(() => {})
+      return { answer, send: sendText }
     }
-    const first = await sending(await externalToken(id, token))
+    const first = await startSending(await externalToken(id, token))
     await first.send('{"type":"text_delta","delta":"a"}\n')
     await expect.poll(async () => (await call("/v1/sessions", { token })).status).toBe(200)
     await expect
@@ -138,7 +144,7 @@ describe("a token for an external producer", () => {
     const later = await tokenOf("au11c", "ada")
     const lastContent = async () =>
       (await call(`/v1/sessions/${id}/conversation/recent`, { token: later })).json.messages[0].content
-    const second = await sending(await externalToken(id, later, '{"seconds":60}'))
+    const second = await startSending(await externalToken(id, later, '{"seconds":60}'))
     // The server accepts its first record before the token expires.
     await second.send('{"type":"text_delta","delta":"b"}\n')
     await expect.poll(lastContent).toBe("ab")

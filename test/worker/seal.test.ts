@@ -6,12 +6,12 @@ import { createSeal } from "../../worker/transfer/export-seal.ts"
 
 async function sealOf(lines: readonly string[], tenant = "acme") {
   const key = await deriveExportKey("a secret of more than thirty-two bytes", tenant)
-  const create = () => {
+  const createUpdated = () => {
     const seal = createSeal()
     seal.add(lines)
     return seal
   }
-  return { value: await create().sign(key), verify: (value: string) => create().verify(key, value) }
+  return { value: await createUpdated().sign(key), verify: (value: string) => createUpdated().verify(key, value) }
 }
 
 test("[RE4] only the seal of the same records with the same key verifies", async () => {

@@ -46,9 +46,9 @@ export function rowsIn(id: string): Promise<Record<string, number>> {
     const tables = state.storage.sql.exec<{ name: string }>(
       "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\'",
     )
-    const count = (name: string): number =>
+    const countRows = (name: string): number =>
       Number(state.storage.sql.exec(`SELECT count(*) AS n FROM ${name}`).one()["n"])
-    return Object.fromEntries(tables.toArray().map(({ name }) => [name, count(name)]))
+    return Object.fromEntries(tables.toArray().map(({ name }) => [name, countRows(name)]))
   })
 }
 
@@ -73,7 +73,7 @@ export async function expectSame(id: string, client: TestClient): Promise<readon
 }
 
 /** Reads history and sends hello again, as the page does when the epoch has changed. */
-export async function renew(id: string, client: TestClient): Promise<HistoryPage> {
+export async function renewPage(id: string, client: TestClient): Promise<HistoryPage> {
   const page = await pageOf(id)
   client.messages.clear()
   for (const message of page.messages) client.messages.set(message.id, message)
@@ -102,7 +102,7 @@ export const fault = (reason: string, retry?: { afterMs: number | null }): objec
 })
 
 /** Sends a question and waits until its answer has the given number of segments. */
-export async function begin(client: TestClient, id: string, content: string, segments = 1): Promise<WireMessage> {
+export async function beginTurn(client: TestClient, id: string, content: string, segments = 1): Promise<WireMessage> {
   client.say({ type: "send", id, content })
   await client.untilTrue(() => (answerTo(client, id)?.segments.length ?? 0) >= segments)
   return answerTo(client, id) as WireMessage

@@ -153,7 +153,7 @@ describe("crash and recovery", () => {
 })
 
 describe("history", () => {
-  async function fill(id: string, turns: number): Promise<void> {
+  async function fillSession(id: string, turns: number): Promise<void> {
     await runInDurableObject(sessionOf(id), (_object, state) => {
       const store = createSessionStore(state.storage.sql)
       for (let i = 0; i < turns * 2; i++) {
@@ -186,7 +186,7 @@ describe("history", () => {
 
   test("[HI1] [HI2] pages return every message once, oldest first inside a page", async () => {
     const id = await freshSession()
-    await fill(id, 20)
+    await fillSession(id, 20)
     const seen: string[] = []
     let cursor: string | undefined
     do {
@@ -226,9 +226,9 @@ describe("history", () => {
   })
 
   test("[HI3] [ST6] a page, and finding the last seq on a wake, read the same rows in a long session and a short one", async () => {
-    const reads = async (turns: number): Promise<number[]> => {
+    const countReads = async (turns: number): Promise<number[]> => {
       const id = await freshSession()
-      await fill(id, turns)
+      await fillSession(id, turns)
       return runInDurableObject(sessionOf(id), (_object, state) => {
         const store = createSessionStore(state.storage.sql)
         store.readLastSeq()
@@ -237,7 +237,7 @@ describe("history", () => {
         return [wake, store.countRows().read - wake]
       })
     }
-    const [short, long] = [await reads(50), await reads(1_000)]
+    const [short, long] = [await countReads(50), await countReads(1_000)]
     expect(long).toEqual(short)
     expect(short[1]).toBeLessThanOrEqual(130)
   })

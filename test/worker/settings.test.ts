@@ -8,35 +8,35 @@ import { issueToken } from "../../worker/auth/verify-token.ts"
 import { connect, sessionOf } from "../support/socket.ts"
 import { call, nowSeconds, refusal, SECRET, tablesOf, tokenOf } from "./http.ts"
 
-const stub = (tenant: string) => env.TENANT.getByName(tenant)
-const admin = (tenant: string) =>
+const tenantStubOf = (tenant: string) => env.TENANT.getByName(tenant)
+const adminToken = (tenant: string) =>
   issueToken(
     { tenant, user: "root", expires: nowSeconds() + 600, token: nanoid(), issued: Date.now() / 1000, scope: "admin" },
     SECRET,
   )
 
-async function put(tenant: string, settings: unknown) {
-  return await call("/v1/settings", { method: "PUT", token: await admin(tenant), body: JSON.stringify(settings) })
+async function putSettings(tenant: string, settings: unknown) {
+  return await call("/v1/settings", { method: "PUT", token: await adminToken(tenant), body: JSON.stringify(settings) })
 }
 
 describe("what a tenant allows", () => {
   test("[SE1] [SE4] is nothing by default, and reading stores nothing", async () => {
     const response = await call("/v1/settings", { token: await tokenOf("se-quiet", "ada") })
     expect(response).toMatchObject({ status: 200, json: { embed_origins: [], media_hosts: [] } })
-    expect((await stub("se-quiet").getAgentView("general"))?.settings).toBeUndefined()
-    expect(await tablesOf(stub("se-quiet"))).toEqual([])
+    expect((await tenantStubOf("se-quiet").getAgentView("general"))?.settings).toBeUndefined()
+    expect(await tablesOf(tenantStubOf("se-quiet"))).toEqual([])
   })
 
   test("[SE1] [SE4] an administrator sets both lists at once, users can read them; another tenant has its own", async () => {
     const allowed = { embed_origins: ["https://charts.example.com"], media_hosts: ["img.example.com"] }
-    expect(await put("se-told", allowed)).toMatchObject({ status: 200, json: allowed })
-    for (const token of [await tokenOf("se-told", "ada"), await admin("se-told")]) {
+    expect(await putSettings("se-told", allowed)).toMatchObject({ status: 200, json: allowed })
+    for (const token of [await tokenOf("se-told", "ada"), await adminToken("se-told")]) {
       expect((await call("/v1/settings", { token })).json).toEqual(allowed)
     }
     const other = await call("/v1/settings", { token: await tokenOf("se-other", "ada") })
     expect(other.json).toEqual({ embed_origins: [], media_hosts: [] })
     // An omitted list becomes empty.
-    expect((await put("se-told", { media_hosts: ["a.example.com"] })).json).toEqual({
+    expect((await putSettings("se-told", { media_hosts: ["a.example.com"] })).json).toEqual({
       embed_origins: [],
       media_hosts: ["a.example.com"],
     })
@@ -51,11 +51,11 @@ describe("what a tenant allows", () => {
     const token = await issueToken(claims, SECRET)
     expect(await call("/v1/settings", { token })).toEqual(refusal(403, "scope_denied"))
     expect(await call("/v1/settings")).toEqual(refusal(401, "token_missing"))
-    expect(await tablesOf(stub("se-guarded"))).toEqual([])
+    expect(await tablesOf(tenantStubOf("se-guarded"))).toEqual([])
   })
 
   test("[SE1] does not affect agents that were configured before", async () => {
-    const tenant = stub("se-agents")
+    const tenant = tenantStubOf("se-agents")
     await runInDurableObject(tenant, (_object, { storage }) => {
       // This is the row as the previous version wrote it.
       storage.sql.exec("CREATE TABLE agents (name TEXT PRIMARY KEY, config TEXT) WITHOUT ROWID")
@@ -67,7 +67,7 @@ describe("what a tenant allows", () => {
     })
     // An object migrates its tables when it wakes up.
     await evictDurableObject(tenant)
-    await put("se-agents", { media_hosts: ["a.example.com"] })
+    await putSettings("se-agents", { media_hosts: ["a.example.com"] })
     expect((await tenant.listAgents()).map(({ name }) => name)).toEqual(["general", "researcher"])
     expect((await tenant.getSettings()).media_hosts).toEqual(["a.example.com"])
   })
@@ -80,7 +80,7 @@ describe("valid entries", () => {
     ["https://charts.example.com:8443", "https://charts.example.com:8443"],
     ["https://bücher.example.de", "https://xn--bcher-kva.example.de"],
   ])("[SE2] the origin %s is stored normalised, once", async (written, stored) => {
-    expect((await put("se-kept", { embed_origins: [written, stored] })).json.embed_origins).toEqual([stored])
+    expect((await putSettings("se-kept", { embed_origins: [written, stored] })).json.embed_origins).toEqual([stored])
   })
 
   test.each([
@@ -106,12 +106,12 @@ describe("valid entries", () => {
     null,
     7,
   ])("[SE2] %s can't be framed", async (origin) => {
-    expect(await put("se-refused", { embed_origins: [origin] })).toEqual(refusal(400, "field_invalid"))
-    expect(await tablesOf(stub("se-refused"))).toEqual([])
+    expect(await putSettings("se-refused", { embed_origins: [origin] })).toEqual(refusal(400, "field_invalid"))
+    expect(await tablesOf(tenantStubOf("se-refused"))).toEqual([])
   })
 
   test.each(["img.example.com", "IMG.example.com", "8.8.8.8"])("[SE2] %s is a host", async (host) => {
-    expect((await put("se-hosts", { media_hosts: [host] })).json.media_hosts).toEqual([host.toLowerCase()])
+    expect((await putSettings("se-hosts", { media_hosts: [host] })).json.media_hosts).toEqual([host.toLowerCase()])
   })
 
   test.each([
@@ -129,35 +129,39 @@ describe("valid entries", () => {
     "",
     {},
   ])("[SE2] %s isn't a host whose media may load", async (host) => {
-    expect(await put("se-refused", { media_hosts: [host] })).toEqual(refusal(400, "field_invalid"))
+    expect(await putSettings("se-refused", { media_hosts: [host] })).toEqual(refusal(400, "field_invalid"))
   })
 
   test("[SE2] are limited in number, and an unknown list is refused", async () => {
-    const hosts = (count: number) => Array.from({ length: count }, (_, n) => `h${n}.example.com`)
-    const origins = hosts(MAX_EMBED_ORIGINS).map((host) => `https://${host}`)
-    expect((await put("se-full", { embed_origins: origins, media_hosts: hosts(MAX_MEDIA_HOSTS) })).status).toBe(200)
+    const createHosts = (count: number) => Array.from({ length: count }, (_, n) => `h${n}.example.com`)
+    const origins = createHosts(MAX_EMBED_ORIGINS).map((host) => `https://${host}`)
+    expect(
+      (await putSettings("se-full", { embed_origins: origins, media_hosts: createHosts(MAX_MEDIA_HOSTS) })).status,
+    ).toBe(200)
     const more = { embed_origins: [...origins, "https://one.example.com"] }
-    expect(await put("se-full", more)).toEqual(refusal(400, "field_invalid"))
-    expect(await put("se-full", { media_hosts: hosts(MAX_MEDIA_HOSTS + 1) })).toEqual(refusal(400, "field_invalid"))
-    expect(await put("se-full", { embed_origin: [] })).toEqual(refusal(400, "field_invalid"))
-    expect((await stub("se-full").getSettings()).embed_origins).toHaveLength(MAX_EMBED_ORIGINS)
+    expect(await putSettings("se-full", more)).toEqual(refusal(400, "field_invalid"))
+    expect(await putSettings("se-full", { media_hosts: createHosts(MAX_MEDIA_HOSTS + 1) })).toEqual(
+      refusal(400, "field_invalid"),
+    )
+    expect(await putSettings("se-full", { embed_origin: [] })).toEqual(refusal(400, "field_invalid"))
+    expect((await tenantStubOf("se-full").getSettings()).embed_origins).toHaveLength(MAX_EMBED_ORIGINS)
   })
 })
 
 test("[SE3] a session gets the allowed origins and hosts when a page opens it, like its agent", async () => {
   const claims = { tenant: "se-session", user: "ada", expires: nowSeconds() + 600, token: "t", issued: 0 }
   await sessionOf("s1", claims).create(claims, "s1", "")
-  const known = () =>
+  const readKnown = () =>
     runInDurableObject(sessionOf("s1", claims), (_object, { storage }) => {
       const [row] = storage.sql.exec("SELECT agent FROM session").toArray()
       return JSON.parse(String(row?.["agent"])).settings
     })
-  expect(await known()).toBeUndefined()
+  expect(await readKnown()).toBeUndefined()
   const allowed = { embed_origins: ["https://charts.example.com"], media_hosts: [] }
-  await put("se-session", allowed)
+  await putSettings("se-session", allowed)
   await connect("s1", claims)
-  await expect.poll(known).toEqual(allowed)
-  await put("se-session", {})
+  await expect.poll(readKnown).toEqual(allowed)
+  await putSettings("se-session", {})
   await connect("s1", claims)
-  await expect.poll(known).toBeUndefined()
+  await expect.poll(readKnown).toBeUndefined()
 })

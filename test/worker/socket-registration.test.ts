@@ -43,12 +43,12 @@ function holdCalls(prototype: object, methods?: readonly string[]) {
   for (const name of methods ?? Object.getOwnPropertyNames(prototype)) {
     const original: unknown = Reflect.get(prototype, name)
     if (name === "constructor" || typeof original !== "function") continue
-    const held = async function (this: unknown, ...args: unknown[]) {
+    const holdCall = async function (this: unknown, ...args: unknown[]) {
       calls.push(name)
       await released
       return await Reflect.apply(original, this, args)
     }
-    vi.spyOn(prototype as Record<string, () => unknown>, name).mockImplementation(held)
+    vi.spyOn(prototype as Record<string, () => unknown>, name).mockImplementation(holdCall)
   }
   return { calls, release }
 }

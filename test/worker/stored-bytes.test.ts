@@ -10,7 +10,7 @@ import { SessionBytes } from "../../worker/limits/session-bytes.ts"
 import type { BytesReport } from "../../worker/platform/rpc/directory-rpc.ts"
 import type { Claims } from "../../worker/platform/rpc/claims.ts"
 import { assertPropertyAsync } from "../support/seeded.ts"
-import { file, png, upload } from "./files.ts"
+import { file, png, postFile } from "./files.ts"
 import { call, makeSession, refusal, tokenOf } from "./http.ts"
 
 const createName = (): string => `n${nanoid(8)}`.toLowerCase().replaceAll(/[-_]/g, "x")
@@ -21,17 +21,17 @@ const sessionOf = (tenant: string, id: string) => env.SESSION.getByName(`${tenan
 /** Returns the directory's count of the user's bytes, which must equal the sum over the sessions. */
 const countUser = (tenant: string, user: string) =>
   runInDurableObject(directoryOf(tenant, user), (_object, { storage: { sql } }) => {
-    const read = (query: string) => Number(sql.exec(query).one()["n"])
-    const sum = read("SELECT coalesce(sum(bytes), 0) AS n FROM session_bytes")
-    expect(read("SELECT coalesce(sum(bytes), 0) AS n FROM user_bytes")).toBe(sum)
+    const readCount = (query: string) => Number(sql.exec(query).one()["n"])
+    const sum = readCount("SELECT coalesce(sum(bytes), 0) AS n FROM session_bytes")
+    expect(readCount("SELECT coalesce(sum(bytes), 0) AS n FROM user_bytes")).toBe(sum)
     return sum
   })
 
 const countTenant = (tenant: string) =>
   runInDurableObject(env.TENANT.getByName(tenant), (_object, { storage: { sql } }) => {
-    const read = (query: string) => Number(sql.exec(query).one()["n"])
-    const sum = read("SELECT coalesce(sum(bytes), 0) AS n FROM user_bytes")
-    expect(read("SELECT coalesce(sum(bytes), 0) AS n FROM tenant_bytes")).toBe(sum)
+    const readCount = (query: string) => Number(sql.exec(query).one()["n"])
+    const sum = readCount("SELECT coalesce(sum(bytes), 0) AS n FROM user_bytes")
+    expect(readCount("SELECT coalesce(sum(bytes), 0) AS n FROM tenant_bytes")).toBe(sum)
     return sum
   })
 
@@ -42,7 +42,7 @@ const countFiles = (tenant: string, id: string) =>
     return tables.length === 0 ? 0 : Number(sql.exec("SELECT coalesce(sum(size), 0) AS n FROM asset").one()["n"])
   })
 
-const fill = (tenant: string, user: string, bytes: number, session = "filler") =>
+const reportFiller = (tenant: string, user: string, bytes: number, session = "filler") =>
   directoryOf(tenant, user).reportBytes({ session, bytes, n: Date.now(), isRequired: true })
 
 describe("a user", () => {
@@ -50,15 +50,15 @@ describe("a user", () => {
     const [tenant, user] = [createName(), "ada"]
     const token = await tokenOf(tenant, user)
     const id = await makeSession(token)
-    await fill(tenant, user, MAX_USER_STORED_BYTES - 60_000)
-    expect((await upload(id, token, png(1, 50_000))).status).toBe(201)
-    expect(await upload(id, token, png(2, 50_000))).toEqual(refusal(409, "storage_full", "10 GB"))
+    await reportFiller(tenant, user, MAX_USER_STORED_BYTES - 60_000)
+    expect((await postFile(id, token, png(1, 50_000))).status).toBe(201)
+    expect(await postFile(id, token, png(2, 50_000))).toEqual(refusal(409, "storage_full", "10 GB"))
     await expect.poll(() => countUser(tenant, user)).toBe(MAX_USER_STORED_BYTES - 10_000)
     // These bytes are stored already.
     expect((await call(`/v1/sessions/${id}`, { method: "DELETE", token })).status).toBe(204)
     expect(await countUser(tenant, user)).toBe(MAX_USER_STORED_BYTES - 60_000)
     const next = await makeSession(token)
-    expect((await upload(next, token, png(2, 50_000))).status).toBe(201)
+    expect((await postFile(next, token, png(2, 50_000))).status).toBe(201)
   })
 
   test("[LI10] imports and producers are refused as well, but messages are not", async () => {
@@ -66,7 +66,7 @@ describe("a user", () => {
     const token = await tokenOf(tenant, user)
     const id = await makeSession(token)
     const issued = await call(`/v1/sessions/${id}/external-token`, { method: "POST", token, body: "{}" })
-    await fill(tenant, user, MAX_USER_STORED_BYTES + 1)
+    await reportFiller(tenant, user, MAX_USER_STORED_BYTES + 1)
     const imported = await call(`/v1/sessions/${id}/import`, { method: "POST", token, body: "{}" })
     expect(imported).toEqual(refusal(409, "storage_full"))
     const path = `/external/sessions/${id}/messages`
@@ -92,12 +92,12 @@ describe("a user", () => {
       const claims = claimsOf(tenant, user)
       const ids = ["s0", "s1", "s2"]
       const pending: string[][] = [[], [], []]
-      const create = async (at: number) => {
+      const createSessionAt = async (at: number) => {
         const id = ids[at] ?? ""
         await directoryOf(tenant, user).addSession(id, "", 1)
         await sessionOf(tenant, id).create(claims, id, "")
       }
-      for (const at of ids.keys()) await create(at)
+      for (const at of ids.keys()) await createSessionAt(at)
       for (const { what, session: at, size } of steps) {
         const stub = sessionOf(tenant, ids[at] ?? "")
         if (what === "reserve") {
@@ -109,7 +109,7 @@ describe("a user", () => {
           await stub.erase(claims)
           await directoryOf(tenant, user).removeSession(ids[at] ?? "")
           pending[at] = []
-          await create(at)
+          await createSessionAt(at)
         } else {
           const [id, bytes] = (pending[at]?.pop() ?? "").split(" ")
           if (id === undefined || id === "") continue
@@ -132,7 +132,7 @@ describe("a user", () => {
     const [tenant, user] = [createName(), "ada"]
     const token = await tokenOf(tenant, user)
     const id = await makeSession(token)
-    expect((await upload(id, token, file(5, "hello"))).status).toBe(201)
+    expect((await postFile(id, token, file(5, "hello"))).status).toBe(201)
     await expect.poll(() => countUser(tenant, user)).toBe(5)
     await runInDurableObject(sessionOf(tenant, id), async (_object, { storage }) => {
       storage.sql.exec("DELETE FROM asset")
@@ -146,10 +146,11 @@ describe("a user", () => {
   test("[LI10] keeps the newer count when an older report arrives", async () => {
     const [tenant, user] = [createName(), "ada"]
     const directory = directoryOf(tenant, user)
-    const report = (bytes: number, n: number) => directory.reportBytes({ session: "s", bytes, n, isRequired: false })
-    expect(await report(10, 5)).toEqual(succeed(5))
-    expect(await report(99, 4)).toEqual(succeed(5))
-    expect(await report(99, 5)).toEqual(succeed(5))
+    const reportSize = (bytes: number, n: number) =>
+      directory.reportBytes({ session: "s", bytes, n, isRequired: false })
+    expect(await reportSize(10, 5)).toEqual(succeed(5))
+    expect(await reportSize(99, 4)).toEqual(succeed(5))
+    expect(await reportSize(99, 5)).toEqual(succeed(5))
     expect(await countUser(tenant, user)).toBe(10)
     await directory.removeBytes("s")
     await directory.removeBytes("s")
@@ -246,11 +247,11 @@ describe("a session", () => {
 describe("a tenant", () => {
   test("[LI11] has a total that lags by less than a step per user, and falls when the users' counts fall", async () => {
     const tenant = createName()
-    await fill(tenant, "ada", TENANT_STEP_BYTES - 1)
+    await reportFiller(tenant, "ada", TENANT_STEP_BYTES - 1)
     expect(await countTenant(tenant).catch(() => 0)).toBe(0)
-    await fill(tenant, "ada", TENANT_STEP_BYTES, "other")
+    await reportFiller(tenant, "ada", TENANT_STEP_BYTES, "other")
     expect(await countTenant(tenant)).toBe(2 * TENANT_STEP_BYTES - 1)
-    await fill(tenant, "eve", 3 * TENANT_STEP_BYTES)
+    await reportFiller(tenant, "eve", 3 * TENANT_STEP_BYTES)
     expect(await countTenant(tenant)).toBe(5 * TENANT_STEP_BYTES - 1)
     await directoryOf(tenant, "ada").removeBytes("other")
     expect(await countTenant(tenant)).toBe(4 * TENANT_STEP_BYTES - 1)
@@ -259,17 +260,17 @@ describe("a tenant", () => {
   test("[LI11] growth over the tenant's limit is refused, and bytes that are already stored are counted", async () => {
     const tenant = createName()
     const owner = env.TENANT.getByName(tenant)
-    const tell = (user: string, bytes: number, n: number, isRequired: boolean) =>
+    const tellSize = (user: string, bytes: number, n: number, isRequired: boolean) =>
       owner.tellUserBytes({ user, bytes, n, isRequired })
-    expect(await tell("a", MAX_TENANT_STORED_BYTES, 1, false)).toEqual(succeed(1))
-    expect(await tell("b", 1, 1, false)).toEqual(fail({ reason: "tenant_storage_full" }))
-    expect(await tell("b", 1, 1, true)).toEqual(succeed(1))
+    expect(await tellSize("a", MAX_TENANT_STORED_BYTES, 1, false)).toEqual(succeed(1))
+    expect(await tellSize("b", 1, 1, false)).toEqual(fail({ reason: "tenant_storage_full" }))
+    expect(await tellSize("b", 1, 1, true)).toEqual(succeed(1))
     // A decrease is always accepted.
-    expect(await tell("a", 10, 2, false)).toEqual(succeed(2))
+    expect(await tellSize("a", 10, 2, false)).toEqual(succeed(2))
     expect(await countTenant(tenant)).toBe(11)
     const directory = directoryOf(tenant, "c")
     const more = { session: "s", bytes: TENANT_STEP_BYTES, n: 1, isRequired: false }
-    await tell("a", MAX_TENANT_STORED_BYTES, 3, true)
+    await tellSize("a", MAX_TENANT_STORED_BYTES, 3, true)
     expect(await directory.reportBytes(more)).toEqual(fail({ reason: "tenant_storage_full" }))
     expect(await countUser(tenant, "c")).toBe(0)
   })

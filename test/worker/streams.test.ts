@@ -28,7 +28,7 @@ const STREAMS = 400
 const END: TurnEvent = { type: "end", status: "interrupted", reason: null, metrics: null }
 
 /** Plays a stream into the message at `pos`. Returns the message as it is finally shown. */
-function play(storage: DurableObjectStorage, pos: number, events: readonly TurnEvent[]): readonly Segment[] {
+function playEvents(storage: DurableObjectStorage, pos: number, events: readonly TurnEvent[]): readonly Segment[] {
   const store = createSessionStore(storage.sql, (write) => storage.transactionSync(write))
   const head = { id: `m${pos}`, exchange_id: `m${pos - 1}`, timestamp: "2026-01-01T00:00:00.000Z" } as const
   const [question, answer] = [
@@ -67,7 +67,7 @@ test("[GO5] [RE2] any stream is the same live, from fresh rows at every event, a
     assertProperty(
       fc.property(fc.array(eventArb, { maxLength: 16 }), fc.nat(40), (events, cut) => {
         pos += 2
-        play(storage, pos, [...cutDeltas(events, cut), END])
+        playEvents(storage, pos, [...cutDeltas(events, cut), END])
       }),
       STREAMS,
     )

@@ -17,7 +17,7 @@ import { saveNothing, toolContext } from "./tools.ts"
 
 const weather = createWeatherTool(sampleSource)
 
-async function dispatched(channel: Channel, ordinal: number | null) {
+async function dispatchSubagent(channel: Channel, ordinal: number | null) {
   const [call] = listCalls(answerOf(callOf("weather", "c1", '{"location":"Paris"}')))
   if (call === undefined) throw new Error("no call")
   return await dispatchCall({
@@ -44,7 +44,7 @@ function answerWith(text: string): Message {
 
 describe("TestDispatcherChannelGate", () => {
   test("[AG7] 1 user channel injects the ordinal: the result asks for a span and cues a card", async () => {
-    const result = await dispatched("user", 1)
+    const result = await dispatchSubagent("user", 1)
     expect(result).toMatchObject({
       status: "ok",
       card: "weather_1",
@@ -54,7 +54,7 @@ describe("TestDispatcherChannelGate", () => {
 
   test("[AG7] 2 subagent channel does not, even if it receives one", async () => {
     for (const channel of ["subagent", "agent", "external"] as const) {
-      const result = await dispatched(channel, 1)
+      const result = await dispatchSubagent(channel, 1)
       expect(result).toMatchObject({ status: "ok", card: null })
       expect(result.result).not.toContain("span")
     }

@@ -43,13 +43,13 @@ function turnsOf(count: number): Message[] {
 }
 
 describe("what is summarised", () => {
-  const plan = (messages: readonly Message[], budget: number) =>
+  const planMessages = (messages: readonly Message[], budget: number) =>
     planSummary(answerOf(), messages.length, createPastTurns(lookUpIn(messages), 1e6), budget)
 
   test("[TU9] nothing is summarised while the context fits; near the budget, all turns except the newest are", () => {
     const messages = [...turnsOf(6), userMessage("now")]
-    expect(plan(messages, 1_000)).toBeNull()
-    const due = plan(messages, 700)
+    expect(planMessages(messages, 1_000)).toBeNull()
+    const due = planMessages(messages, 700)
     expect(due?.upto).toBe(10)
     expect(due?.messages).toHaveLength(10)
     expect(due?.messages[0]).toMatchObject({ content: expect.stringContaining("q0") })
@@ -59,27 +59,27 @@ describe("what is summarised", () => {
   test("[TU9] the next summary begins where the last one ended, and includes it", () => {
     const messages = [...turnsOf(12), userMessage("now")]
     messages[11] = { ...(messages[11] as Message), summary: { text: "before six", upto: 8 } }
-    const due = plan(messages, 800)
+    const due = planMessages(messages, 800)
     expect(due?.previous?.text).toBe("before six")
     expect(due?.messages[0]).toMatchObject({ content: expect.stringContaining("q4") })
     expect(due?.upto).toBeGreaterThan(12)
   })
 
   test("[TU9] an earlier summary is never lost, however long the later turns are", () => {
-    const long = (id: string, tokens: number): Message[] => [
+    const createLong = (id: string, tokens: number): Message[] => [
       userMessage(`${id} ${"x".repeat(tokens * 4 - 8)}`),
       answerMessage("ok"),
     ]
     const messages = [
       ...turnsOf(2),
-      ...long("q2", 100),
-      ...long("q3", 300),
-      ...long("q4", 300),
-      ...long("q5", 700),
+      ...createLong("q2", 100),
+      ...createLong("q3", 300),
+      ...createLong("q4", 300),
+      ...createLong("q5", 700),
       userMessage("now"),
     ]
     messages[5] = { ...(messages[5] as Message), summary: { text: "THE OLD SUMMARY", upto: 4 } }
-    const due = plan(messages, 1_000)
+    const due = planMessages(messages, 1_000)
     expect(due?.previous?.text).toBe("THE OLD SUMMARY")
     expect(due?.upto).toBe(12)
     expect(estimateMessageTokens(due?.messages ?? [])).toBeLessThanOrEqual(1_000)
@@ -124,11 +124,11 @@ test("[TU6] tokens are estimated: one per four letters, one per ideograph", () =
 test("[TU6] the tokens of a prompt and its tools equal the tokens of their texts, however often they are counted", () => {
   const specOf = (name: string) => ({ name, description: "x".repeat(400), parameters: {} })
   const [one, two] = [[specOf("a")], [specOf("a"), specOf("b")]]
-  const expected = (system: string, tools: readonly object[]) =>
+  const estimateExpected = (system: string, tools: readonly object[]) =>
     estimateTokens(system) + estimateTokens(JSON.stringify(tools))
   for (const system of ["", "short", "long ".repeat(50), "short"]) {
-    expect(estimatePromptTokens(system, one)).toBe(expected(system, one))
-    expect(estimatePromptTokens(system, two)).toBe(expected(system, two))
+    expect(estimatePromptTokens(system, one)).toBe(estimateExpected(system, one))
+    expect(estimatePromptTokens(system, two)).toBe(estimateExpected(system, two))
   }
 })
 

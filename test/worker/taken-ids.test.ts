@@ -6,39 +6,39 @@ import { MAX_SESSIONS_LISTED } from "../../shared/limits.ts"
 import { createOwnSession } from "../../worker/routes/access/require-session.ts"
 import { createPrivateKey, keyToPublicId } from "../../worker/platform/session-key.ts"
 import { call, HOST, openSocket, refusal, tablesOf, tokenOf } from "./http.ts"
-import { listStoredAssets, png, upload } from "./files.ts"
+import { listStoredAssets, png, postFile } from "./files.ts"
 import { recordAskedSessions } from "./session-helpers.ts"
 
 const T = "taken"
-const create = (token: string, fields: object) =>
+const createSession = (token: string, fields: object) =>
   call("/v1/sessions", { method: "POST", token, body: JSON.stringify(fields) })
-const recent = (id: string, token: string) => call(`/v1/sessions/${id}/conversation/recent`, { token })
-const say = (id: string, token: string, content: string) =>
+const readRecent = (id: string, token: string) => call(`/v1/sessions/${id}/conversation/recent`, { token })
+const sendMessage = (id: string, token: string, content: string) =>
   call(`/v1/sessions/${id}/messages`, { method: "POST", token, body: JSON.stringify({ id: "q", content }) })
 
 /** Returns everything that a user sees of this session, from creation to erasure. Ids and times are masked. */
 async function tryOut(id: string, token: string) {
   const seen: unknown[] = []
-  const add = ({ status, json, text }: { status: number; json: unknown; text: string }) =>
+  const addSeen = ({ status, json, text }: { status: number; json: unknown; text: string }) =>
     seen.push({
       status,
       body: JSON.stringify(json ?? text)
         .replace(/"[\w-]{20,}"/g, "*")
         .replace(/\d{4}-[\d-]+T[\d:.]+Z/g, "time"),
     })
-  const plain = async (path: string, options: Parameters<typeof call>[1] = {}) =>
-    add(await call(`/v1/sessions${path}`, { token, ...options }))
-  add(await recent(id, token))
-  const made = await create(token, { id, title: "Mine" })
+  const callPlain = async (path: string, options: Parameters<typeof call>[1] = {}) =>
+    addSeen(await call(`/v1/sessions${path}`, { token, ...options }))
+  addSeen(await readRecent(id, token))
+  const made = await createSession(token, { id, title: "Mine" })
   seen.push({ status: made.status, id: made.json?.id, title: made.json?.title })
-  const again = await create(token, { id, title: "Other" })
+  const again = await createSession(token, { id, title: "Other" })
   seen.push({ status: again.status, id: again.json?.id })
   const connection = await openSocket(id, token)
   connection.socket.send('{"type":"send","id":"q","content":"/say hi"}')
-  await expect.poll(async () => (await recent(id, token)).json.messages[1]?.status).toBe("completed")
-  const { messages } = (await recent(id, token)).json
+  await expect.poll(async () => (await readRecent(id, token)).json.messages[1]?.status).toBe("completed")
+  const { messages } = (await readRecent(id, token)).json
   seen.push(messages.map(({ content }: { content: string }) => content))
-  const stored = await upload(id, token, png(1), { name: "cat.png" })
+  const stored = await postFile(id, token, png(1), { name: "cat.png" })
   seen.push(stored.status)
   const url = `/media/${stored.json.id}`
   const body = JSON.stringify({ urls: [url] })
@@ -53,13 +53,13 @@ async function tryOut(id: string, token: string) {
   const issued = await call(`/v1/sessions/${id}/external-token`, { method: "POST", token })
   const external = { method: "POST", token: issued.json.token, body: '{"text":"outside"}' }
   seen.push((await call(`/external/sessions/${id}/messages`, external)).status)
-  await plain(`/${id}`, { method: "PATCH", body: '{"title":"New"}' })
+  await callPlain(`/${id}`, { method: "PATCH", body: '{"title":"New"}' })
   const list = await call("/v1/sessions", { token })
   seen.push(list.json.sessions.map((one: { id: string; title: string }) => ({ id: one.id, title: one.title })))
-  await plain(`/${id}`, { method: "DELETE" })
+  await callPlain(`/${id}`, { method: "DELETE" })
   await expect.poll(() => connection.closed).toBe(4404)
-  await plain(`/${id}/conversation/recent`)
-  await plain(`/${id}`, { method: "DELETE" })
+  await callPlain(`/${id}/conversation/recent`)
+  await callPlain(`/${id}`, { method: "DELETE" })
   seen.push((await call("/v1/sessions", { token })).json.sessions)
   return seen
 }
@@ -67,8 +67,8 @@ async function tryOut(id: string, token: string) {
 describe("an id that another user of the tenant uses", () => {
   test("[AU17] behaves like a free one, from its creation to its erasure", async () => {
     const [ada, eve, ben] = await Promise.all(["ada", "eve", "ben"].map((user) => tokenOf(T, user)))
-    await create(String(ada), { id: "same", title: "Ada's" })
-    await say("same", String(ada), "/say secret")
+    await createSession(String(ada), { id: "same", title: "Ada's" })
+    await sendMessage("same", String(ada), "/say secret")
     const whileTaken = await tryOut("same", String(eve))
     const whileFree = await tryOut("free", String(ben))
     expect(whileTaken).toEqual(JSON.parse(JSON.stringify(whileFree).replaceAll("free", "same")))
@@ -76,27 +76,27 @@ describe("an id that another user of the tenant uses", () => {
 
   test("[AU17] another user's actions leave the owner's messages and files untouched", async () => {
     const [ada, eve] = [await tokenOf(T, "ada"), await tokenOf(T, "eve")]
-    await create(ada, { id: "kept", title: "Ada's" })
-    await say("kept", ada, "/say secret")
-    const file = await upload("kept", ada, png(1))
-    await create(eve, { id: "kept" })
-    await upload("kept", eve, png(2))
+    await createSession(ada, { id: "kept", title: "Ada's" })
+    await sendMessage("kept", ada, "/say secret")
+    const file = await postFile("kept", ada, png(1))
+    await createSession(eve, { id: "kept" })
+    await postFile("kept", eve, png(2))
     await call("/v1/sessions/kept", { method: "DELETE", token: eve })
     expect(await listStoredAssets(T, "kept")).toEqual({ bytes: [file.json.id], rows: [`${file.json.id} kept`] })
-    expect((await recent("kept", ada)).json.messages[0].content).toBe("/say secret")
+    expect((await readRecent("kept", ada)).json.messages[0].content).toBe("/say secret")
     expect(await tablesOf(env.SESSION.getByName(`${T}:kept.eve`))).toEqual([])
   })
 
   test("[AU17] a user's session survives when another user erases theirs with the same id", async () => {
     const [ada, eve] = [await tokenOf(T, "ada"), await tokenOf(T, "eve")]
-    await create(ada, { id: "both" })
-    await create(eve, { id: "both" })
-    await say("both", eve, "/say mine")
+    await createSession(ada, { id: "both" })
+    await createSession(eve, { id: "both" })
+    await sendMessage("both", eve, "/say mine")
     await call("/v1/sessions/both", { method: "DELETE", token: ada })
-    expect(await recent("both", ada)).toEqual(refusal(404, "session_unknown"))
-    expect((await create(eve, { id: "both" })).status).toBe(201)
-    expect((await recent("both", eve)).json.messages[0].content).toBe("/say mine")
-    await expect.poll(async () => (await recent("both", eve)).json.messages[1]?.status).toBe("completed")
+    expect(await readRecent("both", ada)).toEqual(refusal(404, "session_unknown"))
+    expect((await createSession(eve, { id: "both" })).status).toBe(201)
+    expect((await readRecent("both", eve)).json.messages[0].content).toBe("/say mine")
+    await expect.poll(async () => (await readRecent("both", eve)).json.messages[1]?.status).toBe("completed")
     expect((await openSocket("both", eve)).received).toEqual(["hello"])
   })
 
@@ -118,7 +118,7 @@ describe("an id that another user of the tenant uses", () => {
 
   test("[AU17] the key of a new session is known at once, without another request to its object", async () => {
     const [ada, eve] = [await tokenOf(T, "ada"), { tenant: T, user: "eve", expires: 1e12, token: "t", issued: 0 }]
-    await create(ada, { id: "new" })
+    await createSession(ada, { id: "new" })
     const { asked, SESSION } = recordAskedSessions()
     for (let n = 0; n < 2; n++) {
       asked.length = 0
@@ -132,11 +132,11 @@ describe("an id that another user of the tenant uses", () => {
 
   test("[AU17] no request can address a session by its internal per-user key", async () => {
     const [ada, eve] = [await tokenOf(T, "ada"), await tokenOf(T, "eve")]
-    await create(ada, { id: "named" })
-    await create(eve, { id: "named" })
+    await createSession(ada, { id: "named" })
+    await createSession(eve, { id: "named" })
     for (const id of ["named.eve", "named%2Eeve"])
-      expect(await recent(id, eve)).toEqual(refusal(404, "session_unknown"))
-    expect(await create(eve, { id: "named.eve" })).toEqual(refusal(400, "field_invalid", "id"))
+      expect(await readRecent(id, eve)).toEqual(refusal(404, "session_unknown"))
+    expect(await createSession(eve, { id: "named.eve" })).toEqual(refusal(400, "field_invalid", "id"))
     expect(keyToPublicId(createPrivateKey("named", "eve"))).toBe("named")
   })
 })

@@ -13,15 +13,15 @@ import { TurnRecorder } from "../../worker/turn/turn-recorder.ts"
 import { connect, pageOf, sessionOf } from "../support/socket.ts"
 import { call as request, HOST, makeSession, openSocket, tokenOf } from "./http.ts"
 import { linesOf, recordLogLines } from "./log-lines.ts"
-import { begin, call, fault, freshSession, pause, say, script, textIn, toolsIn } from "./session-helpers.ts"
+import { beginTurn, call, fault, freshSession, pause, say, script, textIn, toolsIn } from "./session-helpers.ts"
 
 const TRACE = /^[0-9a-f]{32}$/
 const CUT_TRACE = "ab".repeat(16)
-const fresh = (): Promise<string> => freshSession("ob")
+const createTracedSession = (): Promise<string> => freshSession("ob")
 
 describe("trace ids", () => {
   test("[OB1] an answer has a trace id, live and in history, at no cost in rows", async () => {
-    const id = await fresh()
+    const id = await createTracedSession()
     const client = await connect(id)
     const lines = recordLogLines(id)
     client.say({ type: "send", id: "q1", content: script([say("Hello.")]) })
@@ -36,7 +36,7 @@ describe("trace ids", () => {
   })
 
   test("[OB1] no client can choose its trace id: one in a frame or a request is ignored", async () => {
-    const id = await fresh()
+    const id = await createTracedSession()
     const client = await connect(id)
     const own = "0".repeat(32)
     client.say(JSON.stringify({ type: "send", id: "q1", content: "/say a", trace: own }))
@@ -53,9 +53,9 @@ describe("trace ids", () => {
   })
 
   test("[OB1] a queued message keeps its trace id, and a new version of an answer gets a new one", async () => {
-    const id = await fresh()
+    const id = await createTracedSession()
     const client = await connect(id)
-    await begin(client, "q1", script([say("One. "), pause(300), say("Two.")]))
+    await beginTurn(client, "q1", script([say("One. "), pause(300), say("Two.")]))
     client.say({ type: "send", id: "q2", content: "/say second" })
     const [first, second] = [await client.untilEnd("q1"), await client.untilEnd("q2")]
     expect(new Set([first.trace, second.trace]).size).toBe(2)
@@ -68,7 +68,7 @@ describe("trace ids", () => {
   })
 
   test("[OB1] the agents asked in a turn answer under the turn's trace", async () => {
-    const id = await fresh()
+    const id = await createTracedSession()
     const client = await connect(id)
     const lines = recordLogLines()
     client.say({ type: "send", id: "q1", content: "Ask the researcher about the weather in Oslo" })
@@ -85,7 +85,7 @@ describe("trace ids", () => {
 
 describe("the line at a turn's end", () => {
   test("[OB2] contains the ids, the model, the tokens, the rows and the times", async () => {
-    const id = await fresh()
+    const id = await createTracedSession()
     const client = await connect(id)
     const lines = recordLogLines(id)
     client.say({ type: "send", id: "q1", content: "What's the weather in Oslo?" })
@@ -124,7 +124,7 @@ describe("the line at a turn's end", () => {
     ["text that does not fit", [[say("<span id='nothing_1'>secret words</span>")]], { drift: { mark_orphan: 1 } }],
     ["a tool that throws", [[call("probe_throw", { text: "secret words" })], [say("b")]], { status: "completed" }],
   ])("[OB2] [OB6] %s: there is one line, and no line contains the turn's text", async (_name, steps, expected) => {
-    const id = await fresh()
+    const id = await createTracedSession()
     const client = await connect(id)
     const lines = recordLogLines(id)
     client.say({ type: "send", id: "q1", content: script(...steps) })
@@ -137,10 +137,10 @@ describe("the line at a turn's end", () => {
   })
 
   test("[OB2] exists once for a cancelled turn, and for a turn that a restart cut off", async () => {
-    const id = await fresh()
+    const id = await createTracedSession()
     const client = await connect(id)
     const lines = recordLogLines(id)
-    await begin(client, "q1", script([say("One. "), pause(60_000)]))
+    await beginTurn(client, "q1", script([say("One. "), pause(60_000)]))
     client.say({ type: "cancel", exchange_id: "q1" })
     const cancelled = await client.untilEnd("q1")
     // Its process is gone: only the rows of the turn are left.
@@ -172,7 +172,7 @@ describe("the line at a turn's end", () => {
   })
 
   test("[OB2] exists for a refused message, and the client receives its trace", async () => {
-    const id = await fresh()
+    const id = await createTracedSession()
     const client = await connect(id)
     const lines = recordLogLines(id)
     client.say({ type: "send", id: "q1", content: "  " })
@@ -200,7 +200,7 @@ describe("the line at a turn's end", () => {
 
 describe("spans", () => {
   test("[OB3] a turn's span contains those of its model calls and tool calls, with GenAI names", async () => {
-    const id = await fresh()
+    const id = await createTracedSession()
     const client = await connect(id)
     const lines = recordLogLines(id)
     client.say({ type: "send", id: "q1", content: "What's the weather in Oslo?" })
@@ -240,7 +240,7 @@ describe("spans", () => {
   })
 
   test("[OB3] a failed model call and a failed tool call are errors, and a tool name that the model invented is not reported", async () => {
-    const id = await fresh()
+    const id = await createTracedSession()
     const client = await connect(id)
     const lines = recordLogLines(id)
     const steps = [[call("invented_by_the_model")], [fault("model_refused")]]
@@ -312,15 +312,19 @@ function telemetryOf(env: Parameters<typeof createTelemetry>[0]["env"]) {
 }
 
 describe("exporters that fail", () => {
-  const broken = (..._: unknown[]): never => {
+  const throwExporterError = (..._: unknown[]): never => {
     throw new Error("the exporter is broken")
   }
-  const BROKEN_SPAN: SinkSpan = { setAttributes: broken, setError: broken, end: broken }
+  const BROKEN_SPAN: SinkSpan = {
+    setAttributes: throwExporterError,
+    setError: throwExporterError,
+    end: throwExporterError,
+  }
 
   test.each<[string, SpanSink]>([
-    ["throws before it opens a span", { open: broken }],
+    ["throws before it opens a span", { open: throwExporterError }],
     ["never opens a span", { open() {} }],
-    ["throws after it opened a span", { open: (...opening) => broken(opening[2](BROKEN_SPAN)) }],
+    ["throws after it opened a span", { open: (...opening) => throwExporterError(opening[2](BROKEN_SPAN)) }],
     ["opens a span twice", { open: (...opening) => [1, 2].forEach(() => void opening[2](BROKEN_SPAN)) }],
     ["throws with every attribute", { open: (_name, _parent, work) => work(BROKEN_SPAN) }],
   ])(
@@ -337,14 +341,14 @@ describe("exporters that fail", () => {
 
   test("[OB4] attributes that cannot be computed are omitted", async () => {
     const sink: SpanSink = { open: (_name, _parent, work) => work({ setAttributes() {}, setError() {}, end() {} }) }
-    expect(await createTrace(sink).run("chat", broken, async () => 1)).toBe(1)
+    expect(await createTrace(sink).run("chat", throwExporterError, async () => 1)).toBe(1)
   })
 
   test("[OB4] a turn ends as it does without telemetry, even if writing every line throws", async () => {
-    const id = await fresh()
+    const id = await createTracedSession()
     const client = await connect(id)
     const spy = vi.spyOn(console, "log").mockImplementation((line: unknown) => {
-      if (/"event":"(?:span|point)"/.test(String(line))) broken()
+      if (/"event":"(?:span|point)"/.test(String(line))) throwExporterError()
     })
     onTestFinished(() => spy.mockRestore())
     client.say({ type: "send", id: "q1", content: script([call("probe_ok", {})], [say("Fine.")]) })
@@ -353,7 +357,7 @@ describe("exporters that fail", () => {
   })
 
   test("[OB4] a request is answered without a data set, or with one that throws", async () => {
-    for (const METRICS of [undefined, { writeDataPoint: broken }])
+    for (const METRICS of [undefined, { writeDataPoint: throwExporterError }])
       expect((await request("/healthz", { env: { METRICS } })).status).toBe(200)
     const turn = createMessage({ id: "a", role: "assistant", exchange_id: "q", timestamp: "2026-01-01T00:00:00Z" })
     const end: TurnEnd = {
@@ -366,7 +370,7 @@ describe("exporters that fail", () => {
       rows: { read: 0, written: 0 },
       drift: {},
     }
-    telemetryOf({ METRICS: { writeDataPoint: broken } }).reportTurnEnd(end)
+    telemetryOf({ METRICS: { writeDataPoint: throwExporterError } }).reportTurnEnd(end)
   })
 })
 
@@ -376,26 +380,27 @@ describe("data points", () => {
     const METRICS = { writeDataPoint: (point: unknown) => void points.push(point) }
     const token = await tokenOf("acme", "ada")
     const session = await makeSession(token)
-    const at = async (path: string, options: object = {}) => await request(path, { ...options, env: { METRICS } })
-    await at(`/v1/sessions/${session}/conversation/recent?limit=5`, { token })
-    await at("/v1/sessions/secret-name/conversation/recent", { token })
-    await at("/v1/unknown/secret-name", { token })
-    await at("/media/secret-name?token=secret", {})
-    await at("/healthz", { method: "HEAD" })
-    await at("/v1/secret-page", { method: "PROPFIND" })
+    const requestAt = async (path: string, options: object = {}) =>
+      await request(path, { ...options, env: { METRICS } })
+    await requestAt(`/v1/sessions/${session}/conversation/recent?limit=5`, { token })
+    await requestAt("/v1/sessions/secret-name/conversation/recent", { token })
+    await requestAt("/v1/unknown/secret-name", { token })
+    await requestAt("/media/secret-name?token=secret", {})
+    await requestAt("/healthz", { method: "HEAD" })
+    await requestAt("/v1/secret-page", { method: "PROPFIND" })
     const RECENT = "/v1/sessions/:id/conversation/recent"
-    const point = (tenant: string, method: string, route: string, status: number) => ({
+    const createPoint = (tenant: string, method: string, route: string, status: number) => ({
       indexes: [tenant],
       blobs: ["request", method, route],
       doubles: [status, expect.any(Number)],
     })
     expect(points).toEqual([
-      point("acme", "GET", RECENT, 200),
-      point("acme", "GET", RECENT, 404),
-      point("", "GET", "other", 404),
-      point("", "GET", "/media/:id", 403),
-      point("", "HEAD", "/healthz", 200),
-      point("", "OTHER", "other", 404),
+      createPoint("acme", "GET", RECENT, 200),
+      createPoint("acme", "GET", RECENT, 404),
+      createPoint("", "GET", "other", 404),
+      createPoint("", "GET", "/media/:id", 403),
+      createPoint("", "HEAD", "/healthz", 200),
+      createPoint("", "OTHER", "other", 404),
     ])
     expect(JSON.stringify(points)).not.toContain("secret")
   })
@@ -407,9 +412,9 @@ describe("data points", () => {
     await openSocket(session, token)
     const body = JSON.stringify({ id: "q1", content: script([say("Hi.")]) })
     await request(`/v1/sessions/${session}/messages`, { method: "POST", token, body })
-    const blobs = () => linesOf(lines, "point").map((line) => line["blobs"])
-    await expect.poll(blobs).toContainEqual(["turn", "general", "scripted", "scripted", "completed", ""])
-    expect(blobs()).toContainEqual(["request", "GET", "/v1/sessions/:id/socket"])
+    const listBlobs = () => linesOf(lines, "point").map((line) => line["blobs"])
+    await expect.poll(listBlobs).toContainEqual(["turn", "general", "scripted", "scripted", "completed", ""])
+    expect(listBlobs()).toContainEqual(["request", "GET", "/v1/sessions/:id/socket"])
     const turn = linesOf(lines, "point").find((line) => (line["blobs"] as string[])[0] === "turn")
     expect(turn?.["doubles"]).toHaveLength(6)
   })

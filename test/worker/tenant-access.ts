@@ -13,7 +13,7 @@ export async function createTenant(id: string): Promise<string> {
   return created.json.key
 }
 
-export function post(path: string, token: string, body: object = {}) {
+export function postJson(path: string, token: string, body: object = {}) {
   return call(path, { method: "POST", token, body: JSON.stringify(body) })
 }
 
@@ -24,14 +24,14 @@ export interface CreatedKey {
 
 /** Creates an API key with another one. */
 export async function createKey(manager: string, fields: object = {}): Promise<CreatedKey> {
-  const created = await post("/v1/keys", manager, { name: "backend", ...fields })
+  const created = await postJson("/v1/keys", manager, { name: "backend", ...fields })
   expect(created.status).toBe(201)
   return created.json
 }
 
 /** Returns a token that an API key creates for a user. */
 export async function tokenWith(key: string, user: string, fields: object = {}): Promise<string> {
-  const issued = await post("/v1/tokens", key, { user, ...fields })
+  const issued = await postJson("/v1/tokens", key, { user, ...fields })
   expect(issued.status).toBe(200)
   return issued.json.token
 }

@@ -3,12 +3,12 @@
 import { env, evictDurableObject, listDurableObjectIds, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { call, makeSession, openSocket, refusal } from "./http.ts"
-import { png, upload } from "./files.ts"
+import { png, postFile } from "./files.ts"
 import { clearCachedRevocations } from "../../worker/routes/access/authorize.ts"
 import { call as asks, say, script } from "./session-helpers.ts"
-import { ask, exportTenant, ownerToken, register, roleToken, skipWait } from "./tenant-transfer.ts"
+import { askQuestion, exportTenant, ownerToken, registerUser, roleToken, skipWait } from "./tenant-transfer.ts"
 
-const stub = (tenant: string) => env.TENANT.getByName(tenant)
+const tenantStubOf = (tenant: string) => env.TENANT.getByName(tenant)
 
 /** Returns the number of rows in each table of the named objects, without empty tables. */
 async function listRows(namespace: DurableObjectNamespace, names: readonly string[]): Promise<string[]> {
@@ -36,11 +36,15 @@ interface Filled {
 }
 
 async function fillUser(tenant: string, user: string): Promise<Filled> {
-  await register(tenant, user)
+  await registerUser(tenant, user)
   const token = await roleToken(tenant, user, "member")
   const id = await makeSession(token)
-  expect((await upload(id, token, png(3))).status).toBe(201)
-  await ask(id, token, script([asks("agents_message", { agent: "weather", message: "Rain in Lima?" })], [say("ok")]))
+  expect((await postFile(id, token, png(3))).status).toBe(201)
+  await askQuestion(
+    id,
+    token,
+    script([asks("agents_message", { agent: "weather", message: "Rain in Lima?" })], [say("ok")]),
+  )
   const other = await makeSession(token, "Other")
   const described = await env.SESSION.getByName(`${tenant}:${id}`).describe({ tenant, user })
   const agents = described.ok ? described.value.asks.map(({ session }) => session) : []
@@ -50,22 +54,22 @@ async function fillUser(tenant: string, user: string): Promise<Filled> {
 
 const sessionNames = (tenant: string, { sessions }: Filled) => sessions.map((id) => `${tenant}:${id}`)
 const keysOf = async (prefix: string) => (await env.MEDIA.list({ prefix })).objects.map(({ key }) => key)
-const list = (token: string) => call("/v1/sessions", { token })
+const listSessions = (token: string) => call("/v1/sessions", { token })
 
 async function untilReceipt(tenant: string, id: string) {
   const token = await ownerToken(tenant)
-  const read = async () => (await call(`/v1/tenant/receipts/${id}`, { token })).json
+  const readReceipt = async () => (await call(`/v1/tenant/receipts/${id}`, { token })).json
   const isDone = async () => {
     await skipWait(tenant)
-    return (await read()).state === "done"
+    return (await readReceipt()).state === "done"
   }
   await expect.poll(isDone, { timeout: 40_000 }).toBe(true)
-  return await read()
+  return await readReceipt()
 }
 
 describe("a user who is erased", () => {
   test("[LV1] [LV2] [LV3] leaves no row, no key, no token and no socket; other users keep theirs", async () => {
-    await register("lv-user", "boss", "owner")
+    await registerUser("lv-user", "boss", "owner")
     const [ada, bob] = [await fillUser("lv-user", "ada"), await fillUser("lv-user", "bob")]
     for (const [{ token, sessions }, viewer] of [
       [ada, "bob"],
@@ -87,59 +91,61 @@ describe("a user who is erased", () => {
     expect(await listRows(env.SESSION, sessionNames("lv-user", ada))).toEqual([])
     expect(await listRows(env.DIRECTORY, ["lv-user:ada"])).toEqual(["account 1", "revoked 1"])
     expect((await keysOf("lv-user/")).filter((key) => !key.includes(bob.sessions[0] ?? ""))).toEqual([])
-    expect(await list(ada.token)).toEqual(refusal(401, "token_revoked"))
+    expect(await listSessions(ada.token)).toEqual(refusal(401, "token_revoked"))
     expect(await call("/v1/users/ada", { method: "DELETE", token: boss })).toEqual(refusal(404, "user_unknown"))
     // The two users no longer share anything.
     const shown = await call(`/v1/sessions/${bob.sessions[0]}/viewers`, { token: bob.token })
     expect(shown.json.viewers).toEqual([])
     expect((await call("/v1/sessions/shared", { token: bob.token })).json.sessions).toEqual([])
     // Bob's data is unchanged, and a token issued later is for a new user.
-    expect((await list(bob.token)).json.sessions).toHaveLength(2)
+    expect((await listSessions(bob.token)).json.sessions).toHaveLength(2)
     expect(await keysOf("lv-user/")).toHaveLength(1)
-    expect((await list(await roleToken("lv-user", "ada", "member"))).json.sessions).toEqual([])
+    expect((await listSessions(await roleToken("lv-user", "ada", "member"))).json.sessions).toEqual([])
   })
 
   test("[LV4] can't be the last owner, and can be an owner only if an owner requests it; members can't request it", async () => {
-    await register("lv-roles", "boss", "owner")
-    await register("lv-roles", "ada")
-    const erase = async (user: string, by: string, role: "owner" | "admin" | "member") =>
+    await registerUser("lv-roles", "boss", "owner")
+    await registerUser("lv-roles", "ada")
+    const eraseUser = async (user: string, by: string, role: "owner" | "admin" | "member") =>
       await call(`/v1/users/${user}`, { method: "DELETE", token: await roleToken("lv-roles", by, role) })
-    expect(await erase("boss", "boss", "owner")).toEqual(refusal(409, "last_owner"))
-    expect(await erase("boss", "root", "admin")).toEqual(refusal(403, "scope_denied"))
-    expect(await erase("ada", "ada", "member")).toEqual(refusal(403, "scope_denied"))
-    expect(await erase("nobody", "boss", "owner")).toEqual(refusal(404, "user_unknown"))
-    expect(await erase("a.b", "boss", "owner")).toEqual(refusal(404, "user_unknown"))
-    await register("lv-roles", "second", "owner")
-    expect((await erase("boss", "second", "owner")).status).toBe(202)
-    expect(await erase("second", "second", "owner")).toEqual(refusal(409, "last_owner"))
+    expect(await eraseUser("boss", "boss", "owner")).toEqual(refusal(409, "last_owner"))
+    expect(await eraseUser("boss", "root", "admin")).toEqual(refusal(403, "scope_denied"))
+    expect(await eraseUser("ada", "ada", "member")).toEqual(refusal(403, "scope_denied"))
+    expect(await eraseUser("nobody", "boss", "owner")).toEqual(refusal(404, "user_unknown"))
+    expect(await eraseUser("a.b", "boss", "owner")).toEqual(refusal(404, "user_unknown"))
+    await registerUser("lv-roles", "second", "owner")
+    expect((await eraseUser("boss", "second", "owner")).status).toBe(202)
+    expect(await eraseUser("second", "second", "owner")).toEqual(refusal(409, "last_owner"))
   })
 
   test("[LV2] also loses rows that a late request creates while tokens are still trusted", async () => {
-    await register("lv-late", "boss", "owner")
+    await registerUser("lv-late", "boss", "owner")
     const ada = await fillUser("lv-late", "ada")
     const erased = await call("/v1/users/ada", { method: "DELETE", token: await ownerToken("lv-late") })
     await expect
-      .poll(async () => (await stub("lv-late").findReceipt(erased.json.id))?.tally.sessions, { timeout: 20_000 })
+      .poll(async () => (await tenantStubOf("lv-late").findReceipt(erased.json.id))?.tally.sessions, {
+        timeout: 20_000,
+      })
       .toBe(2)
     // As an isolate that does not know of the erasure would do.
     const claims = { tenant: "lv-late", user: "ada", expires: 9e9, token: null, issued: 0 }
     await env.DIRECTORY.getByName("lv-late:ada").addSession("late", "", 1)
     const late = env.SESSION.getByName("lv-late:late")
     expect(await late.create(claims, "late", "")).toMatchObject({ ok: true })
-    expect((await stub("lv-late").findReceipt(erased.json.id))?.state).toBe("running")
+    expect((await tenantStubOf("lv-late").findReceipt(erased.json.id))?.state).toBe("running")
     await untilReceipt("lv-late", erased.json.id)
     expect(await listRows(env.SESSION, [...sessionNames("lv-late", ada), "lv-late:late"])).toEqual([])
   })
 
   test("[LV2] has no valid link: one that was signed before fetches nothing from another host, and adds no row", async () => {
-    await register("lv-link", "boss", "owner")
-    await register("lv-link", "ada")
+    await registerUser("lv-link", "boss", "owner")
+    await registerUser("lv-link", "ada")
     const token = await roleToken("lv-link", "ada", "member")
     const id = await makeSession(token)
     const body = JSON.stringify({ urls: ["https://example.com/a.png"] })
-    const sign = async () =>
+    const signHref = async () =>
       (await call(`/v1/sessions/${id}/media/sign`, { method: "POST", token, body })).json.signed[0].href as string
-    const href = await sign()
+    const href = await signHref()
     const erased = await call("/v1/users/ada", { method: "DELETE", token: await ownerToken("lv-link") })
     await untilReceipt("lv-link", erased.json.id)
     // As in an isolate that has not asked before.
@@ -150,9 +156,10 @@ describe("a user who is erased", () => {
 })
 
 describe("a session", () => {
-  const create = (token: string, body: object, over = {}) =>
+  const createSession = (token: string, body: object, over = {}) =>
     call("/v1/sessions", { method: "POST", token, body: JSON.stringify(body), env: over })
-  const listed = async (user: string) => (await env.DIRECTORY.getByName(`lv-list:${user}`).listEntries(null, 9)).length
+  const listDirectory = async (user: string) =>
+    (await env.DIRECTORY.getByName(`lv-list:${user}`).listEntries(null, 9)).length
 
   test("[LV9] is listed before it is created, and removed from the list if it cannot be created", async () => {
     const token = await roleToken("lv-list", "ada", "member")
@@ -163,32 +170,32 @@ describe("a session", () => {
             key === "create" ? () => Promise.reject(new Error("killed")) : Reflect.get(target, key),
         }),
     }
-    expect((await create(token, { id: "s1" }, { SESSION: broken })).status).toBe(500)
-    expect(await listed("ada")).toBe(1)
-    expect((await create(token, { id: "s1" })).status).toBe(201)
-    expect(await create(token, { id: "s2", agent: "nobody" })).toEqual(refusal(404, "agent_unknown"))
-    expect(await listed("ada")).toBe(1)
+    expect((await createSession(token, { id: "s1" }, { SESSION: broken })).status).toBe(500)
+    expect(await listDirectory("ada")).toBe(1)
+    expect((await createSession(token, { id: "s1" })).status).toBe(201)
+    expect(await createSession(token, { id: "s2", agent: "nobody" })).toEqual(refusal(404, "agent_unknown"))
+    expect(await listDirectory("ada")).toBe(1)
     // The id is taken, so the session gets another key.
     const eve = await roleToken("lv-list", "eve", "member")
-    expect((await create(eve, { id: "s1" })).status).toBe(201)
-    expect(await listed("eve")).toBe(1)
+    expect((await createSession(eve, { id: "s1" })).status).toBe(201)
+    expect(await listDirectory("eve")).toBe(1)
   })
 })
 
 describe("a tenant that leaves", () => {
-  const leave = (token: string, confirm: string) =>
+  const leaveTenant = (token: string, confirm: string) =>
     call("/v1/tenant", { method: "DELETE", token, body: JSON.stringify({ confirm }) })
 
   test("[LV5] [LV6] can be read but not written for seven days, and can be restored", async () => {
-    await register("lv-grace", "boss", "owner")
+    await registerUser("lv-grace", "boss", "owner")
     const ada = await fillUser("lv-grace", "ada")
     const boss = await ownerToken("lv-grace")
     const before = await openSocket(ada.sessions[0] ?? "", ada.token)
-    expect(await leave(ada.token, "lv-grace")).toEqual(refusal(403, "scope_denied"))
-    expect(await leave(boss, "lv-grac")).toEqual(refusal(400, "field_invalid", "confirm"))
-    const left = await leave(boss, "lv-grace")
+    expect(await leaveTenant(ada.token, "lv-grace")).toEqual(refusal(403, "scope_denied"))
+    expect(await leaveTenant(boss, "lv-grac")).toEqual(refusal(400, "field_invalid", "confirm"))
+    const left = await leaveTenant(boss, "lv-grace")
     expect(left).toMatchObject({ status: 202, json: { status: "leaving" } })
-    expect((await leave(boss, "lv-grace")).json).toEqual(left.json)
+    expect((await leaveTenant(boss, "lv-grace")).json).toEqual(left.json)
     expect((await call("/v1/tenant", { token: boss })).json).toMatchObject({ id: "lv-grace", status: "leaving" })
     expect((await call("/v1/settings", { token: ada.token })).json.erases_at).toBe(left.json.erases_at)
     const [id = ""] = ada.sessions
@@ -224,28 +231,30 @@ describe("a tenant that leaves", () => {
     const restored = await call("/v1/tenant/restore", { method: "POST", token: boss })
     expect(restored).toMatchObject({ status: 200, json: { status: "open", erases_at: null } })
     expect((await call("/v1/settings", { token: ada.token })).json).not.toHaveProperty("erases_at")
-    await ask(ada.sessions[0] ?? "", ada.token, "/say still here")
+    await askQuestion(ada.sessions[0] ?? "", ada.token, "/say still here")
   })
 
-  test("[LV7] [LV8] is erased when its grace period ends; only its tombstone and its receipt stay", async () => {
-    await register("lv-gone", "boss", "owner")
+  test("[LV7] [LV8] [DP13] is erased when its grace period ends; only its tombstone, its receipt and the page's files stay", async () => {
+    await registerUser("lv-gone", "boss", "owner")
     const users = [await fillUser("lv-gone", "ada"), await fillUser("lv-gone", "bob")]
     await exportTenant("lv-gone")
+    await env.MEDIA.put("~page/index-12345678.js", "export {}")
     const connection = await openSocket(users[0]?.sessions[0] ?? "", users[0]?.token ?? "")
-    expect((await leave(await ownerToken("lv-gone"), "lv-gone")).status).toBe(202)
+    expect((await leaveTenant(await ownerToken("lv-gone"), "lv-gone")).status).toBe(202)
     const hasReceipt = async () => {
       await skipWait("lv-gone")
-      return (await stub("lv-gone").getTenantReceipt())?.state === "done"
+      return (await tenantStubOf("lv-gone").getTenantReceipt())?.state === "done"
     }
     await expect.poll(hasReceipt, { timeout: 50_000 }).toBe(true)
     const tally = { users: 3, sessions: 4, agent_sessions: 2, files: 2, bytes: 400 }
-    expect(await stub("lv-gone").getTenantReceipt()).toMatchObject({ kind: "tenant", target: "lv-gone", tally })
+    expect(await tenantStubOf("lv-gone").getTenantReceipt()).toMatchObject({ kind: "tenant", target: "lv-gone", tally })
     await expect.poll(() => connection.closed).not.toBeNull()
     for (const user of users) expect(await listRows(env.SESSION, sessionNames("lv-gone", user))).toEqual([])
     const directories = ["boss", "ada", "bob"].map((user) => `lv-gone:${user}`)
     expect(await listRows(env.DIRECTORY, directories)).toEqual([])
     expect(await listRows(env.TENANT, ["lv-gone"])).toEqual(["standing 1"])
     expect(await keysOf("lv-gone/")).toEqual([])
+    expect(await keysOf("~page/")).toEqual(["~page/index-12345678.js"])
     // Nobody has access, nothing starts again, and the operator has the receipt.
     for (const token of [users[0]?.token, await ownerToken("lv-gone")])
       expect(await call("/v1/sessions", { token: token ?? "" })).toEqual(refusal(410, "tenant_erased"))
@@ -259,9 +268,9 @@ describe("a tenant that leaves", () => {
       tally,
     })
     expect(await call("/v1/tenants/lv-user/receipt", { token: operator })).toEqual(refusal(404, "receipt_unknown"))
-    await register("lv-gone", "late")
+    await registerUser("lv-gone", "late")
     expect(await listRows(env.TENANT, ["lv-gone"])).toEqual(["standing 1"])
-    await evictDurableObject(stub("lv-gone"))
-    expect(await stub("lv-gone").getStanding()).toEqual({ status: "erased", erases_at: null })
+    await evictDurableObject(tenantStubOf("lv-gone"))
+    expect(await tenantStubOf("lv-gone").getStanding()).toEqual({ status: "erased", erases_at: null })
   })
 })

@@ -3,26 +3,26 @@
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { call, makeSession, refusal, tablesOf } from "./http.ts"
-import { png, upload } from "./files.ts"
+import { png, postFile } from "./files.ts"
 import { call as asks, say, script, withoutTraces } from "./session-helpers.ts"
 import {
   type Archive,
-  ask,
-  download,
+  askQuestion,
+  downloadFile,
   downloadArchive,
   exportSession,
   exportTenant,
   importTenant,
   ownerToken,
-  register,
+  registerUser,
   roleToken,
   uploadFile,
 } from "./tenant-transfer.ts"
 
 /** Creates a tenant with two users, cards, files, versions, an agent conversation, an empty session and settings. */
 async function fillTenant(tenant: string): Promise<void> {
-  await register(tenant, "boss", "owner")
-  for (const user of ["ada", "bob"]) await register(tenant, user)
+  await registerUser(tenant, "boss", "owner")
+  for (const user of ["ada", "bob"]) await registerUser(tenant, user)
   const boss = await ownerToken(tenant)
   const agent = JSON.stringify({ description: "Writes.", prompt: "You write.", tools: ["weather"] })
   expect((await call("/v1/agents/writer", { method: "PUT", token: boss, body: agent })).status).toBe(200)
@@ -32,11 +32,15 @@ async function fillTenant(tenant: string): Promise<void> {
   for (const user of ["ada", "bob"]) {
     const token = await roleToken(tenant, user, "member")
     const id = await makeSession(token)
-    await ask(id, token, "What is the weather in Oslo?")
-    const uploaded = await upload(id, token, png(7))
+    await askQuestion(id, token, "What is the weather in Oslo?")
+    const uploaded = await postFile(id, token, png(7))
     expect(uploaded.status).toBe(201)
-    await ask(id, token, "/say nice", { attachments: [uploaded.json.id] })
-    await ask(id, token, script([asks("agents_message", { agent: "weather", message: "Rain in Lima?" })], [say("ok")]))
+    await askQuestion(id, token, "/say nice", { attachments: [uploaded.json.id] })
+    await askQuestion(
+      id,
+      token,
+      script([asks("agents_message", { agent: "weather", message: "Rain in Lima?" })], [say("ok")]),
+    )
     await makeSession(token, "Empty")
     const other = user === "ada" ? "bob" : "ada"
     expect((await call(`/v1/sessions/${id}/viewers/${other}`, { method: "PUT", token })).status).toBe(200)
@@ -62,7 +66,7 @@ describe("a tenant that is exported", () => {
   test("[TX1] [TX5] [TX6] is imported into another one: the same users, settings, conversations, files and cards", async () => {
     await fillTenant("tx-from")
     const archive = await downloadArchive("tx-from", await exportTenant("tx-from"))
-    await register("tx-to", "boss", "owner")
+    await registerUser("tx-to", "boss", "owner")
     const imported = await importTenant("tx-to", archive)
     const tally = { users: 2, sessions: 4, agent_sessions: 2, files: 2 }
     expect(imported).toMatchObject({ state: "done", from: "tx-from", skipped: 0, missing: [], tally })
@@ -91,12 +95,16 @@ describe("a tenant that is exported", () => {
     await importTenant("tx-agents2", archive)
     const [old, ada] = [await roleToken("tx-agents", "ada", "member"), await roleToken("tx-agents2", "ada", "member")]
     const { id } = (await listOf(ada)).at(-1)
-    const asked = (lines: readonly string[]) => JSON.stringify(lines).match(/agent-[0-9a-f]{32}/)?.[0] ?? ""
-    const agentSession = asked(await exportSession(id, ada))
+    const findAgentSession = (lines: readonly string[]) => JSON.stringify(lines).match(/agent-[0-9a-f]{32}/)?.[0] ?? ""
+    const agentSession = findAgentSession(await exportSession(id, ada))
     expect(agentSession).toMatch(/^agent-/)
     expect(await exportSession(agentSession, ada)).toEqual(await exportSession(agentSession, old))
     const before = (await exportSession(agentSession, ada)).length
-    await ask(id, ada, script([asks("agents_message", { agent: "weather", message: "And in Oslo?" })], [say("ok")]))
+    await askQuestion(
+      id,
+      ada,
+      script([asks("agents_message", { agent: "weather", message: "And in Oslo?" })], [say("ok")]),
+    )
     expect((await exportSession(agentSession, ada)).length).toBeGreaterThan(before)
     expect((await call(`/v1/sessions/${id}`, { method: "DELETE", token: ada })).status).toBe(204)
     expect(await tablesOf(env.SESSION.getByName(`tx-agents2:${agentSession}`))).toEqual([])
@@ -104,19 +112,19 @@ describe("a tenant that is exported", () => {
 })
 
 describe("an archive that was changed", () => {
-  const flip = (bytes: Uint8Array, at: number): Uint8Array => bytes.map((byte, i) => (i === at ? byte ^ 1 : byte))
+  const flipByte = (bytes: Uint8Array, at: number): Uint8Array => bytes.map((byte, i) => (i === at ? byte ^ 1 : byte))
 
   async function smallArchive(tenant: string): Promise<Archive> {
-    await register(tenant, "ada")
+    await registerUser(tenant, "ada")
     const token = await roleToken(tenant, "ada", "member")
-    await ask(await makeSession(token), token, "/say hello")
+    await askQuestion(await makeSession(token), token, "/say hello")
     return await downloadArchive(tenant, await exportTenant(tenant))
   }
 
   test("[TX3] is refused as a whole, whether manifest, seal or file was changed, and nothing is written", async () => {
     const { manifest, files } = await smallArchive("tx-small")
     const token = await ownerToken("tx-refuses")
-    const start = (body: string) => call("/v1/tenant/import", { method: "POST", token, body })
+    const startImport = (body: string) => call("/v1/tenant/import", { method: "POST", token, body })
     const content = JSON.parse(manifest)
     const changed = [
       [{ ...content, tally: { ...content.tally, users: 9 } }, "seal"],
@@ -131,13 +139,13 @@ describe("an archive that was changed", () => {
       [{}, "shape"],
     ] as const
     for (const [body, because] of changed)
-      expect(await start(JSON.stringify(body))).toEqual(refusal(422, "archive_refused", because))
-    expect(await start("no json")).toEqual(refusal(422, "archive_refused", "shape"))
-    const { id } = (await start(manifest)).json
+      expect(await startImport(JSON.stringify(body))).toEqual(refusal(422, "archive_refused", because))
+    expect(await startImport("no json")).toEqual(refusal(422, "archive_refused", "shape"))
+    const { id } = (await startImport(manifest)).json
     const file = files[0] ?? new Uint8Array()
     for (const bytes of [
-      flip(file, 40),
-      flip(file, file.length - 1),
+      flipByte(file, 40),
+      flipByte(file, file.length - 1),
       file.subarray(1),
       new Uint8Array(file.length + 1),
     ])
@@ -168,7 +176,7 @@ describe("an archive that was changed", () => {
     const other = await ownerToken("tx-else")
     expect(await call(`/v1/tenant/exports/${id}/files/1`, { token: other })).toEqual(refusal(404, "export_unknown"))
     expect(await call(`/v1/tenant/exports/${id}/files/9`, { token })).toEqual(refusal(404, "export_unknown"))
-    expect((await download(`/v1/tenant/exports/${id}/files/1`, token)).length).toBeGreaterThan(0)
+    expect((await downloadFile(`/v1/tenant/exports/${id}/files/1`, token)).length).toBeGreaterThan(0)
     await call("/v1/tenant/export", { method: "POST", token })
     expect(await call("/v1/tenant/export", { method: "POST", token })).toEqual(refusal(409, "transfer_running"))
     for (const one of (await call("/v1/tenant/exports", { token })).json.exports)

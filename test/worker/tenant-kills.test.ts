@@ -5,42 +5,44 @@ import { describe, expect, test } from "vitest"
 import type { Env } from "../../worker/env.ts"
 import { REQUESTS_PER_SLICE, runExportSlice } from "../../worker/leaving/export-job.ts"
 import { type Job, JobRows } from "../../worker/leaving/job-rows.ts"
+import { TenantHost } from "../../worker/tenant/tenant-host.ts"
+import { ObjectTables } from "../../worker/platform/migrate.ts"
 import { createTenantContent } from "../../worker/tenant/tenant-content.ts"
 import { watchCalls } from "../support/watch-calls.ts"
-import { png, upload } from "./files.ts"
+import { png, postFile } from "./files.ts"
 import { call, makeSession } from "./http.ts"
 import { call as asks, say, script } from "./session-helpers.ts"
 import {
-  ask,
+  askQuestion,
   downloadArchive,
   exportSession,
   ownerToken,
-  register,
+  registerUser,
   roleToken,
   skipWait,
   uploadFile,
 } from "./tenant-transfer.ts"
 
-const stub = (tenant: string) => env.TENANT.getByName(tenant)
+const tenantStubOf = (tenant: string) => env.TENANT.getByName(tenant)
 
 /** Makes an object die at its n-th call to another object or the bucket. Resolves to the number of its calls. */
 async function dieAtCall(tenant: string, n: number): Promise<void> {
-  await runInDurableObject(stub(tenant), (object, state) => {
+  await runInDurableObject(tenantStubOf(tenant), (object, state) => {
     let calls = 0
-    const count = (): void => {
+    const countCall = (): void => {
       calls += 1
       if (calls === n) state.abort(`killed at call ${n}`)
     }
-    const watch = <T extends object>(target: T): T => watchCalls(target, count)
+    const watchTarget = <T extends object>(target: T): T => watchCalls(target, countCall)
     const own = object as unknown as { env: object }
     const namespaces = { SESSION: env.SESSION, DIRECTORY: env.DIRECTORY }
     const watched = Object.entries(namespaces).map(([name, namespace]) => [
       name,
-      { getByName: (id: string) => watch(namespace.getByName(id)) },
+      { getByName: (id: string) => watchTarget(namespace.getByName(id)) },
     ])
     const buckets = [
-      ["MEDIA", watch(env.MEDIA)],
-      ["BACKUP", watch(env.BACKUP as R2Bucket)],
+      ["MEDIA", watchTarget(env.MEDIA)],
+      ["BACKUP", watchTarget(env.BACKUP as R2Bucket)],
     ]
     for (const [name, value] of [...watched, ...buckets]) Reflect.set(own.env, name as string, value)
     return undefined
@@ -54,7 +56,7 @@ async function runKilled(tenant: string, isDone: () => Promise<boolean>): Promis
   for (let n = 1; ; n += 1) {
     await dieAtCall(tenant, n).catch(() => {})
     await skipWait(tenant).catch(() => {})
-    await runDurableObjectAlarm(stub(tenant)).catch(() => {})
+    await runDurableObjectAlarm(tenantStubOf(tenant)).catch(() => {})
     // The environment belongs to the test's isolate, so it is the same for the next object.
     Object.assign(env, ORIGINAL)
     if (await isDone().catch(() => false)) return n
@@ -62,32 +64,42 @@ async function runKilled(tenant: string, isDone: () => Promise<boolean>): Promis
   }
 }
 
-async function fill(tenant: string): Promise<string[]> {
-  await register(tenant, "boss", "owner")
-  await register(tenant, "ada")
+async function fillTenant(tenant: string): Promise<string[]> {
+  await registerUser(tenant, "boss", "owner")
+  await registerUser(tenant, "ada")
   const token = await roleToken(tenant, "ada", "member")
   const sessions = [await makeSession(token, "One"), await makeSession(token, "Two"), await makeSession(token)]
   const [first = ""] = sessions
-  expect((await upload(first, token, png(5))).status).toBe(201)
-  await ask(first, token, script([asks("agents_message", { agent: "weather", message: "Rain in Lima?" })], [say("ok")]))
-  await ask(sessions[1] ?? "", token, "What is the weather in Oslo?")
+  expect((await postFile(first, token, png(5))).status).toBe(201)
+  await askQuestion(
+    first,
+    token,
+    script([asks("agents_message", { agent: "weather", message: "Rain in Lima?" })], [say("ok")]),
+  )
+  await askQuestion(sessions[1] ?? "", token, "What is the weather in Oslo?")
   return sessions
 }
 
 /** Returns the number of calls that each slice of an export makes to other objects and to the bucket. */
 async function countCalls(tenant: string): Promise<number[]> {
-  return await runInDurableObject(stub(tenant), async (_object, { storage }) => {
+  return await runInDurableObject(tenantStubOf(tenant), async (_object, state) => {
+    const { storage } = state
     let calls = 0
-    const count = (): void => {
+    const countCall = (): void => {
       calls += 1
     }
-    const watch = <T extends object>(target: T): T => watchCalls(target, count)
+    const watchTarget = <T extends object>(target: T): T => watchCalls(target, countCall)
     const byName = (namespace: { getByName: (id: string) => object }) => ({
-      getByName: (id: string) => watch(namespace.getByName(id)),
+      getByName: (id: string) => watchTarget(namespace.getByName(id)),
     })
-    const watched = { ...env, SESSION: byName(env.SESSION), DIRECTORY: byName(env.DIRECTORY), MEDIA: watch(env.MEDIA) }
+    const watched = {
+      ...env,
+      SESSION: byName(env.SESSION),
+      DIRECTORY: byName(env.DIRECTORY),
+      MEDIA: watchTarget(env.MEDIA),
+    }
     const rows = new JobRows(storage.sql)
-    const content = createTenantContent(env, storage.sql, tenant)
+    const content = createTenantContent(new TenantHost(state, env, new ObjectTables(storage, []), () => {}))
     const host = { env: watched as unknown as Env, storage, rows, content, armAlarm: () => {}, now: Date.now }
     const times = { created: 0, expires: null, due: Number.MAX_SAFE_INTEGER }
     rows.add({ id: "counted", kind: "export", state: "running", tenant, target: tenant, ...times })
@@ -104,11 +116,11 @@ async function countCalls(tenant: string): Promise<number[]> {
 }
 
 test("[TX2] an export of many small files makes few requests per event", async () => {
-  await register("kill-many", "ada")
+  await registerUser("kill-many", "ada")
   const token = await roleToken("kill-many", "ada", "member")
   const sessions = await Promise.all(Array.from({ length: 8 }, async (_, n) => await makeSession(token, `S${n}`)))
   const fillSession = async (id: string): Promise<void> => {
-    for (let n = 0; n < 90; n += 1) expect((await upload(id, token, png(n))).status).toBe(201)
+    for (let n = 0; n < 90; n += 1) expect((await postFile(id, token, png(n))).status).toBe(201)
   }
   await Promise.all(sessions.map(fillSession))
   const counts = await countCalls("kill-many")
@@ -119,10 +131,13 @@ test("[TX2] an export of many small files makes few requests per event", async (
 
 describe("a job that is killed at every step", () => {
   test("[TX2] [TX5] exports everything once, and imports everything once", async () => {
-    const sessions = await fill("kill-from")
+    const sessions = await fillTenant("kill-from")
     const boss = await ownerToken("kill-from")
     const { id } = (await call("/v1/tenant/export", { method: "POST", token: boss })).json
-    const kills = await runKilled("kill-from", async () => (await stub("kill-from").findExport(id))?.state === "done")
+    const kills = await runKilled(
+      "kill-from",
+      async () => (await tenantStubOf("kill-from").findExport(id))?.state === "done",
+    )
     // On a busy machine an alarm may run before the object can be made to die, so fewer calls are hit.
     expect(kills).toBeGreaterThan(2)
     const archive = await downloadArchive("kill-from", id)
@@ -131,9 +146,9 @@ describe("a job that is killed at every step", () => {
     const token = await ownerToken("kill-to")
     const started = (await call("/v1/tenant/import", { method: "POST", token, body: archive.manifest })).json
     for (const [i, file] of archive.files.entries()) await uploadFile(started.id, i + 1, file, token)
-    const state = async () => (await stub("kill-to").findImport(started.id))?.state
-    expect(await runKilled("kill-to", async () => (await state()) !== "running")).toBeGreaterThan(1)
-    expect(await stub("kill-to").findImport(started.id)).toMatchObject({ state: "done", tally, skipped: 0 })
+    const readState = async () => (await tenantStubOf("kill-to").findImport(started.id))?.state
+    expect(await runKilled("kill-to", async () => (await readState()) !== "running")).toBeGreaterThan(1)
+    expect(await tenantStubOf("kill-to").findImport(started.id)).toMatchObject({ state: "done", tally, skipped: 0 })
     const [before, after] = [await roleToken("kill-from", "ada", "member"), await roleToken("kill-to", "ada", "member")]
     for (const session of sessions)
       expect(await exportSession(session, after)).toEqual(await exportSession(session, before))
@@ -141,11 +156,11 @@ describe("a job that is killed at every step", () => {
   })
 
   test("[BK3] writes a scheduled backup once, with its manifest last", async () => {
-    await fill("kill-backup")
-    expect(await stub("kill-backup").startBackup("kill-backup", 0)).toBe("started")
-    const find = async () => (await stub("kill-backup").listBackups())[0]
-    expect(await runKilled("kill-backup", async () => (await find())?.state === "done")).toBeGreaterThan(2)
-    const backup = await find()
+    await fillTenant("kill-backup")
+    expect(await tenantStubOf("kill-backup").startBackup("kill-backup", 0)).toBe("started")
+    const findBackup = async () => (await tenantStubOf("kill-backup").listBackups())[0]
+    expect(await runKilled("kill-backup", async () => (await findBackup())?.state === "done")).toBeGreaterThan(2)
+    const backup = await findBackup()
     const { objects } = await (env.BACKUP as R2Bucket).list({ prefix: backup?.folder ?? "none" })
     expect(objects.map(({ key }) => key.split("/").at(-1))).toEqual(["0", "1"])
     const manifest = await (await (env.BACKUP as R2Bucket).get(`${backup?.folder}0`))?.json<{ tally: object }>()
@@ -153,22 +168,22 @@ describe("a job that is killed at every step", () => {
   })
 
   test("[LV2] [LV7] erases a user, and then the whole tenant", async () => {
-    const sessions = await fill("kill-erase")
+    const sessions = await fillTenant("kill-erase")
     const boss = await ownerToken("kill-erase")
     const { id } = (await call("/v1/users/ada", { method: "DELETE", token: boss })).json
-    const isErased = async () => (await stub("kill-erase").findReceipt(id))?.state === "done"
+    const isErased = async () => (await tenantStubOf("kill-erase").findReceipt(id))?.state === "done"
     expect(await runKilled("kill-erase", isErased)).toBeGreaterThan(2)
     for (const session of sessions)
       expect(
         (await env.SESSION.getByName(`kill-erase:${session}`).describe({ tenant: "kill-erase", user: "ada" })).ok,
       ).toBe(false)
     expect((await env.MEDIA.list({ prefix: "kill-erase/" })).objects).toEqual([])
-    expect(await stub("kill-erase").findUser("ada")).toBeNull()
+    expect(await tenantStubOf("kill-erase").findUser("ada")).toBeNull()
     const body = JSON.stringify({ confirm: "kill-erase" })
     expect((await call("/v1/tenant", { method: "DELETE", token: boss, body })).status).toBe(202)
-    const isGone = async () => (await stub("kill-erase").getTenantReceipt())?.state === "done"
+    const isGone = async () => (await tenantStubOf("kill-erase").getTenantReceipt())?.state === "done"
     expect(await runKilled("kill-erase", isGone)).toBeGreaterThan(1)
-    expect((await stub("kill-erase").getStanding()).status).toBe("erased")
-    expect(await stub("kill-erase").listUsers("", "", 9)).toEqual([])
+    expect((await tenantStubOf("kill-erase").getStanding()).status).toBe("erased")
+    expect(await tenantStubOf("kill-erase").listUsers("", "", 9)).toEqual([])
   })
 })

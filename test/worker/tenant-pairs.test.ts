@@ -19,7 +19,7 @@ const names = fc.array(parts, { minLength: 1, maxLength: 4 }).map((list) => list
 const tenants = fc.tuple(fc.constantFrom("", "eu.", "us.", "fedramp."), names).map(([region, name]) => region + name)
 const pairs = fc.tuple(tenants, tenants, fc.integer({ min: 1, max: 20 })).filter(([mine, theirs]) => mine !== theirs)
 
-const check = (property: (mine: string, theirs: string, generation: number) => Promise<void>): Promise<void> =>
+const checkProperty = (property: (mine: string, theirs: string, generation: number) => Promise<void>): Promise<void> =>
   fc.assert(
     fc.asyncProperty(pairs, ([mine, theirs, generation]) => property(mine, theirs, generation)),
     { seed: 13, numRuns: PAIRS },
@@ -27,7 +27,7 @@ const check = (property: (mine: string, theirs: string, generation: number) => P
 
 describe("of 1,000 pairs of tenants", () => {
   test("[TK8] a token is valid only for its own tenant, whatever its header and claims say", async () => {
-    await check(async (mine, theirs, generation) => {
+    await checkProperty(async (mine, theirs, generation) => {
       const claims = { tenant: mine, user: "ada", expires: EXPIRES, token: "t", issued: NOW / 1000, generation }
       const token = await issueToken(claims, SECRET)
       expect(await verifyToken(token, SECRET, NOW)).toEqual({ ok: true, value: claims })
@@ -46,7 +46,7 @@ describe("of 1,000 pairs of tenants", () => {
   })
 
   test("[TK8] an API key names only its own tenant, and its hash is valid for no other", async () => {
-    await check(async (mine, theirs) => {
+    await checkProperty(async (mine, theirs) => {
       const { text, stored } = await createApiKey(mine)
       const parsed = parseApiKey(text)
       expect(parsed).toMatchObject({ tenant: mine, id: stored.id })
@@ -59,7 +59,7 @@ describe("of 1,000 pairs of tenants", () => {
   })
 
   test("[TK8] a seal is valid only for the tenant that exported", async () => {
-    await check(async (mine, theirs) => {
+    await checkProperty(async (mine, theirs) => {
       const sealOf = () => {
         const seal = createSeal()
         seal.add(['{"type":"user"}'])
@@ -73,7 +73,7 @@ describe("of 1,000 pairs of tenants", () => {
 
   test("[TK8] a signed link names its own tenant, and can't be forged with a token key", async () => {
     const audiences: readonly LinkAudience[] = ["media", "canvas", "remote"]
-    await check(async (mine, theirs, generation) => {
+    await checkProperty(async (mine, theirs, generation) => {
       const audience = audiences[generation % audiences.length] ?? "media"
       const claims = { tenant: mine, session: "s1", user: "ada", what: "a1", expires: EXPIRES }
       const link = await signLink(SECRET, audience, claims)

@@ -4,10 +4,10 @@ import { env, listDurableObjectIds, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { CLOCK_TOLERANCE_SECONDS } from "../../worker/auth/verify-token.ts"
 import { call, makeSession, nowSeconds, refusal } from "./http.ts"
-import { type Archive, ask, downloadArchive, exportTenant, importTenant } from "./tenant-transfer.ts"
-import { ownerToken, register, roleToken, skipWait, uploadFile } from "./tenant-transfer.ts"
+import { type Archive, askQuestion, downloadArchive, exportTenant, importTenant } from "./tenant-transfer.ts"
+import { ownerToken, registerUser, roleToken, skipWait, uploadFile } from "./tenant-transfer.ts"
 
-const stub = (tenant: string) => env.TENANT.getByName(tenant)
+const tenantStubOf = (tenant: string) => env.TENANT.getByName(tenant)
 
 type Row = Record<string, SqlStorageValue>
 
@@ -52,18 +52,20 @@ async function findMarker(marker: string): Promise<string[]> {
 const REMAINS = ["TENANT audit", "TENANT job"]
 
 const sqlOf = async (tenant: string, query: string, ...values: SqlStorageValue[]): Promise<Row[]> =>
-  await runInDurableObject(stub(tenant), (_object, { storage }) => storage.sql.exec<Row>(query, ...values).toArray())
+  await runInDurableObject(tenantStubOf(tenant), (_object, { storage }) =>
+    storage.sql.exec<Row>(query, ...values).toArray(),
+  )
 
-async function fill(tenant: string, user: string): Promise<string> {
-  await register(tenant, "boss", "owner")
-  await register(tenant, user)
+async function fillTenant(tenant: string, user: string): Promise<string> {
+  await registerUser(tenant, "boss", "owner")
+  await registerUser(tenant, user)
   const token = await roleToken(tenant, user, "member")
-  await ask(await makeSession(token, `Title ${user}`), token, `/say ${user}`)
+  await askQuestion(await makeSession(token, `Title ${user}`), token, `/say ${user}`)
   return token
 }
 
 async function archiveOf(tenant: string, user: string): Promise<Archive> {
-  await fill(tenant, user)
+  await fillTenant(tenant, user)
   const archive = await downloadArchive(tenant, await exportTenant(tenant))
   // Otherwise, the search would find the user in these exports.
   const token = await ownerToken(tenant)
@@ -72,15 +74,15 @@ async function archiveOf(tenant: string, user: string): Promise<Archive> {
   return archive
 }
 
-const post = async (tenant: string, path: string, body = "") =>
+const postAsOwner = async (tenant: string, path: string, body = "") =>
   await call(path, { method: "POST", token: await ownerToken(tenant), ...(body === "" ? {} : { body }) })
-const erase = async (tenant: string, user: string) =>
+const eraseUser = async (tenant: string, user: string) =>
   await call(`/v1/users/${user}`, { method: "DELETE", token: await ownerToken(tenant) })
 
 async function untilErased(tenant: string, receipt: string): Promise<void> {
   const isDone = async () => {
     await skipWait(tenant)
-    return (await stub(tenant).findReceipt(receipt))?.state === "done"
+    return (await tenantStubOf(tenant).findReceipt(receipt))?.state === "done"
   }
   await expect.poll(isDone, { timeout: 40_000 }).toBe(true)
 }
@@ -93,13 +95,15 @@ async function actionsOf(tenant: string) {
 describe("the erasure of a user", () => {
   test("[LV2] [TX4] admits no export or import while it runs, and leaves nothing of the user", async () => {
     const user = "marker-export"
-    const old = await fill("rm-export", user)
+    const old = await fillTenant("rm-export", user)
     const { id: exported } = { id: await exportTenant("rm-export") }
     expect(await findMarker(user)).toContain("DIRECTORY sessions")
-    const { json } = await erase("rm-export", user)
-    expect(await post("rm-export", "/v1/tenant/export")).toEqual(refusal(409, "transfer_running"))
+    const { json } = await eraseUser("rm-export", user)
+    expect(await postAsOwner("rm-export", "/v1/tenant/export")).toEqual(refusal(409, "transfer_running"))
     const other = await archiveOf("rm-other", "somebody")
-    expect(await post("rm-export", "/v1/tenant/import", other.manifest)).toEqual(refusal(409, "transfer_running"))
+    expect(await postAsOwner("rm-export", "/v1/tenant/import", other.manifest)).toEqual(
+      refusal(409, "transfer_running"),
+    )
     await untilErased("rm-export", json.id)
     expect(await findMarker(user)).toEqual(REMAINS)
     const entries = await actionsOf("rm-export")
@@ -111,25 +115,25 @@ describe("the erasure of a user", () => {
     expect(await directory.addSession("late", "", 1, { role: "member", issued })).toMatchObject({ ok: false })
     expect((await call("/v1/sessions", { token: old })).status).toBe(401)
     expect(await findMarker(user)).toEqual(REMAINS)
-    expect((await post("rm-export", "/v1/tenant/export")).status).toBe(202)
+    expect((await postAsOwner("rm-export", "/v1/tenant/export")).status).toBe(202)
   })
 
   test("[LV2] [TX4] cancels an import that was not started, and waits for one that was", async () => {
     const user = "marker-import"
     const archive = await archiveOf("rm-from", user)
-    await untilErased("rm-from", (await erase("rm-from", user)).json.id)
+    await untilErased("rm-from", (await eraseUser("rm-from", user)).json.id)
     expect(await findMarker(user)).toEqual(REMAINS)
-    for (const name of ["boss", "second"]) await register("rm-to", name, "owner")
-    await register("rm-to", user)
+    for (const name of ["boss", "second"]) await registerUser("rm-to", name, "owner")
+    await registerUser("rm-to", user)
     const token = await ownerToken("rm-to")
-    const { id } = (await post("rm-to", "/v1/tenant/import", archive.manifest)).json
+    const { id } = (await postAsOwner("rm-to", "/v1/tenant/import", archive.manifest)).json
     // The first of two files is stored.
     await sqlOf("rm-to", "INSERT INTO job_file VALUES (?, 2, 1, '', 0)", id)
     expect((await uploadFile(id, 1, archive.files[0] ?? new Uint8Array(), token)).json.missing).toEqual([2])
     await sqlOf("rm-to", "UPDATE job SET state = 'running', due = 9e15 WHERE id = ?", id)
-    expect(await erase("rm-to", user)).toEqual(refusal(409, "transfer_running"))
+    expect(await eraseUser("rm-to", user)).toEqual(refusal(409, "transfer_running"))
     await sqlOf("rm-to", "UPDATE job SET state = 'uploading' WHERE id = ?", id)
-    const erased = await erase("rm-to", user)
+    const erased = await eraseUser("rm-to", user)
     expect(erased.status).toBe(202)
     expect(await uploadFile(id, 1, archive.files[0] ?? new Uint8Array(), token)).toMatchObject({ status: 404 })
     await untilErased("rm-to", erased.json.id)
@@ -144,14 +148,14 @@ describe("an import that has ended", () => {
     expect(await importTenant("rm-index2", archive)).toMatchObject({ state: "done", parts: 1 })
     const counts = "SELECT (SELECT count(*) FROM archive_item) + (SELECT count(*) FROM job_file) AS n"
     expect(await sqlOf("rm-index2", counts)).toEqual([{ n: 0 }])
-    const { id } = (await post("rm-index3", "/v1/tenant/import", archive.manifest)).json
+    const { id } = (await postAsOwner("rm-index3", "/v1/tenant/import", archive.manifest)).json
     await sqlOf("rm-index3", "INSERT INTO job_file VALUES (?, 2, 1, '', 0)", id)
     await uploadFile(id, 1, archive.files[0] ?? new Uint8Array(), await ownerToken("rm-index3"))
     await sqlOf("rm-index3", "UPDATE job SET state = 'running', due = 0 WHERE id = ?", id)
     await skipWait("rm-index3")
-    const read = async () => await stub("rm-index3").findImport(id)
-    await expect.poll(async () => (await read())?.state).toBe("failed")
-    expect(await read()).toMatchObject({ fault: { reason: "archive_refused", because: "content" }, parts: 1 })
+    const readJob = async () => await tenantStubOf("rm-index3").findImport(id)
+    await expect.poll(async () => (await readJob())?.state).toBe("failed")
+    expect(await readJob()).toMatchObject({ fault: { reason: "archive_refused", because: "content" }, parts: 1 })
     expect(await sqlOf("rm-index3", counts)).toEqual([{ n: 0 }])
     expect((await env.MEDIA.list({ prefix: "rm-index3/" })).objects).toEqual([])
   })
@@ -159,17 +163,17 @@ describe("an import that has ended", () => {
 
 describe("an erased tenant", () => {
   test("[LV8] stores nothing that a late request writes", async () => {
-    await register("rm-gone", "boss", "owner")
-    expect((await post("rm-gone", "/v1/tenant/export")).status).toBe(202)
+    await registerUser("rm-gone", "boss", "owner")
+    expect((await postAsOwner("rm-gone", "/v1/tenant/export")).status).toBe(202)
     const body = JSON.stringify({ confirm: "rm-gone" })
     await call("/v1/tenant", { method: "DELETE", token: await ownerToken("rm-gone"), body })
     const isGone = async () => {
       await skipWait("rm-gone")
-      return (await stub("rm-gone").getTenantReceipt())?.state === "done"
+      return (await tenantStubOf("rm-gone").getTenantReceipt())?.state === "done"
     }
     await expect.poll(isGone, { timeout: 40_000 }).toBe(true)
     const actor = { kind: "user", id: "late", address: null } as const
-    const tenant = stub("rm-gone")
+    const tenant = tenantStubOf("rm-gone")
     const erased = { ok: false, fault: { reason: "tenant_erased" } }
     const agent = { name: "late", description: "", prompt: "", tools: [], model: null, files: [] } as never
     expect(await tenant.putAgent(actor as never, agent)).toEqual(erased)
@@ -192,21 +196,21 @@ describe("a transfer", () => {
 
   test("[TX4] is retried until it makes no progress for days, and its end is recorded", async () => {
     const archive = await archiveOf("rm-retry", "somebody")
-    const { id } = (await post("rm-retry2", "/v1/tenant/import", archive.manifest)).json
+    const { id } = (await postAsOwner("rm-retry2", "/v1/tenant/import", archive.manifest)).json
     // Its file is not there, as after an outage.
     const days = "UPDATE job SET state = 'running', tries = 12, expires = 1, updated = ?, due = 0 WHERE id = ?"
     const bad = 'UPDATE job SET progress = \'{"step":"nothing","from":"x","at":0,"skipped":0,"parts":1}\' WHERE id = ?'
     await sqlOf("rm-retry2", bad, id)
     await sqlOf("rm-retry2", days, Date.now(), id)
-    const read = async () => await sqlOf("rm-retry2", "SELECT state, tries FROM job WHERE id = ?", id)
+    const readJob = async () => await sqlOf("rm-retry2", "SELECT state, tries FROM job WHERE id = ?", id)
     await skipWait("rm-retry2")
-    await expect.poll(read).toEqual([{ state: "running", tries: 13 }])
+    await expect.poll(readJob).toEqual([{ state: "running", tries: 13 }])
     await sqlOf("rm-retry2", days, Date.now() - age, id)
     await skipWait("rm-retry2")
-    await expect.poll(async () => (await read())[0]?.["state"]).toBe("failed")
+    await expect.poll(async () => (await readJob())[0]?.["state"]).toBe("failed")
     await sqlOf("rm-retry2", "UPDATE job SET expires = 1 WHERE id = ?", id)
     await skipWait("rm-retry2")
-    await expect.poll(read).toEqual([])
+    await expect.poll(readJob).toEqual([])
     const actions = (await actionsOf("rm-retry2")).map(({ action }) => action)
     expect(actions).toContain("tenant.import_failed")
     expect(actions).toContain("tenant.import_expired")
@@ -214,36 +218,36 @@ describe("a transfer", () => {
 
   test("[TX3] into a tenant that got a conversation in the meantime fails, and changes nothing", async () => {
     const archive = await archiveOf("rm-meanwhile", "somebody")
-    const { id } = (await post("rm-meanwhile2", "/v1/tenant/import", archive.manifest)).json
+    const { id } = (await postAsOwner("rm-meanwhile2", "/v1/tenant/import", archive.manifest)).json
     await makeSession(await roleToken("rm-meanwhile2", "early", "member"))
     await uploadFile(id, 1, archive.files[0] ?? new Uint8Array(), await ownerToken("rm-meanwhile2"))
-    const read = async () => await stub("rm-meanwhile2").findImport(id)
-    await expect.poll(async () => (await read())?.state, { timeout: 20_000 }).toBe("failed")
-    expect((await read())?.fault).toEqual({ reason: "tenant_not_empty" })
-    expect(await stub("rm-meanwhile2").findUser("somebody")).toBeNull()
+    const readJob = async () => await tenantStubOf("rm-meanwhile2").findImport(id)
+    await expect.poll(async () => (await readJob())?.state, { timeout: 20_000 }).toBe("failed")
+    expect((await readJob())?.fault).toEqual({ reason: "tenant_not_empty" })
+    expect(await tenantStubOf("rm-meanwhile2").findUser("somebody")).toBeNull()
   })
 
   test("[TX5] notifies the directory of a suspended user at once", async () => {
-    await fill("rm-suspended", "eve")
-    expect((await post("rm-suspended", "/v1/users/eve/suspend")).status).toBe(200)
+    await fillTenant("rm-suspended", "eve")
+    expect((await postAsOwner("rm-suspended", "/v1/users/eve/suspend")).status).toBe(200)
     const archive = await downloadArchive("rm-suspended", await exportTenant("rm-suspended"))
     expect(await importTenant("rm-suspended2", archive)).toMatchObject({ state: "done" })
     expect(await sqlOf("rm-suspended2", "SELECT * FROM user_notices WHERE retry > ?", Date.now())).toEqual([])
   })
 
   test("[TX3] that certainly needs more files than an archive may have is refused", async () => {
-    await register("rm-huge", "boss", "owner")
+    await registerUser("rm-huge", "boss", "owner")
     const store = "INSERT OR REPLACE INTO tenant_bytes VALUES (1, ?)"
     await sqlOf("rm-huge", store, 64 * 1024 ** 3)
-    expect((await post("rm-huge", "/v1/tenant/export")).status).toBe(409)
-    expect(await stub("rm-huge").listExports()).toEqual([])
+    expect((await postAsOwner("rm-huge", "/v1/tenant/export")).status).toBe(409)
+    expect(await tenantStubOf("rm-huge").listExports()).toEqual([])
     await sqlOf("rm-huge", store, 60 * 1024 ** 3)
-    expect((await post("rm-huge", "/v1/tenant/export")).status).toBe(202)
+    expect((await postAsOwner("rm-huge", "/v1/tenant/export")).status).toBe(202)
   })
 
   test("[TX3] that needs more files than an archive may have fails at once", async () => {
-    await fill("rm-large", "somebody")
-    await runInDurableObject(stub("rm-large"), async (object, { storage }) => {
+    await fillTenant("rm-large", "somebody")
+    await runInDurableObject(tenantStubOf("rm-large"), async (object, { storage }) => {
       const started = await object.startExport("rm-large", { kind: "user", id: "boss", address: null } as never)
       const id = started.ok ? started.value.id : ""
       storage.sql.exec(
@@ -253,9 +257,9 @@ describe("a transfer", () => {
       )
       storage.sql.exec('UPDATE job SET progress = \'{"hasConfig":true,"parts":4000}\' WHERE id = ?', id)
     })
-    const read = async () => (await stub("rm-large").listExports())[0]
-    await expect.poll(async () => (await read())?.state, { timeout: 20_000 }).toBe("failed")
-    expect((await read())?.fault).toEqual({ reason: "export_too_large", max: 4_000 })
+    const readJob = async () => (await tenantStubOf("rm-large").listExports())[0]
+    await expect.poll(async () => (await readJob())?.state, { timeout: 20_000 }).toBe("failed")
+    expect((await readJob())?.fault).toEqual({ reason: "export_too_large", max: 4_000 })
   })
 })
 
@@ -263,13 +267,13 @@ describe("a tenant that is leaving", () => {
   test("[LV5] gets no new user through an API key", async () => {
     const operator = String(env.OPERATOR_SECRET)
     const made = await call("/v1/tenants", { method: "POST", token: operator, body: '{"id":"rm-leaving"}' })
-    const issue = async (user: string) =>
+    const issueToken = async (user: string) =>
       await call("/v1/tokens", { method: "POST", token: made.json.key, body: JSON.stringify({ user }) })
-    expect((await issue("ada")).status).toBe(200)
+    expect((await issueToken("ada")).status).toBe(200)
     const body = JSON.stringify({ confirm: "rm-leaving" })
     await call("/v1/tenant", { method: "DELETE", token: await ownerToken("rm-leaving"), body })
-    expect((await issue("ada")).status).toBe(200)
-    expect(await issue("bob")).toEqual(refusal(403, "tenant_leaving"))
-    expect(await stub("rm-leaving").findUser("bob")).toBeNull()
+    expect((await issueToken("ada")).status).toBe(200)
+    expect(await issueToken("bob")).toEqual(refusal(403, "tenant_leaving"))
+    expect(await tenantStubOf("rm-leaving").findUser("bob")).toBeNull()
   })
 })

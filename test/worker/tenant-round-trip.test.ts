@@ -4,11 +4,11 @@ import { env } from "cloudflare:test"
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { assertPropertyAsync } from "../support/seeded.ts"
-import { png, upload } from "./files.ts"
+import { png, postFile } from "./files.ts"
 import { call, makeSession } from "./http.ts"
 import { call as asks, fault, say, script, think } from "./session-helpers.ts"
 import {
-  ask,
+  askQuestion,
   type Archive,
   downloadArchive,
   exportSession,
@@ -44,7 +44,7 @@ const userArb: fc.Arbitrary<GeneratedUser> = fc.record({
 })
 const tenantArb = fc.array(userArb, { minLength: 1, maxLength: 2 })
 
-async function fill(tenant: string, users: readonly GeneratedUser[]): Promise<void> {
+async function fillTenant(tenant: string, users: readonly GeneratedUser[]): Promise<void> {
   for (const [u, { role, name, sessions }] of users.entries()) {
     const token = await roleToken(tenant, `u${u}`, role)
     await env.TENANT.getByName(tenant).registerUser({ id: `u${u}`, name: name?.toWellFormed(), role })
@@ -52,8 +52,8 @@ async function fill(tenant: string, users: readonly GeneratedUser[]): Promise<vo
       const id = await makeSession(token, title.toWellFormed())
       let attachments: string[] = []
       for (const step of steps) {
-        if (step === "file") attachments = [(await upload(id, token, png(u + 1))).json.id]
-        else await ask(id, token, MESSAGES[step], { attachments })
+        if (step === "file") attachments = [(await postFile(id, token, png(u + 1))).json.id]
+        else await askQuestion(id, token, MESSAGES[step], { attachments })
       }
     }
   }
@@ -86,7 +86,7 @@ test(
       fc.asyncProperty(tenantArb, async (users) => {
         count += 1
         const [from, to] = [`tx-any${count}`, `tx-any${count}-again`]
-        await fill(from, users)
+        await fillTenant(from, users)
         const archive = await downloadArchive(from, await exportTenant(from))
         expect(await importTenant(to, archive)).toMatchObject({ state: "done", skipped: 0 })
         expect(await readTenant(to, users.length)).toEqual(await readTenant(from, users.length))

@@ -9,11 +9,13 @@ import { type ImportProgress, runImportSlice } from "../../worker/leaving/import
 import { type Job, type JobKind, JobRows } from "../../worker/leaving/job-rows.ts"
 import { runDueJobs } from "../../worker/leaving/job-runner.ts"
 import type { LeavingHost, RunSlice } from "../../worker/leaving/leaving-host.ts"
+import { TenantHost } from "../../worker/tenant/tenant-host.ts"
+import { ObjectTables } from "../../worker/platform/migrate.ts"
 import { createTenantContent } from "../../worker/tenant/tenant-content.ts"
 import { watchCalls } from "../support/watch-calls.ts"
 import { makeSession } from "./http.ts"
 import { call as asks, say, script } from "./session-helpers.ts"
-import { ask, exportSession, register, roleToken } from "./tenant-transfer.ts"
+import { askQuestion, exportSession, registerUser, roleToken } from "./tenant-transfer.ts"
 
 const SENDER = { tenant: "slice-from", user: "ada" }
 const RECEIVER = { tenant: "slice-to", user: "ada" }
@@ -25,14 +27,20 @@ async function withHost<T>(
   run: (host: LeavingHost) => Promise<T>,
   media: R2Bucket = env.MEDIA,
 ): Promise<T> {
-  return await runInDurableObject(env.TENANT.getByName(tenant), async (_object, { storage }) => {
-    const watch = <O extends object>(target: O): O => watchCalls(target, onCall)
+  return await runInDurableObject(env.TENANT.getByName(tenant), async (_object, state) => {
+    const { storage } = state
+    const watchTarget = <O extends object>(target: O): O => watchCalls(target, onCall)
     const byName = (namespace: { getByName: (id: string) => object }) => ({
-      getByName: (id: string) => watch(namespace.getByName(id)),
+      getByName: (id: string) => watchTarget(namespace.getByName(id)),
     })
-    const watched = { ...env, SESSION: byName(env.SESSION), DIRECTORY: byName(env.DIRECTORY), MEDIA: watch(media) }
+    const watched = {
+      ...env,
+      SESSION: byName(env.SESSION),
+      DIRECTORY: byName(env.DIRECTORY),
+      MEDIA: watchTarget(media),
+    }
     const rows = new JobRows(storage.sql)
-    const content = createTenantContent(env, storage.sql, tenant)
+    const content = createTenantContent(new TenantHost(state, env, new ObjectTables(storage, []), () => {}))
     return await run({ env: watched as unknown as Env, storage, rows, content, armAlarm: () => {}, now: Date.now })
   })
 }
@@ -46,13 +54,13 @@ function addJob({ rows }: LeavingHost, id: string, kind: JobKind, tenant: string
 /** Returns how many calls each slice of a job makes. Each slice first fails at its n-th call, with a different n each. */
 async function countCalls(tenant: string, id: string, runSlice: RunSlice): Promise<number[]> {
   const counts: number[] = []
-  const attempt = async (failAt: number): Promise<boolean> => {
+  const attemptJob = async (failAt: number): Promise<boolean> => {
     let calls = 0
-    const count = (): void => {
+    const countCall = (): void => {
       calls += 1
       if (calls >= failAt) throw new Error("a call failed")
     }
-    const isDone = await withHost(tenant, count, async (host) => {
+    const isDone = await withHost(tenant, countCall, async (host) => {
       const result = await runSlice(host, host.rows.find(id) as Job)
       if (!result.isDone) host.rows.saveProgress(id, { ...result, updated: 0 })
       return result.isDone
@@ -62,7 +70,7 @@ async function countCalls(tenant: string, id: string, runSlice: RunSlice): Promi
   }
   for (let isDone = false; !isDone; ) {
     const failAt = 40 * (counts.length + 1)
-    isDone = await attempt(failAt).catch(async () => await attempt(Number.POSITIVE_INFINITY))
+    isDone = await attemptJob(failAt).catch(async () => await attemptJob(Number.POSITIVE_INFINITY))
     expect(counts.length).toBeLessThan(50)
   }
   return counts
@@ -90,10 +98,14 @@ const findFiles = async (prefix: string): Promise<string[]> =>
   (await env.MEDIA.list({ prefix })).objects.map(({ key }) => key.slice(prefix.length)).sort()
 
 test("[TX2] [TX5] a conversation and an agent's with 300 files each are exported and imported in several events", async () => {
-  await register(SENDER.tenant, SENDER.user)
+  await registerUser(SENDER.tenant, SENDER.user)
   const token = await roleToken(SENDER.tenant, SENDER.user, "member")
   const session = await makeSession(token, "Wide")
-  await ask(session, token, script([asks("agents_message", { agent: "weather", message: "Rain?" })], [say("ok")]))
+  await askQuestion(
+    session,
+    token,
+    script([asks("agents_message", { agent: "weather", message: "Rain?" })], [say("ok")]),
+  )
   const agent = JSON.stringify(await exportSession(session, token)).match(/agent-[0-9a-f]{32}/)?.[0] ?? ""
   for (const id of [session, agent]) await storeFiles(SENDER.tenant, id, 300, 20)
   await withHost(
@@ -106,7 +118,7 @@ test("[TX2] [TX5] a conversation and an agent's with 300 files each are exported
   expect(Math.max(...exported)).toBeLessThan(REQUESTS_PER_SLICE + 10)
   const tally = { users: 1, sessions: 1, agent_sessions: 1, files: 600, bytes: 12_000 }
   const { tenant } = RECEIVER
-  await register(tenant, "boss", "owner")
+  await registerUser(tenant, "boss", "owner")
   const files = await withHost(
     SENDER.tenant,
     () => {},
@@ -147,7 +159,7 @@ test("[TX2] [TX5] a conversation and an agent's with 300 files each are exported
 
 test("[TX2] [TX4] a slice that fails after it wrote a file is counted, and its file is written once", async () => {
   const tenant = "slice-fails"
-  await register(tenant, "ada")
+  await registerUser(tenant, "ada")
   const token = await roleToken(tenant, "ada", "member")
   const session = await makeSession(token, "Large")
   await storeFiles(tenant, session, 2, 9 * 1024 * 1024)
@@ -163,19 +175,19 @@ test("[TX2] [TX4] a slice that fails after it wrote a file is counted, and its f
     },
   })
   const runOnce = async (bucket: R2Bucket): Promise<[Job | null, number]> => {
-    const run = async (host: LeavingHost): Promise<[Job | null, number]> => {
+    const runStep = async (host: LeavingHost): Promise<[Job | null, number]> => {
       host.storage.sql.exec("UPDATE job SET due = 0")
       await runDueJobs(host)
       host.storage.sql.exec("UPDATE job SET due = ?", Number.MAX_SAFE_INTEGER)
       return [host.rows.find("large"), host.rows.countFiles("large")]
     }
-    return await withHost(tenant, () => {}, run, bucket)
+    return await withHost(tenant, () => {}, runStep, bucket)
   }
-  const start = async (host: LeavingHost): Promise<void> => {
+  const startExport = async (host: LeavingHost): Promise<void> => {
     addJob(host, "large", "export", tenant, {})
     host.storage.sql.exec("UPDATE job SET updated = ?", Date.now() - 60_000)
   }
-  await withHost(tenant, () => {}, start)
+  await withHost(tenant, () => {}, startExport)
   const updated = (
     await withHost(
       tenant,

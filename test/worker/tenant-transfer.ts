@@ -15,12 +15,12 @@ export async function roleToken(tenant: string, user: string, role: Role): Promi
 
 export const ownerToken = (tenant: string): Promise<string> => roleToken(tenant, "boss", "owner")
 
-export async function register(tenant: string, user: string, role: Role = "member"): Promise<void> {
+export async function registerUser(tenant: string, user: string, role: Role = "member"): Promise<void> {
   await env.TENANT.getByName(tenant).registerUser({ id: user, name: user.toUpperCase(), role })
 }
 
 /** Sends a message and waits until its answer has ended. */
-export async function ask(session: string, token: string, content: string, more: object = {}): Promise<void> {
+export async function askQuestion(session: string, token: string, content: string, more: object = {}): Promise<void> {
   const id = nanoid()
   const body = JSON.stringify({ id, content, ...more })
   const sent = await call(`/v1/sessions/${session}/messages`, { method: "POST", token, body })
@@ -38,7 +38,7 @@ export interface Archive {
   readonly files: readonly Uint8Array[]
 }
 
-export async function download(path: string, token: string): Promise<Uint8Array> {
+export async function downloadFile(path: string, token: string): Promise<Uint8Array> {
   const response = await SELF.fetch(HOST + path, { headers: { authorization: `Bearer ${token}` } })
   expect(response.status).toBe(200)
   return new Uint8Array(await response.arrayBuffer())
@@ -59,9 +59,9 @@ export async function exportTenant(tenant: string): Promise<string> {
 export async function downloadArchive(tenant: string, id: string): Promise<Archive> {
   const token = await ownerToken(tenant)
   const path = `/v1/tenant/exports/${id}/files`
-  const manifest = new TextDecoder().decode(await download(`${path}/0`, token))
+  const manifest = new TextDecoder().decode(await downloadFile(`${path}/0`, token))
   const files: Uint8Array[] = []
-  for (const { n } of JSON.parse(manifest).files) files.push(await download(`${path}/${n}`, token))
+  for (const { n } of JSON.parse(manifest).files) files.push(await downloadFile(`${path}/${n}`, token))
   return { manifest, files }
 }
 
@@ -76,14 +76,14 @@ export async function importTenant(tenant: string, { manifest, files }: Archive)
   expect(started).toMatchObject({ status: 202, json: { state: "uploading" } })
   const { id } = started.json
   for (const [i, file] of files.entries()) expect((await uploadFile(id, i + 1, file, token)).status).toBe(202)
-  const read = async () => (await call(`/v1/tenant/imports/${id}`, { token })).json
-  await expect.poll(async () => (await read()).state, { timeout: 50_000 }).not.toBe("running")
-  return await read()
+  const readImport = async () => (await call(`/v1/tenant/imports/${id}`, { token })).json
+  await expect.poll(async () => (await readImport()).state, { timeout: 50_000 }).not.toBe("running")
+  return await readImport()
 }
 
 /** Returns the lines of a session's export without the value of its seal, which depends on the tenant. */
 export async function exportSession(session: string, token: string): Promise<string[]> {
-  const text = new TextDecoder().decode(await download(`/v1/sessions/${session}/events`, token))
+  const text = new TextDecoder().decode(await downloadFile(`/v1/sessions/${session}/events`, token))
   return text.split("\n").map((line) => line.replace(/,"value":"[^"]*"}$/, "}"))
 }
 

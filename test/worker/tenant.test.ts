@@ -11,20 +11,24 @@ import { issueToken } from "../../worker/auth/verify-token.ts"
 import { call, nowSeconds, refusal, SECRET, tablesOf, tokenOf } from "./http.ts"
 import { SYSTEM_ACTOR } from "../../worker/platform/rpc/actor.ts"
 
-const stub = (tenant: string) => env.TENANT.getByName(tenant)
-const agent = (name: string) => ({ name, description: "", prompt: "You are new.", model: null, tools: [] })
+const tenantStubOf = (tenant: string) => env.TENANT.getByName(tenant)
+const createAgent = (name: string) => ({ name, description: "", prompt: "You are new.", model: null, tools: [] })
 
 describe("agents of a tenant", () => {
   test("[AG1] are three by default, and reading stores nothing", async () => {
-    expect((await stub("quiet").listAgents()).map(({ name }) => name)).toEqual(["general", "weather", "researcher"])
-    expect(await stub("quiet").getAgentView("nobody")).toBeNull()
-    expect(await tablesOf(stub("quiet"))).toEqual([])
+    expect((await tenantStubOf("quiet").listAgents()).map(({ name }) => name)).toEqual([
+      "general",
+      "weather",
+      "researcher",
+    ])
+    expect(await tenantStubOf("quiet").getAgentView("nobody")).toBeNull()
+    expect(await tablesOf(tenantStubOf("quiet"))).toEqual([])
   })
 
   test("[AG1] can be added, changed and deleted, even default ones, except that the general agent stays", async () => {
-    const tenant = stub("busy")
-    await tenant.putAgent(SYSTEM_ACTOR, agent("writer"))
-    await tenant.putAgent(SYSTEM_ACTOR, { ...agent("weather"), prompt: "You are ours." })
+    const tenant = tenantStubOf("busy")
+    await tenant.putAgent(SYSTEM_ACTOR, createAgent("writer"))
+    await tenant.putAgent(SYSTEM_ACTOR, { ...createAgent("weather"), prompt: "You are ours." })
     expect((await tenant.listAgents()).map(({ name }) => name)).toEqual(["general", "weather", "researcher", "writer"])
     expect((await tenant.getAgentView("weather"))?.self.prompt).toBe("You are ours.")
     expect((await tenant.getAgentView("writer"))?.peers.map(({ name }) => name)).toEqual([
@@ -39,16 +43,16 @@ describe("agents of a tenant", () => {
   })
 
   test("[AG1] are limited in number", async () => {
-    const tenant = stub("full")
+    const tenant = tenantStubOf("full")
     for (let n = DEFAULT_AGENTS.length; n < MAX_AGENTS; n++)
-      expect((await tenant.putAgent(SYSTEM_ACTOR, agent(`a${n}`))).ok).toBe(true)
-    expect(await tenant.putAgent(SYSTEM_ACTOR, agent("more"))).toMatchObject({ fault: { reason: "agents_full" } })
-    expect((await tenant.putAgent(SYSTEM_ACTOR, agent("a9"))).ok).toBe(true)
+      expect((await tenant.putAgent(SYSTEM_ACTOR, createAgent(`a${n}`))).ok).toBe(true)
+    expect(await tenant.putAgent(SYSTEM_ACTOR, createAgent("more"))).toMatchObject({ fault: { reason: "agents_full" } })
+    expect((await tenant.putAgent(SYSTEM_ACTOR, createAgent("a9"))).ok).toBe(true)
   })
 })
 
 describe("the routes", () => {
-  const admin = (tenant: string) =>
+  const adminToken = (tenant: string) =>
     issueToken(
       { tenant, user: "root", expires: nowSeconds() + 600, token: nanoid(), issued: Date.now() / 1000, scope: "admin" },
       SECRET,
@@ -56,7 +60,7 @@ describe("the routes", () => {
   const body = JSON.stringify({ description: "Writes.", prompt: "You write.", tools: ["weather"] })
 
   test("[AG1] an administrator configures agents, users get their names, and a session is created with one", async () => {
-    const [root, ada] = [await admin("routed"), await tokenOf("routed", "ada")]
+    const [root, ada] = [await adminToken("routed"), await tokenOf("routed", "ada")]
     const put = await call("/v1/agents/writer", { method: "PUT", token: root, body })
     expect(put).toMatchObject({ status: 200, json: { name: "writer", model: null, tools: ["weather"] } })
     const shown = await call("/v1/agents", { token: ada })
@@ -90,10 +94,10 @@ describe("the routes", () => {
       "field_invalid",
     ],
   ])("[AG1] %s is refused", async (_name, path, sent, status, code) => {
-    expect(await call(path, { method: "PUT", token: await admin("refused"), body: sent })).toEqual(
+    expect(await call(path, { method: "PUT", token: await adminToken("refused"), body: sent })).toEqual(
       refusal(status, code),
     )
-    expect(await tablesOf(stub("refused"))).toEqual([])
+    expect(await tablesOf(tenantStubOf("refused"))).toEqual([])
   })
 
   test("[AG1] a user's token can't configure agents", async () => {
@@ -126,14 +130,14 @@ describe("a session's agent", () => {
 
   test("[AG2] gets the newest configuration when a page opens the session; a turn keeps the one it began with", async () => {
     const claims = { ...CLAIMS, tenant: "changing" }
-    const configured = (tools: ("weather" | "rename_conversation")[]) => ({ ...agent("general"), tools })
-    await stub("changing").putAgent(SYSTEM_ACTOR, configured([]))
+    const createConfigured = (tools: ("weather" | "rename_conversation")[]) => ({ ...createAgent("general"), tools })
+    await tenantStubOf("changing").putAgent(SYSTEM_ACTOR, createConfigured([]))
     await sessionOf("s1", claims).create(claims, "s1", "")
     const client = await connect("s1", claims)
     const order = script([{ type: "tool_call", name: "weather", args: '{"location":"Oslo"}' }], [say("x")])
     client.say({ type: "send", id: "q1", content: order })
     expect(toolsIn(await client.untilEnd("q1"))).toMatchObject([{ error: { code: "tool_unknown" } }])
-    await stub("changing").putAgent(SYSTEM_ACTOR, configured(["weather"]))
+    await tenantStubOf("changing").putAgent(SYSTEM_ACTOR, createConfigured(["weather"]))
     const other = await connect("s1", claims)
     other.say({ type: "send", id: "q2", content: order })
     expect(toolsIn(await other.untilEnd("q2"))).toMatchObject([{ status: "ok" }])
@@ -141,7 +145,7 @@ describe("a session's agent", () => {
 
   test("[AG2] fails with model_unreachable if the deployment doesn't have its model", async () => {
     const claims = { ...CLAIMS, tenant: "modelled" }
-    await stub("modelled").putAgent(SYSTEM_ACTOR, { ...agent("general"), model: "some-model" })
+    await tenantStubOf("modelled").putAgent(SYSTEM_ACTOR, { ...createAgent("general"), model: "some-model" })
     await sessionOf("s1", claims).create(claims, "s1", "")
     const client = await connect("s1", claims)
     client.say({ type: "send", id: "q1", content: "hi" })

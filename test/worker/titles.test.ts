@@ -43,10 +43,10 @@ describe("a title", () => {
   test("[RT13] of a renamed session is clean; text with nothing visible is not a title", async () => {
     const token = await tokenOf(CLAIMS.tenant, CLAIMS.user)
     const id = await makeSession(token)
-    const rename = (title: string) =>
+    const renameSession = (title: string) =>
       call(`/v1/sessions/${id}`, { method: "PATCH", token, body: JSON.stringify({ title }) })
-    expect((await rename(HOSTILE)).json).toEqual({ id, title: CLEAN })
-    expect(await rename("\u202e \u0000")).toEqual(refusal(400, "field_invalid", "title"))
+    expect((await renameSession(HOSTILE)).json).toEqual({ id, title: CLEAN })
+    expect(await renameSession("\u202e \u0000")).toEqual(refusal(400, "field_invalid", "title"))
     expect(await titleOf(id)).toBe(CLEAN)
   })
 
@@ -61,9 +61,9 @@ describe("a title", () => {
   test("[RT13] from the model's tool is clean", async () => {
     const titles: string[] = []
     const tool = createRenameTool(async (title) => void titles.push(title))
-    const run = (title: string) => tool.execute({ title }, {} as Parameters<typeof tool.execute>[1])
-    expect(await run(HOSTILE)).toEqual({ title: CLEAN })
-    expect(await run("\u202e")).toMatchObject({ error: expect.any(String) })
+    const runTool = (title: string) => tool.execute({ title }, {} as Parameters<typeof tool.execute>[1])
+    expect(await runTool(HOSTILE)).toEqual({ title: CLEAN })
+    expect(await runTool("\u202e")).toMatchObject({ error: expect.any(String) })
     expect(titles).toEqual([CLEAN])
   })
 

@@ -11,7 +11,7 @@ import type { Env } from "../../worker/env.ts"
 import { MAX_TOKEN_KEYS } from "../../worker/tenant/tenant-keys.ts"
 import type { Tenant } from "../../worker/tenant/tenant-object.ts"
 import { call, makeSession, nowSeconds, openSocket, refusal, SECRET, tokenOf } from "./http.ts"
-import { createTenant, post, tokenWith } from "./tenant-access.ts"
+import { createTenant, postJson, tokenWith } from "./tenant-access.ts"
 
 afterEach(() => void vi.useRealTimers())
 
@@ -20,8 +20,8 @@ function passTime(milliseconds: number): void {
 }
 
 const kidOf = (token: string) => decodeProtectedHeader(token).kid
-const rotate = (key: string, body: object = {}) => post("/v1/token-keys/rotate", key, body)
-const reads = async (token: string) => (await call("/v1/sessions", { token })).status
+const rotateKeys = (key: string, body: object = {}) => postJson("/v1/token-keys/rotate", key, body)
+const readStatus = async (token: string) => (await call("/v1/sessions", { token })).status
 
 describe("token keys", () => {
   test("[TK1] every token of the server names its tenant's key", async () => {
@@ -29,7 +29,7 @@ describe("token keys", () => {
     const token = await tokenWith(first, "ada")
     expect(kidOf(token)).toBe("cuecard:eu.tk1:1")
     const id = await makeSession(token)
-    const external = await post(`/v1/sessions/${id}/external-token`, token)
+    const external = await postJson(`/v1/sessions/${id}/external-token`, token)
     expect(kidOf(external.json.token)).toBe("cuecard:eu.tk1:1")
     const dev = await call("http://localhost/v1/dev/token", { method: "POST", env: { AUTH: "dev" } })
     expect(kidOf(dev.json.token)).toMatch(/^cuecard:demo:\d+$/)
@@ -59,31 +59,31 @@ describe("token keys", () => {
   test("[TK2] a leaked key of one tenant forges nothing for another", async () => {
     await createTenant("tk2")
     const leaked = await deriveTokenKey(SECRET, { tenant: "tk2", generation: 1 })
-    const forge = (tenant: string, kid?: string) =>
+    const forgeToken = (tenant: string, kid?: string) =>
       new SignJWT({ tenant, sub: "ada", exp: nowSeconds() + 60 })
         .setProtectedHeader(kid === undefined ? { alg: "HS256" } : { alg: "HS256", kid })
         .sign(leaked)
-    expect(await reads(await forge("tk2", "cuecard:tk2:1"))).toBe(200)
+    expect(await readStatus(await forgeToken("tk2", "cuecard:tk2:1"))).toBe(200)
     for (const kid of ["cuecard:tk2:1", "cuecard:tk2-other:1", "cuecard:tk2:2", "tk2", undefined])
-      expect(await call("/v1/sessions", { token: await forge("tk2-other", kid) })).toEqual(
+      expect(await call("/v1/sessions", { token: await forgeToken("tk2-other", kid) })).toEqual(
         refusal(401, "token_invalid"),
       )
     for (const kid of ["cuecard:tk2:2", "cuecard:tk2-other:1", undefined])
-      expect(await call("/v1/sessions", { token: await forge("tk2", kid) })).toEqual(refusal(401, "token_invalid"))
+      expect(await call("/v1/sessions", { token: await forgeToken("tk2", kid) })).toEqual(refusal(401, "token_invalid"))
   })
 
   test("[TK3] tokens without a key name, or with a name that isn't ours, stay valid", async () => {
     await createTenant("tk3")
-    expect(await reads(await tokenOf("tk3", "ada"))).toBe(200)
+    expect(await readStatus(await tokenOf("tk3", "ada"))).toBe(200)
     const other = new SignJWT({ tenant: "tk3", sub: "ada", exp: nowSeconds() + 60 })
     const signed = await other.setProtectedHeader({ alg: "HS256", kid: "v1" }).sign(new TextEncoder().encode(SECRET))
-    expect(await reads(signed)).toBe(200)
+    expect(await readStatus(signed)).toBe(200)
   })
 
   test("[TK4] after a rotation the new key signs, and tokens of the old one are accepted", async () => {
     const first = await createTenant("tk4")
     const old = await tokenWith(first, "ada")
-    const rotated = await rotate(first)
+    const rotated = await rotateKeys(first)
     expect(rotated.json.keys).toMatchObject([
       { generation: 2, retires: null },
       { generation: 1, created: null, retires: expect.any(Number) },
@@ -91,20 +91,20 @@ describe("token keys", () => {
     expect((await call("/v1/token-keys", { token: first })).json).toEqual(rotated.json)
     const token = await tokenWith(first, "ada")
     expect(kidOf(token)).toBe("cuecard:tk4:2")
-    for (const each of [old, token]) expect(await reads(each)).toBe(200)
+    for (const each of [old, token]) expect(await readStatus(each)).toBe(200)
   })
 
   test("[TK4] a retired key is refused at once here, and elsewhere after TOKEN_TRUST_MS", async () => {
     const first = await createTenant("tk4b")
     const old = await tokenWith(first, "ada", { ttl: 3600 })
-    expect(await reads(old)).toBe(200)
-    await rotate(first, { retire_seconds: 0 })
+    expect(await readStatus(old)).toBe(200)
+    await rotateKeys(first, { retire_seconds: 0 })
     expect(await call("/v1/sessions", { token: old })).toEqual(refusal(401, "token_revoked"))
     const next = await tokenWith(first, "ada", { ttl: 3600 })
-    expect(await reads(next)).toBe(200)
+    expect(await readStatus(next)).toBe(200)
     // Rotates the key as another isolate would.
     await env.TENANT.getByName("tk4b").rotateTokenKeys({ kind: "operator", id: "", address: null }, 0)
-    expect(await reads(next)).toBe(200)
+    expect(await readStatus(next)).toBe(200)
     passTime(TOKEN_TRUST_MS)
     expect(await call("/v1/sessions", { token: next })).toEqual(refusal(401, "token_revoked"))
   })
@@ -114,7 +114,7 @@ describe("token keys", () => {
     const [ada, bob] = [await tokenWith(first, "ada"), await tokenWith(first, "bob", { ttl: 86_400 })]
     const id = await makeSession(ada)
     const [socket, other] = [await openSocket(id, ada), await openSocket(await makeSession(bob), bob)]
-    await rotate(first, { retire_seconds: 0 })
+    await rotateKeys(first, { retire_seconds: 0 })
     await expect.poll(() => [socket.closed, other.closed]).toEqual([4401, 4401])
     for (const token of [ada, bob]) expect(await call("/v1/sessions", { token })).toEqual(refusal(401, "token_revoked"))
     const next = await tokenWith(first, "ada")
@@ -127,7 +127,7 @@ describe("token keys", () => {
     const old = await tokenWith(first, "ada", { ttl: 86_400 })
     const id = await makeSession(old)
     const socket = await openSocket(id, old)
-    const [, retiring] = (await rotate(first, { retire_seconds: 60 })).json.keys
+    const [, retiring] = (await rotateKeys(first, { retire_seconds: 60 })).json.keys
     const stub = env.TENANT.getByName("tk11")
     await runInDurableObject(stub, async (_object, { storage }) => {
       expect(storage.sql.exec("SELECT * FROM user_notices").toArray()).toEqual([])
@@ -142,7 +142,7 @@ describe("token keys", () => {
     await runDurableObjectAlarm(stub)
     await expect.poll(() => socket.closed).toBe(4401)
     passTime(TOKEN_TRUST_MS)
-    expect([other.closed, await reads(old), await reads(next)]).toEqual([null, 401, 200])
+    expect([other.closed, await readStatus(old), await readStatus(next)]).toEqual([null, 401, 200])
     const { entries } = (await call("/v1/audit?action=token_key.retired", { token: first })).json
     expect(entries).toMatchObject([{ target: "1", actor: { kind: "system" } }])
   })
@@ -150,7 +150,7 @@ describe("token keys", () => {
   test("[TK11] a key that retires after its last token has expired ends nothing", async () => {
     const first = await createTenant("tk11b")
     await tokenWith(first, "ada")
-    await rotate(first)
+    await rotateKeys(first)
     passTime(7 * 24 * 60 * 60_000)
     await runInDurableObject(env.TENANT.getByName("tk11b"), async (object: Tenant, { storage }) => {
       await object.alarm()
@@ -162,8 +162,8 @@ describe("token keys", () => {
 
   test("[TK4] another rotation never makes a key retire later", async () => {
     const first = await createTenant("tk4c")
-    const [, before] = (await rotate(first, { retire_seconds: 100 })).json.keys
-    const after = (await rotate(first, { retire_seconds: 500 })).json.keys
+    const [, before] = (await rotateKeys(first, { retire_seconds: 100 })).json.keys
+    const after = (await rotateKeys(first, { retire_seconds: 500 })).json.keys
     expect(after.map(({ generation }: { generation: number }) => generation)).toEqual([3, 2, 1])
     expect(after[2].retires).toBe(before.retires)
     passTime(101_000)
@@ -173,21 +173,21 @@ describe("token keys", () => {
   test("[TK4] only owners can rotate keys, and a refused body changes nothing", async () => {
     const first = await createTenant("tk4d")
     const admin = await tokenWith(first, "adm", { role: "admin" })
-    expect(await rotate(admin)).toEqual(refusal(403, "scope_denied"))
+    expect(await rotateKeys(admin)).toEqual(refusal(403, "scope_denied"))
     for (const body of [{ retire_seconds: -1 }, { retire_seconds: 1e9 }, { retire: 0 }])
-      expect(await rotate(first, body)).toEqual(refusal(400, "field_invalid"))
+      expect(await rotateKeys(first, body)).toEqual(refusal(400, "field_invalid"))
     expect((await call("/v1/token-keys", { token: first })).json.keys).toHaveLength(1)
   })
 
   test("[TK5] a token signed with a key that this isolate doesn't know yet is accepted", async () => {
     const first = await createTenant("tk5")
-    expect(await reads(await tokenWith(first, "ada"))).toBe(200)
+    expect(await readStatus(await tokenWith(first, "ada"))).toBe(200)
     await env.TENANT.getByName("tk5").rotateTokenKeys({ kind: "operator", id: "", address: null }, 60_000)
     const key = await deriveTokenKey(SECRET, { tenant: "tk5", generation: 2 })
     const token = await new SignJWT({ tenant: "tk5", sub: "ada", exp: nowSeconds() + 60 })
       .setProtectedHeader({ alg: "HS256", kid: "cuecard:tk5:2" })
       .sign(key)
-    expect(await reads(token)).toBe(200)
+    expect(await readStatus(token)).toBe(200)
     const next = await deriveTokenKey(SECRET, { tenant: "tk5", generation: 3 })
     const early = await new SignJWT({ tenant: "tk5", sub: "ada", exp: nowSeconds() + 60 })
       .setProtectedHeader({ alg: "HS256", kid: "cuecard:tk5:3" })
@@ -197,9 +197,11 @@ describe("token keys", () => {
 
   test("[TK6] at most MAX_TOKEN_KEYS keys are accepted at once, unless the others retire now", async () => {
     const first = await createTenant("tk6")
-    for (let n = 1; n < MAX_TOKEN_KEYS; n++) expect((await rotate(first)).status).toBe(200)
-    expect(await rotate(first)).toEqual(refusal(409, "token_keys_full"))
-    expect((await rotate(first, { retire_seconds: 0 })).json.keys).toMatchObject([{ generation: MAX_TOKEN_KEYS + 1 }])
+    for (let n = 1; n < MAX_TOKEN_KEYS; n++) expect((await rotateKeys(first)).status).toBe(200)
+    expect(await rotateKeys(first)).toEqual(refusal(409, "token_keys_full"))
+    expect((await rotateKeys(first, { retire_seconds: 0 })).json.keys).toMatchObject([
+      { generation: MAX_TOKEN_KEYS + 1 },
+    ])
     clearCachedAccess("tk6")
   })
 })

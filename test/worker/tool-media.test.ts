@@ -11,19 +11,19 @@ import { exportOf } from "./export-sample.ts"
 import { listStoredAssets } from "./files.ts"
 import {
   answerTo,
-  begin,
+  beginTurn,
   call,
   expectSame,
   fault,
   freshSession,
   pause,
-  renew,
+  renewPage,
   say,
   script,
   toolsIn,
 } from "./session-helpers.ts"
 
-async function ask(client: TestClient, id: string, ...steps: object[][]): Promise<WireMessage> {
+async function playScript(client: TestClient, id: string, ...steps: object[][]): Promise<WireMessage> {
   client.say({ type: "send", id, content: script(...steps) })
   return await client.untilEnd(id)
 }
@@ -42,7 +42,7 @@ test("[DR12] [DR19] [DR20] the files of calls come at the end in call order, liv
   const id = await freshSession("given")
   const client = await connect(id)
   const first = saveCall("a.txt b.wav", "MEDIA:/media/$1\nMEDIA:/media/$0 [[audio_as_voice]]")
-  const answer = await ask(client, "q1", [first, saveCall("c.txt", "MEDIA:/media/$0")], [say("Here.")])
+  const answer = await playScript(client, "q1", [first, saveCall("c.txt", "MEDIA:/media/$0")], [say("Here.")])
   expect(segmentKinds(answer)).toEqual(["tool", "tool", "Here.", "b.wav voice", "a.txt", "c.txt"])
   expect(answer.segments[0]).toMatchObject({ status: "ok", result: '{"data":""}' })
   const [, , , media] = answer.segments
@@ -60,19 +60,24 @@ test("[DR12] [DR19] [DR20] the files of calls come at the end in call order, liv
 test("[DR12] files that only the data names, that the trailer doesn't name, or that another call stored aren't attached", async () => {
   const id = await freshSession("kept")
   const client = await connect(id)
-  const given = await ask(client, "q1", [saveCall("a.txt", "MEDIA:/media/$0")], [say("One.")])
+  const given = await playScript(client, "q1", [saveCall("a.txt", "MEDIA:/media/$0")], [say("One.")])
   const [media] = given.segments.filter((segment) => segment.type === "media")
   const others = saveCall("b.txt c.txt", `MEDIA:${media?.url}`, "\n\nMEDIA:/media/$0\n\n")
-  expect(segmentKinds(await ask(client, "q2", [others], [say("Two.")]))).toEqual(["tool", "Two."])
+  expect(segmentKinds(await playScript(client, "q2", [others], [say("Two.")]))).toEqual(["tool", "Two."])
   await expectSame(id, client)
 })
 
 test("[DR13] a file that the text names appears there, and not again at the end", async () => {
   const id = await freshSession("named")
   const client = await connect(id)
-  const first = await ask(client, "q1", [saveCall("a.wav", "[[audio_as_voice]]\nMEDIA:/media/$0")], [say("One.")])
+  const first = await playScript(
+    client,
+    "q1",
+    [saveCall("a.wav", "[[audio_as_voice]]\nMEDIA:/media/$0")],
+    [say("One.")],
+  )
   const [media] = first.segments.filter((segment) => segment.type === "media")
-  const again = await ask(
+  const again = await playScript(
     client,
     "q2",
     [saveCall("b.txt", "MEDIA:/media/$0")],
@@ -86,7 +91,12 @@ test("[DR13] a file that the text names appears there, and not again at the end"
 test("[DR20] a turn that fails gets nothing appended, even after an eviction", async () => {
   const id = await freshSession("failed")
   const client = await connect(id)
-  const failed = await ask(client, "q1", [saveCall("a.txt", "MEDIA:/media/$0")], [say("Ha"), fault("model_cut_off")])
+  const failed = await playScript(
+    client,
+    "q1",
+    [saveCall("a.txt", "MEDIA:/media/$0")],
+    [say("Ha"), fault("model_cut_off")],
+  )
   expect([failed.status, segmentKinds(failed)]).toEqual(["failed", ["tool", "Ha"]])
   await evictDurableObject(sessionOf(id))
   expect(segmentKinds((await pageOf(id)).messages.at(-1) ?? failed)).toEqual(["tool", "Ha"])
@@ -96,14 +106,14 @@ test("[DR20] a retried answer keeps the files of the calls that it keeps, at its
   const id = await freshSession("again")
   const client = await connect(id)
   const steps = [[saveCall("a.wav", "[[audio_as_voice]]\nMEDIA:/media/$0")], [pause(1_500), say("Done.")]]
-  await begin(client, "q1", script(...steps))
+  await beginTurn(client, "q1", script(...steps))
   await client.untilTrue(() => toolsIn(answerTo(client, "q1"))[0]?.status === "ok")
   client.say({ type: "cancel", exchange_id: "q1" })
   const stopped = await client.untilEnd("q1")
   expect([stopped.status, segmentKinds(stopped)]).toEqual(["cancelled", ["tool"]])
   client.say({ type: "retry", id: "t1", message: stopped.id })
   await client.untilTrue((one) => one.type === "ack" && one.id === "t1")
-  await renew(id, client)
+  await renewPage(id, client)
   const whole = await client.untilEnd("q1")
   expect(segmentKinds(whole)).toEqual(["tool", "Done.", "a.wav voice"])
   await evictDurableObject(sessionOf(id))
@@ -113,7 +123,12 @@ test("[DR20] a retried answer keeps the files of the calls that it keeps, at its
 test("[DR19] [SG11] the line that requests the embedding of a call's canvas is neither shown nor exported", async () => {
   const id = await freshSession("canvas")
   const client = await connect(id)
-  const answer = await ask(client, "q1", [call("canvas_create", { title: "Plan", html: "<p>x" })], [say("Done.")])
+  const answer = await playScript(
+    client,
+    "q1",
+    [call("canvas_create", { title: "Plan", html: "<p>x" })],
+    [say("Done.")],
+  )
   expect(segmentKinds(answer)).toEqual(["tool", "Done."])
   const [tool] = answer.segments
   expect(tool?.type === "tool" && JSON.parse(tool.result ?? "")).toMatchObject({ title: "Plan" })
@@ -125,7 +140,7 @@ test("[DR19] [SG11] an asked agent gets no directive lines for its answer", asyn
   const id = await freshSession("agent")
   const client = await connect(id)
   const message = script([saveCall("a.txt", "MEDIA:/media/$0\nWrite it.")], [say("Kept.")])
-  const answer = await ask(client, "q1", [call("agents_message", { agent: "weather", message })], [say("Done.")])
+  const answer = await playScript(client, "q1", [call("agents_message", { agent: "weather", message })], [say("Done.")])
   const [tool] = toolsIn(answer)
   const { session } = JSON.parse(tool?.result ?? "{}")
   const [made] = (await pageOf(session)).messages.flatMap((one) => toolsIn(one))

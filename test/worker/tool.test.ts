@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest"
 import { MAX_OUTPUT_CHARS, MAX_SHOWN_LINES, MAX_TITLE_CHARS } from "../../shared/limits.ts"
 import { createRenameTool } from "../../worker/tool/rename-tool.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
-import { answerTo, begin, call, expectSame, freshSession, say, script, toolsIn } from "./session-helpers.ts"
+import { answerTo, beginTurn, call, expectSame, freshSession, say, script, toolsIn } from "./session-helpers.ts"
 import { runInDurableObject } from "cloudflare:test"
 import { createSessionStore } from "../../worker/store/session-store.ts"
 
@@ -27,7 +27,7 @@ describe("renaming", () => {
   test("[TO10] works in a session when the user asks for it in an ordinary sentence", async () => {
     const id = await freshSession("ren")
     const client = await connect(id)
-    await begin(client, "q1", "Rename this conversation to Harbour trip", 2)
+    await beginTurn(client, "q1", "Rename this conversation to Harbour trip", 2)
     await client.untilTrue(() => answerTo(client, "q1")?.status === "waiting")
     const [tool] = toolsIn(answerTo(client, "q1"))
     client.say({ type: "approve", call_id: tool?.call_id ?? "", decision: "allow" })

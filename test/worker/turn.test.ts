@@ -40,13 +40,13 @@ describe("the next action", () => {
   })
 
   test("[TU4] a turn without an end is ended by its step limit", () => {
-    const round = (i: number): TurnEvent[] => [
+    const createRound = (i: number): TurnEvent[] => [
       { type: "step_start" } as const,
       callOf("a", `c${i}`),
       startOf(`c${i}`, i),
       resultOf("{}", null, `c${i}`),
     ]
-    const message = answerOf(...Array.from({ length: 24 }, (_, i) => round(i + 1)).flat())
+    const message = answerOf(...Array.from({ length: 24 }, (_, i) => createRound(i + 1)).flat())
     expect(decideNext(message)).toEqual({ do: "end", status: "failed", reason: "step_limit" })
   })
 
@@ -107,7 +107,7 @@ describe("failures", () => {
   }
 
   /** Runs turns on real SQLite with a test model. The sockets apply the ops that they receive. */
-  function play(
+  function playEvents(
     name: string,
     model: Model["stream"],
     act: (turns: TurnScheduler, tools: { sleep: (ms: number) => Promise<void> }) => Promise<void>,
@@ -174,8 +174,8 @@ describe("failures", () => {
     )
   }
 
-  const question = (id: string): Message => createUserMessage(id, "hi", Date.now())
-  const shown = (message: WireMessage | null): string => toCanonicalJson({ ...message, content: "" })
+  const createQuestion = (id: string): Message => createUserMessage(id, "hi", Date.now())
+  const toComparable = (message: WireMessage | null): string => toCanonicalJson({ ...message, content: "" })
 
   async function* streamText(): AsyncGenerator<ModelEvent> {
     yield { type: "text_delta", delta: "Let me look. " }
@@ -187,11 +187,11 @@ describe("failures", () => {
     "[TU8] a write that fails %i times ends the turn, shows nothing that isn't stored, leaves no gap",
     async (times) => {
       let left = times
-      const played = await play(
+      const played = await playEvents(
         `spoilt${times}`,
         streamText,
         async (turns) => {
-          turns.startOrQueue(question("q1"))
+          turns.startOrQueue(createQuestion("q1"))
           await turns.advance()
         },
         (store) => ({
@@ -203,14 +203,14 @@ describe("failures", () => {
         }),
       )
       expect(played.stored).toMatchObject({ status: "failed", reason: "internal" })
-      expect(shown(played.live)).toBe(shown(played.stored))
+      expect(toComparable(played.live)).toBe(toComparable(played.stored))
       expect(played.seqs).toEqual(played.seqs.map((_, i) => (played.seqs[0] ?? 0) + i))
     },
   )
 
   test("[TU8] a model that ignores an abort is abandoned at the turn's limit, and the queue continues in order", async () => {
     let calls = 0
-    const played = await play(
+    const played = await playEvents(
       "deaf",
       async function* (): AsyncGenerator<ModelEvent> {
         if (++calls === 1) await new Promise(() => {})
@@ -218,11 +218,11 @@ describe("failures", () => {
         yield { type: "finish" }
       },
       async (turns, { sleep }) => {
-        turns.startOrQueue(question("q1"))
+        turns.startOrQueue(createQuestion("q1"))
         const done = turns.advance()
-        turns.startOrQueue(question("q2"))
+        turns.startOrQueue(createQuestion("q2"))
         await sleep(20)
-        turns.startOrQueue(question("q3"))
+        turns.startOrQueue(createQuestion("q3"))
         await done
         await turns.advance()
       },
@@ -235,7 +235,7 @@ describe("failures", () => {
 
   test("[TU8] empty deltas have no effect, and blank deltas don't each write a row", async () => {
     let rows = 0
-    const played = await play(
+    const played = await playEvents(
       "blank",
       async function* (): AsyncGenerator<ModelEvent> {
         for (let i = 0; i < 400; i++) yield { type: "text_delta", delta: "\n" }
@@ -246,7 +246,7 @@ describe("failures", () => {
         yield { type: "finish" }
       },
       async (turns) => {
-        turns.startOrQueue(question("q1"))
+        turns.startOrQueue(createQuestion("q1"))
         await turns.advance()
       },
       (store) => ({
@@ -263,11 +263,11 @@ describe("failures", () => {
   })
 
   test("[TU4] a step cut off between its calls ends the turn; a step that had shown nothing runs again", () => {
-    const none = (): boolean => false
+    const isNever = (): boolean => false
     const cut = answerOf({ type: "step_start" }, callOf("weather"))
-    expect(planRecovery(cut, none)).toMatchObject([{ type: "end", status: "interrupted" }])
+    expect(planRecovery(cut, isNever)).toMatchObject([{ type: "end", status: "interrupted" }])
     const blank = answerOf({ type: "step_start" }, { type: "text_delta", delta: "\n\n" })
-    expect(planRecovery(blank, none)).toEqual([])
+    expect(planRecovery(blank, isNever)).toEqual([])
     expect(decideNext(blank).do).toBe("step")
   })
 

@@ -14,7 +14,7 @@ describe("one call", () => {
   const tokens: TokenCounts = { ...NO_TOKENS, input: 9, output: 4 }
 
   /** Plays events at the given times, ends the call after the last one, and returns its record. */
-  function meter(events: readonly (readonly [number, ModelEvent])[]) {
+  function meterEvents(events: readonly (readonly [number, ModelEvent])[]) {
     let now = 1_000
     const recorded: unknown[] = []
     const onCall = (call: unknown): void => void recorded.push(call)
@@ -31,7 +31,7 @@ describe("one call", () => {
   }
 
   test("[MT1] records the time to the first chunk, the retries, and the last token report", () => {
-    const call = meter([
+    const call = meterEvents([
       [1_010, { type: "retry" }],
       [1_020, { type: "retry" }],
       [1_030, { type: "thinking_delta", delta: "Hm" }],
@@ -49,8 +49,8 @@ describe("one call", () => {
       [1_001, { type: "started" }],
       [1_002, { type: "usage", tokens }],
     ]
-    expect(meter(events)).toMatchObject({ ...tokens, firstChunkMs: 1, isReported: true })
-    expect(meter([])).toMatchObject({ ...NO_TOKENS, firstChunkMs: null, isReported: false, cost: 0 })
+    expect(meterEvents(events)).toMatchObject({ ...tokens, firstChunkMs: 1, isReported: true })
+    expect(meterEvents([])).toMatchObject({ ...NO_TOKENS, firstChunkMs: null, isReported: false, cost: 0 })
   })
 
   test("[MT13] a call that was cut off before its tokens were reported counts an estimate, with and without a price", () => {
@@ -58,15 +58,15 @@ describe("one call", () => {
       [1_001, { type: "text_delta", delta: "12345" }],
       [1_002, { type: "tool_call", name: "x", args: "{}" }],
     ]
-    const call = meter(events)
+    const call = meterEvents(events)
     expect(call).toMatchObject({ ...NO_TOKENS, isReported: false, cost: null, estimated: { input: 70, output: 7 } })
     const entries = callsToEntries(call === undefined ? [] : [call, { ...call, estimatedCost: 40 }], "2026-11-22", "a")
     expect(entries).toMatchObject([{ input: 140, output: 14, calls: 2, unpricedCalls: 2, cost: 40 }])
-    expect(meter([...events, [1_003, { type: "usage", tokens }]])).not.toHaveProperty("estimated")
+    expect(meterEvents([...events, [1_003, { type: "usage", tokens }]])).not.toHaveProperty("estimated")
   })
 
   test("[MT1] a clock that is set back gives no negative time", () => {
-    expect(meter([[400, { type: "text_delta", delta: "Yes" }]])).toMatchObject({ firstChunkMs: 0 })
+    expect(meterEvents([[400, { type: "text_delta", delta: "Yes" }]])).toMatchObject({ firstChunkMs: 0 })
   })
 })
 

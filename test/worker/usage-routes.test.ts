@@ -6,7 +6,7 @@ import type { UsageEntry } from "../../shared/usage/usage-totals.ts"
 import { NO_USAGE } from "../../shared/usage/usage-totals.ts"
 import { call, HOST, makeSession, refusal } from "./http.ts"
 import { say, script } from "./session-helpers.ts"
-import { ask, ownerToken, register, roleToken } from "./tenant-transfer.ts"
+import { askQuestion, ownerToken, registerUser, roleToken } from "./tenant-transfer.ts"
 
 const RANGE = "from=2026-01-01&to=2026-01-31"
 
@@ -36,8 +36,8 @@ async function readCsv(tenant: string, query: string, accept = "text/csv"): Prom
 describe("GET /v1/usage", () => {
   test("[MT9] returns totals by day, model, agent and user, and of everything; days outside the range don't count", async () => {
     const tenant = freshTenant()
-    await register(tenant, "ada")
-    await register(tenant, "bob")
+    await registerUser(tenant, "ada")
+    await registerUser(tenant, "bob")
     await addUsage(
       tenant,
       "ada",
@@ -109,7 +109,7 @@ describe("GET /v1/usage", () => {
   test("[MT14] requests unreported usage from all directories if there are few users, otherwise from those of the page", async () => {
     const tenant = freshTenant()
     const token = await roleToken(tenant, "ada", "member")
-    await ask(await makeSession(token), token, script([say("one"), { type: "finish", input_tokens: 5 }]))
+    await askQuestion(await makeSession(token), token, script([say("one"), { type: "finish", input_tokens: 5 }]))
     const directory = env.DIRECTORY.getByName(`${tenant}:ada`)
     await expect.poll(async () => (await directory.readUsage("1970-01-01", "9999-12-31")).length).toBe(1)
     const today = new Date().toISOString().slice(0, 10)
@@ -121,7 +121,11 @@ describe("GET /v1/usage", () => {
     const other = freshTenant()
     for (let i = 0; i < 101; i++) await env.TENANT.getByName(other).registerUser({ id: `user${i}` })
     const otherToken = await roleToken(other, "ada", "member")
-    await ask(await makeSession(otherToken), otherToken, script([say("one"), { type: "finish", input_tokens: 7 }]))
+    await askQuestion(
+      await makeSession(otherToken),
+      otherToken,
+      script([say("one"), { type: "finish", input_tokens: 7 }]),
+    )
     await expect
       .poll(async () => (await env.DIRECTORY.getByName(`${other}:ada`).readUsage("1970-01-01", "9999-12-31")).length)
       .toBe(1)
@@ -137,7 +141,7 @@ describe("GET /v1/usage", () => {
     const tenant = freshTenant()
     for (let i = 0; i < 101; i++) await env.TENANT.getByName(tenant).registerUser({ id: `user${i}` })
     const token = await roleToken(tenant, "zoe", "member")
-    await ask(await makeSession(token), token, script([say("one"), { type: "finish", input_tokens: 9 }]))
+    await askQuestion(await makeSession(token), token, script([say("one"), { type: "finish", input_tokens: 9 }]))
     const directory = env.DIRECTORY.getByName(`${tenant}:zoe`)
     await expect.poll(async () => (await directory.readUsage("1970-01-01", "9999-12-31")).length).toBe(1)
     const today = new Date().toISOString().slice(0, 10)
@@ -235,19 +239,19 @@ describe("CSV", () => {
 
 describe("prices", () => {
   const price = { model: "scripted", from: "2026-01-01", input: 2, output: 8 }
-  const put = async (tenant: string, prices: unknown) =>
+  const putPrices = async (tenant: string, prices: unknown) =>
     await call("/v1/prices", { method: "PUT", token: await ownerToken(tenant), body: JSON.stringify({ prices }) })
 
   test("[MT11] a tenant's own price counts for its next turns", async () => {
     const tenant = freshTenant()
     const stored = { ...price, cached: null, cache_write: null }
-    expect(await put(tenant, [price])).toMatchObject({ status: 200, json: { prices: [stored] } })
+    expect(await putPrices(tenant, [price])).toMatchObject({ status: 200, json: { prices: [stored] } })
     const { json } = await call("/v1/prices", { token: await ownerToken(tenant) })
     expect(json.prices).toEqual([stored])
     expect(json.built_in.length).toBeGreaterThan(20)
     const token = await roleToken(tenant, "ada", "member")
     const usage = { type: "finish", input_tokens: 1_000, output_tokens: 10 }
-    await ask(await makeSession(token), token, script([say("Yes"), usage]))
+    await askQuestion(await makeSession(token), token, script([say("Yes"), usage]))
     const directory = env.DIRECTORY.getByName(`${tenant}:ada`)
     const readCost = async () => (await directory.readUsage("2020-01-01", "2999-01-01"))[0]?.cost
     await expect.poll(readCost).toBe(1_000 * 2_000 + 10 * 8_000)
@@ -271,28 +275,28 @@ describe("prices", () => {
     ["too many", Array.from({ length: 201 }, (_, i) => ({ ...price, model: `m${i}` }))],
     ["no list", {}],
   ])("[MT11] refuses %s", async (_name, prices) => {
-    expect((await put("meter0", prices)).json).toMatchObject({ code: "field_invalid" })
+    expect((await putPrices("meter0", prices)).json).toMatchObject({ code: "field_invalid" })
   })
 
   test("[MT11] a change based on a list that has changed since is refused", async () => {
     const tenant = freshTenant()
-    const change = async (model: string, revision: string) => {
+    const changePrice = async (model: string, revision: string) => {
       const body = JSON.stringify({ prices: [{ ...price, model }], revision })
       return await call("/v1/prices", { method: "PUT", token: await ownerToken(tenant), body })
     }
-    const read = async () => (await call("/v1/prices", { token: await ownerToken(tenant) })).json
-    const { revision } = await read()
-    const first = await change("one", revision)
+    const readPrices = async () => (await call("/v1/prices", { token: await ownerToken(tenant) })).json
+    const { revision } = await readPrices()
+    const first = await changePrice("one", revision)
     expect(first.status).toBe(200)
-    expect(await change("two", revision)).toEqual(refusal(409, "prices_changed"))
-    expect(await read()).toMatchObject({ prices: [{ model: "one" }], revision: first.json.revision })
-    expect((await change("two", first.json.revision)).json.prices).toMatchObject([{ model: "two" }])
+    expect(await changePrice("two", revision)).toEqual(refusal(409, "prices_changed"))
+    expect(await readPrices()).toMatchObject({ prices: [{ model: "one" }], revision: first.json.revision })
+    expect((await changePrice("two", first.json.revision)).json.prices).toMatchObject([{ model: "two" }])
   })
 
   test("[MT11] a price can name its last day", async () => {
     const tenant = freshTenant()
     const until = { ...price, until: "2026-01-01" }
-    expect((await put(tenant, [until, { ...price, from: "2026-02-01", until: null }])).json.prices).toEqual([
+    expect((await putPrices(tenant, [until, { ...price, from: "2026-02-01", until: null }])).json.prices).toEqual([
       { ...until, cached: null, cache_write: null },
       { ...price, from: "2026-02-01", cached: null, cache_write: null },
     ])
@@ -304,7 +308,7 @@ describe("prices", () => {
       { ...price, from: "2999-01-01" },
       { ...price, provider: "other", input: 0, output: 0 },
     ]
-    expect((await put(tenant, prices)).status).toBe(200)
-    expect(await put(tenant, [])).toMatchObject({ status: 200, json: { prices: [] } })
+    expect((await putPrices(tenant, prices)).status).toBe(200)
+    expect(await putPrices(tenant, [])).toMatchObject({ status: 200, json: { prices: [] } })
   })
 })

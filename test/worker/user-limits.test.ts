@@ -30,13 +30,13 @@ test("[LI8] a session over the limit is refused until another one is deleted", a
   const token = await tokenOf("acme", user)
   const id = await makeSession(token)
   await setCount(user, MAX_USER_SESSIONS)
-  const create = (body: object) => call("/v1/sessions", { method: "POST", token, body: JSON.stringify(body) })
-  expect(await create({})).toEqual(refusal(409, "sessions_full", "10,000 conversations"))
+  const createSession = (body: object) => call("/v1/sessions", { method: "POST", token, body: JSON.stringify(body) })
+  expect(await createSession({})).toEqual(refusal(409, "sessions_full", "10,000 conversations"))
   // Repeating an earlier creation creates no new session.
-  expect((await create({ id })).status).toBe(201)
+  expect((await createSession({ id })).status).toBe(201)
   expect((await call(`/v1/sessions/${id}`, { method: "DELETE", token })).status).toBe(204)
-  expect((await create({})).status).toBe(201)
-  expect(await create({})).toEqual(refusal(409, "sessions_full"))
+  expect((await createSession({})).status).toBe(201)
+  expect(await createSession({})).toEqual(refusal(409, "sessions_full"))
 })
 
 const stepArbitrary = fc.record({
@@ -47,13 +47,13 @@ const stepArbitrary = fc.record({
 test("[LI8] the count equals the list after any changes and restarts", async () => {
   const property = fc.asyncProperty(fc.array(stepArbitrary, { maxLength: 12 }), async (steps) => {
     const user = createUser()
-    const directory = () => directoryOf(user)
-    await directory().addSession("first", "", 1)
+    const directoryStub = () => directoryOf(user)
+    await directoryStub().addSession("first", "", 1)
     for (const { what, id } of steps) {
-      if (what === "add") await directory().addSession(id, "", 1)
-      else if (what === "remove") await directory().removeSession(id)
-      else if (what === "restore") await directory().restoreEntry({ id, title: "", created: 1, active: 1 })
-      else await directory().endErasure(true)
+      if (what === "add") await directoryStub().addSession(id, "", 1)
+      else if (what === "remove") await directoryStub().removeSession(id)
+      else if (what === "restore") await directoryStub().restoreEntry({ id, title: "", created: 1, active: 1 })
+      else await directoryStub().endErasure(true)
     }
     const { listed, counted } = await readCounts(user)
     expect(counted).toBe(listed)
@@ -68,21 +68,21 @@ test("[LI9] a socket over the limit is refused, and the others continue", async 
   const token = await tokenOf("acme", createUser())
   const id = await makeSession(token)
   const first = await openSocket(id, token)
-  const open = (headers = socketHeaders(token)) => SELF.fetch(`${HOST}/v1/sessions/${id}/socket`, { headers })
+  const openSocketWith = (headers = socketHeaders(token)) => SELF.fetch(`${HOST}/v1/sessions/${id}/socket`, { headers })
   const others: WebSocket[] = []
   while (others.length < MAX_SESSION_SOCKETS - 1) {
     const count = Math.min(BATCH, MAX_SESSION_SOCKETS - 1 - others.length)
-    const responses = await Promise.all(Array.from({ length: count }, () => open()))
+    const responses = await Promise.all(Array.from({ length: count }, () => openSocketWith()))
     for (const { webSocket } of responses) {
       expect(webSocket).not.toBeNull()
       webSocket?.accept()
       if (webSocket !== null) others.push(webSocket)
     }
   }
-  const refused = await open()
+  const refused = await openSocketWith()
   expect([refused.status, await refused.json()]).toMatchObject([429, { code: "sockets_full" }])
   // A browser learns the reason from the socket.
-  const { webSocket } = await open(socketHeaders(token, HOST))
+  const { webSocket } = await openSocketWith(socketHeaders(token, HOST))
   const closed = new Promise<CloseEvent>((resolve) => webSocket?.addEventListener("close", resolve))
   webSocket?.accept()
   expect((await closed).code).toBe(4429)
@@ -90,7 +90,7 @@ test("[LI9] a socket over the limit is refused, and the others continue", async 
   await expect.poll(() => first.received).toContain("ack")
   expect(first.closed).toBeNull()
   others[0]?.close()
-  await expect.poll(async () => (await open()).status).toBe(101)
+  await expect.poll(async () => (await openSocketWith()).status).toBe(101)
   for (const socket of [first.socket, ...others]) socket.close()
 })
 

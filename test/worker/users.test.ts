@@ -26,9 +26,9 @@ function tokenAs(tenant: string, user: string, role?: Role): Promise<string> {
 
 const tenantOf = (tenant: string) => env.TENANT.getByName(tenant)
 const directoryOf = (tenant: string, user: string) => env.DIRECTORY.getByName(`${tenant}:${user}`)
-const post = (path: string, token: string, body?: string) =>
+const postAction = (path: string, token: string, body?: string) =>
   call(path, { method: "POST", token, ...(body === undefined ? {} : { body }) })
-const patch = (path: string, token: string, body: unknown) =>
+const patchUser = (path: string, token: string, body: unknown) =>
   call(path, { method: "PATCH", token, body: JSON.stringify(body) })
 const idsOf = ({ json }: { json: { users: { id: string }[] } }): string[] => json.users.map(({ id }) => id)
 
@@ -41,13 +41,13 @@ async function addUsers(tenant: string, ids: readonly string[], role: Role = "me
 
 /** Returns the number of rows that an object writes during a call, as the platform bills them. */
 async function countRowsWritten(stub: DurableObjectStub, run: () => Promise<unknown>): Promise<number> {
-  const read = () =>
+  const readRows = () =>
     runInDurableObject(stub, (_object, { storage: { sql } }) =>
       Number(sql.exec("SELECT total_changes() AS n").one()["n"]),
     )
-  const before = await read()
+  const before = await readRows()
   await run()
-  return (await read()) - before
+  return (await readRows()) - before
 }
 
 describe("the first contact", () => {
@@ -176,27 +176,27 @@ describe("a change to a user", () => {
   test("[US4] can set a name and a role; if it changes nothing, it writes nothing", async () => {
     await addUsers("us4a", ["ada"])
     const boss = await tokenAs("us4a", "boss", "owner")
-    const named = await patch("/v1/users/ada", boss, { name: "  Ada\u202e Lovelace\n " })
+    const named = await patchUser("/v1/users/ada", boss, { name: "  Ada\u202e Lovelace\n " })
     expect(named).toMatchObject({ status: 200, json: { id: "ada", name: "Ada Lovelace", role: "member" } })
-    expect((await patch("/v1/users/ada", boss, { role: "viewer" })).json).toMatchObject({
+    expect((await patchUser("/v1/users/ada", boss, { role: "viewer" })).json).toMatchObject({
       name: "Ada Lovelace",
       role: "viewer",
     })
     const unchanged = await countRowsWritten(tenantOf("us4a"), async () => {
       for (const body of [{}, { role: "viewer" }, { name: "Ada Lovelace" }])
-        expect((await patch("/v1/users/ada", boss, body)).status).toBe(200)
+        expect((await patchUser("/v1/users/ada", boss, body)).status).toBe(200)
     })
     expect(unchanged).toBe(0)
-    expect((await patch("/v1/users/ada", boss, { name: null })).json.name).toBeNull()
+    expect((await patchUser("/v1/users/ada", boss, { name: null })).json.name).toBeNull()
     for (const body of [{ role: "root" }, { name: 5 }, { name: "x".repeat(121) }, { status: "active" }])
-      expect(await patch("/v1/users/ada", boss, body)).toEqual(refusal(400, "field_invalid"))
+      expect(await patchUser("/v1/users/ada", boss, body)).toEqual(refusal(400, "field_invalid"))
   })
 
   test("[US4] an unknown user, or text that is not an id, is user_unknown", async () => {
     const boss = await tokenAs("us4b", "boss", "owner")
     for (const id of ["nobody", "..", "a%3Ab", "a%2Fb", "%C3%A4", "a".repeat(10_000)]) {
-      expect((await patch(`/v1/users/${id}`, boss, { role: "viewer" })).status).toBe(404)
-      expect((await post(`/v1/users/${id}/suspend`, boss)).status).toBe(404)
+      expect((await patchUser(`/v1/users/${id}`, boss, { role: "viewer" })).status).toBe(404)
+      expect((await postAction(`/v1/users/${id}/suspend`, boss)).status).toBe(404)
     }
     expect(await tablesOf(tenantOf("us4b"))).toEqual([])
   })
@@ -207,13 +207,13 @@ describe("a change to a user", () => {
     await addUsers("us5a", ["mia"])
     const admin = await tokenAs("us5a", "ann", "admin")
     const denied = refusal(403, "scope_denied")
-    expect(await patch("/v1/users/olga", admin, { role: "member" })).toEqual(denied)
-    expect(await patch("/v1/users/olga", admin, { name: "x" })).toEqual(denied)
-    expect(await post("/v1/users/olga/suspend", admin)).toEqual(denied)
-    expect(await patch("/v1/users/mia", admin, { role: "owner" })).toEqual(denied)
-    expect((await patch("/v1/users/mia", admin, { role: "admin" })).status).toBe(200)
+    expect(await patchUser("/v1/users/olga", admin, { role: "member" })).toEqual(denied)
+    expect(await patchUser("/v1/users/olga", admin, { name: "x" })).toEqual(denied)
+    expect(await postAction("/v1/users/olga/suspend", admin)).toEqual(denied)
+    expect(await patchUser("/v1/users/mia", admin, { role: "owner" })).toEqual(denied)
+    expect((await patchUser("/v1/users/mia", admin, { role: "admin" })).status).toBe(200)
     const owner = await tokenAs("us5a", "olga", "owner")
-    expect((await patch("/v1/users/mia", owner, { role: "owner" })).json.role).toBe("owner")
+    expect((await patchUser("/v1/users/mia", owner, { role: "owner" })).json.role).toBe("owner")
     // Only the changes that were made are recorded.
     const { entries } = await tenantOf("us5a").listAudit({}, 10)
     expect(entries.map(({ action }) => action)).toEqual(["user.changed", "user.changed"])
@@ -222,19 +222,19 @@ describe("a change to a user", () => {
   test("[US5] the last active owner can't be demoted or suspended", async () => {
     await addUsers("us5b", ["olga", "otto"], "owner")
     const owner = await tokenAs("us5b", "root", "owner")
-    expect((await post("/v1/users/otto/suspend", owner)).status).toBe(200)
-    expect(await patch("/v1/users/olga", owner, { role: "admin" })).toEqual(refusal(409, "last_owner"))
-    expect(await post("/v1/users/olga/suspend", owner)).toEqual(refusal(409, "last_owner"))
-    expect((await patch("/v1/users/olga", owner, { name: "Olga" })).status).toBe(200)
-    expect((await post("/v1/users/otto/restore", owner)).status).toBe(200)
-    expect((await patch("/v1/users/olga", owner, { role: "admin" })).json.role).toBe("admin")
+    expect((await postAction("/v1/users/otto/suspend", owner)).status).toBe(200)
+    expect(await patchUser("/v1/users/olga", owner, { role: "admin" })).toEqual(refusal(409, "last_owner"))
+    expect(await postAction("/v1/users/olga/suspend", owner)).toEqual(refusal(409, "last_owner"))
+    expect((await patchUser("/v1/users/olga", owner, { name: "Olga" })).status).toBe(200)
+    expect((await postAction("/v1/users/otto/restore", owner)).status).toBe(200)
+    expect((await patchUser("/v1/users/olga", owner, { role: "admin" })).json.role).toBe("admin")
   })
 
   test("[US6] to a new role ends the user's tokens; a token issued afterwards works at once", async () => {
     const [boss, ada] = [await tokenAs("us6", "boss", "owner"), await tokenAs("us6", "ada")]
     const id = await makeSession(ada)
     const connection = await openSocket(id, ada)
-    expect((await patch("/v1/users/ada", boss, { role: "admin" })).status).toBe(200)
+    expect((await patchUser("/v1/users/ada", boss, { role: "admin" })).status).toBe(200)
     await expect.poll(() => connection.closed).toBe(4401)
     expect(connection.received.at(-1)).toBe("token_revoked")
     expect(await call("/v1/sessions", { token: ada })).toEqual(refusal(401, "token_revoked"))
@@ -251,7 +251,7 @@ describe("a suspended user", () => {
     const [boss, ada] = [await tokenAs("us7a", "boss", "owner"), await tokenAs("us7a", "ada")]
     const id = await makeSession(ada)
     const connection = await openSocket(id, ada)
-    expect((await post("/v1/users/ada/suspend", boss)).json).toMatchObject({ id: "ada", status: "suspended" })
+    expect((await postAction("/v1/users/ada/suspend", boss)).json).toMatchObject({ id: "ada", status: "suspended" })
     await expect.poll(() => connection.closed).toBe(4401)
     expect(connection.received.at(-1)).toBe("user_suspended")
     const fresh = await tokenAs("us7a", "ada")
@@ -261,8 +261,8 @@ describe("a suspended user", () => {
       expect(await call(`/v1/sessions/${id}/socket`, { headers: socketHeaders(token) })).toEqual(SUSPENDED)
     }
     // Repeating it changes and records nothing.
-    expect((await post("/v1/users/ada/suspend", boss)).status).toBe(200)
-    expect((await post("/v1/users/ada/restore", boss)).json).toMatchObject({ status: "active" })
+    expect((await postAction("/v1/users/ada/suspend", boss)).status).toBe(200)
+    expect((await postAction("/v1/users/ada/restore", boss)).json).toMatchObject({ status: "active" })
     const { entries } = await tenantOf("us7a").listAudit({}, 10)
     expect(entries.map(({ action, target }) => [action, target])).toEqual([
       ["user.restored", "ada"],
@@ -292,7 +292,7 @@ describe("a suspended user", () => {
   test("[US7] is refused at the first contact even if never seen before the suspension", async () => {
     await addUsers("us7c", ["ada"])
     const boss = await tokenAs("us7c", "boss", "owner")
-    expect((await post("/v1/users/ada/suspend", boss)).status).toBe(200)
+    expect((await postAction("/v1/users/ada/suspend", boss)).status).toBe(200)
     const ada = await tokenAs("us7c", "ada")
     expect(await call("/v1/sessions", { method: "POST", token: ada, body: "{}" })).toEqual(SUSPENDED)
   })
@@ -310,9 +310,9 @@ describe("a suspended user", () => {
     const { json } = await call(`/v1/sessions/${id}/media/sign`, { method: "POST", token: ada, body })
     const { href } = json.signed[0]
     expect((await call(href)).text).toBe("a file")
-    await post("/v1/users/ada/suspend", boss)
+    await postAction("/v1/users/ada/suspend", boss)
     expect(await call(href)).toEqual(SUSPENDED)
-    await post("/v1/users/ada/restore", boss)
+    await postAction("/v1/users/ada/restore", boss)
     expect((await call(href)).text).toBe("a file")
   })
 
@@ -322,7 +322,7 @@ describe("a suspended user", () => {
     vi.spyOn(Directory.prototype, "applyUserState").mockImplementation(() => {
       throw new Error("unreachable")
     })
-    expect((await post("/v1/users/ada/suspend", boss)).json).toMatchObject({ status: "suspended" })
+    expect((await postAction("/v1/users/ada/suspend", boss)).json).toMatchObject({ status: "suspended" })
     expect((await call("/v1/sessions", { token: ada })).status).toBe(200)
     vi.restoreAllMocks()
     await evictDurableObject(tenantOf("us8"))
@@ -349,12 +349,12 @@ test("[US9] only administrators can use these routes, and they see only their ow
     const denied = refusal(403, "scope_denied")
     expect(await call("/v1/users", { token })).toEqual(denied)
     expect(await call("/v1/users/ada", { token })).toEqual(denied)
-    expect(await patch("/v1/users/ada", token, { role: "owner" })).toEqual(denied)
-    expect(await post("/v1/users/ada/suspend", token)).toEqual(denied)
-    expect(await post("/v1/users/ada/restore", token)).toEqual(denied)
+    expect(await patchUser("/v1/users/ada", token, { role: "owner" })).toEqual(denied)
+    expect(await postAction("/v1/users/ada/suspend", token)).toEqual(denied)
+    expect(await postAction("/v1/users/ada/restore", token)).toEqual(denied)
   }
   const other = await tokenAs("us9other", "root", "owner")
   expect((await call("/v1/users", { token: other })).json.users).toEqual([])
-  expect(await post("/v1/users/ada/suspend", other)).toEqual(refusal(404, "user_unknown"))
+  expect(await postAction("/v1/users/ada/suspend", other)).toEqual(refusal(404, "user_unknown"))
   expect(await tenantOf("us9").findUser("ada")).toMatchObject({ status: "active", role: "member" })
 })

@@ -8,13 +8,13 @@ import { createMessage } from "../../shared/protocol/message.ts"
 import type { Session } from "../../worker/session/session-object.ts"
 import { createSessionStore } from "../../worker/store/session-store.ts"
 import {
-  begin,
+  beginTurn,
   call,
   expectSame,
   fault,
   freshSession as fresh,
   pause,
-  renew,
+  renewPage,
   say,
   script,
   textIn,
@@ -27,16 +27,16 @@ import { placed, TIME } from "../support/turn.ts"
 const freshSession = (): Promise<string> => fresh("ver")
 
 /** Sends a message and waits for the complete answer. */
-async function ask(client: TestClient, id: string, content: string) {
+async function askQuestion(client: TestClient, id: string, content: string) {
   client.say({ type: "send", id, content })
   return await client.untilEnd(id)
 }
 
 /** Sends a command, waits for its acknowledgement and reads history as the page does. */
-async function command(id: string, client: TestClient, frame: Parameters<TestClient["say"]>[0] & { id: string }) {
+async function sendCommand(id: string, client: TestClient, frame: Parameters<TestClient["say"]>[0] & { id: string }) {
   client.say(frame)
   await client.untilTrue((one) => one.type === "ack" && one.id === frame.id)
-  return await renew(id, client)
+  return await renewPage(id, client)
 }
 
 function pathOf(page: HistoryPage): string[] {
@@ -47,10 +47,10 @@ describe("another answer", () => {
   test("[VE1] is a version that replaces the first, which is kept and can be activated again in every tab", async () => {
     const id = await freshSession()
     const [client, second] = [await connect(id), await connect(id)]
-    const first = await ask(client, "q1", "/say hello")
+    const first = await askQuestion(client, "q1", "/say hello")
     const { epoch } = await pageOf(id)
     await second.untilEnd("q1")
-    await command(id, client, { type: "regenerate", id: "r1", message: first.id })
+    await sendCommand(id, client, { type: "regenerate", id: "r1", message: first.id })
     const hello = await second.untilTrue((frame) => frame.type === "hello" && frame.epoch !== epoch)
     const again = await client.untilEnd("q1")
     expect(again).toMatchObject({ id: "r1", version: 2, versions: 2, status: "completed" })
@@ -60,8 +60,8 @@ describe("another answer", () => {
     await expectSame(id, client)
     // The other tab receives nothing until it has read the new path.
     expect(second.frames.at(-1)?.type).toBe("hello")
-    await renew(id, second)
-    const back = await command(id, second, { type: "switch", id: "s1", message: "r1", version: 1 })
+    await renewPage(id, second)
+    const back = await sendCommand(id, second, { type: "switch", id: "s1", message: "r1", version: 1 })
     expect(back.messages).toMatchObject([{ id: "q1" }, { id: first.id, version: 1, versions: 2 }])
     await evictDurableObject(sessionOf(id))
     expect(pathOf(await pageOf(id))).toEqual(["q1", first.id])
@@ -70,17 +70,17 @@ describe("another answer", () => {
   test("[VE2] messages after a switch belong to that version; each keeps the end of its own path", async () => {
     const id = await freshSession()
     const client = await connect(id)
-    const first = await ask(client, "q1", "/say one")
-    await ask(client, "q2", "/say under one")
-    await command(id, client, { type: "regenerate", id: "r1", message: first.id })
+    const first = await askQuestion(client, "q1", "/say one")
+    await askQuestion(client, "q2", "/say under one")
+    await sendCommand(id, client, { type: "regenerate", id: "r1", message: first.id })
     await client.untilEnd("q1")
-    await ask(client, "q3", "/say under two")
+    await askQuestion(client, "q3", "/say under two")
     expect(pathOf(await pageOf(id)).filter((one) => /^(?:q\d|r1)$/.test(one))).toEqual(["q1", "r1", "q3"])
-    await command(id, client, { type: "switch", id: "s1", message: "r1", version: 1 })
+    await sendCommand(id, client, { type: "switch", id: "s1", message: "r1", version: 1 })
     expect(pathOf(await pageOf(id)).filter((one) => /^q\d$/.test(one))).toEqual(["q1", "q2"])
-    await ask(client, "q4", "/say still under one")
+    await askQuestion(client, "q4", "/say still under one")
     expect(pathOf(await pageOf(id)).filter((one) => /^q\d$/.test(one))).toEqual(["q1", "q2", "q4"])
-    await command(id, client, { type: "switch", id: "s2", message: first.id, version: 2 })
+    await sendCommand(id, client, { type: "switch", id: "s2", message: first.id, version: 2 })
     expect(pathOf(await pageOf(id)).filter((one) => /^q\d$/.test(one))).toEqual(["q1", "q3"])
     await expectSame(id, client)
   })
@@ -90,17 +90,17 @@ describe("another question", () => {
   test("[VE3] is a version with its own answer, even if it replaces the first question of a session", async () => {
     const id = await freshSession()
     const client = await connect(id)
-    await ask(client, "q1", "/say one")
-    await ask(client, "q2", "/say two")
-    await command(id, client, { type: "edit", id: "e1", message: "q1", content: "/say edited" })
+    await askQuestion(client, "q1", "/say one")
+    await askQuestion(client, "q2", "/say two")
+    await sendCommand(id, client, { type: "edit", id: "e1", message: "q1", content: "/say edited" })
     const answer = await client.untilEnd("e1")
     expect(textIn(answer)).toBe("edited")
     const page = await pageOf(id)
     expect(page.messages).toMatchObject([{ id: "e1", version: 2, versions: 2, content: "/say edited" }, {}])
-    await command(id, client, { type: "edit", id: "e2", message: "e1", content: "/say third" })
+    await sendCommand(id, client, { type: "edit", id: "e2", message: "e1", content: "/say third" })
     await client.untilEnd("e2")
     expect((await pageOf(id)).messages[0]).toMatchObject({ id: "e2", version: 3, versions: 3 })
-    const back = await command(id, client, { type: "switch", id: "s1", message: "e2", version: 1 })
+    const back = await sendCommand(id, client, { type: "switch", id: "s1", message: "e2", version: 1 })
     expect(pathOf(back).filter((one) => /^q\d$/.test(one))).toEqual(["q1", "q2"])
     expect(back.messages[0]).toMatchObject({ version: 1, versions: 3 })
   })
@@ -114,9 +114,9 @@ describe("retry", () => {
       [say("I look. "), call("weather", { location: "London" })],
       [say("Half of"), fault("model_cut_off")],
     ]
-    const failed = await ask(client, "q1", script(...steps))
+    const failed = await askQuestion(client, "q1", script(...steps))
     expect(failed).toMatchObject({ status: "failed", reason: "model_cut_off" })
-    const { messages } = await command(id, client, { type: "retry", id: "t1", message: failed.id })
+    const { messages } = await sendCommand(id, client, { type: "retry", id: "t1", message: failed.id })
     const retried = await client.untilEnd("q1")
     expect(retried).toMatchObject({ id: "t1", version: 2, versions: 2, status: "failed" })
     expect(messages[1]?.segments.slice(0, 2)).toEqual(failed.segments.slice(0, 2))
@@ -129,8 +129,12 @@ describe("retry", () => {
   test("[VE4] a fault before the first text of a later step keeps the steps before it", async () => {
     const id = await freshSession()
     const client = await connect(id)
-    const failed = await ask(client, "q1", script([call("weather", { location: "Oslo" })], [fault("model_refused")]))
-    await command(id, client, { type: "retry", id: "t1", message: failed.id })
+    const failed = await askQuestion(
+      client,
+      "q1",
+      script([call("weather", { location: "Oslo" })], [fault("model_refused")]),
+    )
+    await sendCommand(id, client, { type: "retry", id: "t1", message: failed.id })
     const retried = await client.untilEnd("q1")
     expect(toolsIn(retried)).toEqual(toolsIn(failed))
   })
@@ -139,12 +143,12 @@ describe("retry", () => {
     const id = await freshSession()
     const client = await connect(id)
     const key = `retry-${id}`
-    const failed = await ask(
+    const failed = await askQuestion(
       client,
       "q1",
       script([call("probe_effect", { key })], [say("Half"), fault("model_cut_off")]),
     )
-    await command(id, client, { type: "retry", id: "t1", message: failed.id })
+    await sendCommand(id, client, { type: "retry", id: "t1", message: failed.id })
     expect((await client.untilEnd("q1")).id).toBe("t1")
     expect(await readUpstream(env, key)).toHaveLength(1)
   })
@@ -152,13 +156,13 @@ describe("retry", () => {
   test("[VE4] a cancelled and an interrupted answer can be retried, a complete one can't", async () => {
     const id = await freshSession()
     const client = await connect(id)
-    const running = await begin(client, "q1", script([say("x"), pause(5_000)]))
+    const running = await beginTurn(client, "q1", script([say("x"), pause(5_000)]))
     client.say({ type: "cancel", exchange_id: "q1" })
     await client.untilEnd("q1")
-    await command(id, client, { type: "retry", id: "t1", message: running.id })
+    await sendCommand(id, client, { type: "retry", id: "t1", message: running.id })
     client.say({ type: "cancel", exchange_id: "q1" })
     await client.untilEnd("q1")
-    const whole = await ask(client, "q2", "/say whole")
+    const whole = await askQuestion(client, "q2", "/say whole")
     client.say({ type: "retry", id: "t2", message: whole.id })
     expect(await client.untilTrue((frame) => frame.type === "error")).toMatchObject({ code: "turn_whole", id: "t2" })
   })
@@ -168,46 +172,49 @@ describe("refusals", () => {
   test("[VE5] store nothing: while an answer runs or waits, for unknown messages and versions, and for the wrong role", async () => {
     const id = await freshSession()
     const client = await connect(id)
-    const first = await ask(client, "q1", "/say one")
-    await begin(client, "q2", script([say("x"), pause(5_000)]))
-    const refused = async (frame: Parameters<TestClient["say"]>[0] & { id: string }, code: string): Promise<void> => {
+    const first = await askQuestion(client, "q1", "/say one")
+    await beginTurn(client, "q2", script([say("x"), pause(5_000)]))
+    const expectRefused = async (
+      frame: Parameters<TestClient["say"]>[0] & { id: string },
+      code: string,
+    ): Promise<void> => {
       client.say(frame)
       const error = await client.untilTrue((one) => one.type === "error" && one.id === frame.id)
       expect(error).toMatchObject({ code })
     }
-    await refused({ type: "regenerate", id: "x1", message: first.id }, "turn_running")
-    await refused({ type: "edit", id: "x2", message: "q1", content: "y" }, "turn_running")
-    await refused({ type: "switch", id: "x3", message: first.id, version: 1 }, "turn_running")
+    await expectRefused({ type: "regenerate", id: "x1", message: first.id }, "turn_running")
+    await expectRefused({ type: "edit", id: "x2", message: "q1", content: "y" }, "turn_running")
+    await expectRefused({ type: "switch", id: "x3", message: first.id, version: 1 }, "turn_running")
     client.say({ type: "cancel", exchange_id: "q2" })
     await client.untilEnd("q2")
     const { seq, epoch } = await pageOf(id)
-    await refused({ type: "regenerate", id: "x4", message: "nobody" }, "message_unknown")
-    await refused({ type: "regenerate", id: "x5", message: "q1" }, "frame_invalid")
-    await refused({ type: "retry", id: "x6", message: "q1" }, "frame_invalid")
-    await refused({ type: "edit", id: "x7", message: first.id, content: "y" }, "frame_invalid")
-    await refused({ type: "edit", id: "x8", message: "q1", content: "  " }, "message_empty")
-    await refused({ type: "switch", id: "x9", message: first.id, version: 7 }, "version_unknown")
-    await refused({ type: "switch", id: "x10", message: first.id, version: -1 }, "version_unknown")
+    await expectRefused({ type: "regenerate", id: "x4", message: "nobody" }, "message_unknown")
+    await expectRefused({ type: "regenerate", id: "x5", message: "q1" }, "frame_invalid")
+    await expectRefused({ type: "retry", id: "x6", message: "q1" }, "frame_invalid")
+    await expectRefused({ type: "edit", id: "x7", message: first.id, content: "y" }, "frame_invalid")
+    await expectRefused({ type: "edit", id: "x8", message: "q1", content: "  " }, "message_empty")
+    await expectRefused({ type: "switch", id: "x9", message: first.id, version: 7 }, "version_unknown")
+    await expectRefused({ type: "switch", id: "x10", message: first.id, version: -1 }, "version_unknown")
     expect(await pageOf(id)).toMatchObject({ seq, epoch })
   })
 
   test("[VE6] the same command again has no second effect", async () => {
     const id = await freshSession()
     const client = await connect(id)
-    const first = await ask(client, "q1", "/say one")
+    const first = await askQuestion(client, "q1", "/say one")
     for (let i = 0; i < 2; i++) client.say({ type: "regenerate", id: "r1", message: first.id })
     await client.untilTrue(() => client.frames.filter((one) => one.type === "ack" && one.id === "r1").length === 2)
     await expect.poll(async () => (await pageOf(id)).messages[1]?.status).toBe("completed")
     expect((await pageOf(id)).messages[1]).toMatchObject({ id: "r1", versions: 2 })
-    await renew(id, client)
-    await command(id, client, { type: "switch", id: "s1", message: "r1", version: 1 })
+    await renewPage(id, client)
+    await sendCommand(id, client, { type: "switch", id: "s1", message: "r1", version: 1 })
     const { epoch } = await pageOf(id)
     client.say({ type: "switch", id: "s1", message: "r1", version: 1 })
     await client.untilTrue(() => client.frames.filter((one) => one.type === "ack" && one.id === "s1").length === 2)
     expect((await pageOf(id)).epoch).toBe(epoch)
-    await renew(id, client)
+    await renewPage(id, client)
     const shown = (await pageOf(id)).messages[1]?.id ?? ""
-    await command(id, client, { type: "switch", id: "s2", message: shown, version: 2 })
+    await sendCommand(id, client, { type: "switch", id: "s2", message: shown, version: 2 })
     client.say({ type: "switch", id: "s1", message: "r1", version: 1 })
     await client.untilTrue(() => client.frames.filter((one) => one.type === "ack" && one.id === "s1").length === 3)
     expect((await pageOf(id)).messages[1]?.id).toBe("r1")
@@ -277,7 +284,7 @@ test("[VE7] an old message is found on its path, but not on another one, by read
   const id = await freshSession()
   const found = await runInDurableObject(sessionOf(id), (_object, state) => {
     const store = createSessionStore(state.storage.sql, (write) => state.storage.transactionSync(write))
-    const put = (pos: number, parent: number | null): void => {
+    const putMessage = (pos: number, parent: number | null): void => {
       const message = createMessage({
         id: `m${pos}`,
         role: "user",
@@ -288,9 +295,9 @@ test("[VE7] an old message is found on its path, but not on another one, by read
       store.insertMessage(placed(message, { pos, parent, seq: pos }))
     }
     store.atomically(() => {
-      for (let pos = 1; pos <= 3_000; pos++) put(pos, pos === 1 ? null : pos - 1)
+      for (let pos = 1; pos <= 3_000; pos++) putMessage(pos, pos === 1 ? null : pos - 1)
       // This branch leaves the path at position 1,000 and becomes active.
-      for (let pos = 3_001; pos <= 5_000; pos++) put(pos, pos === 3_001 ? 1_000 : pos - 1)
+      for (let pos = 3_001; pos <= 5_000; pos++) putMessage(pos, pos === 3_001 ? 1_000 : pos - 1)
     })
     const before = store.countRows().read
     const on = [1, 2, 500, 999, 1_000, 3_001, 4_321, 5_000].map((pos) => store.isOnPath(pos))

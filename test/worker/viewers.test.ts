@@ -6,33 +6,33 @@ import { MAX_SESSION_VIEWERS, MAX_SESSIONS_LISTED, MAX_SHARED_BY_OWNER } from ".
 import { SHARED_AFTER_SQL, SHARED_SQL } from "../../worker/directory/shared-rows.ts"
 import type { Role } from "../../worker/platform/rpc/claims.ts"
 import { call, HELLO, HOST, openSocket, refusal, roleToken, socketHeaders, tablesOf, tokenOf } from "./http.ts"
-import { hrefOf, png, sign, upload } from "./files.ts"
+import { hrefOf, png, signUrls, postFile } from "./files.ts"
 import { digestOf, digestBucket } from "./storage-digest.ts"
 
 const T = "share"
 const DENIED = refusal(403, "scope_denied")
 const UNKNOWN = refusal(404, "session_unknown")
 
-const create = (token: string, id: string, title = "Plans") =>
+const createSession = (token: string, id: string, title = "Plans") =>
   call("/v1/sessions", { method: "POST", token, body: JSON.stringify({ id, title }) })
 const shareWithAnybody = (token: string, id: string, user: string) =>
   call(`/v1/sessions/${id}/viewers/${user}`, { method: "PUT", token })
 /** Shares a session, after adding the user to the tenant. */
-const share = async (token: string, id: string, user: string) => {
+const addViewer = async (token: string, id: string, user: string) => {
   if (/^[\w-]{1,64}$/.test(user)) await env.TENANT.getByName(T).registerUser({ id: user })
   return await shareWithAnybody(token, id, user)
 }
-const unshare = (token: string, id: string, user: string) =>
+const removeViewer = (token: string, id: string, user: string) =>
   call(`/v1/sessions/${id}/viewers/${user}`, { method: "DELETE", token })
-const read = (token: string, id: string, owner?: string) =>
+const readSession = (token: string, id: string, owner?: string) =>
   call(`/v1/sessions/${id}/conversation/recent${owner === undefined ? "" : `?owner=${owner}`}`, { token })
 const listShared = async (token: string) => (await call("/v1/sessions/shared", { token })).json
-const say = (token: string, id: string, content: string, message = "q") =>
+const sendMessage = (token: string, id: string, content: string, message = "q") =>
   call(`/v1/sessions/${id}/messages`, { method: "POST", token, body: JSON.stringify({ id: message, content }) })
 const untilAnswered = (token: string, id: string, count = 2) =>
   expect
     .poll(async () => {
-      const { messages } = (await read(token, id)).json
+      const { messages } = (await readSession(token, id)).json
       return [messages.length, messages.at(-1)?.status]
     })
     .toEqual([count, "completed"])
@@ -41,10 +41,10 @@ const untilAnswered = (token: string, id: string, count = 2) =>
 async function shareSession(owner: string, viewer: string, role: Role = "viewer") {
   const [mine, theirs] = [await tokenOf(T, owner), await roleToken(T, viewer, role)]
   const id = `${owner}-1`
-  expect((await create(mine, id)).status).toBe(201)
-  await say(mine, id, "/say secret answer")
+  expect((await createSession(mine, id)).status).toBe(201)
+  await sendMessage(mine, id, "/say secret answer")
   await untilAnswered(mine, id)
-  expect(await share(mine, id, viewer)).toMatchObject({
+  expect(await addViewer(mine, id, viewer)).toMatchObject({
     status: 200,
     json: { user: viewer, since: expect.any(Number) },
   })
@@ -74,9 +74,9 @@ describe("a viewer", () => {
     async (role) => {
       const owner = `o-${role}`
       const { mine, theirs, id } = await shareSession(owner, `v-${role}`, role)
-      const stored = (await upload(id, mine, png(1))).json.id
-      const own = await read(mine, id)
-      expect((await read(theirs, id, owner)).json).toEqual(own.json)
+      const stored = (await postFile(id, mine, png(1))).json.id
+      const own = await readSession(mine, id)
+      expect((await readSession(theirs, id, owner)).json).toEqual(own.json)
       const href = (
         await call(`/v1/sessions/${id}/media/sign?owner=${owner}`, {
           method: "POST",
@@ -89,7 +89,7 @@ describe("a viewer", () => {
       const exported = await call(`/v1/sessions/${id}/events?owner=${owner}`, { token: theirs })
       expect(exported.text).toContain("secret answer")
       const { frames, socket } = await openSharedSocket(id, theirs, owner)
-      await say(mine, id, "/say more", "q2")
+      await sendMessage(mine, id, "/say more", "q2")
       await expect.poll(() => frames.filter(({ type }) => type === "ops").length).toBeGreaterThan(0)
       socket.close()
       await untilAnswered(mine, id, 4)
@@ -98,20 +98,20 @@ describe("a viewer", () => {
 
   test("[SH2] names the owner, so their own session of the same id is another one", async () => {
     const { theirs, id } = await shareSession("sh2a", "sh2b", "member")
-    expect(await read(theirs, id)).toEqual(UNKNOWN)
-    expect((await create(theirs, id, "Mine")).status).toBe(201)
-    await say(theirs, id, "/say mine")
+    expect(await readSession(theirs, id)).toEqual(UNKNOWN)
+    expect((await createSession(theirs, id, "Mine")).status).toBe(201)
+    await sendMessage(theirs, id, "/say mine")
     await untilAnswered(theirs, id)
-    expect((await read(theirs, id)).text).not.toContain("secret")
-    expect((await read(theirs, id, "sh2a")).text).toContain("secret answer")
-    expect((await read(theirs, id, "sh2b")).text).not.toContain("secret")
+    expect((await readSession(theirs, id)).text).not.toContain("secret")
+    expect((await readSession(theirs, id, "sh2a")).text).toContain("secret answer")
+    expect((await readSession(theirs, id, "sh2b")).text).not.toContain("secret")
     // Here, the owner's session has the private key.
     const [ada, eve] = [await tokenOf(T, "sh2c"), await tokenOf(T, "sh2d")]
-    await create(ada, "twin", "First")
-    await create(eve, "twin", "Second")
-    await share(eve, "twin", "sh2b")
-    expect((await read(theirs, "twin", "sh2d")).status).toBe(200)
-    expect(await read(theirs, "twin", "sh2c")).toEqual(UNKNOWN)
+    await createSession(ada, "twin", "First")
+    await createSession(eve, "twin", "Second")
+    await addViewer(eve, "twin", "sh2b")
+    expect((await readSession(theirs, "twin", "sh2d")).status).toBe(200)
+    expect(await readSession(theirs, "twin", "sh2c")).toEqual(UNKNOWN)
     expect((await listShared(theirs)).sessions).toEqual([
       { id: "twin", owner: "sh2d", title: "Second", since: expect.any(Number) },
       { id, owner: "sh2a", title: "Plans", since: expect.any(Number) },
@@ -121,8 +121,8 @@ describe("a viewer", () => {
   test("[SH3] of any role changes nothing: every other route and every writing frame is scope_denied", async () => {
     const { theirs, id } = await shareSession("sh3a", "sh3b", "member")
     const stub = env.SESSION.getByName(`${T}:${id}`)
-    const state = async () => [await digestOf(stub), await digestBucket(`${T}/${id}/`)]
-    const before = await state()
+    const readState = async () => [await digestOf(stub), await digestBucket(`${T}/${id}/`)]
+    const before = await readState()
     const routes: [method: string, path: string][] = [
       ["PATCH", ""],
       ["DELETE", ""],
@@ -176,14 +176,14 @@ describe("a viewer", () => {
       ])
       for (const fault of faults) expect(fault).toEqual({ ok: false, fault: { reason: "session_unknown" } })
     }
-    expect(await state()).toEqual(before)
+    expect(await readState()).toEqual(before)
   })
 
   test("[SH4] gets nothing more once sharing has ended: sockets close, routes and links are refused", async () => {
     const { mine, theirs, id } = await shareSession("sh4a", "sh4b")
-    await share(mine, id, "sh4c")
+    await addViewer(mine, id, "sh4c")
     const other = await roleToken(T, "sh4c", "viewer")
-    const stored = (await upload(id, mine, png(2))).json.id
+    const stored = (await postFile(id, mine, png(2))).json.id
     const urls = [`/media/${stored}`, "https://example.com/cat.png"]
     const body = JSON.stringify({ urls })
     const signed = await call(`/v1/sessions/${id}/media/sign?owner=sh4a`, { method: "POST", token: theirs, body })
@@ -193,7 +193,7 @@ describe("a viewer", () => {
       await openSharedSocket(id, other, "sh4a"),
     ]
     const ownSocket = await openSocket(id, mine)
-    expect((await unshare(mine, id, "sh4b")).status).toBe(204)
+    expect((await removeViewer(mine, id, "sh4b")).status).toBe(204)
     await expect.poll(theirSocket.closedWith).toBe(4404)
     for (const link of links) expect(await call(link)).toEqual(refusal(403, "link_invalid"))
     for (const path of ["conversation/recent", "events", "socket"])
@@ -206,20 +206,20 @@ describe("a viewer", () => {
     expect((await listShared(theirs)).sessions).toEqual([])
     // The owner and the other viewer are unaffected.
     const before = otherSocket.frames.length
-    await say(mine, id, "/say later", "q3")
+    await sendMessage(mine, id, "/say later", "q3")
     await expect.poll(() => otherSocket.frames.length).toBeGreaterThan(before)
     expect([otherSocket.closedWith(), ownSocket.closed]).toEqual([null, null])
     expect((await call(await hrefOf(id, mine, `/media/${stored}`))).status).toBe(200)
     expect(theirSocket.frames.at(-1)).toMatchObject({ type: "error", code: "session_unknown" })
     // Repeating it has no effect.
-    expect((await unshare(mine, id, "sh4b")).status).toBe(204)
+    expect((await removeViewer(mine, id, "sh4b")).status).toBe(204)
   })
 
   test("[SH5] never learns who else may read; only the owner lists and changes the viewers", async () => {
     const { mine, theirs, id } = await shareSession("sh5a", "sh5b", "admin")
-    await share(mine, id, "sh5-secret")
+    await addViewer(mine, id, "sh5-secret")
     const seen = [
-      await read(theirs, id, "sh5a"),
+      await readSession(theirs, id, "sh5a"),
       await call("/v1/sessions/shared", { token: theirs }),
       await call(`/v1/sessions/${id}/events?owner=sh5a`, { token: theirs }),
       await call(`/v1/sessions/${id}/viewers?owner=sh5a`, { token: theirs }),
@@ -227,8 +227,8 @@ describe("a viewer", () => {
     for (const { text } of seen) expect(text).not.toContain("sh5-secret")
     for (const token of [theirs, await tokenOf(T, "sh5c"), await tokenOf("other", "sh5a")]) {
       expect(await call(`/v1/sessions/${id}/viewers`, { token })).toEqual(UNKNOWN)
-      expect(await share(token, id, "sh5d")).toEqual(UNKNOWN)
-      expect(await unshare(token, id, "sh5-secret")).toEqual(UNKNOWN)
+      expect(await addViewer(token, id, "sh5d")).toEqual(UNKNOWN)
+      expect(await removeViewer(token, id, "sh5-secret")).toEqual(UNKNOWN)
     }
     const { viewers } = (await call(`/v1/sessions/${id}/viewers`, { token: mine })).json
     expect(viewers.map(({ user }: { user: string }) => user)).toEqual(["sh5b", "sh5-secret"])
@@ -238,7 +238,7 @@ describe("a viewer", () => {
     const { id } = await shareSession("sh5e", "sh5f")
     for (const tenant of ["other", `eu.${T}`, "shar", "share2"]) {
       const token = await roleToken(tenant, "sh5f", "viewer")
-      expect(await read(token, id, "sh5e")).toEqual(UNKNOWN)
+      expect(await readSession(token, id, "sh5e")).toEqual(UNKNOWN)
       expect((await listShared(token)).sessions).toEqual([])
     }
   })
@@ -247,7 +247,7 @@ describe("a viewer", () => {
 describe("sharing", () => {
   test("[SH11] with a user whom the tenant doesn't know gives user_unknown, adds nobody and stores nothing", async () => {
     const mine = await tokenOf(T, "sh11")
-    await create(mine, "sh11-1")
+    await createSession(mine, "sh11-1")
     const tenant = env.TENANT.getByName(T)
     expect(await shareWithAnybody(mine, "sh11-1", "sh11-nobody")).toEqual(refusal(404, "user_unknown"))
     expect(await tenant.findUser("sh11-nobody")).toBeNull()
@@ -268,33 +268,33 @@ describe("sharing", () => {
 
   test("[SH6] is idempotent, and is refused for oneself, an invalid user and more than MAX_SESSION_VIEWERS", async () => {
     const { mine, id } = await shareSession("sh6a", "sh6b")
-    const first = (await share(mine, id, "sh6b")).json
-    expect((await share(mine, id, "sh6b")).json).toEqual(first)
+    const first = (await addViewer(mine, id, "sh6b")).json
+    expect((await addViewer(mine, id, "sh6b")).json).toEqual(first)
     for (const user of ["sh6a", "a b", "a.b", "%2e%2e%2fx", "x".repeat(65), "ада"])
-      expect(await share(mine, id, user)).toEqual(refusal(400, "field_invalid", "user"))
+      expect(await addViewer(mine, id, user)).toEqual(refusal(400, "field_invalid", "user"))
     await runInDurableObject(env.SESSION.getByName(`${T}:${id}`), (_object, { storage }) => {
       for (let n = 1; n < MAX_SESSION_VIEWERS; n++)
         storage.sql.exec("INSERT INTO viewer (user, since) VALUES (?, 1)", `u${n}`)
     })
-    expect(await share(mine, id, "one-more")).toEqual(refusal(409, "viewers_full"))
-    expect((await share(mine, id, "sh6b")).status).toBe(200)
+    expect(await addViewer(mine, id, "one-more")).toEqual(refusal(409, "viewers_full"))
+    expect((await addViewer(mine, id, "sh6b")).status).toBe(200)
     expect(await tablesOf(env.DIRECTORY.getByName(`${T}:one-more`))).toEqual([])
   })
 
   test("[SH6] fills at most MAX_SHARED_BY_OWNER places of another user's list", async () => {
     const mine = await tokenOf(T, "sh6c")
-    for (const id of ["sh6-1", "sh6-2"]) await create(mine, id)
-    expect((await share(mine, "sh6-1", "sh6d")).status).toBe(200)
+    for (const id of ["sh6-1", "sh6-2"]) await createSession(mine, id)
+    expect((await addViewer(mine, "sh6-1", "sh6d")).status).toBe(200)
     await runInDurableObject(env.DIRECTORY.getByName(`${T}:sh6d`), (_object, { storage }) => {
       for (let n = 1; n < MAX_SHARED_BY_OWNER; n++)
         storage.sql.exec("INSERT INTO shared VALUES ('sh6c', ?, '', 1)", `s${n}`)
     })
-    expect(await share(mine, "sh6-2", "sh6d")).toEqual(refusal(409, "shares_full"))
-    expect(await read(await tokenOf(T, "sh6d"), "sh6-2", "sh6c")).toEqual(UNKNOWN)
-    expect((await share(mine, "sh6-1", "sh6d")).status).toBe(200)
+    expect(await addViewer(mine, "sh6-2", "sh6d")).toEqual(refusal(409, "shares_full"))
+    expect(await readSession(await tokenOf(T, "sh6d"), "sh6-2", "sh6c")).toEqual(UNKNOWN)
+    expect((await addViewer(mine, "sh6-1", "sh6d")).status).toBe(200)
     const other = await tokenOf(T, "sh6e")
-    await create(other, "sh6-3")
-    expect((await share(other, "sh6-3", "sh6d")).status).toBe(200)
+    await createSession(other, "sh6-3")
+    expect((await addViewer(other, "sh6-3", "sh6d")).status).toBe(200)
   })
 
   test("[SH7] lists sessions in pages, newest first; a page reads only the rows that it returns", async () => {
@@ -327,9 +327,9 @@ describe("sharing", () => {
     const { mine, theirs, id } = await shareSession("sh8a", "sh8b")
     await call(`/v1/sessions/${id}`, { method: "PATCH", token: mine, body: '{"title":"Renamed"}' })
     expect((await listShared(theirs)).sessions).toMatchObject([{ id, title: "Renamed" }])
-    const untitled = await create(mine, "sh8-untitled", "")
-    await share(mine, untitled.json.id, "sh8b")
-    await say(mine, untitled.json.id, "/say first words")
+    const untitled = await createSession(mine, "sh8-untitled", "")
+    await addViewer(mine, untitled.json.id, "sh8b")
+    await sendMessage(mine, untitled.json.id, "/say first words")
     await expect.poll(async () => (await listShared(theirs)).sessions[0].title).toBe("/say first words")
     const { frames, closedWith } = await openSharedSocket(id, theirs, "sh8a")
     expect((await call(`/v1/sessions/${id}`, { method: "DELETE", token: mine })).status).toBe(204)
@@ -337,13 +337,13 @@ describe("sharing", () => {
     expect(frames.at(-1)).toMatchObject({ code: "session_unknown" })
     expect((await listShared(theirs)).sessions.map((one: { id: string }) => one.id)).toEqual(["sh8-untitled"])
     // A new session of the same id is not shared.
-    await create(mine, id)
-    expect(await read(theirs, id, "sh8a")).toEqual(UNKNOWN)
+    await createSession(mine, id)
+    expect(await readSession(theirs, id, "sh8a")).toEqual(UNKNOWN)
   })
 
   test("[SH9] closes a viewer's sockets, and nobody else's, when their token is revoked", async () => {
     const { mine, theirs, id } = await shareSession("sh9a", "sh9b")
-    await share(mine, id, "sh9c")
+    await addViewer(mine, id, "sh9c")
     const other = await roleToken(T, "sh9c", "viewer")
     const [viewer, second, own] = [
       await openSharedSocket(id, theirs, "sh9a"),
@@ -352,24 +352,24 @@ describe("sharing", () => {
     ]
     await call("/v1/tokens/revoke", { method: "POST", token: theirs, body: '{"all":true}' })
     await expect.poll(viewer.closedWith).toBe(4401)
-    await say(mine, id, "/say still here", "q9")
+    await sendMessage(mine, id, "/say still here", "q9")
     await expect.poll(() => second.frames.some(({ type }) => type === "ops")).toBe(true)
     expect([second.closedWith(), own.closed]).toEqual([null, null])
   })
 
   test("[SH10] isn't needed for one's own sessions: a user of role viewer can read them, but change nothing", async () => {
     const [member, viewer] = [await tokenOf(T, "sh10"), await roleToken(T, "sh10", "viewer")]
-    await create(member, "sh10-1")
-    await say(member, "sh10-1", "/say before")
+    await createSession(member, "sh10-1")
+    await sendMessage(member, "sh10-1", "/say before")
     await untilAnswered(member, "sh10-1")
-    expect((await read(viewer, "sh10-1")).text).toContain("before")
-    expect(await say(viewer, "sh10-1", "x", "q2")).toEqual(DENIED)
-    expect(await create(viewer, "sh10-2")).toEqual(DENIED)
-    expect(await share(viewer, "sh10-1", "sh10b")).toEqual(DENIED)
+    expect((await readSession(viewer, "sh10-1")).text).toContain("before")
+    expect(await sendMessage(viewer, "sh10-1", "x", "q2")).toEqual(DENIED)
+    expect(await createSession(viewer, "sh10-2")).toEqual(DENIED)
+    expect(await addViewer(viewer, "sh10-1", "sh10b")).toEqual(DENIED)
     const { socket, received } = await openSocket("sh10-1", viewer)
     socket.send('{"type":"send","id":"f1","content":"x"}')
     await expect.poll(() => received).toEqual(["hello", "scope_denied"])
-    expect((await sign("sh10-1", viewer, ["https://example.com/a.png"])).status).toBe(200)
-    expect((await read(member, "sh10-1")).json.messages.length).toBe(2)
+    expect((await signUrls("sh10-1", viewer, ["https://example.com/a.png"])).status).toBe(200)
+    expect((await readSession(member, "sh10-1")).json.messages.length).toBe(2)
   })
 })

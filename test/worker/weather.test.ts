@@ -18,14 +18,14 @@ import { readUpstream, upstreamUrl } from "../support/upstream-client.ts"
 const NOON = Date.UTC(2026, 4, 2, 13, 7)
 const MINUTE = 60_000
 
-function context(change: Partial<ToolContext> = {}): ToolContext {
+function createContext(change: Partial<ToolContext> = {}): ToolContext {
   return toolContext({ now: () => NOON, ...change })
 }
 
 const sample = createWeatherTool(sampleSource)
 
 async function payloadOf(location: string, now = NOON): Promise<WeatherPayload> {
-  const result = await sample.execute({ location }, context({ now: () => now }))
+  const result = await sample.execute({ location }, createContext({ now: () => now }))
   if (!isWeatherPayload(result)) throw new Error(`no payload: ${JSON.stringify(result)}`)
   return result
 }
@@ -54,7 +54,7 @@ function upstreamTool(scenario: string, timeoutMs = 1_500) {
 
 describe("what the tool returns", () => {
   test("[TO5] without a tag, it returns the plain object", async () => {
-    expect(await sample.execute({ location: "London" }, context())).toEqual({
+    expect(await sample.execute({ location: "London" }, createContext())).toEqual({
       location: "London, GB",
       condition: "Partly cloudy",
       temperature_c: 12.4,
@@ -97,13 +97,13 @@ describe("what the tool returns", () => {
     ["5", 3],
   ])("[CA7] with `days` %j it returns %i days of forecast", async (days, count) => {
     const args: ToolArgs = { location: "Oslo", ...(days === undefined ? {} : { days }) }
-    const result = await sample.execute(args, context())
+    const result = await sample.execute(args, createContext())
     expect(result).toMatchObject({ forecast_days: expect.objectContaining({ length: count }) })
     expect(isWeatherPayload(result)).toBe(true)
   })
 
   test("[TO5] with a tag, it returns the same data as JSON, a blank line, and the trailer that cues this tag", async () => {
-    const result = await sample.execute({ location: "London" }, context({ card: "weather_2" }))
+    const result = await sample.execute({ location: "London" }, createContext({ card: "weather_2" }))
     if (typeof result !== "string") throw new Error("not a string")
     expect(resolveCardTag("weather", 2, result)).toBe("weather_2")
     expect(resolveCardTag("weather", 1, result)).toBeNull()
@@ -117,26 +117,26 @@ describe("what the tool returns", () => {
     ["blank", { location: " \n " }],
     ["too long", { location: "x".repeat(121) }],
   ])("[TO6] a location that is %s is an error without a trailer", async (_name, args) => {
-    const result = await sample.execute(args, context({ card: "weather_1" }))
+    const result = await sample.execute(args, createContext({ card: "weather_1" }))
     expect(result).toEqual({ error: expect.any(String), details: expect.stringContaining("location") })
   })
 
   test("[TO6] a source that throws or never responds gives an error in time", async () => {
     const thrown = await createWeatherTool({ fetchWeather: () => Promise.reject(new Error("boom")) }).execute(
       { location: "Rome" },
-      context(),
+      createContext(),
     )
     expect(thrown).toEqual({ error: "The weather service failed.", details: "boom" })
     const hung = await createWeatherTool({ fetchWeather: () => new Promise(() => {}) }, 50).execute(
       { location: "Rome" },
-      context(),
+      createContext(),
     )
     expect(hung).toEqual({ error: "The weather service took too long.", details: "No response within 0.05 s." })
   })
 
   test("[TO6] an unknown WEATHER_SOURCE fails each call; it doesn't pass sample data off as real", async () => {
     const tool = createWeatherTool(createWeatherSource({ WEATHER_SOURCE: "opn-meteo" }))
-    const result = await tool.execute({ location: "Rome" }, context({ card: "weather_1" }))
+    const result = await tool.execute({ location: "Rome" }, createContext({ card: "weather_1" }))
     expect(result).toMatchObject({ details: expect.stringContaining("opn-meteo") })
   })
 })
@@ -162,7 +162,7 @@ describe("the sample source", () => {
   test.each(["Atlantis", "nowhereville", "Shangri-La", "x1", "<b>", "12345", "!"])(
     "[TO7] %s doesn't exist",
     async (location) => {
-      const result = await sample.execute({ location }, context({ card: "weather_1" }))
+      const result = await sample.execute({ location }, createContext({ card: "weather_1" }))
       expect(result).toEqual({ error: `There is no place called "${location}".`, details: expect.any(String) })
     },
   )
@@ -198,7 +198,7 @@ describe("the sample source", () => {
 describe("Open-Meteo", () => {
   test("[TO8] geocodes the place and then requests the forecast, with the parameters of the public API", async () => {
     const { tool, paths } = upstreamTool("ok")
-    const result = await tool.execute({ location: "Berlin" }, context())
+    const result = await tool.execute({ location: "Berlin" }, createContext())
     expect(result).toMatchObject({
       location: "Berlin, DE",
       condition: "Slight rain",
@@ -248,11 +248,13 @@ describe("Open-Meteo", () => {
 
   test("[TO8] a country or state after the comma selects among places of one name", async () => {
     const { tool } = upstreamTool("ok")
-    expect(await tool.execute({ location: "Berlin, US" }, context())).toMatchObject({ location: "Berlin, US" })
-    expect(await tool.execute({ location: "Berlin, new hampshire" }, context())).toMatchObject({
+    expect(await tool.execute({ location: "Berlin, US" }, createContext())).toMatchObject({ location: "Berlin, US" })
+    expect(await tool.execute({ location: "Berlin, new hampshire" }, createContext())).toMatchObject({
       location: "Berlin, US",
     })
-    expect(await tool.execute({ location: "Berlin, Germany" }, context())).toMatchObject({ location: "Berlin, DE" })
+    expect(await tool.execute({ location: "Berlin, Germany" }, createContext())).toMatchObject({
+      location: "Berlin, DE",
+    })
   })
 
   test.each([
@@ -269,21 +271,24 @@ describe("Open-Meteo", () => {
     ["huge", "The weather service's response could not be read."],
   ])("[TO6] %s is an error without a trailer, in time", async (scenario, error) => {
     const { tool } = upstreamTool(scenario, scenario.startsWith("slow") ? 300 : PATIENT_MS)
-    const result = await tool.execute({ location: "Berlin" }, context({ card: "weather_1" }))
+    const result = await tool.execute({ location: "Berlin" }, createContext({ card: "weather_1" }))
     expect(result).toEqual({ error, details: expect.any(String) })
     expect(JSON.stringify(result)).not.toContain("127.0.0.1")
   })
 
   test("[TO6] a host that doesn't respond gives an error in time", async () => {
     const nowhere = { forecastUrl: "http://127.0.0.1:9", geocodingUrl: "http://127.0.0.1:9", cache: memoryCache() }
-    const result = await createWeatherTool(createOpenMeteoSource(nowhere)).execute({ location: "Berlin" }, context())
+    const result = await createWeatherTool(createOpenMeteoSource(nowhere)).execute(
+      { location: "Berlin" },
+      createContext(),
+    )
     expect(result).toMatchObject({ error: "The weather service failed." })
   })
 
   test("[TO6] a cancellation ends the call at once and closes the connection", async () => {
     const { tool, run } = upstreamTool("slow", PATIENT_MS)
     const abort = new AbortController()
-    const ended = tool.execute({ location: "Berlin" }, context({ signal: abort.signal }))
+    const ended = tool.execute({ location: "Berlin" }, createContext({ signal: abort.signal }))
     await expect.poll(async () => (await readUpstream(env, run)).length, { timeout: 10_000 }).toBe(1)
     abort.abort()
     await ended
@@ -294,34 +299,34 @@ describe("Open-Meteo", () => {
 describe("cached responses", () => {
   test("[TO9] a fresh response is reused without a request; an older one is requested again", async () => {
     const { tool, paths } = upstreamTool("ok")
-    await tool.execute({ location: "Berlin" }, context())
-    await tool.execute({ location: "berlin" }, context({ now: () => NOON + WEATHER_FRESH_MS - 1 }))
+    await tool.execute({ location: "Berlin" }, createContext())
+    await tool.execute({ location: "berlin" }, createContext({ now: () => NOON + WEATHER_FRESH_MS - 1 }))
     expect(await paths()).toHaveLength(2)
-    await tool.execute({ location: "Berlin" }, context({ now: () => NOON + WEATHER_FRESH_MS }))
+    await tool.execute({ location: "Berlin" }, createContext({ now: () => NOON + WEATHER_FRESH_MS }))
     expect(await paths()).toHaveLength(4)
   })
 
   test("[TO9] for a day, a stale response replaces a failing upstream", async () => {
     const { tool } = upstreamTool("once")
-    const first = await tool.execute({ location: "Berlin" }, context())
-    const later = (ms: number) => tool.execute({ location: "Berlin" }, context({ now: () => NOON + ms }))
-    expect(await later(30 * MINUTE)).toEqual(first)
-    expect(await later(WEATHER_STALE_MS - 1)).toEqual(first)
-    expect(await later(WEATHER_STALE_MS)).toMatchObject({ error: "The weather service failed." })
+    const first = await tool.execute({ location: "Berlin" }, createContext())
+    const runLater = (ms: number) => tool.execute({ location: "Berlin" }, createContext({ now: () => NOON + ms }))
+    expect(await runLater(30 * MINUTE)).toEqual(first)
+    expect(await runLater(WEATHER_STALE_MS - 1)).toEqual(first)
+    expect(await runLater(WEATHER_STALE_MS)).toMatchObject({ error: "The weather service failed." })
   })
 
   test("[TO9] a response from the future isn't used", async () => {
     const { tool, paths } = upstreamTool("ok")
-    await tool.execute({ location: "Berlin" }, context())
-    await tool.execute({ location: "Berlin" }, context({ now: () => NOON - MINUTE }))
+    await tool.execute({ location: "Berlin" }, createContext())
+    await tool.execute({ location: "Berlin" }, createContext({ now: () => NOON - MINUTE }))
     expect(await paths()).toHaveLength(4)
   })
 
   test("[TO9] the platform's cache keeps them across sources", async () => {
     const url = `${upstreamUrl(env)}/weather/ok/platform`
-    const tool = () => createWeatherTool(createOpenMeteoSource({ forecastUrl: url, geocodingUrl: url }))
-    const first = await tool().execute({ location: "Berlin" }, context())
-    expect(await tool().execute({ location: "Berlin" }, context())).toEqual(first)
+    const createTool = () => createWeatherTool(createOpenMeteoSource({ forecastUrl: url, geocodingUrl: url }))
+    const first = await createTool().execute({ location: "Berlin" }, createContext())
+    expect(await createTool().execute({ location: "Berlin" }, createContext())).toEqual(first)
     expect(await readUpstream(env, "platform")).toHaveLength(2)
   })
 })

@@ -66,7 +66,7 @@ function createUploads({ assets, armAlarm, bytes }: AssetServiceDeps): Uploads {
       const claimed = await bytes.claim()
       if (claimed.ok) return succeed(id)
       assets.discard(id)
-      bytes.changed()
+      bytes.noteChange()
       return claimed
     },
 
@@ -81,7 +81,7 @@ function createUploads({ assets, armAlarm, bytes }: AssetServiceDeps): Uploads {
 
     discard(id) {
       assets.discard(id)
-      bytes.changed()
+      bytes.noteChange()
       return null
     },
   }
@@ -106,7 +106,7 @@ function createSweep({
     },
 
     syncBytes: () => bytes.sync(),
-    reportBytes: () => bytes.changed(),
+    reportBytes: () => bytes.noteChange(),
 
     async sweepPending() {
       const ids = assets.expirePending(Date.now() - times.assetPendingMs)

@@ -151,7 +151,7 @@ export class Directory extends DurableObject<Env> implements Types.DirectoryRpc 
   }
 
   async learnBudgets(): Promise<void> {
-    await this.#budgets.learn(() => this.#sessions.count())
+    await this.#budgets.learnLimits(() => this.#sessions.count())
   }
 
   async refreshBudget(): Promise<void> {

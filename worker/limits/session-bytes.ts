@@ -50,7 +50,7 @@ export class SessionBytes {
   }
 
   /** Reports a change in the background, regardless of the limits. */
-  changed(): void {
+  noteChange(): void {
     this.#deps.armAlarm()
     this.#deps.waitUntil(this.sync())
   }

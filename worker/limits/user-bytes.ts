@@ -79,7 +79,7 @@ export class UserBytes {
       const isGrowth = more > 0 && !isRequired
       const admitted = isGrowth ? this.check(more) : succeed(null)
       if (!admitted.ok) return admitted
-      const told = await this.#tell(this.count() + more, !isGrowth)
+      const told = await this.#reportToTenant(this.count() + more, !isGrowth)
       if (!told.ok) return told
       this.#write(session, bytes, n, more)
       return succeed(n)
@@ -94,7 +94,7 @@ export class UserBytes {
       if (known === undefined) return
       this.#deps.sql.exec("DELETE FROM session_bytes WHERE session = ?", session)
       this.#add(-known.bytes)
-      await this.#tell(this.count(), true)
+      await this.#reportToTenant(this.count(), true)
     })
   }
 
@@ -108,7 +108,7 @@ export class UserBytes {
   /**
    * Reports the sum to the tenant if it has changed enough. A required report that fails is retried with the next change.
    */
-  async #tell(bytes: number, isRequired: boolean): Promise<Result<null>> {
+  async #reportToTenant(bytes: number, isRequired: boolean): Promise<Result<null>> {
     const { told, n } = this.#read()
     if (Math.abs(bytes - told) < TENANT_STEP_BYTES) return succeed(null)
     try {

@@ -92,7 +92,7 @@ function createLazyModel(
 ): Model {
   let prices: readonly PriceEntry[] = []
   let loading: Promise<Model> | null = null
-  const load = async (): Promise<Model> => {
+  const loadWithPrices = async (): Promise<Model> => {
     const [model, { BUILT_IN_PRICES }] = await Promise.all([
       loadModel(),
       import("../../shared/usage/built-in-prices.ts"),
@@ -106,7 +106,7 @@ function createLazyModel(
     fileKinds: about.fileKinds,
     listBuiltInPrices: () => prices,
     async *stream(request: ModelRequest): AsyncGenerator<ModelEvent> {
-      loading ??= load()
+      loading ??= loadWithPrices()
       yield* (await loading).stream(request)
     },
   }

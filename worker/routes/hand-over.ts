@@ -8,7 +8,7 @@ type Variables = Pick<AppEnv["Variables"], "claims" | "locationHint">
 /** The variables that `authorize` set for each request that is being handed over. */
 const handedOver = new WeakMap<Request, Variables>()
 
-/** Handles the request with other routes, which begin with `receive`. */
+/** Handles the request with other routes, which begin with `receiveHandover`. */
 export async function handOver(context: Context<AppEnv>, routes: Hono<AppEnv>): Promise<Response> {
   const { raw } = context.req
   handedOver.set(raw, { claims: context.get("claims"), locationHint: context.get("locationHint") })
@@ -16,7 +16,7 @@ export async function handOver(context: Context<AppEnv>, routes: Hono<AppEnv>): 
 }
 
 /** Restores the variables that `authorize` set. */
-export const receive: MiddlewareHandler<AppEnv> = async (context, next) => {
+export const receiveHandover: MiddlewareHandler<AppEnv> = async (context, next) => {
   const variables = handedOver.get(context.req.raw)
   if (variables !== undefined) {
     context.set("claims", variables.claims)

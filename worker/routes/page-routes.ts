@@ -14,6 +14,7 @@ import { describeError, logError } from "../platform/log.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
 import type { TenantSettings } from "../settings/agent-config.ts"
 import { readDeploymentSettings } from "../settings/tenant-settings.ts"
+import { readLimitAddress } from "./access/request-actor.ts"
 import { createPageHeaders } from "./media/content-policy.ts"
 import type { AppEnv } from "./request-body.ts"
 
@@ -25,10 +26,11 @@ export const pageRoutes = new Hono<AppEnv>().get("*", async (context) => {
 })
 
 /** While two versions are serving, a page of one version can request its files from the other. SPEC DP10. */
-async function findKeptFile({ env, req }: Context<AppEnv>): Promise<Response | null> {
+async function findKeptFile(context: Context<AppEnv>): Promise<Response | null> {
+  const { env, req } = context
   if (!req.path.startsWith("/assets/")) return null
   const { readKeptFile } = await import("./kept-page-files.ts")
-  return await readKeptFile(env, req.path)
+  return await readKeptFile(env, req.path, readLimitAddress(context))
 }
 
 /**

@@ -30,7 +30,7 @@ export interface DirectorySync {
 export function createDirectorySync(env: Env, session: LiveSession): DirectorySync {
   const { row, store } = session
   const { id } = row
-  const directory = () => directoryStub(env, row)
+  const getDirectory = () => directoryStub(env, row)
   const isRunning = (): boolean => session.turns.isRunning()
   /** The running state known to the directory; null if unknown. */
   let reportedRunning: boolean | null = null
@@ -41,7 +41,7 @@ export function createDirectorySync(env: Env, session: LiveSession): DirectorySy
     try {
       const state = isRunning()
       // A directory of an earlier version ignores the state and returns nothing.
-      reportedRunning = (await directory().recordActivity(id, nowMs, title, state)) === true ? state : null
+      reportedRunning = (await getDirectory().recordActivity(id, nowMs, title, state)) === true ? state : null
     } catch {
       reportedRunning = null
       // The list shows an old date until the next message.
@@ -67,7 +67,7 @@ export function createDirectorySync(env: Env, session: LiveSession): DirectorySy
     async renameSession(newTitle, nowMs) {
       const title = toTitle(newTitle)
       store.setTitle(title)
-      await directory().recordActivity(id, nowMs, title)
+      await getDirectory().recordActivity(id, nowMs, title)
       await renameForViewers(env, session, title)
     },
     syncRunningState() {

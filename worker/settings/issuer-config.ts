@@ -42,11 +42,11 @@ const DEFAULT_ROLES: Role[] = ["admin", "member", "viewer"]
 /** Names of issuers are parts of URLs. */
 export const issuerNameSchema = v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,40}$/))
 
-const printable = (max: number) => v.pipe(v.string(), v.maxLength(max), v.regex(/^[\x21-\x7e]+$/))
-const claimName = printable(MAX_CLAIM_NAME_CHARS)
+const printableSchema = (max: number) => v.pipe(v.string(), v.maxLength(max), v.regex(/^[\x21-\x7e]+$/))
+const claimName = printableSchema(MAX_CLAIM_NAME_CHARS)
 const label = v.pipe(v.string(), v.transform(removeControls), v.trim(), v.minLength(1), v.maxLength(MAX_LABEL_CHARS))
 
-const claimValue = printable(MAX_AUDIENCE_CHARS)
+const claimValue = printableSchema(MAX_AUDIENCE_CHARS)
 const requiredClaims = v.pipe(
   v.record(
     claimName,
@@ -65,24 +65,24 @@ function createSetSchema<const T extends readonly string[]>(allowed: T) {
 
 /** Strict: a misspelt `algorithms` must not silently mean the default. */
 export const issuerSchema = v.strictObject({
-  issuer: printable(MAX_URL_CHARS),
-  audience: printable(MAX_AUDIENCE_CHARS),
+  issuer: printableSchema(MAX_URL_CHARS),
+  audience: printableSchema(MAX_AUDIENCE_CHARS),
   algorithms: v.optional(createSetSchema(ISSUER_ALGORITHMS), DEFAULT_ALGORITHMS),
   user_claim: v.optional(claimName, "sub"),
   name_claim: v.optional(claimName, "name"),
   role_claim: v.optional(claimName),
   /** The roles that the issuer's users can have, whether from a claim or from the stored user. */
   roles: v.optional(createSetSchema(ROLES), DEFAULT_ROLES),
-  authorized_parties: v.optional(v.pipe(v.array(printable(MAX_AUDIENCE_CHARS)), v.maxLength(MAX_PARTIES)), []),
+  authorized_parties: v.optional(v.pipe(v.array(printableSchema(MAX_AUDIENCE_CHARS)), v.maxLength(MAX_PARTIES)), []),
   /**
    * For each claim, the accepted values; a token must have one of them. Needed for public providers, where anybody can have
    * an account.
    */
   required_claims: v.optional(requiredClaims, {}),
-  jwks_uri: v.optional(printable(MAX_URL_CHARS)),
-  client_id: v.optional(printable(MAX_AUDIENCE_CHARS)),
+  jwks_uri: v.optional(printableSchema(MAX_URL_CHARS)),
+  client_id: v.optional(printableSchema(MAX_AUDIENCE_CHARS)),
   /** Absent: keeps the stored secret. Null: removes it. */
-  client_secret: v.optional(v.nullable(printable(MAX_SECRET_CHARS))),
+  client_secret: v.optional(v.nullable(printableSchema(MAX_SECRET_CHARS))),
   scopes: v.optional(
     v.pipe(v.string(), v.regex(/^openid(?: [\x21\x23-\x5b\x5d-\x7e]{1,60}){0,9}$/)),
     "openid profile email",

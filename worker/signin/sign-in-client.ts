@@ -12,8 +12,8 @@ import type { IssuerKeys, SignInClient } from "../settings/issuer-config.ts"
 export type FoundClient = SignInClient | "secret_unreadable" | null
 
 export async function findClient(env: Env, tenant: string, name: string): Promise<FoundClient> {
-  const find = async () => (await tenantStub(env, tenant).getSignInClient(name)) as FoundClient
-  return await readCachedConfig(tenant, `client ${name}`, find)
+  const findInTenant = async () => (await tenantStub(env, tenant).getSignInClient(name)) as FoundClient
+  return await readCachedConfig(tenant, `client ${name}`, findInTenant)
 }
 
 /**
@@ -21,8 +21,8 @@ export async function findClient(env: Env, tenant: string, name: string): Promis
  * because the object fetches the keys again after a cooldown, and the next sign-in must see the result.
  */
 export async function findKeys(env: Env, tenant: string, name: string, kid: string | null): Promise<IssuerKeys | null> {
-  const find = async () => (await tenantStub(env, tenant).getSignInKeys(name, kid)) as IssuerKeys | null
+  const findInTenant = async () => (await tenantStub(env, tenant).getSignInKeys(name, kid)) as IssuerKeys | null
   const isUsable = (found: IssuerKeys | null): boolean =>
     found !== null && Date.now() < found.trustedUntil && (kid === null || found.keys.some((key) => key.kid === kid))
-  return await readCachedConfig(tenant, `keys ${name} ${kid}`, find, isUsable)
+  return await readCachedConfig(tenant, `keys ${name} ${kid}`, findInTenant, isUsable)
 }

@@ -54,7 +54,7 @@ export class SocketRegistration {
   async #register(socket: WebSocket): Promise<void> {
     const deadline = this.#host.now() + this.#host.registerMs
     for (let delayMs = FIRST_RETRY_MS; socket.readyState === WebSocket.OPEN; delayMs *= 2) {
-      const answer = await this.#ask(socket, deadline - this.#host.now())
+      const answer = await this.#askDirectory(socket, deadline - this.#host.now())
       if (socket.readyState !== WebSocket.OPEN) return
       if (answer !== null && !answer.ok) return this.#sockets.end(socket, answer.fault)
       if (answer !== null) return setAttachment(socket, { ...getAttachment(socket), isRegistered: true })
@@ -64,7 +64,7 @@ export class SocketRegistration {
   }
 
   /** Null if the directory could not be reached. */
-  async #ask(socket: WebSocket, ms: number): Promise<Result<null> | null> {
+  async #askDirectory(socket: WebSocket, ms: number): Promise<Result<null> | null> {
     try {
       const { claims } = getAttachment(socket)
       const asked = this.#host.authorizeSocket(claims, this.#sockets.countOpen(claims.user))

@@ -18,7 +18,7 @@ export type AncestryIndex = ReturnType<typeof createAncestryIndex>
 export function createAncestryIndex({ queryFirst }: Pick<Database, "queryFirst">) {
   const cache = new BoundedMap<number, Ancestry>(MAX_CACHED_ANCESTRIES)
 
-  function remember(ancestry: Ancestry): void {
+  function rememberAncestry(ancestry: Ancestry): void {
     cache.set(ancestry.pos, ancestry)
   }
 
@@ -29,13 +29,13 @@ export function createAncestryIndex({ queryFirst }: Pick<Database, "queryFirst">
     const row = queryFirst("SELECT pos, parent, depth, jump FROM transcript WHERE pos = ?", pos)
     if (row === null) return null
     const ancestry = rowToAncestry(row)
-    remember(ancestry)
+    rememberAncestry(ancestry)
     return ancestry
   }
 
   return {
     /** Caches a message that was just stored. */
-    remember,
+    remember: rememberAncestry,
 
     /** Depth and jump pointer of a new message under this parent. */
     findChildAncestry(parentPos: number | null): Pick<Ancestry, "depth" | "jump"> {

@@ -34,7 +34,7 @@ export interface ChunkWriter {
 export function createChunkWriter(store: SessionStore, pos: number, isNew = false): ChunkWriter {
   const cursors = new Map<number, ChunkCursor>()
 
-  function write(seq: number, { addedText, ...update }: TextPartUpdate): void {
+  function writeChunks(seq: number, { addedText, ...update }: TextPartUpdate): void {
     const cursor = cursors.get(update.part) ?? (isNew ? { n: 0, tail: "" } : readCursor(store, pos, update.part))
     cursors.set(update.part, cursor)
     cursor.tail += addedText
@@ -55,7 +55,7 @@ export function createChunkWriter(store: SessionStore, pos: number, isNew = fals
     cursors.delete(part)
   }
 
-  return Object.assign(write, { resetPart })
+  return Object.assign(writeChunks, { resetPart })
 }
 
 /** Reads the cursor from the rows, since a new object has nothing in memory. */

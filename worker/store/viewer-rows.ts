@@ -8,16 +8,16 @@ import type { Database } from "./database.ts"
 export type ViewerRows = ReturnType<typeof createViewerRows>
 
 export function createViewerRows({ queryAll, queryFirst }: Database) {
-  const find = (user: string): SessionViewer | null => {
+  const findViewer = (user: string): SessionViewer | null => {
     const row = queryFirst("SELECT since FROM viewer WHERE user = ?", user)
     return row === null ? null : { user, since: Number(row["since"]) }
   }
   return {
-    has: (user: string): boolean => find(user) !== null,
+    has: (user: string): boolean => findViewer(user) !== null,
 
     /** Returns the stored viewer. Adding a viewer again has no effect. Errors: `viewers_full`. */
     add(user: string, now: number): Result<SessionViewer> {
-      const known = find(user)
+      const known = findViewer(user)
       if (known !== null) return succeed(known)
       const count = Number(queryFirst("SELECT count(*) AS n FROM viewer")?.["n"] ?? 0)
       if (count >= MAX_SESSION_VIEWERS) return fail({ reason: "viewers_full", max: MAX_SESSION_VIEWERS })

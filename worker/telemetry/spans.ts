@@ -62,10 +62,10 @@ function runInSpan<T>(
       const span = wrapSpan(sink, sinkSpan)
       span.set(describe)
       running ??= work(span)
-      const end = (): void => ignoreErrors(() => sinkSpan.end())
-      running.then(end, (error: unknown) => {
+      const endSpan = (): void => ignoreErrors(() => sinkSpan.end())
+      running.then(endSpan, (error: unknown) => {
         span.fail(describeError(error))
-        end()
+        endSpan()
       })
     }),
   )

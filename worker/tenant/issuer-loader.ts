@@ -1,18 +1,15 @@
 /** issuer-loader.ts: loads the code for the OpenID providers of a tenant on demand, because most tenants have none. */
 
-import { IssuerRows } from "./rows/issuer-rows.ts"
 import type { AlarmSource } from "./tenant-alarm.ts"
 import type { TenantHost } from "./tenant-host.ts"
 import type { TenantIssuers } from "./tenant-issuers.ts"
 
 export class IssuerLoader implements AlarmSource {
   readonly #host: TenantHost
-  readonly #rows: IssuerRows
   #issuers: TenantIssuers | null = null
 
   constructor(host: TenantHost) {
     this.#host = host
-    this.#rows = new IssuerRows(host.sql)
   }
 
   /** Opens the issuers for reading. Null if nothing was ever stored in the tenant object. */
@@ -33,7 +30,7 @@ export class IssuerLoader implements AlarmSource {
   }
 
   nextAlarmAt(): number | null {
-    return this.#rows.findNextRelease()
+    return this.#host.issuers.findNextRelease()
   }
 
   async handleAlarm(now: number): Promise<void> {

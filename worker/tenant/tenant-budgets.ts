@@ -11,36 +11,34 @@ import type { TenantGrant } from "../../shared/usage/user-account.ts"
 import type { Administrator } from "../platform/rpc/actor.ts"
 import { includesRole, type Role } from "../platform/rpc/claims.ts"
 import type { AuditEvent } from "../settings/audit-event.ts"
-import { BudgetRows, type ChangedSubject } from "../usage/budget-rows.ts"
+import type { ChangedSubject } from "../usage/budget-rows.ts"
 import type { TenantHost } from "./tenant-host.ts"
 import type { TenantMetering } from "./tenant-metering.ts"
 
 export class TenantBudgets {
   readonly #host: TenantHost
   readonly #metering: TenantMetering
-  readonly #rows: BudgetRows
 
   constructor(host: TenantHost, metering: TenantMetering) {
     this.#host = host
     this.#metering = metering
-    this.#rows = new BudgetRows(host.sql)
   }
 
   /** Whether any budget is set. Cost: one row read. */
   hasAny(): boolean {
-    return this.#host.tables.exist() && this.#rows.hasAny()
+    return this.#host.tables.exist() && this.#host.budgets.hasAny()
   }
 
   list(): BudgetTable {
     if (!this.#host.tables.exist()) return { tenant: {}, roles: {}, users: {} }
-    return this.#rows.readTable()
+    return this.#host.budgets.readTable()
   }
 
   change(by: Administrator, change: BudgetChange): Result<BudgetTable> {
     return this.#host.change(() => {
       if (!this.#mayChange(by.role, change)) return fail({ reason: "scope_denied" })
-      if (!this.#rows.hasRoomFor(change)) return fail({ reason: "field_invalid", field: "users" })
-      for (const changed of this.#rows.change(change)) this.#host.record(by.actor, toAuditEvent(changed))
+      if (!this.#host.budgets.hasRoomFor(change)) return fail({ reason: "field_invalid", field: "users" })
+      for (const changed of this.#host.budgets.change(change)) this.#host.record(by.actor, toAuditEvent(changed))
       return succeed(this.list())
     })
   }
@@ -59,11 +57,11 @@ export class TenantBudgets {
   getGrant(user: string): TenantGrant | null {
     if (!this.hasAny()) return null
     const role = this.#host.users.find(user)?.role ?? "member"
-    const limits = this.#rows.readLimits(user, role)
+    const limits = this.#host.budgets.readLimits(user, role)
     const at = Date.now()
     const [day, month] = [toDay(at), toMonth(at)]
-    const sum = (from: string, to: string): Spending => sumSpending([this.#metering.sumRange(from, to)])
-    return { limits, spent: { day: sum(day, day), month: sum(`${month}-01`, `${month}-31`) }, at }
+    const sumRange = (from: string, to: string): Spending => sumSpending([this.#metering.sumRange(from, to)])
+    return { limits, spent: { day: sumRange(day, day), month: sumRange(`${month}-01`, `${month}-31`) }, at }
   }
 }
 

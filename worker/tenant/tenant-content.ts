@@ -3,29 +3,17 @@
 import { parseJson } from "../../shared/json.ts"
 import type { TenantConfig, TenantContent } from "../leaving/leaving-host.ts"
 import { releaseIssuer } from "../auth/issuer/issuer-registry.ts"
-import type { Env } from "../env.ts"
 import { registryStub } from "../platform/rpc/object-stubs.ts"
 import { TENANT_LIST_KEY } from "../platform/rpc/registry-rpc.ts"
 import { getRegion } from "../platform/tenant-id.ts"
 import { deleteAllRows } from "../platform/migrate.ts"
 import type { Agent, TenantSettings } from "../settings/agent-config.ts"
-import { ApiKeyRows } from "./rows/api-key-rows.ts"
-import { BudgetRows } from "../usage/budget-rows.ts"
-import { TenantBytes } from "../limits/tenant-bytes.ts"
+import type { BudgetRows } from "../usage/budget-rows.ts"
 import { readPrices, writePrices } from "../usage/price-rows.ts"
-import { TenantUsage } from "../usage/tenant-usage.ts"
-import { AuditRows } from "./rows/audit-rows.ts"
-import { UserNotices } from "./user-notices.ts"
-import { UserRows } from "./rows/user-rows.ts"
+import type { TenantHost } from "./tenant-host.ts"
 
-export function createTenantContent(env: Env, sql: SqlStorage, tenant: string): TenantContent {
-  const users = new UserRows(sql)
-  const notices = new UserNotices(sql, env, tenant, users)
-  const apiKeys = new ApiKeyRows(sql)
-  const budgets = new BudgetRows(sql)
-  const storedBytes = new TenantBytes(sql)
-  const usage = new TenantUsage(sql)
-  const audit = new AuditRows(sql, tenant)
+export function createTenantContent(host: TenantHost): TenantContent {
+  const { env, sql, tenant, users, notices, apiKeys, budgets, storedBytes, usage, audit, issuers } = host
   return {
     listUsers: (after, limit) => users.list(after ?? "", "", limit),
     findUser: (id) => users.find(id),
@@ -43,18 +31,18 @@ export function createTenantContent(env: Env, sql: SqlStorage, tenant: string): 
       apiKeys.removeUser(id)
       budgets.removeUser(id)
       storedBytes.removeUser(id)
-      usage.removeUser(id, ledger)
+      usage.removeUser(id, ledger, Date.now())
     },
     readConfig: () => readConfig(sql, budgets),
     writeConfig: (config) => writeConfig(sql, budgets, config),
     releaseClaims: async () => {
-      const claims = sql
-        .exec<{ issuer: string; audience: string }>("SELECT issuer, audience FROM issuer_claims")
-        .toArray()
-      for (const { issuer, audience } of claims) await releaseIssuer(env, tenant, issuer, audience)
+      for (const { issuer, audience } of issuers.listClaims()) await releaseIssuer(env, tenant, issuer, audience)
       await registryStub(env, getRegion(tenant), TENANT_LIST_KEY).removeTenant(tenant)
     },
-    deleteAllRows: () => deleteAllRows(sql),
+    deleteAllRows: () => {
+      deleteAllRows(sql)
+      usage.forgetSums()
+    },
     record: (actor, action, target, details = {}) => void audit.append(actor, { action, target, details }, Date.now()),
   }
 }

@@ -1,16 +1,21 @@
 /**
- * tenant-host.ts: the shared base of the parts of a tenant object: its tables, users and audit log, and the method that
- * runs every change.
+ * tenant-host.ts: the shared base of the parts of a tenant object: its tables and the rows that several parts use, and the
+ * method that runs every change.
  */
 
 import { fail, type Result } from "../../shared/fault.ts"
 import type { TenantStanding } from "../../shared/protocol/http-body.ts"
 import type { Env } from "../env.ts"
 import { JobRows } from "../leaving/job-rows.ts"
+import { TenantBytes } from "../limits/tenant-bytes.ts"
 import type { ObjectTables } from "../platform/migrate.ts"
 import type { Actor } from "../platform/rpc/actor.ts"
 import type { AuditEvent } from "../settings/audit-event.ts"
+import { BudgetRows } from "../usage/budget-rows.ts"
+import { TenantUsage } from "../usage/tenant-usage.ts"
+import { ApiKeyRows } from "./rows/api-key-rows.ts"
 import { AuditRows } from "./rows/audit-rows.ts"
+import { IssuerRows } from "./rows/issuer-rows.ts"
 import { UserRows } from "./rows/user-rows.ts"
 import { UserNotices } from "./user-notices.ts"
 
@@ -24,6 +29,11 @@ export class TenantHost {
   readonly notices: UserNotices
   readonly audit: AuditRows
   readonly jobs: JobRows
+  readonly apiKeys: ApiKeyRows
+  readonly issuers: IssuerRows
+  readonly budgets: BudgetRows
+  readonly storedBytes: TenantBytes
+  readonly usage: TenantUsage
   /** Sets the alarm to the earliest time that a part requests. */
   readonly scheduleAlarm: () => void
 
@@ -39,6 +49,11 @@ export class TenantHost {
     this.notices = new UserNotices(sql, env, this.tenant, this.users)
     this.audit = new AuditRows(sql, this.tenant)
     this.jobs = new JobRows(sql)
+    this.apiKeys = new ApiKeyRows(sql)
+    this.issuers = new IssuerRows(sql)
+    this.budgets = new BudgetRows(sql)
+    this.storedBytes = new TenantBytes(sql)
+    this.usage = new TenantUsage(sql)
     this.scheduleAlarm = scheduleAlarm
   }
 

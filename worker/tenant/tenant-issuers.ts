@@ -28,7 +28,7 @@ import {
 } from "../settings/issuer-config.ts"
 import type { AuditEvent } from "../settings/audit-event.ts"
 import type { SignInUser, TenantUser } from "../settings/tenant-rpc.ts"
-import { type IssuerClaim, IssuerRows, type StoredIssuer } from "./rows/issuer-rows.ts"
+import type { IssuerClaim, IssuerRows, StoredIssuer } from "./rows/issuer-rows.ts"
 import type { TenantHost } from "./tenant-host.ts"
 
 /** A provider's addresses are discovered again after this time, in milliseconds. They hardly ever change. */
@@ -58,7 +58,7 @@ export class TenantIssuers {
 
   constructor(host: TenantHost) {
     this.#host = host
-    this.#rows = new IssuerRows(host.sql)
+    this.#rows = host.issuers
   }
 
   list(): IssuerView[] {

@@ -20,8 +20,8 @@ export class TenantJobs implements AlarmSource {
 
   constructor(host: TenantHost) {
     this.#host = host
-    const { env, storage, sql, tenant, jobs: rows, scheduleAlarm: armAlarm } = host
-    const content = createTenantContent(env, sql, tenant)
+    const { env, storage, jobs: rows, scheduleAlarm: armAlarm } = host
+    const content = createTenantContent(host)
     this.#leavingHost = { env, storage, content, rows, now: Date.now, armAlarm }
   }
 

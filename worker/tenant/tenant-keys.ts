@@ -18,7 +18,7 @@ import type {
   TokenKeyInfo,
 } from "../settings/tenant-access.ts"
 import type { NewUser } from "../settings/tenant-rpc.ts"
-import { type ApiKeyRecord, ApiKeyRows, type KeyCreator } from "./rows/api-key-rows.ts"
+import type { ApiKeyRecord, ApiKeyRows, KeyCreator } from "./rows/api-key-rows.ts"
 import type { AlarmSource } from "./tenant-alarm.ts"
 import { TenantRow } from "./rows/tenant-row.ts"
 import { FIRST_TOKEN_KEYS, TokenKeyRows } from "./rows/token-key-rows.ts"
@@ -52,7 +52,7 @@ export class TenantKeys implements AlarmSource {
 
   constructor(host: TenantHost) {
     this.#host = host
-    this.#apiKeyRows = new ApiKeyRows(host.sql)
+    this.#apiKeyRows = host.apiKeys
     this.#tokenKeyRows = new TokenKeyRows(host.sql)
     this.#tenantRow = new TenantRow(host.sql)
   }

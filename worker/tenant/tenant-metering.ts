@@ -8,18 +8,15 @@ import { getModelName } from "../model/model-registry.ts"
 import type { Actor } from "../platform/rpc/actor.ts"
 import type { Agent } from "../settings/agent-config.ts"
 import { findPriceRevision, readPrices, writePrices } from "../usage/price-rows.ts"
-import { TenantUsage } from "../usage/tenant-usage.ts"
 import { NO_USAGE, type UsageTotals } from "../../shared/usage/usage-totals.ts"
 import type { UsageReport } from "../../shared/usage/usage-report.ts"
 import type { TenantHost } from "./tenant-host.ts"
 
 export class TenantMetering {
   readonly #host: TenantHost
-  readonly #usage: TenantUsage
 
   constructor(host: TenantHost) {
     this.#host = host
-    this.#usage = new TenantUsage(host.sql)
   }
 
   /** Adds a batch from a user's directory, once. */
@@ -30,23 +27,23 @@ export class TenantMetering {
     const known = users.find(user)
     const isListed = known !== null && known.status !== "erasing"
     try {
-      storage.transactionSync(() => this.#usage.add(batch, isListed ? user : null))
+      storage.transactionSync(() => this.#host.usage.add(batch, isListed ? user : null, Date.now()))
     } catch (error) {
-      this.#usage.forgetSums()
+      this.#host.usage.forgetSums()
       throw error
     }
   }
 
   /** The usage of all users from one day to another, both included. */
   sumRange(from: string, to: string): UsageTotals {
-    return this.#usage.sumRange(from, to)
+    return this.#host.usage.sumRange(from, to)
   }
 
   readPage(query: UsageQuery): UsagePage {
     const { from, to, by } = query
     const { tables, users } = this.#host
     if (!tables.exist()) return { from, to, by, rows: [], total: NO_USAGE, next: null }
-    return this.#usage.readPage(query, (after, limit) => users.list(after, "", limit).map(({ id }) => id))
+    return this.#host.usage.readPage(query, (after, limit) => users.list(after, "", limit).map(({ id }) => id))
   }
 
   listPrices(): readonly PriceEntry[] {

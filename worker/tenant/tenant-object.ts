@@ -17,7 +17,7 @@ import type { UsageReport } from "../../shared/usage/usage-report.ts"
 import type { TenantGrant } from "../../shared/usage/user-account.ts"
 import type { Env } from "../env.ts"
 import { JOB_TABLES } from "../leaving/job-rows.ts"
-import { TENANT_BYTES_TABLES, TenantBytes } from "../limits/tenant-bytes.ts"
+import { TENANT_BYTES_TABLES } from "../limits/tenant-bytes.ts"
 import { ObjectTables } from "../platform/migrate.ts"
 import type { Actor, Administrator } from "../platform/rpc/actor.ts"
 import type { Role } from "../platform/rpc/claims.ts"
@@ -30,7 +30,7 @@ import type { NewUser, SignInUser, TenantRpc, TenantUser, UserBytesReport } from
 import type { UserChange } from "../settings/user-change.ts"
 import { BUDGET_TABLE } from "../usage/budget-rows.ts"
 import { PRICE_TABLE } from "../usage/price-rows.ts"
-import { TENANT_USAGE_TABLES } from "../usage/tenant-usage.ts"
+import { ENDED_USER_LEDGERS, TENANT_USAGE_TABLES } from "../usage/tenant-usage.ts"
 import { IssuerLoader } from "./issuer-loader.ts"
 import { API_KEY_TABLE } from "./rows/api-key-rows.ts"
 import { AUDIT_TABLES } from "./rows/audit-rows.ts"
@@ -63,6 +63,7 @@ const MIGRATIONS: readonly string[] = [
   BUDGET_TABLE,
   `${TENANT_USAGE_TABLES}; ${PRICE_TABLE}`,
   TENANT_BYTES_TABLES,
+  ENDED_USER_LEDGERS,
 ]
 
 export class Tenant extends DurableObject<Env> implements TenantRpc {
@@ -74,7 +75,6 @@ export class Tenant extends DurableObject<Env> implements TenantRpc {
   readonly #audit: TenantAudit
   readonly #metering: TenantMetering
   readonly #budgets: TenantBudgets
-  readonly #storedBytes: TenantBytes
   readonly #jobs: TenantJobs
   readonly #alarm: TenantAlarm
 
@@ -88,7 +88,6 @@ export class Tenant extends DurableObject<Env> implements TenantRpc {
     this.#audit = new TenantAudit(this.#host)
     this.#metering = new TenantMetering(this.#host)
     this.#budgets = new TenantBudgets(this.#host, this.#metering)
-    this.#storedBytes = new TenantBytes(ctx.storage.sql)
     this.#jobs = new TenantJobs(this.#host)
     this.#alarm = new TenantAlarm(ctx, [this.#host.notices, this.#keys, this.#jobs, this.#issuers])
   }
@@ -289,7 +288,7 @@ export class Tenant extends DurableObject<Env> implements TenantRpc {
   tellUserBytes({ user, bytes, n, isRequired }: UserBytesReport): Result<number> {
     if (this.#host.isErased()) return succeed(n)
     this.#host.tables.create()
-    return this.#storedBytes.apply(user, bytes, n, isRequired)
+    return this.#host.storedBytes.apply(user, bytes, n, isRequired)
   }
 
   // Export, import, backup and erasure

@@ -9,17 +9,14 @@ import { includesRole } from "../platform/rpc/claims.ts"
 import type { AuditEvent } from "../settings/audit-event.ts"
 import type { NewUser, TenantUser } from "../settings/tenant-rpc.ts"
 import type { UserChange } from "../settings/user-change.ts"
-import { IssuerRows } from "./rows/issuer-rows.ts"
 import { createUser } from "./rows/user-rows.ts"
 import type { TenantHost } from "./tenant-host.ts"
 
 export class TenantUsers {
   readonly #host: TenantHost
-  readonly #issuers: IssuerRows
 
   constructor(host: TenantHost) {
     this.#host = host
-    this.#issuers = new IssuerRows(host.sql)
   }
 
   register(user: NewUser): TenantUser {
@@ -91,7 +88,7 @@ export class TenantUsers {
   }
 
   #hasClaimedRole({ issuer }: TenantUser): boolean {
-    return issuer !== null && this.#issuers.find(issuer)?.config.role_claim !== undefined
+    return issuer !== null && this.#host.issuers.find(issuer)?.config.role_claim !== undefined
   }
 
   #findChangeable(by: Administrator, id: string): Result<TenantUser> {

@@ -46,7 +46,7 @@ export function createAssetCopier(
   { tenant, user, id }: Pick<SessionRow, "tenant" | "user" | "id">,
   assets: AssetRows,
 ): AssetCopier {
-  const bucket = (): R2Bucket => mediaBucket(env, tenant)
+  const getBucket = (): R2Bucket => mediaBucket(env, tenant)
   const sources = new FreshCache<string | null>(SOURCE_FRESH_MS, MAX_CACHED_SOURCES)
   const findOwnSession = async (publicId: string): Promise<string | null> => {
     for (const key of [publicId, createPrivateKey(publicId, user)]) {
@@ -59,7 +59,8 @@ export function createAssetCopier(
     async copy(from, asset) {
       // A file is sealed for its tenant, so any user of the tenant may hold it. The assets stay with their owner.
       const source = await sources.getOrFetch(from, Date.now(), () => findOwnSession(from))
-      const found = source === null ? null : await bucket().get(assetObjectKey({ tenant, session: source }, asset.id))
+      const found =
+        source === null ? null : await getBucket().get(assetObjectKey({ tenant, session: source }, asset.id))
       if (found === null) return null
       const { httpMetadata, customMetadata, size, body: bytes } = found
       const options = {
@@ -68,7 +69,7 @@ export function createAssetCopier(
       }
       const key = assetObjectKey({ tenant, session: id }, asset.id)
       const { signal } = new AbortController()
-      const piped = await pipeAndHash({ size, bytes, signal }, (copy) => bucket().put(key, copy, options))
+      const piped = await pipeAndHash({ size, bytes, signal }, (copy) => getBucket().put(key, copy, options))
       if (!piped.ok) throw new Error(`an asset could not be copied: ${piped.fault.reason}`)
       return piped.value
     },

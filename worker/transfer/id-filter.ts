@@ -31,12 +31,12 @@ export class IdFilter {
 }
 
 function listBits(id: string): number[] {
-  const [first, second] = [hash(id, FIRST_SEED), hash(id, SECOND_SEED)]
+  const [first, second] = [hashId(id, FIRST_SEED), hashId(id, SECOND_SEED)]
   return Array.from({ length: HASHES }, (_, i) => ((first + i * second) >>> 0) % BITS)
 }
 
 /** FNV-1a over UTF-16 code units, with its bits mixed afterwards, because the ids of a file differ only in a few digits. */
-function hash(id: string, seed: number): number {
+function hashId(id: string, seed: number): number {
   let value = seed
   for (let i = 0; i < id.length; i++) value = Math.imul(value ^ id.charCodeAt(i), PRIME)
   value = Math.imul(value ^ (value >>> 15), 0x2c1b3c6d)

@@ -98,8 +98,8 @@ export function computeStagingEnd({ touched, began = touched }: StagingState, ti
 /** Combines the staged parts into one file that is ready to be folded. False if it has no usable record. */
 export function completeStaging({ staging, store }: ImportHost): boolean {
   const tallies = [...staging.readParts().values()]
-  const sum = (key: "records" | "skipped"): number => tallies.reduce((total, tally) => total + tally[key], 0)
-  const records = sum("records")
+  const sumTallies = (key: "records" | "skipped"): number => tallies.reduce((total, tally) => total + tally[key], 0)
+  const records = sumTallies("records")
   if (records === 0) return false
   const bad = tallies.flatMap((tally) => tally.bad).slice(0, MAX_BAD_LINES)
   const sources = tallies.map(({ source }) => source)
@@ -109,7 +109,7 @@ export function completeStaging({ staging, store }: ImportHost): boolean {
     const title = tallies.findLast((tally) => (tally.title ?? "") !== "")?.title ?? ""
     const state = staging.readState()
     const seal = state?.step === "staging" && state.sealedBy !== undefined ? { sealedBy: state.sealedBy } : {}
-    const summary = { records, skipped: sum("skipped"), bad, kinds, sources, isPlaced }
+    const summary = { records, skipped: sumTallies("skipped"), bad, kinds, sources, isPlaced }
     staging.setState({ step: "folding", ...summary, ...seal, isSealed: null, tip: null, title })
     store.setTranscriptHidden(true)
   })

@@ -49,13 +49,13 @@ function streamTexts(texts: AsyncIterable<string>): ExportStream {
   const { readable, writable } = new IdentityTransformStream()
   const writer = writable.getWriter()
   const encoder = new TextEncoder()
-  const write = async (): Promise<void> => {
+  const writeTexts = async (): Promise<void> => {
     for await (const text of texts) await writer.write(encoder.encode(text))
     await writer.close()
   }
   // The write fails if the client disconnects, or if the session is erased meanwhile. Without the abort, the client would
   // wait forever for the remainder of the body.
-  const done = write().catch((error: unknown) => writer.abort(error).catch(() => {}))
+  const done = writeTexts().catch((error: unknown) => writer.abort(error).catch(() => {}))
   return { lines: readable, done }
 }
 

@@ -26,8 +26,8 @@ import { assignOrdinals, decideNextAction, listCallsAwaitingApproval } from "./n
 export async function advanceInSpan(host: TurnHost, run: TurnRun): Promise<void> {
   const root = run.span
   const { tenant, session } = host.telemetry
-  const describe = () => describeTurn({ tenant, session, agent: run.agent.name }, run.recorder.currentMessage())
-  await root.run("invoke_agent", describe, async (span) => {
+  const describeSpan = () => describeTurn({ tenant, session, agent: run.agent.name }, run.recorder.currentMessage())
+  await root.run("invoke_agent", describeSpan, async (span) => {
     run.span = span
     await advanceTurn(host, run).finally(() => {
       run.span = root

@@ -81,8 +81,8 @@ export async function summarizeIfDue(host: TurnHost, run: TurnRun, model: Model)
   const budget = contextTokens - estimatePromptTokens(system, tools)
   const plan = planSummary(run.recorder.currentMessage(), run.parent, past, budget)
   if (plan === null) return
-  const describe = () => describeModelCall(model, "summary")
-  const text = await run.span.run("chat", describe, (span) => requestSummary(host, run, model, plan, span))
+  const describeSpan = () => describeModelCall(model, "summary")
+  const text = await run.span.run("chat", describeSpan, (span) => requestSummary(host, run, model, plan, span))
   if (run.abort.signal.aborted) return
   if (text === "") return log("summary_failed", { upto: plan.upto })
   run.recorder.feed({ type: "summary", text, upto: plan.upto })

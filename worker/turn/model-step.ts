@@ -27,8 +27,8 @@ export async function runStep(host: TurnHost, run: TurnRun): Promise<void> {
   const isFirst = run.recorder.currentMessage().step === 0
   if (isFirst) await summarizeIfDue(host, run, model.value)
   if (run.abort.signal.aborted) return
-  const describe = () => describeModelCall(model.value, "answer")
-  const fault = await run.span.run("chat", describe, async (span) => {
+  const describeSpan = () => describeModelCall(model.value, "answer")
+  const fault = await run.span.run("chat", describeSpan, async (span) => {
     const failed = await callModel(host, run, model.value, span)
     if (failed !== null) span.fail(failed)
     return failed

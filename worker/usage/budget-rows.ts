@@ -45,9 +45,9 @@ export class BudgetRows {
 
   readTable(): BudgetTable {
     const rows = this.#sql.exec<BudgetRow>("SELECT * FROM budgets ORDER BY scope, subject").toArray()
-    const list = (scope: string): Record<string, BudgetLimits> =>
+    const listScope = (scope: string): Record<string, BudgetLimits> =>
       Object.fromEntries(rows.filter((row) => row.scope === scope).map((row) => [row.subject, toLimits(row)]))
-    return { tenant: list("tenant")[""] ?? {}, roles: list("role"), users: list("user") }
+    return { tenant: listScope("tenant")[""] ?? {}, roles: listScope("role"), users: listScope("user") }
   }
 
   /** The limits that apply to a user with a role. */

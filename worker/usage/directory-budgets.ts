@@ -155,7 +155,7 @@ export class DirectoryBudgets {
    * Fetches the user's budgets if the known ones are old. `countSessions` counts the user's sessions, and is called only if
    * the object has tables.
    */
-  async learn(countSessions: () => number): Promise<void> {
+  async learnLimits(countSessions: () => number): Promise<void> {
     if (!this.#host.tables.exist() || !this.#mayAsk()) return
     const account = this.account.readAccount()
     if (account !== null && countSessions() % LEARN_SESSIONS !== 0) return

@@ -94,14 +94,14 @@ export class SessionUsage {
   #readRow(): LedgerRow | null {
     const [row] = this.#sql.queryAll("SELECT ledger, n, day, sending, unsent FROM usage")
     if (row === undefined) return null
-    const parse = (column: string): UsageEntry[] => parseJson(String(row[column])) as unknown as UsageEntry[]
+    const parseEntries = (column: string): UsageEntry[] => parseJson(String(row[column])) as unknown as UsageEntry[]
     const { ledger, n, day } = row
     return {
       ledger: String(ledger),
       n: Number(n),
       day: String(day),
-      sending: parse("sending"),
-      unsent: parse("unsent"),
+      sending: parseEntries("sending"),
+      unsent: parseEntries("unsent"),
     }
   }
 

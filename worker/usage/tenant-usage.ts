@@ -19,6 +19,21 @@ export const TENANT_USAGE_TABLES = `
     user TEXT NOT NULL, day TEXT NOT NULL, ${TOTALS_COLUMNS},
     PRIMARY KEY (user, day)) WITHOUT ROWID`
 
+/**
+ * Adds the time at which a ledger's user was erased, in milliseconds since 1970. With the index, removing old ledgers reads
+ * no others.
+ */
+export const ENDED_USER_LEDGERS = `
+  ALTER TABLE usage_ledger ADD COLUMN ended INTEGER;
+  CREATE INDEX usage_ledger_ended ON usage_ledger (ended) WHERE ended IS NOT NULL`
+
+/**
+ * How long the ledger of an erased user is kept, in milliseconds: longer than any call can take, so that no batch that
+ * arrives late is counted twice. How often old ones are removed.
+ */
+const ENDED_MS = 24 * 60 * 60_000
+const PRUNE_MS = 60 * 60_000
+
 /** Number of users that one page searches for usage, and number of rows of any other page. */
 const PAGE_USERS = 100
 const PAGE_ROWS = 500
@@ -40,17 +55,27 @@ export class TenantUsage {
 
   /** Sums that budgets have requested, for the newest days and months. */
   #sums: readonly RangeSum[] = []
+  /** When old ledgers were last removed, in milliseconds since 1970. */
+  #prunedAt = 0
 
   constructor(sql: SqlStorage) {
     this.#sql = sql
   }
 
-  /** Adds a batch, once. `user` is null if the user is not in the tenant's list. Call this in a transaction. */
-  add({ ledger, n, entries }: UsageReport, user: string | null): void {
-    const [row] = this.#sql.exec<{ n: number }>("SELECT n FROM usage_ledger WHERE ledger = ?", ledger).toArray()
+  /**
+   * Adds a batch, once. `user` is null if the user is not in the tenant's list. Call this in a transaction.
+   *
+   * A batch of an erased user can arrive late, even after a user with the same id has come back.
+   */
+  add({ ledger, n, entries }: UsageReport, user: string | null, now: number): void {
+    this.#pruneEnded(now)
+    const query = "SELECT n, ended FROM usage_ledger WHERE ledger = ?"
+    const [row] = this.#sql.exec<{ n: number; ended: number | null }>(query, ledger).toArray()
     if (row !== undefined && n <= row.n) return
-    this.#sql.exec("INSERT OR REPLACE INTO usage_ledger (ledger, n) VALUES (?, ?)", ledger, n)
-    for (const entry of entries) this.#addEntry(entry, user)
+    const put = "INSERT INTO usage_ledger (ledger, n) VALUES (?1, ?2) ON CONFLICT (ledger) DO UPDATE SET n = ?2"
+    this.#sql.exec(put, ledger, n)
+    const owner = row?.ended == null ? user : null
+    for (const entry of entries) this.#addEntry(entry, owner)
     this.#sums = this.#sums.map(({ from, to, sum }) => {
       const inRange = entries.filter(({ day }) => day >= from && day <= to)
       return { from, to, sum: inRange.reduce(addTotals, sum) }
@@ -78,17 +103,26 @@ export class TenantUsage {
   }
 
   /**
-   * Removes the rows of a user. The number of the user's batches is added to a row for all erased users. Call this in a
-   * transaction.
+   * Removes the rows of a user, except the number of batches under the ledger's random name, which is kept for ENDED_MS.
+   * Call this in a transaction.
    */
-  removeUser(user: string, ledger: string | null): void {
+  removeUser(user: string, ledger: string | null, now: number): void {
     this.#sql.exec("DELETE FROM usage_user WHERE user = ?", user)
-    if (ledger === null) return
-    const remove = "DELETE FROM usage_ledger WHERE ledger = ? RETURNING n"
-    const [removed] = this.#sql.exec<{ n: number }>(remove, ledger).toArray()
-    if (removed === undefined) return
+    if (ledger !== null) this.#sql.exec("UPDATE usage_ledger SET ended = ? WHERE ledger = ?", now, ledger)
+    this.#prunedAt = 0
+    this.#pruneEnded(now)
+  }
+
+  /** Removes old ledgers of erased users, at most once in PRUNE_MS. Their batches are counted in a row for all of them. */
+  #pruneEnded(now: number): void {
+    if (Math.abs(now - this.#prunedAt) < PRUNE_MS) return
+    this.#prunedAt = now
+    const remove = "DELETE FROM usage_ledger WHERE ended < ? RETURNING n"
+    const removed = this.#sql.exec<{ n: number }>(remove, now - ENDED_MS).toArray()
+    const batches = removed.reduce((sum, { n }) => sum + n, 0)
+    if (batches === 0) return
     const add = "INSERT INTO usage_ledger (ledger, n) VALUES (?1, ?2) ON CONFLICT (ledger) DO UPDATE SET n = n + ?2"
-    this.#sql.exec(add, ERASED_LEDGER, removed.n)
+    this.#sql.exec(add, ERASED_LEDGER, batches)
   }
 
   /** The totals of a range of days. `listUsers` lists the tenant's users after an id, by id. */

@@ -71,8 +71,8 @@ export class TurnGate {
    */
   check(isAgent = false): Result<null> | Promise<Result<null>> {
     if (this.canBeginNow()) return succeed(null)
-    if (isAgent) return this.#ask(true)
-    this.#asking ??= this.#ask(false).finally(() => {
+    if (isAgent) return this.#askDirectory(true)
+    this.#asking ??= this.#askDirectory(false).finally(() => {
       this.#asking = null
     })
     return this.#asking
@@ -126,7 +126,7 @@ export class TurnGate {
     if (lease === null) this.#unlimitedView = this.#host.readView()
   }
 
-  async #ask(isAgent: boolean): Promise<Result<null>> {
+  async #askDirectory(isAgent: boolean): Promise<Result<null>> {
     try {
       await this.#returning
       const asked = await this.#host.askDirectory(isAgent)

@@ -68,7 +68,7 @@ export class UserBudget {
     const decision = decideTurn(account, this.#listOthers(session, now), now, isAgent)
     if ("lease" in decision) {
       // The session reports later that the turn has begun.
-      this.#give({ session, until: decision.lease.until, isRunning: true })
+      this.#giveLease({ session, until: decision.lease.until, isRunning: true })
       return succeed(decision.lease)
     }
     const { refusal } = decision
@@ -78,7 +78,7 @@ export class UserBudget {
   /** Records that a turn has begun in a session, or that none is running there. */
   setRunning(session: string, isRunning: boolean): void {
     if (this.readAccount() === null) return
-    if (isRunning) this.#give({ session, until: this.#host.now() + MAX_RUNNING_MS, isRunning })
+    if (isRunning) this.#giveLease({ session, until: this.#host.now() + MAX_RUNNING_MS, isRunning })
     else this.#takeBack(session)
   }
 
@@ -95,7 +95,7 @@ export class UserBudget {
     const now = this.#host.now()
     const lease = leaseNextTurn(account, this.#listOthers(session, now), now)
     if (lease.turns === 0) this.#takeBack(session)
-    else this.#give({ session, until: lease.until, isRunning: false })
+    else this.#giveLease({ session, until: lease.until, isRunning: false })
     return lease
   }
 
@@ -137,7 +137,7 @@ export class UserBudget {
     return listOtherLeases(this.#readGiven(), session, now)
   }
 
-  #give(lease: GivenLease): void {
+  #giveLease(lease: GivenLease): void {
     this.#given = [...this.#listOthers(lease.session, this.#host.now()), lease]
   }
 

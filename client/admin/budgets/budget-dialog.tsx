@@ -90,7 +90,7 @@ function useBudgetForm({ api, subject, onChange, onClose }: BudgetDialogProps): 
   const fields = useSignal(limitsToFields(subject.limits))
   const bad = useSignal<string | null>(null)
   const action = useAction()
-  const put = async (limits: BudgetLimits | null): Promise<void> => {
+  const putLimits = async (limits: BudgetLimits | null): Promise<void> => {
     const chosen = id.peek().trim()
     const isSaved = await action.run(async () => {
       onChange(await api.send("PUT", BUDGETS_PATH, createChange(subject.scope, chosen, limits), parseBudgetTable))
@@ -113,9 +113,9 @@ function useBudgetForm({ api, subject, onChange, onClose }: BudgetDialogProps): 
     submit() {
       const limits = fieldsToLimits(fields.peek())
       bad.value = "bad" in limits ? budgetsText.invalid(budgetsText.field[limits.bad]) : null
-      if (!("bad" in limits)) void put(limits)
+      if (!("bad" in limits)) void putLimits(limits)
     },
-    removeAll: () => void put(null),
+    removeAll: () => void putLimits(null),
   }
 }
 

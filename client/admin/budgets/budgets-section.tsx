@@ -15,7 +15,7 @@ export function BudgetsSection({ api, identity }: AdminContext): VNode {
   const table = useLoaded(() => api.get(BUDGETS_PATH, parseBudgetTable))
   const edited = useSignal<BudgetSubject | null>(null)
   const { tenant = {}, roles = {}, users = {} } = table.value ?? {}
-  const open = (subject: BudgetSubject) => (): void => {
+  const openFor = (subject: BudgetSubject) => (): void => {
     edited.value = subject
   }
   return (
@@ -29,12 +29,12 @@ export function BudgetsSection({ api, identity }: AdminContext): VNode {
               name={budgetsText.tenant}
               note={budgetsText.tenantHint}
               limits={tenant}
-              onEdit={open({ scope: "tenant", id: "", name: budgetsText.tenant, limits: tenant })}
+              onEdit={openFor({ scope: "tenant", id: "", name: budgetsText.tenant, limits: tenant })}
             />
             {ROLE_NAMES.map((role) => {
               const [name, limits] = [adminText.role[role], roles[role] ?? {}]
               const isAbove = role === "owner" && identity.role !== "owner"
-              const onEdit = isAbove ? null : open({ scope: "role", id: role, name, limits })
+              const onEdit = isAbove ? null : openFor({ scope: "role", id: role, name, limits })
               return (
                 <BudgetRow
                   key={role}
@@ -50,12 +50,13 @@ export function BudgetsSection({ api, identity }: AdminContext): VNode {
             <h2>{budgetsText.users}</h2>
             {Object.keys(users).length === 0 && <p class="row-note">{budgetsText.noUsers}</p>}
             <ul class="rows">
-              {Object.entries(users).map(([id, limits]) => (
-                <BudgetRow key={id} name={id} limits={limits} onEdit={open({ scope: "user", id, name: id, limits })} />
-              ))}
+              {Object.entries(users).map(([id, limits]) => {
+                const onEdit = openFor({ scope: "user", id, name: id, limits })
+                return <BudgetRow key={id} name={id} limits={limits} onEdit={onEdit} />
+              })}
             </ul>
             <p class="tools">
-              <button type="button" onClick={open({ scope: "user", id: "", name: "", limits: {} })}>
+              <button type="button" onClick={openFor({ scope: "user", id: "", name: "", limits: {} })}>
                 {budgetsText.addUser}
               </button>
             </p>

@@ -14,12 +14,12 @@ const prices = deferModule(() => import("./prices-section.tsx"))
 /** Loads the code of the prices section. `fault` is the error text if that failed; otherwise null. */
 function usePrices(): { readonly fault: string | null; readonly reload: () => Promise<void> } {
   const fault = useSignal<string | null>(null)
-  const reload = async (): Promise<void> => {
+  const reloadPrices = async (): Promise<void> => {
     fault.value = null
     if (!(await prices.load())) fault.value = errorText.unreachable
   }
-  useEffect(() => void reload(), [])
-  return { fault: fault.value, reload }
+  useEffect(() => void reloadPrices(), [])
+  return { fault: fault.value, reload: reloadPrices }
 }
 
 export function DeferredPrices(props: AdminContext): VNode {

@@ -64,12 +64,12 @@ interface PriceFormProps extends PriceDialogProps {
 
 export function PriceForm({ api, price, fields: first, onChange, onClose }: PriceFormProps): VNode {
   const fields = useSignal(first)
-  const set =
+  const setField =
     (name: keyof PriceFields) =>
     (text: string): void => {
       fields.value = { ...fields.peek(), [name]: text }
     }
-  const submit = async (): Promise<void> => {
+  const submitPrice = async (): Promise<void> => {
     const next = fieldsToPrice(fields.peek())
     onChange(await replacePrice(api, price, next))
     notice.value = pricesText.saved(next.model)
@@ -80,24 +80,30 @@ export function PriceForm({ api, price, fields: first, onChange, onClose }: Pric
     <FormDialog
       title={price === null ? pricesText.addTitle : pricesText.editTitle(price.model)}
       submit={adminText.save}
-      onSubmit={submit}
+      onSubmit={submitPrice}
       onClose={onClose}
     >
       <TextField
         label={pricesText.model}
         hint={modelHint}
         value={model}
-        onChange={set("model")}
+        onChange={setField("model")}
         isRequired
         isFirst={first.model === ""}
       />
-      <TextField label={pricesText.provider} hint={providerHint} value={provider} onChange={set("provider")} />
-      <DateField label={pricesText.from} value={from} onChange={set("from")} isRequired />
-      <DateField label={pricesText.until} hint={pricesText.untilHint} value={until} onChange={set("until")} />
-      <TextField label={inputField} value={input} onChange={set("input")} isRequired isFirst={first.model !== ""} />
-      <TextField label={outputField} value={output} onChange={set("output")} isRequired />
-      <TextField label={cachedField} hint={asInput} value={cached} onChange={set("cached")} />
-      <TextField label={cacheWriteField} hint={asInput} value={cacheWrite} onChange={set("cache_write")} />
+      <TextField label={pricesText.provider} hint={providerHint} value={provider} onChange={setField("provider")} />
+      <DateField label={pricesText.from} value={from} onChange={setField("from")} isRequired />
+      <DateField label={pricesText.until} hint={pricesText.untilHint} value={until} onChange={setField("until")} />
+      <TextField
+        label={inputField}
+        value={input}
+        onChange={setField("input")}
+        isRequired
+        isFirst={first.model !== ""}
+      />
+      <TextField label={outputField} value={output} onChange={setField("output")} isRequired />
+      <TextField label={cachedField} hint={asInput} value={cached} onChange={setField("cached")} />
+      <TextField label={cacheWriteField} hint={asInput} value={cacheWrite} onChange={setField("cache_write")} />
     </FormDialog>
   )
 }
@@ -110,7 +116,7 @@ interface EndPriceProps extends PriceDialogProps {
 
 export function EndPriceDialog({ api, price, today, onChange, onClose }: EndPriceProps): VNode {
   const until = useSignal(price.from > today ? price.from : today)
-  const submit = async (): Promise<void> => {
+  const submitPrice = async (): Promise<void> => {
     onChange(await replacePrice(api, price, fieldsToPrice({ ...priceToFields(price), until: until.peek() })))
     notice.value = pricesText.ended(price.model)
   }
@@ -118,7 +124,7 @@ export function EndPriceDialog({ api, price, today, onChange, onClose }: EndPric
     <FormDialog
       title={pricesText.endTitle(price.model)}
       submit={pricesText.confirmEnd}
-      onSubmit={submit}
+      onSubmit={submitPrice}
       onClose={onClose}
     >
       <p>{pricesText.endText}</p>

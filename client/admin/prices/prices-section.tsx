@@ -83,15 +83,15 @@ export function PricesSection({ api }: AdminContext): VNode {
 /** Calls `onNamed` with the model named in the URL hash, and removes it from there, so that a reload shows the list. */
 function useNamedModel(onNamed: (named: Pick<PriceFields, "provider" | "model">) => void): void {
   useEffect(() => {
-    const read = (): void => {
+    const openNamedPrice = (): void => {
       const named = parsePriceHash(location.hash)
       if (named === null) return
       history.replaceState(history.state, "", "#prices")
       onNamed(named)
     }
-    read()
-    addEventListener("hashchange", read)
-    return () => removeEventListener("hashchange", read)
+    openNamedPrice()
+    addEventListener("hashchange", openNamedPrice)
+    return () => removeEventListener("hashchange", openNamedPrice)
   }, [])
 }
 

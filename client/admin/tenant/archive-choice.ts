@@ -73,7 +73,7 @@ async function findManifest(files: readonly File[]): Promise<{ readonly text: st
   const found = new Map<string, Manifest>()
   for (const file of files) {
     if (file.size > MAX_BODY_BYTES) continue
-    const text = await read(() => file.text())
+    const text = await readOrRefuse(() => file.text())
     const json = parseJson(text)
     if (!isJsonObject(json) || json["format"] !== "cuecard-tenant") continue
     const manifest = parseManifest(json)
@@ -85,12 +85,12 @@ async function findManifest(files: readonly File[]): Promise<{ readonly text: st
 }
 
 async function hashFile(file: File): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", await read(() => file.arrayBuffer()))
+  const digest = await crypto.subtle.digest("SHA-256", await readOrRefuse(() => file.arrayBuffer()))
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("")
 }
 
 /** Throws ArchiveChoiceError if the file can't be read, for example because it was moved after it was chosen. */
-async function read<T>(readFile: () => Promise<T>): Promise<T> {
+async function readOrRefuse<T>(readFile: () => Promise<T>): Promise<T> {
   try {
     return await readFile()
   } catch {

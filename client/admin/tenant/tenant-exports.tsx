@@ -22,7 +22,7 @@ export function TenantExports({ api }: { readonly api: AdminApi }): VNode {
   usePolling(isRunning, list.reload)
   const startExport = (): void =>
     void start.run(async () => {
-      await api.act("POST", "/v1/tenant/export", {})
+      await api.sendAction("POST", "/v1/tenant/export", {})
       notice.value = tenantText.exportStarted
       await list.reload()
     })
@@ -51,7 +51,7 @@ export function TenantExports({ api }: { readonly api: AdminApi }): VNode {
           isGrave
           onClose={() => (removing.value = null)}
           onConfirm={async () => {
-            await api.act("DELETE", pathOf(EXPORTS_PATH, removing.peek()?.id ?? ""))
+            await api.sendAction("DELETE", pathOf(EXPORTS_PATH, removing.peek()?.id ?? ""))
             notice.value = tenantText.exportRemoved
             await list.reload()
           }}
@@ -70,7 +70,7 @@ interface ExportRowProps {
 function ExportRow({ api, item, onRemove }: ExportRowProps): VNode {
   const { id, state, created, expires, tally, fault, parts } = item
   const download = useAction()
-  const save = (n: number): void =>
+  const savePart = (n: number): void =>
     void download.run(async () => {
       const blob = await api.download(pathOf(EXPORTS_PATH, id, `/files/${n}`))
       saveBlob(blob, n === 0 ? `${id}-manifest.json` : `${id}-${n}.cuecard`)
@@ -102,7 +102,7 @@ function ExportRow({ api, item, onRemove }: ExportRowProps): VNode {
                   type="button"
                   disabled={download.isRunning}
                   aria-label={tenantText.downloadPart(fileName(n))}
-                  onClick={() => save(n)}
+                  onClick={() => savePart(n)}
                 >
                   {fileName(n)}
                 </button>

@@ -33,9 +33,9 @@ export function TenantImports({ api, isOpen }: TenantImportsProps): VNode {
     // A new import is listed as soon as the server has created it.
     if (upload.importId.value !== null) void list.reload()
   })
-  const send = async (files: readonly File[], unfinished: string | null): Promise<void> => {
-    const wait = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms))
-    await upload.start({ api, random: Math.random, wait }, files, unfinished)
+  const sendArchive = async (files: readonly File[], unfinished: string | null): Promise<void> => {
+    const sleep = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms))
+    await upload.start({ api, random: Math.random, wait: sleep }, files, unfinished)
     await list.reload()
   }
   return (
@@ -48,7 +48,7 @@ export function TenantImports({ api, isOpen }: TenantImportsProps): VNode {
           text={importsText.choose}
           isDisabled={isUploading}
           isMain
-          onFiles={(files) => void send(files, null)}
+          onFiles={(files) => void sendArchive(files, null)}
         />
       )}
       <UploadProgress of={null} />
@@ -59,7 +59,7 @@ export function TenantImports({ api, isOpen }: TenantImportsProps): VNode {
             key={one.id}
             item={one}
             isUploading={isUploading}
-            onFiles={(files) => void send(files, one.id)}
+            onFiles={(files) => void sendArchive(files, one.id)}
             onCancel={() => (canceling.value = one)}
           />
         ))}
@@ -94,7 +94,7 @@ function FileChooser({ text, isDisabled, isMain, onFiles }: FileChooserProps): V
       <input
         type="file"
         multiple
-        class="unseen"
+        class="visually-hidden"
         tabIndex={-1}
         aria-label={importsText.fileInput}
         ref={field}
@@ -203,7 +203,7 @@ function CancelDialog({ api, item: { id }, onDone, onClose }: CancelDialogProps)
       onClose={onClose}
       onConfirm={async () => {
         if (upload.importId.peek() === id) upload.stop()
-        await api.act("DELETE", pathOf(IMPORTS_PATH, id))
+        await api.sendAction("DELETE", pathOf(IMPORTS_PATH, id))
         notice.value = importsText.canceled
         await onDone()
       }}

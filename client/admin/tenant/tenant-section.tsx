@@ -47,9 +47,9 @@ interface StandingProps {
 
 function LeavingNote({ api, tenant, onChange }: StandingProps): VNode {
   const action = useAction()
-  const undo = (): void =>
+  const undoErasure = (): void =>
     void action.run(async () => {
-      await api.act("POST", `${TENANT_PATH}/restore`, {})
+      await api.sendAction("POST", `${TENANT_PATH}/restore`, {})
       onChange(await api.get(TENANT_PATH, parseTenant))
       notice.value = tenantText.undone
     })
@@ -59,7 +59,7 @@ function LeavingNote({ api, tenant, onChange }: StandingProps): VNode {
       <p>{tenantText.leavingText(formatTime(tenant.erases_at ?? 0))}</p>
       <FaultText text={action.fault} />
       <p>
-        <button type="button" class="firm" disabled={action.isRunning} onClick={undo}>
+        <button type="button" class="firm" disabled={action.isRunning} onClick={undoErasure}>
           {tenantText.undo}
         </button>
       </p>
@@ -135,7 +135,7 @@ function Deletion({ api, tenant, onChange }: StandingProps): VNode {
           isGrave
           onClose={() => (isAsking.value = false)}
           onConfirm={async () => {
-            await api.act("DELETE", TENANT_PATH, { confirm: tenant.id })
+            await api.sendAction("DELETE", TENANT_PATH, { confirm: tenant.id })
             onChange(await api.get(TENANT_PATH, parseTenant))
             notice.value = tenantText.begun
           }}

@@ -36,19 +36,19 @@ export function UsageChart({ bars, measure, label }: UsageChartProps): VNode {
   const width = useIsNarrow() ? NARROW_WIDTH : WIDTH
   const labels = scale.map((value) => (measure === "cost" ? formatCost(value) : formatCompact(value)))
   const left = Math.max(...labels.map(({ length }) => length)) * DIGIT_WIDTH + GAP
-  const y = (value: number): number => HEIGHT - BOTTOM - (value / top) * (HEIGHT - BOTTOM - TOP)
+  const toY = (value: number): number => HEIGHT - BOTTOM - (value / top) * (HEIGHT - BOTTOM - TOP)
   return (
     <figure class="usage-chart">
-      <svg viewBox={`0 0 ${width} ${HEIGHT}`} role="img" aria-label={`${label}. ${summarize(bars, measure)}`}>
+      <svg viewBox={`0 0 ${width} ${HEIGHT}`} role="img" aria-label={`${label}. ${describeBars(bars, measure)}`}>
         {scale.map((value, i) => (
           <g key={value} class="grid">
-            <line x1={left} x2={width} y1={y(value)} y2={y(value)} />
-            <text x={left - GAP} y={y(value) + 4} text-anchor="end">
+            <line x1={left} x2={width} y1={toY(value)} y2={toY(value)} />
+            <text x={left - GAP} y={toY(value) + 4} text-anchor="end">
               {labels[i]}
             </text>
           </g>
         ))}
-        <Bars bars={bars} measure={measure} left={left} right={width} y={y} />
+        <Bars bars={bars} measure={measure} left={left} right={width} y={toY} />
       </svg>
       {measure === "tokens" && (
         <figcaption>
@@ -64,11 +64,11 @@ function useIsNarrow(): boolean {
   const isNarrow = useSignal(matchMedia(NARROW_SCREEN).matches)
   useEffect(() => {
     const query = matchMedia(NARROW_SCREEN)
-    const update = (): void => {
+    const updateWidth = (): void => {
       isNarrow.value = query.matches
     }
-    query.addEventListener("change", update)
-    return () => query.removeEventListener("change", update)
+    query.addEventListener("change", updateWidth)
+    return () => query.removeEventListener("change", updateWidth)
   }, [])
   return isNarrow.value
 }
@@ -143,7 +143,7 @@ function formatBar({ values: [first, second], unpricedCalls }: Bar, measure: Mea
   return first === 0 ? usageText.unpriced(unpricedCalls) : `${formatCost(first)} + ${usageText.unpriced(unpricedCalls)}`
 }
 
-function summarize(bars: readonly Bar[], measure: Measure): string {
+function describeBars(bars: readonly Bar[], measure: Measure): string {
   const total = bars.reduce<Bar>(
     (sum, { values, unpricedCalls }) => ({
       at: "",

@@ -213,11 +213,11 @@ function UsageTable({ rows, group }: { readonly rows: readonly UsageRowView[]; r
 
 function Download({ api, tenant, range, group }: BreakdownProps & { readonly tenant: string }): VNode {
   const download = useAction()
-  const save = async (): Promise<void> =>
+  const saveCsv = async (): Promise<void> =>
     saveBlob(await api.download(usagePath(range, group, { format: "csv" })), `${tenant}-usage-by-${group}.csv`)
   return (
     <div class="usage-download">
-      <button type="button" disabled={download.isRunning} onClick={() => void download.run(save)}>
+      <button type="button" disabled={download.isRunning} onClick={() => void download.run(saveCsv)}>
         {download.isRunning ? usageText.downloading : usageText.download}
       </button>
       <FaultText text={download.fault} />

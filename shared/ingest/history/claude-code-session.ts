@@ -12,7 +12,7 @@ import type { HistoryWriter } from "./history-writer.ts"
 import { isRoleMessage, writeRoleMessage } from "./role-message.ts"
 
 /** Types of lines about the program, not the conversation. */
-const PROGRAM_LINES: ReadonlySet<string> = new Set([
+const PROGRAM_LINE_TYPES: ReadonlySet<string> = new Set([
   "summary",
   "ai-title",
   "custom-title",
@@ -38,7 +38,7 @@ const PROGRAM_LINES: ReadonlySet<string> = new Set([
 const PROGRAM_FIELDS = ["sessionId", "session_id", "leafUuid", "messageId"] as const
 
 /** Types of lines that name the conversation. */
-const TITLE_LINES: ReadonlySet<string> = new Set(["summary", "ai-title", "custom-title"])
+const TITLE_LINE_TYPES: ReadonlySet<string> = new Set(["summary", "ai-title", "custom-title"])
 
 /** The text that Claude Code writes as the user's message when the user stops an answer. */
 const INTERRUPTION = /^\[Request interrupted by user(?: for tool use)?\]\s*$/
@@ -49,11 +49,11 @@ export function isClaudeCodeLine(value: unknown): value is Fields {
   if (type === "user" || type === "assistant") return isJsonObject(value["message"])
   if (type === "attachment") return isJsonObject(value["attachment"])
   if (type === "result" || type === "system") return typeof value["subtype"] === "string"
-  return PROGRAM_LINES.has(type)
+  return PROGRAM_LINE_TYPES.has(type)
 }
 
 /** Converts the lines of one session. */
-export class ClaudeCodeWriter {
+export class ClaudeCodeConverter {
   readonly #writer: HistoryWriter
   /** Whether the file has messages of the main conversation. A subagent's own file has none. */
   #hasMainMessages: boolean
@@ -72,7 +72,7 @@ export class ClaudeCodeWriter {
       return this.#writer.kinds.addUnknown("line", type)
     }
     const title = toText(line["summary"]) || toText(line["customTitle"]) || toText(line["aiTitle"])
-    if (TITLE_LINES.has(type) && title !== "") this.#writer.title = title
+    if (TITLE_LINE_TYPES.has(type) && title !== "") this.#writer.title = title
     if (type === "system" && line["subtype"] !== "init") this.#writer.kinds.addKnown("system")
   }
 

@@ -15,7 +15,7 @@ import { type Fields, toFields, toFieldsList, toText } from "../record-writer.ts
 import { blockToText } from "./block-text.ts"
 import { isChatGptConversation, listBranch, writeChatGptMessage } from "./chatgpt-export.ts"
 import { isClaudeAiConversation, listChatMessages, writeChatMessage } from "./claude-ai-export.ts"
-import { ClaudeCodeWriter, isClaudeCodeLine } from "./claude-code-session.ts"
+import { ClaudeCodeConverter, isClaudeCodeLine } from "./claude-code-session.ts"
 import { ExecWriter, isExecEvent, isRolloutLine, writeRolloutLine } from "./codex-session.ts"
 import { type Branch, HistoryWriter } from "./history-writer.ts"
 import type { KindTotals } from "./kind-counts.ts"
@@ -61,14 +61,14 @@ function isConversation(value: unknown): value is Fields {
 class FileReader implements HistoryReader {
   readonly #formatTime: FormatTime
   readonly #writer: HistoryWriter
-  readonly #claudeCode: ClaudeCodeWriter
+  readonly #claudeCode: ClaudeCodeConverter
   readonly #items: ResponseItemWriter
   readonly #exec: ExecWriter
 
   constructor(formatTime: FormatTime, isFirstPart: boolean) {
     this.#formatTime = formatTime
     this.#writer = new HistoryWriter(isFirstPart)
-    this.#claudeCode = new ClaudeCodeWriter(this.#writer, isFirstPart)
+    this.#claudeCode = new ClaudeCodeConverter(this.#writer, isFirstPart)
     this.#items = new ResponseItemWriter(this.#writer)
     this.#exec = new ExecWriter(this.#writer)
   }

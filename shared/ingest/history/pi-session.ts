@@ -17,7 +17,7 @@ const LINE_FIELDS: ReadonlySet<string> = new Set(["type", "id", "parentId", "tim
  * Types of lines that repeat messages or are about the program, each with a field that marks the line as Pi's, because
  * other programs write lines of the same types. Null: a line of this type has only LINE_FIELDS.
  */
-const PROGRAM_LINES: Readonly<Record<string, string | null>> = {
+const PROGRAM_LINE_TYPES: Readonly<Record<string, string | null>> = {
   session: "cwd",
   thinking_level_change: "thinkingLevel",
   model_change: "modelId",
@@ -44,14 +44,14 @@ const PROGRAM_LINES: Readonly<Record<string, string | null>> = {
 }
 
 /** Types of lines that hold a summary for the model. */
-const SUMMARY_LINES: ReadonlySet<string> = new Set(["compaction", "branch_summary"])
+const SUMMARY_LINE_TYPES: ReadonlySet<string> = new Set(["compaction", "branch_summary"])
 
 export function isPiLine(value: unknown): value is Fields {
   if (!isJsonObject(value)) return false
   const type = toText(value["type"])
   if (type === "message" || type === "message_end") return isRoleMessage(value["message"])
   if (type === "custom_message") return typeof value["customType"] === "string"
-  return Object.hasOwn(PROGRAM_LINES, type) || SUMMARY_LINES.has(type)
+  return Object.hasOwn(PROGRAM_LINE_TYPES, type) || SUMMARY_LINE_TYPES.has(type)
 }
 
 export function writePiLine(writer: HistoryWriter, line: Fields): void {
@@ -64,14 +64,14 @@ export function writePiLine(writer: HistoryWriter, line: Fields): void {
     const { customType, content, display } = line
     return writeRoleMessage(writer, { role: "custom", customType, content, display })
   }
-  if (SUMMARY_LINES.has(type)) return writer.kinds.addKnown("system")
+  if (SUMMARY_LINE_TYPES.has(type)) return writer.kinds.addKnown("system")
   if (!isProgramLine(line, type)) return writer.kinds.addUnknown("line", type)
   if (type === "session_info" && toText(line["name"]) !== "") writer.title = toText(line["name"])
 }
 
 /** Whether a line of one of these types is Pi's. An empty name can be omitted. */
 function isProgramLine(line: Fields, type: string): boolean {
-  const field = PROGRAM_LINES[type] ?? null
+  const field = PROGRAM_LINE_TYPES[type] ?? null
   if (field !== null && Object.hasOwn(line, field)) return true
   return Object.keys(line).every((key) => LINE_FIELDS.has(key))
 }

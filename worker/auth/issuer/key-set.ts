@@ -13,7 +13,7 @@ const MAX_KEYS = 32
 const MIN_RSA_BITS = 2_048
 const MAX_RSA_BITS = 8_192
 
-const base64url = (max: number) => v.pipe(v.string(), v.maxLength(max), v.regex(/^[A-Za-z0-9_-]+$/))
+const base64urlSchema = (max: number) => v.pipe(v.string(), v.maxLength(max), v.regex(/^[A-Za-z0-9_-]+$/))
 const base64urlChars = (bits: number): number => Math.ceil(bits / 6)
 
 const common = {
@@ -28,18 +28,18 @@ const keySchema = v.variant("kty", [
   v.object({
     ...common,
     kty: v.literal("RSA"),
-    n: v.pipe(base64url(base64urlChars(MAX_RSA_BITS)), v.minLength(base64urlChars(MIN_RSA_BITS))),
+    n: v.pipe(base64urlSchema(base64urlChars(MAX_RSA_BITS)), v.minLength(base64urlChars(MIN_RSA_BITS))),
     // Usually 65537. A large exponent would make each verification slow.
-    e: base64url(6),
+    e: base64urlSchema(6),
   }),
   v.object({
     ...common,
     kty: v.literal("EC"),
     crv: v.picklist(["P-256", "P-384", "P-521"]),
-    x: base64url(88),
-    y: base64url(88),
+    x: base64urlSchema(88),
+    y: base64urlSchema(88),
   }),
-  v.object({ ...common, kty: v.literal("OKP"), crv: v.literal("Ed25519"), x: base64url(43) }),
+  v.object({ ...common, kty: v.literal("OKP"), crv: v.literal("Ed25519"), x: base64urlSchema(43) }),
 ])
 
 /** The usable keys of a JWKS. Other keys are skipped. Errors: `issuer_refused`: `malformed`, `no_keys`. */

@@ -24,7 +24,7 @@ export interface ProviderEnv extends TimeLimitsEnv {
   readonly CANVAS_ORIGIN?: string
 }
 
-function refuse(because: IssuerFlaw): { readonly ok: false; readonly fault: Fault } {
+function createRefusal(because: IssuerFlaw): { readonly ok: false; readonly fault: Fault } {
   return fail({ reason: "issuer_refused", because })
 }
 
@@ -36,7 +36,7 @@ export function checkProviderUrl(text: string, env: ProviderEnv): Result<string>
     if (isBare && isLoopbackName(url.hostname)) return succeed(url.href)
   }
   const checked = checkPublicUrl(text)
-  return checked.ok && !isOwnHost(checked.value.href, env) ? succeed(checked.value.href) : refuse("address")
+  return checked.ok && !isOwnHost(checked.value.href, env) ? succeed(checked.value.href) : createRefusal("address")
 }
 
 function isOwnHost(href: string, { PAGE_DOMAIN, PAGE_ORIGIN, CANVAS_ORIGIN }: ProviderEnv): boolean {
@@ -63,11 +63,11 @@ export async function requestProvider(
   try {
     const response = await fetch(url.value, { ...init, redirect: "manual", signal: abort.signal })
     const bytes = await readBounded(response.body, MAX_PROVIDER_BYTES, abort.signal)
-    if (bytes === null) return refuse("too_large")
+    if (bytes === null) return createRefusal("too_large")
     const { status, headers } = response
     return succeed(new Response(bytes.length === 0 ? null : bytes, { status, headers }))
   } catch {
-    return refuse("unreachable")
+    return createRefusal("unreachable")
   } finally {
     clearTimeout(timer)
   }
@@ -80,7 +80,7 @@ export async function fetchProviderJson(
 ): Promise<Result<{ readonly [key: string]: unknown }>> {
   const response = await requestProvider(address, env, { headers: { accept: "application/json" } })
   if (!response.ok) return response
-  if (response.value.status !== 200) return refuse("status")
+  if (response.value.status !== 200) return createRefusal("status")
   const value = parseJson(await response.value.text(), MAX_PROVIDER_DEPTH)
-  return isJsonObject(value) ? succeed(value) : refuse("malformed")
+  return isJsonObject(value) ? succeed(value) : createRefusal("malformed")
 }

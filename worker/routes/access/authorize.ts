@@ -148,10 +148,10 @@ async function authenticate(context: Context<AppEnv>, rule: AccessRule): Promise
 /** A valid token of an issuer that the isolate knows is accepted even after failures from the same address (SPEC LI7). */
 async function authenticateForeign(context: Context<AppEnv>, token: string): Promise<Result<Claims>> {
   const { findKnownIssuer, verifyForeignToken } = await import("../../auth/issuer/foreign-token.ts")
-  const verify = () => verifyForeignToken(context.env, token, Date.now(), createActor(context, "anonymous"))
+  const verifyForeign = () => verifyForeignToken(context.env, token, Date.now(), createActor(context, "anonymous"))
   const issuer = findKnownIssuer(token)
-  if (issuer === null) return await limitFailures(context, FOREIGN, verify)
-  const verified = await verify()
+  if (issuer === null) return await limitFailures(context, FOREIGN, verifyForeign)
+  const verified = await verifyForeign()
   if (verified.ok || !FAILED_SIGN_IN.has(verified.fault.reason)) return verified
   // Failures at one issuer must not block the tokens of another.
   return await limitFailures(context, `${FOREIGN}:${issuer}`, async () => verified)

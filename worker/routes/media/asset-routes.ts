@@ -104,14 +104,14 @@ function checkFileType(head: Uint8Array, size: number): Result<FileType> {
 
 /** Calls the session object by RPC, with a new stub for each call, because a stub that has failed once stays broken. */
 function createUploadTarget(env: Env, claims: Claims, session: string): UploadTarget {
-  const stub = () => sessionStub(env, claims.tenant, session)
+  const getStub = () => sessionStub(env, claims.tenant, session)
   return {
-    reserve: async (size) => await stub().reserveAsset(claims, size),
+    reserve: async (size) => await getStub().reserveAsset(claims, size),
     // Repeatable, so a failed call is tried once more. After that, the session's alarm cleans up.
     commit: async (asset, hash) => {
-      const commitOnce = async () => await stub().commitAsset(claims, asset, hash)
+      const commitOnce = async () => await getStub().commitAsset(claims, asset, hash)
       return await commitOnce().catch(commitOnce)
     },
-    discard: async (id) => await stub().discardAsset(claims, id),
+    discard: async (id) => await getStub().discardAsset(claims, id),
   }
 }

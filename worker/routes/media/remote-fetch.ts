@@ -134,13 +134,13 @@ function createBoundedBody(
   control: FetchControl,
 ): ReadableStream<Uint8Array> {
   let length = 0
-  const abort = (): void => {
+  const abortFetch = (): void => {
     control.end()
     control.abort()
   }
   return new ReadableStream<Uint8Array>({
     async pull(sink) {
-      const idleTimer = setTimeout(abort, idleMs)
+      const idleTimer = setTimeout(abortFetch, idleMs)
       try {
         const chunk = await source.read()
         if (chunk === null) {
@@ -152,12 +152,12 @@ function createBoundedBody(
         if (length > maxBytes) throw new Error("too large")
         sink.enqueue(chunk)
       } catch (error) {
-        abort()
+        abortFetch()
         sink.error(error)
       } finally {
         clearTimeout(idleTimer)
       }
     },
-    cancel: abort,
+    cancel: abortFetch,
   })
 }

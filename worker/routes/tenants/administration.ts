@@ -7,7 +7,7 @@ import { Hono } from "hono"
 import { faultToResponse } from "../../platform/fault-response.ts"
 import { errorToResponse } from "../access/report-request.ts"
 import { auditRoutes } from "./audit-routes.ts"
-import { receive } from "../hand-over.ts"
+import { receiveHandover } from "../hand-over.ts"
 import { issuerRoutes } from "./issuer-routes.ts"
 import { leavingRoutes } from "./leaving-routes.ts"
 import type { AppEnv } from "../request-body.ts"
@@ -19,7 +19,7 @@ import { listPrices, readUsage, setPrices } from "./usage-routes.ts"
 import { userRoutes } from "./user-routes.ts"
 
 export const administration = new Hono<AppEnv>()
-  .use("*", receive)
+  .use("*", receiveHandover)
   .route("/v1/tenants", tenantRoutes)
   .route("/v1/keys", apiKeyRoutes)
   .route("/v1/token-keys", tokenKeyRoutes)

@@ -39,13 +39,13 @@ leavingRoutes.delete("/tenant", async (context) => {
   if (body.value.confirm !== tenant) return faultToResponse({ reason: "field_invalid", field: "confirm" })
   const left = await tenantOf(context).leave(tenant, readActor(context))
   clearCachedAccess(tenant)
-  return respond(context, left, 202)
+  return createResponse(context, left, 202)
 })
 
 leavingRoutes.post("/tenant/restore", async (context) => {
   const restored = await tenantOf(context).restoreTenant(readActor(context))
   clearCachedAccess(context.get("claims").tenant)
-  return respond(context, restored, 200)
+  return createResponse(context, restored, 200)
 })
 
 leavingRoutes.post("/tenant/export", async (context) => {
@@ -134,7 +134,7 @@ leavingRoutes.delete("/users/:id", async (context) => {
   const isOwner = getRole(claims) === "owner"
   const erased = await tenantOf(context).eraseUser(claims.tenant, readActor(context), user, isOwner)
   clearCachedRevocations({ tenant: claims.tenant, user })
-  return respond(context, erased, 202)
+  return createResponse(context, erased, 202)
 })
 
 leavingRoutes.get("/tenant/receipts", async (context) =>
@@ -146,7 +146,7 @@ leavingRoutes.get("/tenant/receipts/:id", async (context) => {
   return receipt === null ? faultToResponse({ reason: "receipt_unknown" }) : context.json(receipt)
 })
 
-function respond<T extends object>(context: AppContext, result: Result<T>, status: 200 | 202): Response {
+function createResponse<T extends object>(context: AppContext, result: Result<T>, status: 200 | 202): Response {
   return result.ok ? context.json(result.value, status) : faultToResponse(result.fault)
 }
 

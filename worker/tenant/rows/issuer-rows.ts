@@ -146,6 +146,10 @@ export class IssuerRows {
     this.#query("DELETE FROM issuer_claims WHERE issuer = ? AND audience = ?", issuer, audience)
   }
 
+  listClaims(): IssuerClaim[] {
+    return this.#query<{ issuer: string; audience: string }>("SELECT issuer, audience FROM issuer_claims")
+  }
+
   /** Claims without an issuer, left by a registration that failed halfway, or that was changed or removed. */
   listUnusedClaims(): IssuerClaim[] {
     return this.#query(

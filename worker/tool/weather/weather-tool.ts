@@ -125,10 +125,10 @@ async function fetchWithTimeout(
   timeoutMs: number,
 ): Promise<Result<WeatherPayload, WeatherFault>> {
   const controller = new AbortController()
-  const abort = (): void => controller.abort()
-  const timer = setTimeout(abort, timeoutMs)
-  ctx.signal.addEventListener("abort", abort, { once: true })
-  if (ctx.signal.aborted) abort()
+  const abortLookups = (): void => controller.abort()
+  const timer = setTimeout(abortLookups, timeoutMs)
+  ctx.signal.addEventListener("abort", abortLookups, { once: true })
+  if (ctx.signal.aborted) abortLookups()
   try {
     return await rejectOnAbort(source.fetchWeather(location, ctx.now(), controller.signal), controller.signal)
   } catch (error) {
@@ -137,6 +137,6 @@ async function fetchWithTimeout(
     return fail({ reason: "upstream_timeout", details })
   } finally {
     clearTimeout(timer)
-    ctx.signal.removeEventListener("abort", abort)
+    ctx.signal.removeEventListener("abort", abortLookups)
   }
 }

@@ -81,6 +81,7 @@ export default {
   },
   sidebar: {
     empty: "Hier erscheinen Ihre Unterhaltungen.",
+    emptyForViewer: "Hier erscheinen Unterhaltungen, die mit Ihnen geteilt werden.",
     unreachable: "Ihre Unterhaltungen konnten nicht geladen werden.",
     close: "Seitenleiste schließen",
     theme: "Design",

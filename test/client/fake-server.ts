@@ -1,4 +1,4 @@
-/** wire.ts: a fake server for the page's socket, with a clock, timers and randomness that the test controls. */
+/** fake-server.ts: a fake server for the page's socket, with a clock, timers and randomness that the test controls. */
 
 import type { ClientFrame } from "../../shared/protocol/client-frame.ts"
 import type { MessageFrame, OpsFrame, ServerFrame, WireMessage } from "../../shared/protocol/server-frame.ts"
@@ -90,14 +90,14 @@ export interface ReceivedEvents {
   readonly errors: (readonly [string, string | undefined])[]
   readonly resets: string[]
   readonly links: LinkState[]
-  lives: number
+  liveCount: number
   reached: number
 }
 
-export function listen(
+export function createRecordingHandlers(
   frame: (frame: MessageFrame | OpsFrame) => void = () => {},
 ): SessionSocketHandlers & { received: ReceivedEvents } {
-  const received: ReceivedEvents = { frames: [], acks: [], errors: [], resets: [], links: [], lives: 0, reached: 0 }
+  const received: ReceivedEvents = { frames: [], acks: [], errors: [], resets: [], links: [], liveCount: 0, reached: 0 }
   return {
     received,
     onFrame(one) {
@@ -106,7 +106,7 @@ export function listen(
     },
     onAck: (id) => void received.acks.push(id),
     onError: ({ text, id }) => void received.errors.push([text, id]),
-    onLive: () => void received.lives++,
+    onLive: () => void received.liveCount++,
     onReset: (why) => void received.resets.push(why),
     onStateChange: (state) => void received.links.push(state),
     onReachable: () => void received.reached++,

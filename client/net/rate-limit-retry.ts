@@ -1,12 +1,12 @@
 /**
- * patient-sending.ts: retries rate-limited requests and frames after a wait. The code for waiting is loaded on first use.
+ * rate-limit-retry.ts: retries rate-limited requests and frames after a wait. The code for waiting is loaded on first use.
  */
 
 import type { BudgetRefusal } from "../words/budget-text.ts"
 import type { Refusable } from "./rate-wait.ts"
 
 /** Sends a request or an upload, and retries it after waiting if its response asks for that. */
-export async function sendPatiently<T extends Refusable>(send: () => Promise<T>): Promise<T> {
+export async function sendWithRateLimitRetry<T extends Refusable>(send: () => Promise<T>): Promise<T> {
   const response = await send()
   return response.status === 429 ? await (await import("./rate-wait.ts")).repeatRefused(response, send) : response
 }

@@ -1,0 +1,51 @@
+/** build-state.test.ts: when `npm start` builds again. */
+
+import { execFileSync } from "node:child_process"
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join, resolve } from "node:path"
+import process from "node:process"
+import { afterEach, beforeEach, expect, test } from "vitest"
+
+const PRINT = `import(${JSON.stringify(resolve("scripts/build-state.ts"))}).then((m) => console.log(m.isBuilt()))`
+const VARS = "AUTH=jwt\n"
+
+let project = ""
+
+function write(path: string, text: string): void {
+  const file = join(project, path)
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, text)
+}
+
+function isBuilt(): boolean {
+  return execFileSync(process.execPath, ["-e", PRINT], { cwd: project, encoding: "utf8" }).trim() === "true"
+}
+
+beforeEach(() => {
+  project = mkdtempSync(join(tmpdir(), "cuecard-build-"))
+  write("dist/client/index.html", "")
+  write("dist/cuecard/wrangler.json", JSON.stringify({ vars: { ENVIRONMENT: "local" } }))
+})
+
+afterEach(() => rmSync(project, { recursive: true, force: true }))
+
+test("[DP11] a build without variables stays valid until .dev.vars is added", () => {
+  expect(isBuilt()).toBe(true)
+  write(".dev.vars", VARS)
+  expect(isBuilt()).toBe(false)
+})
+
+test("[DP11] a build with variables is valid only as long as .dev.vars exists", () => {
+  write(".dev.vars", VARS)
+  write("dist/cuecard/.dev.vars", VARS)
+  write("dist/cuecard/wrangler.json", JSON.stringify({ vars: { ENVIRONMENT: "local" } }))
+  expect(isBuilt()).toBe(true)
+  rmSync(join(project, ".dev.vars"))
+  expect(isBuilt()).toBe(false)
+})
+
+test("[DP11] a production build is never served", () => {
+  write("dist/cuecard/wrangler.json", JSON.stringify({ vars: { ENVIRONMENT: "production" } }))
+  expect(isBuilt()).toBe(false)
+})
