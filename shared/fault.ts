@@ -177,8 +177,8 @@ export type FaultFields = Readonly<Record<string, string | number | null>>
 export interface WireFault {
   readonly code: FaultReason
   readonly text: string
-  /** The values in the text, for clients that word it in another language; absent if there are none. */
-  readonly fields?: FaultFields
+  /** The values in the text, for clients that word it in another language; undefined if there are none. */
+  readonly fields: FaultFields | undefined
   /** Status of the HTTP response. */
   readonly status: number
   /** WebSocket close code; null if the socket stays open. */
@@ -187,15 +187,17 @@ export interface WireFault {
 
 /** The public form of a fault. SPEC ER1. */
 export function faultToWire(fault: Fault): WireFault {
-  const { reason, ...values } = fault
-  const fields: FaultFields = values
-  const wire = entryToWire(reason, fault)
-  return Object.keys(fields).length === 0 ? wire : { ...wire, fields }
+  const { reason, ...fields } = fault
+  return entryToWire(reason, fault, Object.keys(fields).length > 0 ? fields : undefined)
 }
 
-function entryToWire<R extends FaultReason>(code: R, fault: FaultsByReason[R]): WireFault {
+function entryToWire<R extends FaultReason>(
+  code: R,
+  fault: FaultsByReason[R],
+  fields: FaultFields | undefined,
+): WireFault {
   const { status, text, close }: CatalogueEntry<FaultsByReason[R]> = CATALOGUE[code]
-  return { code, text: typeof text === "string" ? text : text(fault), status, close: close ?? null }
+  return { code, text: typeof text === "string" ? text : text(fault), fields, status, close: close ?? null }
 }
 
 /**

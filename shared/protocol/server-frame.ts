@@ -73,7 +73,7 @@ export type ServerFrame =
       readonly id?: string
       readonly trace?: string
       /** The values in the text. */
-      readonly fields?: FaultFields
+      readonly fields?: FaultFields | undefined
       /** For `budget_exhausted`: the exhausted budget and its scope, and when it resets, in milliseconds since 1970, if it does so by time. */
       readonly budget?: BudgetName
       readonly scope?: BudgetScope

@@ -7,8 +7,7 @@ import { RATE_LIMITS, RATE_PERIOD_SECONDS } from "../../shared/user-limits.ts"
 export function faultToResponse(fault: Fault): Response {
   const { code, text, fields, status } = faultToWire(fault)
   // Tells programs which budget is exhausted.
-  const details =
-    fault.reason === "budget_exhausted" ? { budget: fault.budget, scope: fault.scope, resets: fault.resets } : {}
+  const details = code === "budget_exhausted" ? fields : {}
   return Response.json({ code, text, fields, ...details }, { status, headers: createRetryHeaders(fault) })
 }
 

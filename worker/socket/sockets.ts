@@ -163,12 +163,8 @@ export class Sockets {
    */
   sendFault(socket: WebSocket, fault: Fault, id?: string, trace?: string): void {
     const { code, text, fields, close } = faultToWire(fault)
-    const optional = {
-      ...(fields === undefined ? {} : { fields }),
-      ...(id === undefined ? {} : { id }),
-      ...(trace === undefined ? {} : { trace }),
-    }
-    this.sendFrame(socket, { type: "error", code, text, ...optional, ...describeBudget(fault) })
+    const optional = { ...(id === undefined ? {} : { id }), ...(trace === undefined ? {} : { trace }) }
+    this.sendFrame(socket, { type: "error", code, text, fields, ...optional, ...describeBudget(fault) })
     if (close !== null) socket.close(close, text)
   }
 
