@@ -6,15 +6,19 @@
  */
 
 import { splitFences } from "../../shared/text/code-tracker.ts"
-import { type LinkDefinitions, findDefinitions, lexProse, MAX_MATH_CHARS, type ProseToken } from "./markdown-lexer.ts"
+import { type LinkDefinitions, findDefinitions, lexProse, type ProseToken } from "./markdown-lexer.ts"
+import { MAX_MATH_CHARS } from "./syntax/math-syntax.ts"
 
-export type Block =
-  | { readonly type: "code"; readonly lang: string; readonly text: string }
-  | { readonly type: "prose"; readonly token: ProseToken }
-
-interface ParsedSection {
-  readonly type: "code" | "prose"
+export interface CodeSource {
+  readonly type: "code"
   readonly lang: string
+  readonly text: string
+}
+
+export type Block = CodeSource | { readonly type: "prose"; readonly token: ProseToken }
+
+/** Code, or the text between code, and its blocks. */
+interface Section {
   readonly text: string
   readonly blocks: readonly Block[]
 }
@@ -22,53 +26,108 @@ interface ParsedSection {
 /** Parses a text. When it is called again with a longer version of the same text, only the end is parsed again. */
 export type BlockReader = (text: string) => readonly Block[]
 
-export function createBlockReader(): BlockReader {
-  let sections: readonly ParsedSection[] = []
-  let definitions: LinkDefinitions = {}
-  let definitionsKey = ""
+/** Parses only the end of prose that has grown, given the tokens of its beginning; null if it must be parsed as a whole. */
+export type GrownLexer = (
+  text: string,
+  known: readonly ProseToken[],
+  definitions: LinkDefinitions,
+) => readonly ProseToken[] | null
+
+/** The result is the same with and without `getGrownLexer`, which may be loaded later. */
+export function createBlockReader(getGrownLexer: () => GrownLexer | undefined = () => undefined): BlockReader {
+  let before = ""
+  let reader = new GrowingBlocks({}, getGrownLexer)
   return (text) => {
-    const parts = splitFences(text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text)
-    const parseParts = (before: readonly ParsedSection[]): readonly ParsedSection[] =>
-      parts.map((part, at) => {
-        if (part.type === "code") return parseCodeSection(part.info, part.text, before[at])
-        return parseProseSection(part.text, before[at], definitions)
-      })
-    sections = parseParts(sections)
-    const foundDefinitions = collectDefinitions(sections)
-    const key = JSON.stringify(foundDefinitions)
+    const source = text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text
+    if (!source.startsWith(before)) reader = new GrowingBlocks({}, getGrownLexer)
+    before = source
+    const blocks = reader.read(source)
+    const definitions = reader.findNewDefinitions()
+    if (definitions === null) return blocks
     // A definition that appears, changes or disappears may change any block.
-    if (key !== definitionsKey) {
-      definitionsKey = key
-      definitions = foundDefinitions
-      sections = parseParts([])
-    }
-    return sections.flatMap((section) => section.blocks)
+    reader = new GrowingBlocks(definitions, getGrownLexer)
+    return reader.read(source)
   }
 }
 
-function collectDefinitions(sections: readonly ParsedSection[]): LinkDefinitions {
-  const tokens = sections.flatMap((section) =>
-    section.blocks.flatMap((block) => (block.type === "prose" ? [block.token] : [])),
-  )
-  return findDefinitions(tokens)
+/** The blocks of one text with the given definitions. Each call of `read` receives a longer version of that text. */
+class GrowingBlocks {
+  readonly #definitions: LinkDefinitions
+  readonly #definitionsKey: string
+  readonly #getGrownLexer: () => GrownLexer | undefined
+  /** Blocks that no further text can change, and the number of code units that they take up. */
+  readonly #finished: Block[] = []
+  #finishedChars = 0
+  #finishedDefinitions: ProseToken[] = []
+  /** What follows them. */
+  #open: readonly Section[] = []
+
+  constructor(definitions: LinkDefinitions, getGrownLexer: () => GrownLexer | undefined) {
+    this.#definitions = definitions
+    this.#getGrownLexer = getGrownLexer
+    this.#definitionsKey = JSON.stringify(definitions)
+  }
+
+  read(text: string): readonly Block[] {
+    const parts = splitFences(text.slice(this.#finishedChars))
+    this.#open = parts.map((part, at) => {
+      const before = this.#open[at]
+      return part.type === "code" ? readCode(part.info, part.text, before) : this.#readProse(part.text, before)
+    })
+    const blocks = [...this.#finished, ...this.#open.flatMap((section) => section.blocks)]
+    this.#finishBlocks(text, parts.at(-1)?.type === "text")
+    return blocks
+  }
+
+  /** The definitions in the text that was read last, or null if they are the ones that it was read with. */
+  findNewDefinitions(): LinkDefinitions | null {
+    const open = this.#open.flatMap((section) => section.blocks.flatMap(listDefinitions))
+    if (open.length + this.#finishedDefinitions.length === 0 && this.#definitionsKey === "{}") return null
+    const found = findDefinitions([...this.#finishedDefinitions, ...open])
+    return JSON.stringify(found) === this.#definitionsKey ? null : found
+  }
+
+  #readProse(text: string, before: Section | undefined): Section {
+    if (before?.text === text && before.blocks[0]?.type !== "code") return before
+    const known = before?.blocks.flatMap((block) => (block.type === "prose" ? [block] : [])) ?? []
+    const knownTokens = known.map((block) => block.token)
+    const isGrown = known.length > 0 && text.startsWith(before?.text ?? "")
+    const grown = isGrown ? this.#getGrownLexer()?.(text, knownTokens, this.#definitions) : null
+    const tokens = grown ?? lexProse(text, this.#definitions)
+    // A token with the same source is the same token.
+    const blocks = tokens.map((token, at): Block => {
+      const same = known[at]
+      return same?.token.type === token.type && same.token.raw === token.raw ? same : { type: "prose", token }
+    })
+    return { text, blocks }
+  }
+
+  /** If the text ends with prose, all sections before it are finished, and all of its blocks except the last few. */
+  #finishBlocks(text: string, isProseOpen: boolean): void {
+    const last = this.#open.at(-1)
+    if (last === undefined || !isProseOpen) return
+    const isDone = takeFinishedBlocks(last.blocks)
+    const chars = isDone.reduce((sum, block) => sum + getRawText(block).length, 0)
+    const start = text.length - last.text.length
+    // Fences are found from the start of a line.
+    if (start + chars === 0 || text[start + chars - 1] !== "\n") return
+    const finished = [...this.#open.slice(0, -1).flatMap((section) => section.blocks), ...isDone]
+    this.#finished.push(...finished)
+    this.#finishedDefinitions = [...this.#finishedDefinitions, ...finished.flatMap(listDefinitions)]
+    this.#finishedChars = start + chars
+    this.#open = [{ text: last.text.slice(chars), blocks: last.blocks.slice(isDone.length) }]
+  }
 }
 
-function parseCodeSection(info: string, text: string, before: ParsedSection | undefined): ParsedSection {
+function readCode(info: string, text: string, before: Section | undefined): Section {
   const lang = info.split(/\s/, 1)[0] ?? ""
-  if (before?.type === "code" && before.text === text && before.lang === lang) return before
-  return { type: "code", lang, text, blocks: [{ type: "code", lang, text }] }
+  const block = before?.blocks[0]
+  if (before !== undefined && block?.type === "code" && block.text === text && block.lang === lang) return before
+  return { text, blocks: [{ type: "code", lang, text }] }
 }
 
-function parseProseSection(
-  text: string,
-  before: ParsedSection | undefined,
-  definitions: LinkDefinitions,
-): ParsedSection {
-  if (before?.type === "prose" && before.text === text) return before
-  const keptBlocks = before?.type === "prose" && text.startsWith(before.text) ? takeFinishedBlocks(before.blocks) : []
-  const keptChars = keptBlocks.reduce((sum, block) => sum + getRawText(block).length, 0)
-  const newBlocks = lexProse(text.slice(keptChars), definitions).map((token): Block => ({ type: "prose", token }))
-  return { type: "prose", lang: "", text, blocks: [...keptBlocks, ...newBlocks] }
+function listDefinitions(block: Block): readonly ProseToken[] {
+  return block.type === "prose" && block.token.type === "def" ? [block.token] : []
 }
 
 /**

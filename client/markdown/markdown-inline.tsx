@@ -7,8 +7,10 @@
 
 import { type ComponentChildren, h } from "preact"
 import { decodeEntities, decodeVisibleText } from "./html-entities.ts"
+import { FootnoteReference } from "./blocks/footnotes.tsx"
 import { renderLongText } from "./long-text.tsx"
 import type { ProseToken } from "./markdown-lexer.ts"
+import { MathView } from "./blocks/math-view.tsx"
 import { ImageView } from "../media/image-view.tsx"
 import { isAssetUrl } from "../files/remote-media.ts"
 import { parseHost, toSafeHref } from "../words/format/link-policy.ts"
@@ -111,6 +113,10 @@ function renderInlineToken(token: ProseToken): ComponentChildren {
       return renderImage(token)
     case "escape":
       return renderLongText(token.text ?? "")
+    case "math":
+      return <MathView source={token.raw} />
+    case "footnote_ref":
+      return <FootnoteReference token={token} />
     case "checkbox":
       return (
         <input

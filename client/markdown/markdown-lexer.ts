@@ -3,10 +3,12 @@
  *
  * `marked` does the parsing. Code fences have already been removed (shared/text/code-tracker.ts), so marked's fences,
  * indented code and HTML blocks are turned off: page and server agree on what is code. A text that would take too much
- * time or stack is shown as plain text. Pure. SPEC MD1–MD8.
+ * time or stack is shown as plain text. Pure. SPEC MD1–MD9, MD15.
  */
 
 import { Lexer, type Token, Tokenizer, type Tokens, type TokensList } from "marked"
+import { FOOTNOTE_LABEL, matchFootnoteReference, readFootnote, toFootnoteKey } from "./syntax/footnote-syntax.ts"
+import { matchMath, matchMathBlock, MAX_MATH_CHARS } from "./syntax/math-syntax.ts"
 
 /** The fields of a `marked` token that the page uses. Which of them are present depends on `type`. */
 export interface ProseToken {
@@ -23,6 +25,8 @@ export interface ProseToken {
   readonly task?: boolean
   readonly ordered?: boolean
   readonly start?: number | ""
+  /** On a list: whether its items are paragraphs. */
+  readonly loose?: boolean
   readonly items?: readonly ProseToken[]
   readonly header?: readonly TableCell[]
   readonly rows?: readonly (readonly TableCell[])[]
@@ -56,16 +60,7 @@ export const MAX_BLOCK_DEPTH = 24
 /** Maximum number of link definitions per text. */
 export const MAX_DEFINITIONS = 500
 
-/** Maximum length of a formula, in UTF-16 code units. A longer one is not a formula. */
-export const MAX_MATH_CHARS = 2_000
-
 const MARKUP_CHARS = /[*_~[\]<`!\\$]/g
-
-/** `\(x\)`, `\[x\]` or `$$x$$` within a paragraph. */
-const MATH_OPENER = /^(?:\\\(|\\\[|\$\$)/
-const MATH_CLOSERS: Readonly<Record<string, string>> = { "\\(": "\\)", "\\[": "\\]", $$: "$$" }
-/** A formula that begins a line and may contain lines that look like other blocks. */
-const MATH_BLOCK_OPENER = /^ {0,3}(?=\\\[|\$\$)/
 
 class ProseTokenizer extends Tokenizer {
   override fences(): undefined {}
@@ -113,7 +108,7 @@ class ProseTokenizer extends Tokenizer {
 }
 
 const DEFINITION =
-  /^ {0,3}\[([^[\]\n\\]{1,200})\]:[ \t]*(<[^<>\n]*>|[^\s<][^\s]*)(?:[ \t]+("[^"\n]*"|'[^'\n]*'|\([^()\n]*\)))?[ \t]*(?:\n+|$)/
+  /^ {0,3}\[(?!\^)([^[\]\n\\]{1,200})\]:[ \t]*(<[^<>\n]*>|[^\s<][^\s]*)(?:[ \t]+("[^"\n]*"|'[^'\n]*'|\([^()\n]*\)))?[ \t]*(?:\n+|$)/
 
 function countCells(line: string): number {
   const row = line
@@ -126,7 +121,7 @@ function countCells(line: string): number {
 /**
  * A paragraph ends before a line that begins another block. Unlike marked's, this regex looks at the next line only, or
  * at two for the header of a table. Marked's scans the whole table, once for every line. HTML and fences don't end a
- * paragraph.
+ * paragraph, and a footnote does.
  */
 const PARAGRAPH = new RegExp(
   `^([^\\n]+(?:\\n(?!${[
@@ -136,51 +131,41 @@ const PARAGRAPH = new RegExp(
     " {0,3}>",
     " {0,3}(?:\\\\\\[|\\$\\$)[ \\t]*\\n",
     " {0,3}(?:[*+-]|1[.)])[ \\t]+[^ \\t\\n]",
+    ` {0,3}${FOOTNOTE_LABEL}:`,
     " *[^\\n ].*\\n(?=.*\\|) {0,3}(?:\\| *)?:?-+:? *(?:\\| *:?-+:? *)*(?:\\| *)?(?:\\n|$)",
   ].join("|")})[^\\n]+)*)`,
 )
 
-/**
- * The source of the formula at the start of a text, or null. A formula is shown as it was written, since Markdown would
- * remove its backslashes and turn its operators into markup. It contains no blank line. Bounded by MAX_MATH_CHARS.
- */
-function matchMath(text: string): string | null {
-  const opener = MATH_OPENER.exec(text)?.[0]
-  if (opener === undefined) return null
-  const near = text.slice(opener.length, MAX_MATH_CHARS)
-  const closer = MATH_CLOSERS[opener] ?? ""
-  const end = near.indexOf(closer)
-  const content = near.slice(0, Math.max(end, 0))
-  if (content.trim() === "" || /\n[ \t]*\n/.test(content)) return null
-  return text.slice(0, opener.length + end + closer.length)
-}
-
-/** A line that begins with a formula, through the end of the paragraph's line in which the formula ends. */
-function matchMathBlock(text: string): string | null {
-  const indent = MATH_BLOCK_OPENER.exec(text)?.[0]
-  if (indent === undefined) return null
-  const math = matchMath(text.slice(indent.length, indent.length + MAX_MATH_CHARS))
-  if (math === null || !math.includes("\n")) return null
-  const raw = indent + math
-  return /^[ \t]*[.,;]?[ \t]*(?:\n+|$)/.test(text.slice(raw.length, raw.length + 64)) ? raw : null
-}
-
-/** Formulas, as extensions of marked. */
-const MATH_EXTENSIONS = {
+/** Formulas and footnotes, as extensions of marked. */
+const EXTENSIONS = {
   renderers: {},
   childTokens: {},
   inline: [
     (src: string): Tokens.Generic | undefined => {
       const raw = matchMath(src)
-      return raw === null ? undefined : createVerbatimToken(raw)
+      return raw === null ? undefined : createMathToken(raw)
+    },
+    (src: string): Tokens.Generic | undefined => {
+      const raw = matchFootnoteReference(src)
+      return raw === null ? undefined : { type: "footnote_ref", raw, text: toFootnoteKey(raw.slice(2, -1)) }
     },
   ],
   block: [
     (src: string): Tokens.Generic | undefined => {
       const raw = matchMathBlock(src)
-      return raw === null ? undefined : { type: "paragraph", raw, text: raw, tokens: [createVerbatimToken(raw)] }
+      return raw === null ? undefined : { type: "paragraph", raw, text: raw, tokens: [createMathToken(raw)] }
     },
+    parseFootnote,
   ],
+}
+
+/** A footnote is at the top level, like a link definition. */
+function parseFootnote(this: { readonly lexer: Lexer }, src: string): Tokens.Generic | undefined {
+  if (!(this.lexer instanceof ProseLexer) || this.lexer.depth > 1) return undefined
+  const footnote = readFootnote(src)
+  if (footnote === null) return undefined
+  const { raw, label, body } = footnote
+  return { type: "footnote", raw, text: label, tokens: this.lexer.blockTokens(body, []) }
 }
 
 class ProseLexer extends Lexer {
@@ -190,7 +175,7 @@ class ProseLexer extends Lexer {
 
   constructor() {
     const tokenizer = new ProseTokenizer()
-    super({ gfm: true, tokenizer, extensions: MATH_EXTENSIONS })
+    super({ gfm: true, tokenizer, extensions: EXTENSIONS })
     tokenizer.rules = { ...tokenizer.rules, block: { ...tokenizer.rules.block, paragraph: PARAGRAPH } }
   }
 
@@ -252,6 +237,10 @@ function isTooCostly(src: string): boolean {
   let count = 0
   while (MARKUP_CHARS.test(src)) if (++count > MAX_INLINE_MARKUP) return true
   return false
+}
+
+function createMathToken(raw: string): Token {
+  return { type: "math", raw, text: raw }
 }
 
 /** Shown as written: without emphasis, and with entities not decoded. */

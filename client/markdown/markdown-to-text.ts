@@ -9,8 +9,7 @@ import { toExcerpt } from "../words/format/excerpt.ts"
 import { describeMedia } from "../words/media-descriptions.ts"
 import { markdownText } from "../words/transcript-text.ts"
 import { createBlockReader } from "./markdown-blocks.ts"
-import { decodeVisibleText } from "./html-entities.ts"
-import type { ProseToken } from "./markdown-lexer.ts"
+import { tokenToText } from "./syntax/token-text.ts"
 import { measureText, SLICE_COST } from "./text-part.ts"
 
 /** The length of an announcement, in UTF-16 code units: about a minute of speech. */
@@ -37,19 +36,4 @@ export function markdownToText(text: string): string {
   const blocks = createBlockReader()(text.slice(0, measureText(text, SLICE_COST).end))
   const parts = blocks.map((block) => (block.type === "code" ? markdownText.spokenCode : tokenToText(block.token)))
   return parts.join(" ").replace(/\s+/g, " ").trim()
-}
-
-function tokenToText(token: ProseToken): string {
-  if (token.type === "html" || token.type === "def" || token.type === "space") return " "
-  if (token.items !== undefined) return tokensToText(token.items, " ")
-  if (token.header !== undefined) {
-    const rows = [token.header, ...(token.rows ?? [])]
-    return rows.map((row) => row.map((cell) => tokensToText(cell.tokens)).join(", ")).join(". ")
-  }
-  if (token.tokens !== undefined) return tokensToText(token.tokens)
-  return token.type === "text" ? decodeVisibleText(token.text ?? "") : (token.text ?? " ")
-}
-
-function tokensToText(tokens: readonly ProseToken[], separator = ""): string {
-  return tokens.map(tokenToText).join(separator)
 }

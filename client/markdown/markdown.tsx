@@ -1,45 +1,70 @@
 /**
  * markdown.tsx: renders a Markdown text, one component per block.
  *
- * A block whose token is the same object as before isn't rendered again. SPEC MD1–MD8.
+ * A block whose token is the same object as before isn't rendered again. SPEC MD1–MD16.
  */
 
-import { Component, type ComponentChildren, h, type VNode } from "preact"
-import { CopyButton } from "../ui/copy-button.tsx"
-import { actionText, markdownText } from "../words/transcript-text.ts"
+import { Component, type ComponentChildren, type VNode } from "preact"
+import { markdownText } from "../words/transcript-text.ts"
+import { CodeBlock } from "./blocks/code-block.tsx"
+import { type ReadingTools, readingTools, useReadingTools } from "./blocks/deferred-tools.ts"
+import { FootnoteContext, NO_NUMBERS } from "./blocks/footnotes.tsx"
 import { type Block, createBlockReader } from "./markdown-blocks.ts"
-import { hasBlockElements, renderInline, toHeadingTag } from "./markdown-inline.tsx"
-import type { TableCell, ProseToken } from "./markdown-lexer.ts"
+import { renderInGroups } from "./blocks/part-groups.tsx"
+import { renderBlock, renderBlocks } from "./blocks/prose-blocks.tsx"
 import { ShowMoreButton } from "./show-more-button.tsx"
-import { findAutoDirection, findDirection } from "./text-direction.ts"
 import { useTextPart } from "./use-text-part.ts"
 
 export function Markdown({ text }: { readonly text: string }): VNode {
   const { shown, hiddenChars, showMore } = useTextPart(text)
+  const hasFootnotes = shown.includes("[^")
+  useReadingTools(hasFootnotes)
   return (
     <>
-      <Prose text={shown} />
+      <Prose text={shown} tools={hasFootnotes ? readingTools.module.value : null} />
       {hiddenChars > 0 && <ShowMoreButton text={markdownText.showMore(hiddenChars)} showMore={showMore} />}
     </>
   )
 }
 
-class Prose extends Component<{ readonly text: string }> {
-  readonly #readBlocks = createBlockReader()
+interface ProseProps {
+  readonly text: string
+  /** Set if the text may have footnotes and the code for them is loaded. */
+  readonly tools: ReadingTools | null
+}
 
-  override shouldComponentUpdate(next: { readonly text: string }): boolean {
-    return next.text !== this.props.text
+class Prose extends Component<ProseProps> {
+  readonly #readBlocks = createBlockReader(() => readingTools.module.peek()?.lexGrownProse)
+  #findFootnotes: ReturnType<ReadingTools["createFootnoteFinder"]> | null = null
+
+  override shouldComponentUpdate(next: ProseProps): boolean {
+    return next.text !== this.props.text || next.tools !== this.props.tools
   }
 
-  override render({ text }: { readonly text: string }): ComponentChildren {
+  /** A text that grows needs the code that parses its end only. */
+  override componentDidUpdate(): void {
+    if (readingTools.module.peek() === null) void readingTools.load()
+  }
+
+  override render({ text, tools }: ProseProps): ComponentChildren {
+    const blocks = this.#readBlocks(text)
+    this.#findFootnotes ??= tools?.createFootnoteFinder() ?? null
+    const footnotes = tools === null ? undefined : this.#findFootnotes?.(blocks)
     return (
-      <div class="prose">
-        {this.#readBlocks(text).map((block, at) => (
-          <BlockView key={at} block={block} />
-        ))}
-      </div>
+      <FootnoteContext.Provider value={footnotes?.numbers ?? NO_NUMBERS}>
+        <div class="prose">
+          {renderInGroups(blocks, renderBlockView)}
+          {footnotes !== undefined && tools !== null && (
+            <tools.FootnoteList words={markdownText} footnotes={footnotes} renderBlocks={renderBlocks} />
+          )}
+        </div>
+      </FootnoteContext.Provider>
     )
   }
+}
+
+function renderBlockView(block: Block, at: number): VNode {
+  return <BlockView key={at} block={block} />
 }
 
 class BlockView extends Component<{ readonly block: Block }> {
@@ -50,93 +75,4 @@ class BlockView extends Component<{ readonly block: Block }> {
   override render({ block }: { readonly block: Block }): ComponentChildren {
     return block.type === "code" ? <CodeBlock lang={block.lang} text={block.text} /> : renderBlock(block.token)
   }
-}
-
-export function CodeBlock({ lang, text }: { readonly lang: string; readonly text: string }): VNode {
-  return (
-    <figure class="code">
-      <figcaption>
-        <span>{lang}</span>
-        <CopyButton
-          getText={() => text}
-          label={markdownText.copyCode}
-          text={actionText.copy}
-          doneText={actionText.copied}
-        />
-      </figcaption>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a wide block must scroll with the keyboard. */}
-      <pre tabIndex={0}>
-        <code>{text}</code>
-      </pre>
-    </figure>
-  )
-}
-
-function renderBlocks(tokens: readonly ProseToken[]): ComponentChildren[] {
-  return tokens.map(renderBlock)
-}
-
-function renderBlock(token: ProseToken): ComponentChildren {
-  switch (token.type) {
-    case "space":
-    case "def":
-      return null
-    case "heading":
-      return h(toHeadingTag(token.depth ?? 6), { dir: findAutoDirection(token.tokens) }, ...renderInline(token.tokens))
-    case "hr":
-      return <hr />
-    case "blockquote":
-      return <blockquote dir={findDirection([token])}>{renderBlocks(token.tokens ?? [])}</blockquote>
-    case "list":
-      return renderList(token)
-    case "table":
-      return <TableView table={token} />
-    case "paragraph":
-      return h(
-        hasBlockElements(token.tokens) ? "div" : "p",
-        { dir: findAutoDirection(token.tokens) },
-        ...renderInline(token.tokens),
-      )
-    default:
-      return renderInline([token])
-  }
-}
-
-function renderList(list: ProseToken): VNode {
-  const items = list.items?.map((item, at) => (
-    <li key={at} dir={findDirection([item])} class={item.task ? "task" : undefined}>
-      {renderBlocks(item.tokens ?? [])}
-    </li>
-  ))
-  const dir = findDirection([list])
-  if (!list.ordered) return <ul dir={dir}>{items}</ul>
-  return (
-    <ol dir={dir} start={list.start === "" || list.start === 1 ? undefined : list.start}>
-      {items}
-    </ol>
-  )
-}
-
-function TableView({ table }: { readonly table: ProseToken }): VNode {
-  const renderCell = (name: "th" | "td") => (cell: TableCell, at: number) =>
-    h(
-      name,
-      { key: at, dir: findAutoDirection(cell.tokens), class: cell.align === null ? undefined : `to-${cell.align}` },
-      ...renderInline(cell.tokens),
-    )
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table must scroll with the keyboard.
-    <div class="table" dir={findDirection([table])} tabIndex={0}>
-      <table>
-        <thead>
-          <tr>{table.header?.map(renderCell("th"))}</tr>
-        </thead>
-        <tbody>
-          {table.rows?.map((row, at) => (
-            <tr key={at}>{row.map(renderCell("td"))}</tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  )
 }

@@ -5,14 +5,14 @@
  * `dir`, and rescan all children each time one is added. Pure. SPEC MD10.
  */
 
-import type { ProseToken } from "./markdown-lexer.ts"
+import type { ProseToken, TableCell } from "./markdown-lexer.ts"
 
 /** A letter of a right-to-left script (Hebrew, Arabic, Syriac, Thaana, N'Ko, …), or any other letter. */
 const FIRST_LETTER = /([\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}])|\p{L}/u
 
 export type Direction = "ltr" | "rtl"
 
-/** The direction of the first letter, ignoring code. Undefined without a letter: the element inherits its direction. */
+/** The direction of the first letter, ignoring code and formulas. Undefined without a letter: the element inherits its direction. */
 export function findDirection(tokens: readonly ProseToken[] = []): Direction | undefined {
   return searchTokens(tokens) ?? undefined
 }
@@ -30,13 +30,24 @@ function searchTokens(tokens: readonly ProseToken[] = []): Direction | null {
   return null
 }
 
+/** Code and formulas are written from the left in any text. */
+const WITHOUT_DIRECTION: ReadonlySet<string> = new Set(["codespan", "html", "checkbox", "math", "footnote_ref"])
+
 function searchToken(token: ProseToken): Direction | null {
-  if (token.type === "codespan" || token.type === "html" || token.type === "checkbox") return null
-  if (token.header !== undefined) {
-    return searchTokens([token.header, ...(token.rows ?? [])].flat().flatMap((cell) => cell.tokens))
-  }
+  if (WITHOUT_DIRECTION.has(token.type)) return null
+  if (token.header !== undefined) return searchRows([token.header, ...(token.rows ?? [])])
   const children = token.items ?? token.tokens
   if (children !== undefined) return searchTokens(children)
   const match = FIRST_LETTER.exec(token.text ?? token.raw)
   return match === null ? null : match[1] === undefined ? "ltr" : "rtl"
+}
+
+function searchRows(rows: readonly (readonly TableCell[])[]): Direction | null {
+  for (const row of rows) {
+    for (const cell of row) {
+      const found = searchTokens(cell.tokens)
+      if (found !== null) return found
+    }
+  }
+  return null
 }

@@ -50,43 +50,75 @@ export interface MeasuredText {
  * and never within a surrogate pair. Reads no character beyond the end, and each at most twice. Pure.
  */
 export function measureText(text: string, maxCost: number): MeasuredText {
-  const searchedFrom = maxCost * SEARCHED_SHARE
-  let cost = 0
-  let script = 0
-  /** The columns before `at` if the line has only spaces and markers there, otherwise -1. Several lists may begin in a line. */
-  let indent = 0
-  let marker: MarkerState = NO_MARKER
-  let lineEnd: MeasuredText | null = null
-  let blankLineEnd: MeasuredText | null = null
-  for (let at = 0; at < text.length; at++) {
-    const unit = text.charCodeAt(at)
-    let charCost = 1
-    const columns = unit === 9 ? TAB_COLUMNS : 1
-    if ((unit === 32 || unit === 9) && indent >= MAX_CHEAP_INDENT) charCost = columns * INDENT_COST
-    else if (indent >= 0 && marker === NO_MARKER && isListMarker(unit)) charCost = LINE_COST
-    else if (unit < 128) charCost = ASCII_COSTS[unit] ?? 1
-    else {
-      const ownScript = getScript(unit)
-      charCost =
-        (isRare(unit) ? RARE_COST : unit < 0x250 ? 1 : FOREIGN_COST) + (ownScript === script ? 0 : SCRIPT_CHANGE_COST)
-      script = ownScript
-    }
-    if (cost + charCost > maxCost) {
-      const end = at > 0 && isHighSurrogate(text.charCodeAt(at - 1)) ? at - 1 : at
-      return blankLineEnd ?? lineEnd ?? { end, cost }
-    }
-    cost += charCost
-    if (unit === 10) indent = 0
-    else if (indent >= 0) {
-      marker = readMarkerUnit(marker, unit)
-      indent = marker === NOT_A_MARKER ? -1 : indent + columns
-    }
-    if (indent <= 0) marker = NO_MARKER
-    if (unit !== 10 || cost < searchedFrom) continue
-    lineEnd = { end: at + 1, cost }
-    if (text.charCodeAt(at - 1) === 10) blankLineEnd = lineEnd
+  return new TextMeter(maxCost).measure(text)
+}
+
+/** Measures a text that grows. When a longer version of the same text is measured, only the end is read. */
+export class TextMeter {
+  readonly #maxCost: number
+  #text = ""
+  #cost = 0
+  #script = 0
+  /** The columns of the line so far if it has only spaces and markers, otherwise -1. Several lists may begin in a line. */
+  #indent = 0
+  #marker: MarkerState = NO_MARKER
+  #lineEnd: MeasuredText | null = null
+  #blankLineEnd: MeasuredText | null = null
+  /** Set once the text costs more. */
+  #limit: MeasuredText | null = null
+
+  constructor(maxCost: number) {
+    this.#maxCost = maxCost
   }
-  return { end: text.length, cost }
+
+  /** Whether a text begins with the one that was measured last. */
+  canMeasure(text: string): boolean {
+    return text.startsWith(this.#text)
+  }
+
+  /** `text` begins with the one that was measured last. */
+  measure(text: string): MeasuredText {
+    const from = this.#text.length
+    this.#text = text
+    for (let at = from; at < text.length && this.#limit === null; at++) {
+      const unit = text.charCodeAt(at)
+      const cost = this.#cost + this.#costOf(unit)
+      if (cost > this.#maxCost) {
+        const end = at > 0 && isHighSurrogate(text.charCodeAt(at - 1)) ? at - 1 : at
+        this.#limit = this.#blankLineEnd ?? this.#lineEnd ?? { end, cost: this.#cost }
+        break
+      }
+      this.#cost = cost
+      this.#trackIndent(unit)
+      if (unit !== 10 || cost < this.#maxCost * SEARCHED_SHARE) continue
+      this.#lineEnd = { end: at + 1, cost }
+      if (text.charCodeAt(at - 1) === 10) this.#blankLineEnd = this.#lineEnd
+    }
+    return this.#limit ?? { end: text.length, cost: this.#cost }
+  }
+
+  #costOf(unit: number): number {
+    if ((unit === 32 || unit === 9) && this.#indent >= MAX_CHEAP_INDENT) return getColumns(unit) * INDENT_COST
+    if (this.#indent >= 0 && this.#marker === NO_MARKER && isListMarker(unit)) return LINE_COST
+    if (unit < 128) return ASCII_COSTS[unit] ?? 1
+    const before = this.#script
+    this.#script = getScript(unit)
+    const ownCost = isRare(unit) ? RARE_COST : unit < 0x250 ? 1 : FOREIGN_COST
+    return ownCost + (this.#script === before ? 0 : SCRIPT_CHANGE_COST)
+  }
+
+  #trackIndent(unit: number): void {
+    if (unit === 10) this.#indent = 0
+    else if (this.#indent >= 0) {
+      this.#marker = readMarkerUnit(this.#marker, unit)
+      this.#indent = this.#marker === NOT_A_MARKER ? -1 : this.#indent + getColumns(unit)
+    }
+    if (this.#indent <= 0) this.#marker = NO_MARKER
+  }
+}
+
+function getColumns(unit: number): number {
+  return unit === 9 ? TAB_COLUMNS : 1
 }
 
 /** `-`, `+`, `*` or a digit. */

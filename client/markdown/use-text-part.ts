@@ -5,9 +5,9 @@
  * depends only on the text and the number of parts. SPEC PF1, PF2.
  */
 
-import { useEffect, useState } from "preact/hooks"
+import { useEffect, useMemo, useState } from "preact/hooks"
 import { scheduleSlice } from "./slice-queue.ts"
-import { measureText, PART_COST, SLICE_COST } from "./text-part.ts"
+import { measureText, PART_COST, SLICE_COST, TextMeter } from "./text-part.ts"
 
 /** Total cost budget for texts that are first rendered in the same task, for example a page of history. */
 export const FIRST_TASK_COST = 3 * SLICE_COST
@@ -30,7 +30,9 @@ export function useTextPart(text: string): TextPart {
   const [partCost, setPartCost] = useState(PART_COST)
   const [sliceCost, setSliceCost] = useState(() => takeFirstSlice(text))
   const maxCost = Math.min(partCost, sliceCost)
-  const { end } = measureText(text, maxCost)
+  const meter = useMemo(() => ({ current: new TextMeter(maxCost) }), [maxCost])
+  if (!meter.current.canMeasure(text)) meter.current = new TextMeter(maxCost)
+  const { end } = meter.current.measure(text)
   const isSliced = end < text.length && sliceCost < partCost
   useEffect(() => {
     if (!isSliced) return undefined

@@ -2,11 +2,13 @@
  * copy-selection.ts: changes the text that the browser copies when the user selects part of a transcript.
  *
  * By default the copy would contain the URLs of images, audio and frames. Those are signed, so anyone could use them until
- * they expire. The copy names the media instead, as the copy button does. SPEC PG44.
+ * they expire. The copy names the media instead, as the copy button does. A formula is copied as
+ * its TeX. SPEC PG44, MD12.
  */
 
 /** Elements that render media. Their labels consist of kind and name. */
 const MEDIA_SELECTOR = ".frame, .sound, video, .canvas"
+const FORMULA_SELECTOR = ".math[data-tex]"
 
 /** Folded content, controls, and anything else that would load a URL. */
 const REMOVED_SELECTOR = "[src], button, [hidden], details:not([open]), .calls"
@@ -17,9 +19,11 @@ export function copySelection(event: ClipboardEvent): void {
   const copied = document.createElement("div")
   copied.append(selection.getRangeAt(0).cloneContents())
   // The browser's own copy is right for plain text, and only the browser can copy the content of a text field.
-  if (copied.querySelector(`${MEDIA_SELECTOR}, [src]`) === null) return
+  if (copied.querySelector(`${MEDIA_SELECTOR}, ${FORMULA_SELECTOR}, [src]`) === null) return
   for (const media of copied.querySelectorAll(MEDIA_SELECTOR))
     media.replaceWith(`[${media.getAttribute("aria-label") ?? ""}]`)
+  for (const formula of copied.querySelectorAll(FORMULA_SELECTOR))
+    formula.replaceWith(formula.getAttribute("data-tex") ?? "")
   for (const element of copied.querySelectorAll(REMOVED_SELECTOR)) element.remove()
   for (const element of copied.querySelectorAll("*")) {
     for (const name of element.getAttributeNames()) if (name !== "href") element.removeAttribute(name)

@@ -1,5 +1,5 @@
 /**
- * message-actions.tsx: the buttons below a message: copy, reply, regenerate, and switch between versions.
+ * message-actions.tsx: the time of a message, and the buttons below it: copy, reply, regenerate, and switch between versions.
  *
  * They appear on hover and focus; below the last answer, and on devices without a mouse, they are always visible.
  * SPEC PG21–PG23.
@@ -60,6 +60,7 @@ export function AnswerActions({ message }: { readonly message: WireMessage }): V
         </ActionButton>
       )}
       {message.trace !== undefined && <MoreButton trace={message.trace} />}
+      <MessageTime timestamp={message.timestamp} />
     </footer>
   )
 }
@@ -175,4 +176,32 @@ export function FaultNote({ text }: { readonly text: string }): VNode {
       {text}
     </p>
   )
+}
+
+const LOCALE = "en-GB"
+const TIME = { hour: "2-digit", minute: "2-digit" } as const
+const DAY = { day: "numeric", month: "short" } as const
+const TIME_FORMAT = new Intl.DateTimeFormat(LOCALE, TIME)
+const DAY_FORMAT = new Intl.DateTimeFormat(LOCALE, { ...DAY, ...TIME })
+const DATE_FORMAT = new Intl.DateTimeFormat(LOCALE, { ...DAY, year: "numeric", ...TIME })
+const FULL_FORMAT = new Intl.DateTimeFormat(LOCALE, { dateStyle: "full", timeStyle: "short" })
+
+/** When a message was sent, or an answer began. The style sheet shows the text, so a copied selection doesn't contain it. SPEC RD1. */
+export function MessageTime({ timestamp }: { readonly timestamp: string }): VNode | null {
+  const at = new Date(timestamp)
+  if (Number.isNaN(at.getTime())) return null
+  return (
+    <time
+      class="when"
+      dateTime={timestamp}
+      title={FULL_FORMAT.format(at)}
+      data-text={formatMessageTime(at, new Date())}
+    />
+  )
+}
+
+/** "14:05" today, "12 May, 14:05" in this year, "12 May 2025, 14:05". */
+export function formatMessageTime(at: Date, now: Date): string {
+  if (at.toDateString() === now.toDateString()) return TIME_FORMAT.format(at)
+  return (at.getFullYear() === now.getFullYear() ? DAY_FORMAT : DATE_FORMAT).format(at)
 }

@@ -26,6 +26,7 @@ import {
   AnswerActions,
   isFromProducer,
   FaultNote,
+  MessageTime,
   RefusalNote,
   regenerateAndFocus,
   ReplyButton,
@@ -205,6 +206,7 @@ function QuestionActions({ message, actionsRef, onEdit }: QuestionActionsProps):
   const isDisabled = useIsDisabled(useTranscriptRequests(), message.id)
   return (
     <footer class="acts" ref={actionsRef}>
+      <MessageTime timestamp={message.timestamp} />
       <ActionButton label={actionText.edit} way="edit" isDisabled={isDisabled} onActivate={onEdit}>
         <path d="M4.5 15.5l.7-3.2 8-8 2.5 2.5-8 8z" />
       </ActionButton>

@@ -155,6 +155,16 @@ export const markdownText = translate("markdown", {
   copyCode: "Copy code",
   /** Announced in place of a code block. */
   spokenCode: "Code.",
+  wrapLines: "Wrap long lines",
+  lineNumbers: "Line numbers",
+  downloadCode: "Download code",
+  copyTable: "Copy table",
+  copyCsv: "Copy table as CSV",
+  csv: "CSV",
+  footnote: (number: number) => `Footnote ${number}`,
+  footnotes: "Footnotes",
+  backToText: (number: number) => `Back to reference ${number}`,
+  alerts: { note: "Note", tip: "Tip", important: "Important", warning: "Warning", caution: "Caution" },
 })
 
 export const cardText = translate("card", {

@@ -7,7 +7,7 @@ import { Markdown } from "../../client/markdown/markdown.tsx"
 /** Renders into a new element of the page. */
 export function draw(
   node: ComponentChild,
-  root = document.body.appendChild(document.createElement("div")),
+  root: HTMLElement = document.body.appendChild(document.createElement("div")),
 ): HTMLElement {
   render(node, root)
   return root

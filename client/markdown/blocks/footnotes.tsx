@@ -1,0 +1,41 @@
+/**
+ * footnotes.tsx: references to footnotes, and notes in their places until the list of notes is loaded.
+ *
+ * A reference is a button, because an address with a `#` selects a conversation. SPEC MD15.
+ */
+
+import { type ComponentChildren, createContext, type VNode } from "preact"
+import { useContext } from "preact/hooks"
+import { markdownText } from "../../words/transcript-text.ts"
+import type { ProseToken } from "../markdown-lexer.ts"
+import { readingTools } from "./deferred-tools.ts"
+import { focusInText } from "./focus-in-text.ts"
+
+/** The numbers of the footnotes of a text, by label. */
+export type FootnoteNumbers = ReadonlyMap<string, number>
+
+export const NO_NUMBERS: FootnoteNumbers = new Map()
+export const FootnoteContext = createContext(NO_NUMBERS)
+
+/** A label without a footnote is shown as it was written. */
+export function FootnoteReference({ token }: { readonly token: ProseToken }): ComponentChildren {
+  const number = useContext(FootnoteContext).get(token.text ?? "")
+  if (number === undefined) return token.raw
+  return (
+    <sup class="footnote-ref">
+      <button
+        type="button"
+        data-reference={number}
+        aria-label={markdownText.footnote(number)}
+        onClick={({ currentTarget }) => focusInText(currentTarget, `[data-footnote="${number}"]`)}
+      >
+        {number}
+      </button>
+    </sup>
+  )
+}
+
+/** Once the list is loaded, the note is in the list. */
+export function FootnoteInPlace({ token }: { readonly token: ProseToken }): VNode | null {
+  return readingTools.module.value === null ? <p>{token.raw}</p> : null
+}

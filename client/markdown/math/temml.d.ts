@@ -1,0 +1,16 @@
+/** temml.d.ts: the part of Temml that is used. Its own types are not found, because its package lists them last. */
+
+declare module "temml" {
+  interface TemmlOptions {
+    readonly displayMode: boolean
+    readonly throwOnError: boolean
+    readonly trust: boolean
+    readonly strict: boolean
+    readonly maxExpand: number
+    /** In `em`. */
+    readonly maxSize: readonly [number, number]
+    readonly macros: Record<string, never>
+  }
+  const temml: { __renderToMathMLTree(tex: string, options: TemmlOptions): object }
+  export default temml
+}

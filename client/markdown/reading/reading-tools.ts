@@ -1,0 +1,8 @@
+/** reading-tools.ts: the code for reading that is loaded when a text first needs it (blocks/deferred-tools.ts). */
+
+export { AlertView, readAlert } from "./alert-view.tsx"
+export { CodeView } from "./code-view.tsx"
+export { createFootnoteFinder, FootnoteList } from "./footnote-list.tsx"
+export { Formula } from "./formula.tsx"
+export { lexGrownProse } from "./grown-prose.ts"
+export { TableTools } from "./table-tools.tsx"

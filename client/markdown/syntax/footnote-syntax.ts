@@ -1,0 +1,58 @@
+/**
+ * footnote-syntax.ts: the footnotes in a Markdown text: `[^label]` and `[^label]: text`. Pure. SPEC MD15.
+ */
+
+/** The label of a footnote has at most this many UTF-16 code units. */
+const MAX_LABEL_CHARS = 100
+
+/** The source of a regular expression. */
+export const FOOTNOTE_LABEL = `\\[\\^[^\\s[\\]\\\\]{1,${MAX_LABEL_CHARS}}\\]`
+const REFERENCE = new RegExp(`^${FOOTNOTE_LABEL}`)
+const OPENER = new RegExp(`^ {0,3}(${FOOTNOTE_LABEL}):[ \\t]*`)
+/** A line that begins another block ends the text of a footnote. */
+const OTHER_BLOCK =
+  /^ {0,3}(?:\[\^[^\s\]]+\]:|#{1,6}(?:\s|$)|>|[*+-][ \t]|\d{1,9}[.)][ \t]|(?:\*[ \t]*){3}|(?:-[ \t]*){3}|(?:_[ \t]*){3}|\|)/
+const INDENT = /^(?: {4}|\t)/
+
+/** `[^label]` at the start of a text, or null. */
+export function matchFootnoteReference(text: string): string | null {
+  return text.startsWith("[^") ? (REFERENCE.exec(text)?.[0] ?? null) : null
+}
+
+export interface FootnoteSource {
+  readonly raw: string
+  readonly label: string
+  /** Its text, without the indentation of its further lines. */
+  readonly body: string
+}
+
+/**
+ * The footnote at the start of a text, or null. It contains the lines of its paragraph, and after a blank line what is
+ * indented by four columns. Linear in its length.
+ */
+export function readFootnote(text: string): FootnoteSource | null {
+  const [opener, label] = OPENER.exec(text) ?? []
+  if (opener === undefined || label === undefined) return null
+  const lines: string[] = []
+  let at = opener.length
+  let end = at
+  let isAfterBlank = false
+  while (at < text.length) {
+    const newline = text.indexOf("\n", at)
+    const next = newline < 0 ? text.length : newline + 1
+    const line = text.slice(at, newline < 0 ? next : newline)
+    const isBlank = line.trim() === ""
+    const isFirst = at === opener.length
+    if (!isFirst && !isBlank && !INDENT.test(line) && (isAfterBlank || OTHER_BLOCK.test(line))) break
+    lines.push(isFirst ? line : line.replace(INDENT, ""))
+    isAfterBlank = isBlank
+    at = next
+    if (!isBlank || isFirst) end = at
+  }
+  return { raw: text.slice(0, end), label: toFootnoteKey(label.slice(2, -1)), body: lines.join("\n").trimEnd() }
+}
+
+/** Labels are compared without case. */
+export function toFootnoteKey(label: string): string {
+  return label.toLowerCase()
+}

@@ -1,0 +1,135 @@
+/**
+ * reading.test.ts: code, formulas and tables in a real Chromium: what a selection copies, how a formula is laid out, and
+ * that hostile formulas and code run and request nothing, without the content security policy.
+ */
+
+import type { Page } from "playwright-core"
+import { expect, test } from "vitest"
+import { REFUSED_TEX, TRICKY_TEX } from "../client/hostile-tex.ts"
+import { DESK, openIn, untilStill } from "./page.ts"
+import { useServerAndBrowser } from "./server-and-browser.ts"
+
+const setup = useServerAndBrowser()
+
+const CODE = "const a = 1\n\n  if (a) {\n    b() // two\n}"
+const READING = `Let \\(\\frac{a}{b}\\) be, and
+
+$$\\int_0^1 x^2\\,dx = \\frac{1}{3}$$
+
+\`\`\`ts
+${CODE}
+\`\`\`
+
+| City | Rain |
+|:--|--:|
+| Paris | 3 |
+
+> [!WARNING]
+> Careful[^1].
+
+[^1]: A note.`
+
+/** Opens a page whose history contains these texts, unsanitised. */
+async function showTexts(texts: readonly string[]): Promise<{ page: Page; found: string[] }> {
+  const { id } = await setup.cuecard.createSession()
+  const context = await setup.browser.newContext({ bypassCSP: true, viewport: DESK, colorScheme: "light" })
+  const found: string[] = []
+  await context.exposeFunction("owned", () => void found.push("ran"))
+  const blank = { mode: null, metrics: null, timestamp: "2026-01-01T00:00:00.000Z" }
+  await context.route(/\/conversation\/recent/, async (route) => {
+    const whole = await (await route.fetch()).json()
+    const messages = texts.map((content, n) => ({
+      ...blank,
+      id: `a${n}`,
+      role: "assistant",
+      exchange_id: `x${n}`,
+      seq: n + 1,
+      content: "",
+      status: "completed",
+      segments: [{ type: "text", content }],
+    }))
+    await route.fulfill({ json: { ...whole, messages, has_more: false } })
+  })
+  const { page, errors, strangers } = await openIn(context, setup.cuecard, `#/s/${id}`)
+  await page.waitForFunction(
+    (count) => document.querySelectorAll("[data-transcript] article").length === count,
+    texts.length,
+    { timeout: 30_000 },
+  )
+  await untilStill(page)
+  found.push(...errors, ...strangers)
+  return { page, found }
+}
+
+/** The text that the browser copies if the user selects all of the first match. */
+function copyOf(page: Page, selector: string): Promise<string> {
+  return page.evaluate((one) => {
+    const element = document.querySelector(one)
+    if (element === null) throw new Error(one)
+    const selection = getSelection()
+    selection?.selectAllChildren(element)
+    return new Promise<string>((done) => {
+      const onCopy = (event: ClipboardEvent): void => {
+        // Without a handler of the page, the browser copies the text of the selection.
+        done(event.defaultPrevented ? (event.clipboardData?.getData("text/plain") ?? "") : String(selection))
+      }
+      addEventListener("copy", onCopy, { once: true })
+      document.execCommand("copy")
+    })
+  }, selector)
+}
+
+test("[MD11] [MD12] [MD14] [MD15] [RD1] code, a formula, a table, an alert and a footnote", async () => {
+  const { page, found } = await showTexts([READING])
+  expect(await page.$$eval(".code-keyword", (all) => all.map((one) => one.textContent))).toEqual(["const", "if"])
+  expect(await page.getAttribute(".when", "datetime")).toBe("2026-01-01T00:00:00.000Z")
+  // The denominator of a fraction is below its numerator.
+  const distances = await page.$$eval("mfrac", (all) =>
+    all.map(({ children: [over, under] }) => {
+      return (under?.getBoundingClientRect().top ?? 0) - (over?.getBoundingClientRect().top ?? 0)
+    }),
+  )
+  expect(distances).toHaveLength(2)
+  for (const distance of distances) expect(distance).toBeGreaterThan(5)
+  expect(await copyOf(page, ".prose > p")).toBe("Let \\(\\frac{a}{b}\\) be, and")
+  expect(await copyOf(page, "pre")).toBe(CODE)
+  const boxOf = () => page.locator("pre").boundingBox()
+  const before = await boxOf()
+  await page.click('[aria-label="Line numbers"]')
+  expect(await copyOf(page, "pre")).toBe(CODE)
+  await page.click('[aria-label="Wrap long lines"]')
+  expect(await copyOf(page, "pre")).toBe(CODE)
+  expect((await boxOf())?.height).toBe(before?.height)
+  expect(found).toEqual([])
+  await page.context().close()
+})
+
+test("[MD13] [MD11] hostile formulas and code run and request nothing, and cover nothing", async () => {
+  const formulas = [...REFUSED_TEX, ...TRICKY_TEX].map((tex) => `\\(${tex}\\)\n\n$$${tex}$$`)
+  const fences = ["html", "svg", "vue", "js", "md"].map((lang) => {
+    return `\`\`\`${lang}\n<img src=x onerror=owned(1)><script>owned(1)</script>\`\${owned(1)}\`\n\`\`\``
+  })
+  const { page, found } = await showTexts([
+    formulas.slice(0, 80).join("\n\n"),
+    formulas.slice(80).join("\n\n"),
+    ...fences,
+  ])
+  await page.waitForFunction(() => document.querySelectorAll("math").length > 20)
+  await untilStill(page)
+  const strange = await page.$$eval(".math *", (all) =>
+    all.flatMap((one) => {
+      const isMath = one.namespaceURI === "http://www.w3.org/1998/Math/MathML"
+      return isMath && one.closest("[data-transcript]") !== null ? [] : [one.outerHTML.slice(0, 200)]
+    }),
+  )
+  expect(strange).toEqual([])
+  const tooHigh = await page.$$eval(".math", (all) =>
+    all
+      .filter((one) => one.getBoundingClientRect().height > 1_500)
+      .map((one) => one.getAttribute("data-tex")?.slice(0, 80)),
+  )
+  expect(tooHigh).toEqual([])
+  expect(await page.$$eval("figure.code :is(img, script, svg:not(button svg))", (all) => all.length)).toBe(0)
+  expect(found).toEqual([])
+  await page.context().close()
+})
