@@ -56,6 +56,7 @@ export function ConversationView({ controller, router, isOnline }: ConversationV
         <ScrollToEndButton scrollAnchor={scrollAnchor} />
         <LinkStatus
           link={isOutdated ? "outdated" : controller.link.value}
+          hold={controller.hold}
           isOnline={isOnline.value}
           wasLoaded={controller.isLoaded.value}
           wasLive={controller.wasLive.value}

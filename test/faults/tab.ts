@@ -6,6 +6,7 @@
 
 import { HttpApi } from "../../client/net/api.ts"
 import type { KeyValueStorage } from "../../client/net/outbox.ts"
+import { Draft } from "../../client/session/draft.ts"
 import { SessionController } from "../../client/session/session-controller.ts"
 import type { WebSocketEvents } from "../../client/net/socket-link.ts"
 import type { ClientFrame } from "../../shared/protocol/client-frame.ts"
@@ -144,7 +145,7 @@ export function openTab(deps: TabDeps): Tab {
       createId: deps.nextId,
       scheduleRender: (call) => call(),
       onMessageEnd() {},
-    })
+    }, new Draft())
     void controller.loadNewest()
     return controller
   }

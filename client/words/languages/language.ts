@@ -33,6 +33,7 @@ export const findTexts = signal(findEnglishTexts)
  * Returns the texts of an area in the chosen language. They are looked up at each access, so a component that reads a text
  * renders again when the language changes. Don't keep a text in a constant.
  */
+/* @__NO_SIDE_EFFECTS__ */
 export function translate<T extends object>(area: Area, english: T): Readonly<T> {
   return new Proxy(english, {
     get: (_english, name) => Reflect.get(findTexts.value(area, english), name),
