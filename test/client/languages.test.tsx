@@ -21,7 +21,7 @@ import { appText, welcomeText } from "../../client/words/page-text.ts"
 import { sharingText } from "../../client/words/sharing-text.ts"
 import { until } from "./dom.ts"
 
-const TRANSLATIONS = (Object.keys(LANGUAGES) as Language[]).filter((language) => language !== "en")
+const TRANSLATIONS = LANGUAGES.filter((language) => language !== "en")
 
 /** The text modules of the chat page. */
 const MODULES = import.meta.glob<Record<string, unknown>>(

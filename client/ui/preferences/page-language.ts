@@ -36,7 +36,7 @@ function readLanguage(): LoadableLanguage {
 }
 
 function isLoadable(tag: string): tag is LoadableLanguage {
-  return Object.hasOwn(LANGUAGES, tag) || tag === "en-XA"
+  return tag === "en-XA" || LANGUAGES.some((known) => known === tag)
 }
 
 /**

@@ -8,13 +8,10 @@
 import { signal } from "@preact/signals"
 import type { Words } from "./words.ts"
 
-/** The languages with their own names. The English texts are the source of the others. */
-export const LANGUAGES = {
-  en: "English",
-  de: "Deutsch",
-} as const
+/** The English texts are the source of the others. */
+export const LANGUAGES = ["en", "de"] as const
 
-export type Language = keyof typeof LANGUAGES
+export type Language = (typeof LANGUAGES)[number]
 
 export type Area = keyof Words
 
@@ -50,9 +47,8 @@ export function getDirection(tag: string): "ltr" | "rtl" {
  * any script or region gets the simplified texts, and Portuguese the Brazilian ones.
  */
 export function matchLanguage(tags: readonly string[]): Language {
-  const known = Object.keys(LANGUAGES) as Language[]
   for (const tag of tags) {
-    const match = known.find((language) => getBase(language) === getBase(tag))
+    const match = LANGUAGES.find((language) => getBase(language) === getBase(tag))
     if (match !== undefined) return match
   }
   return "en"
