@@ -88,8 +88,8 @@ const router = new SessionRouter({
     else requestAnimationFrame(callback)
   },
   onMessageEnd(answer) {
-    const code = transcriptModule.peek()
-    const text = code === null || code === "lost" ? "" : code.segmentsToSpokenText(answer.segments)
+    const loaded = transcriptModule.peek()
+    const text = loaded === null || loaded === "failed" ? "" : loaded.segmentsToSpokenText(answer.segments)
     announceAnswerEnd(announcement, answer.status, text)
     void router.sessionList.refresh()
   },

@@ -135,17 +135,21 @@ export function openTab(deps: TabDeps): Tab {
       setTimeout(() => recordStates(controller), 0)
       return page
     }
-    const controller: SessionController = new SessionController(session, {
-      api,
-      storage: deps.storage,
-      connect: (_session, protocols, events) => connect(() => controller, protocols, events),
-      now: clock.now,
-      setTimer: clock.after,
-      random: deps.chance.real,
-      createId: deps.nextId,
-      scheduleRender: (call) => call(),
-      onMessageEnd() {},
-    }, new Draft())
+    const controller: SessionController = new SessionController(
+      session,
+      {
+        api,
+        storage: deps.storage,
+        connect: (_session, protocols, events) => connect(() => controller, protocols, events),
+        now: clock.now,
+        setTimer: clock.after,
+        random: deps.chance.real,
+        createId: deps.nextId,
+        scheduleRender: (call) => call(),
+        onMessageEnd() {},
+      },
+      new Draft(),
+    )
     void controller.loadNewest()
     return controller
   }
