@@ -187,7 +187,7 @@ export interface Conversation extends Subscribable<ConversationSnapshot> {
   edit(messageId: string, content: string): Promise<void>
   /** Creates another version of the last answer. */
   regenerate(messageId: string): Promise<void>
-  /** Continues an answer that failed or was interrupted. */
+  /** Continues an answer that failed or was interrupted, as another version of it. */
   retry(messageId: string): Promise<void>
   /** Removes a message that is still queued. */
   withdraw(messageId: string): Promise<void>

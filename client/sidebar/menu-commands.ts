@@ -10,7 +10,7 @@ import { focusRequests } from "../ui/focus.ts"
 import { saveSession } from "./save-session.ts"
 import type { SessionActions, SessionDialogKind } from "./sidebar.tsx"
 
-/** `hasChosen`: the user chose a command or clicked outside, so the focus must not move back to the menu's button. */
+/** `isFocusHandled`: the user chose a command or clicked outside, so the focus must not move back to the menu's button. */
 export function closeMenu({ openMenuId, findMenuButton }: SessionActions, isFocusHandled: boolean): void {
   const id = openMenuId.peek()
   openMenuId.value = null

@@ -15,6 +15,7 @@ import { closeMenu, eraseSession, exportSession, openDialog } from "./menu-comma
 import { ShareDialog } from "./share-dialog.tsx"
 import type { SessionActions } from "./sidebar.tsx"
 
+export { LanguageSelect } from "../ui/preferences/language-select.tsx"
 export { AnswerMenu } from "../ui/answer-menu.tsx"
 export { ImportButton } from "../import/import-button.tsx"
 export { finishRenaming } from "./menu-commands.ts"
@@ -50,7 +51,7 @@ export function OpenMenu({ router, actions }: ActionsProps): VNode | null {
       key={id}
       label={sessionActionText.options}
       findAnchor={() => actions.findMenuButton(actions.openMenuId.peek() ?? "")}
-      onClose={(hasChosen) => closeMenu(actions, hasChosen)}
+      onClose={(isFocusHandled) => closeMenu(actions, isFocusHandled)}
       items={router.isReadOnly.value || isShared(id) ? exports : [...changes, ...exports, erasure]}
     />
   )

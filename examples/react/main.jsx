@@ -86,6 +86,15 @@ function Message({ message, conversation }) {
 function Segment({ segment, conversation }) {
   if (segment.type === "text") return <p dir="auto">{segment.content}</p>
   if (segment.type === "rich") return <p dir="auto">{segment.synthesis}</p>
+  if (segment.type === "media") {
+    // The URL of a segment can't be fetched without a signature.
+    const openFile = async () => location.assign((await conversation.getMediaUrl(segment.url)) ?? "#")
+    return (
+      <button type="button" onClick={openFile}>
+        {segment.label}
+      </button>
+    )
+  }
   if (segment.type !== "tool") return null
   return (
     <p>

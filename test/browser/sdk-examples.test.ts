@@ -61,6 +61,7 @@ test.each(["react", "preact"])(
       })
       await send("/say Read.")
       await page.locator('article[data-status="completed"]', { hasText: "Read." }).last().waitFor()
+      await page.getByRole("button", { name: "notes.txt" }).waitFor()
       // The conversation is the same after a reload.
       const before = await page.locator("article").allInnerTexts()
       await page.reload()

@@ -8,6 +8,7 @@ import {
   createCutSockets,
   createStorage,
   scriptOf,
+  SilentSocket,
   textOf,
   untilSnapshot,
   withoutContent,
@@ -98,6 +99,25 @@ test("[SK6] messages that weren't sent are sent by the user's next client with t
   const { messages } = await conversation.whenIdle()
   expect(messages.map(textOf)).toEqual(["/say First.", "First.", "/say Second.", "Second."])
   expect(storage.rows.size).toBe(0)
+})
+
+test("[SK6] an edit that wasn't sent is sent by the user's next client", async () => {
+  const { id } = await cuecard.createSession()
+  const storage = createStorage()
+  const first = open().openSession(id)
+  await first.send("/say One.")
+  const [question] = (await first.whenIdle()).messages
+  const silent = open({ storage, WebSocket: SilentSocket })
+  const lost = silent.openSession(id)
+  await lost.ready()
+  void lost.edit(question?.id ?? "", "/say Two.")
+  expect(lost.getSnapshot().pending.size).toBe(1)
+  silent.close()
+
+  await open({ storage }).resume()
+  const edited = await untilSnapshot(first, ({ messages }) => messages.map(textOf)[1] === "Two.")
+  expect(edited.messages[0]).toMatchObject({ version: 2, versions: 2 })
+  await expect.poll(() => storage.rows.size).toBe(0)
 })
 
 test("[SK6] a client belongs to one user", async () => {

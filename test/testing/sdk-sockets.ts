@@ -65,6 +65,17 @@ export function createCutSockets(cutAfter: number): { readonly Socket: SocketCla
 
 type SocketClass = new (url: string, protocols: string[]) => ClientSocket
 
+/** A socket that never opens. */
+export class SilentSocket implements ClientSocket {
+  onopen: Handler = null
+  onmessage: Handler = null
+  onclose: Handler = null
+  onerror: Handler = null
+
+  send(): void {}
+  close(): void {}
+}
+
 function isNumbered(text: string): boolean {
   return /^\{"type":"(?:message|ops)"/.test(text)
 }

@@ -40,7 +40,7 @@ async function rejectionOf(promise: Promise<unknown>): Promise<CuecardError> {
 }
 
 describe("sessions", () => {
-  test("[SK1] the list is loaded in pages, and follows what the client does", async () => {
+  test("[SK1] the list follows what the client does", async () => {
     const client = open("lister")
     const ids: string[] = []
     for (let count = 0; count < 3; count++) ids.push((await client.sessions.create({ title: `No. ${count}` })).id)
@@ -61,6 +61,27 @@ describe("sessions", () => {
     await sessions.rename(ids[0] ?? "", "Again")
     expect(changed).not.toHaveBeenCalled()
     expect((await sessions.create({ id: ids[0] ?? "" })).id).toBe(ids[0])
+  })
+
+  test("[SK1] the list is loaded in pages, and a page that failed can be loaded again", async () => {
+    const row = (id: string) => ({ id, title: id, created: 1, active: 1, running: false })
+    let isBroken = true
+    const client = open("pager", {
+      fetch: async (url) => {
+        if (!url.includes("after=")) return Response.json({ sessions: [row("a")], next: "second page" })
+        if (isBroken) return Response.json({ code: "internal", text: "Broken." }, { status: 500 })
+        expect(new URL(url).searchParams.get("after")).toBe("second page")
+        return Response.json({ sessions: [row("b")], next: null })
+      },
+    })
+    const { sessions } = client
+    await sessions.refresh()
+    expect(sessions.getSnapshot()).toMatchObject({ more: "available", sessions: [{ id: "a" }] })
+    expect(await rejectionOf(sessions.loadMore())).toMatchObject({ code: "internal", status: 500 })
+    expect(sessions.getSnapshot().more).toBe("failed")
+    isBroken = false
+    await sessions.loadMore()
+    expect(sessions.getSnapshot()).toMatchObject({ more: "none", sessions: [{ id: "a" }, { id: "b" }] })
   })
 
   test("[SK5] refused requests reject with the code of the server", async () => {
@@ -148,6 +169,20 @@ describe("messages", () => {
     await untilSnapshot(conversation, ({ activeAnswer }) => activeAnswer !== null)
     expect(conversation.cancel()).toBe(true)
     expect((await conversation.whenIdle()).messages[1]).toMatchObject({ status: "cancelled" })
+  })
+
+  test("[SK1] a queued message is withdrawn, and a failed answer is tried again", async () => {
+    const { conversation } = await openSession("withdrawer")
+    await conversation.send(scriptOf(["Begun. ", "Never."], 20_000))
+    await conversation.send("/say Not any more.", { id: "queued" })
+    await conversation.withdraw("queued")
+    conversation.cancel()
+    expect((await conversation.whenIdle()).messages).toHaveLength(2)
+    await conversation.send("/fault model_cut_off")
+    const failed = (await conversation.whenIdle()).messages.at(-1)
+    expect(failed?.status).not.toBe("completed")
+    await conversation.retry(failed?.id ?? "")
+    expect((await conversation.whenIdle()).messages.at(-1)).toMatchObject({ version: 2, versions: 2 })
   })
 
   test("[SK1] older messages are loaded on demand", async () => {
