@@ -6,6 +6,7 @@ import { focusInText } from "../blocks/focus-in-text.ts"
 import type { FootnoteNumbers } from "../blocks/footnotes.tsx"
 import type { Block } from "../markdown-blocks.ts"
 import type { ProseToken } from "../markdown-lexer.ts"
+import { findDirection } from "../text-direction.ts"
 
 /** Maximum number of footnotes in one text. */
 const MAX_FOOTNOTES = 500
@@ -56,9 +57,9 @@ export function FootnoteList({ words, footnotes: { tokens }, renderBlocks }: Foo
   if (tokens.length === 0) return null
   return (
     <section class="footnotes" aria-label={words.footnotes}>
-      <ol>
+      <ol dir={findDirection(tokens)}>
         {tokens.map((token, at) => (
-          <li key={token.text} data-footnote={at + 1} tabIndex={-1}>
+          <li key={token.text} data-footnote={at + 1} dir={findDirection([token])} tabIndex={-1}>
             {renderBlocks(token.tokens ?? [])}
             <button
               type="button"
