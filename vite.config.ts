@@ -2,12 +2,13 @@
  * vite.config.ts: builds and serves the page and the Worker.
  *
  * `vite dev` serves both with hot reload; `vite build` writes dist/client (page) and dist/cuecard (Worker).
- * `--mode testing` and `--mode shared` build the package entries `cuecard/testing` and `cuecard` for plain Node instead.
+ * `--mode testing` and `--mode shared` build the package entries `cuecard/testing` and `cuecard` for plain Node instead;
+ * `--mode sdk` builds `cuecard/client`, `cuecard/preact` and `cuecard/react`.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { cloudflare } from "@cloudflare/vite-plugin"
 import preact from "@preact/preset-vite"
-import { build, type BuildEnvironmentOptions, defineConfig, type Plugin } from "vite"
+import { build, type BuildEnvironmentOptions, defineConfig, type Plugin, type UserConfig } from "vite"
 
 const STATE_DIR = process.env["CUECARD_STATE"] ?? ".wrangler/state"
 
@@ -168,40 +169,74 @@ const modulePreload: BuildEnvironmentOptions["modulePreload"] = {
   resolveDependencies: (_url, paths, { hostType }) => (hostType === "html" ? paths : []),
 }
 
-export default defineConfig(({ mode, command, isPreview }) =>
-  mode === "testing" || mode === "shared"
-    ? {
-        publicDir: false,
-        build: {
-          ssr: `${mode}/index.ts`,
-          outDir: `dist/${mode}`,
-          target: "node22",
-          emptyOutDir: true,
-          rolldownOptions: { output: { entryFileNames: "index.js" } },
-        },
-      }
-    : {
-        plugins: [
-          preact(),
-          withSharedHead(),
-          cloudflare({
-            persistState: { path: STATE_DIR },
-            inspectorPort: false,
-            config(config) {
-              const isDev = command === "serve" && isPreview !== true
-              if (isDev && config.assets !== undefined) config.assets.run_worker_first = DEV_PATHS
-            },
-          }),
-          withoutPaths(),
-          markedLexerOnly(),
-          withoutPreloadHelper(),
-          withAdminPage(),
-        ],
-        build: { target: "es2023" },
-        server: { host: "127.0.0.1", port: 8787 },
-        environments: {
-          client: { build: { modulePreload, rolldownOptions: { output: { codeSplitting } } } },
-          cuecard: { build: { minify: true, rolldownOptions: { output: { codeSplitting: workerSplitting } } } },
+/** Whether `cuecard/client` loads the module when it is imported. Many small chunks would compress worse. */
+function isLoadedWithClient(id: string, modules: ModuleGraph): boolean {
+  return !/\/sdk\/(?:preact|react|component-hooks)\.ts$/.test(id) && isLoadedWithEntry(id, modules)
+}
+
+/**
+ * `cuecard/client` and its hooks, minified for browsers, bundlers and Node. The core of the signals takes the place of the
+ * package for Preact. A framework is never part of the bundle.
+ */
+const SDK_CONFIG: UserConfig = {
+  publicDir: false,
+  plugins: [withoutPreloadHelper()],
+  resolve: { alias: { "@preact/signals": "@preact/signals-core" } },
+  build: {
+    target: "es2023",
+    outDir: "dist/sdk",
+    modulePreload: { polyfill: false, resolveDependencies: () => [] },
+    rolldownOptions: {
+      input: { index: "sdk/index.ts", preact: "sdk/preact.ts", react: "sdk/react.ts" },
+      external: ["react", "preact/hooks"],
+      preserveEntrySignatures: "strict",
+      output: {
+        entryFileNames: "[name].js",
+        chunkFileNames: "[name]-[hash].js",
+        codeSplitting: {
+          groups: [{ name: (id, modules) => (isLoadedWithClient(id, modules) ? "client" : null) }],
         },
       },
+    },
+  },
+}
+
+export default defineConfig(({ mode, command, isPreview }) =>
+  mode === "sdk"
+    ? SDK_CONFIG
+    : mode === "testing" || mode === "shared"
+      ? {
+          publicDir: false,
+          build: {
+            ssr: `${mode}/index.ts`,
+            outDir: `dist/${mode}`,
+            target: "node22",
+            emptyOutDir: true,
+            rolldownOptions: { output: { entryFileNames: "index.js" } },
+          },
+        }
+      : {
+          plugins: [
+            preact(),
+            withSharedHead(),
+            cloudflare({
+              persistState: { path: STATE_DIR },
+              inspectorPort: false,
+              config(config) {
+                const isDev = command === "serve" && isPreview !== true
+                if (isDev && config.assets !== undefined) config.assets.run_worker_first = DEV_PATHS
+              },
+            }),
+            withoutPaths(),
+            markedLexerOnly(),
+            withoutPreloadHelper(),
+            withAdminPage(),
+          ],
+          build: { target: "es2023" },
+          server: { host: "127.0.0.1", port: 8787 },
+          environments: {
+            client: { build: { modulePreload, rolldownOptions: { output: { codeSplitting } } } },
+            cuecard: { build: { minify: true, rolldownOptions: { output: { codeSplitting: workerSplitting } } } },
+          },
+        },
 )

@@ -20,7 +20,10 @@ import { createStaticImports } from "./test/support/static-imports.ts"
 const UPSTREAMS = "test/support/upstreams.ts"
 
 /** The projects with this alias start their servers with telemetry and check the log lines (SPEC OB6). */
-const NODE_ALIAS = { "cuecard/testing": resolve("test/support/checked-cuecard.ts") }
+const NODE_ALIAS = {
+  "cuecard/testing": resolve("test/support/checked-cuecard.ts"),
+  "cuecard/client": resolve("sdk/index.ts"),
+}
 const CHECK_SERVER_LOGS = ["test/support/check-server-logs.ts"]
 const LONG_MS = 120_000
 /** Long enough for the short form of the fault suite on a busy machine. */

@@ -50,3 +50,9 @@ export function buildApp(environment: "local" | "production"): void {
   const { status } = spawnSync(process.execPath, ["node_modules/vite/bin/vite.js", "build"], { stdio: "inherit", env })
   if (status !== 0) process.exit(status ?? 1)
 }
+
+/** Builds the package entries. If that fails, the process exits with its code. */
+export function buildPackages(): void {
+  const { status } = spawnSync("npm", ["run", "--silent", "build:packages"], { stdio: "inherit" })
+  if (status !== 0) process.exit(status ?? 1)
+}

@@ -1,4 +1,4 @@
-/** bundle-sizes.ts: measures the gzipped scripts of the page and of the Worker in dist/. */
+/** bundle-sizes.ts: measures the gzipped scripts of the page, of the Worker and of `cuecard/client` in dist/. */
 
 import { readdirSync, readFileSync } from "node:fs"
 import { join, posix } from "node:path"
@@ -6,6 +6,7 @@ import { gzipSync } from "node:zlib"
 
 const PAGE = "dist/client"
 const WORKER = "dist/cuecard"
+const SDK = "dist/sdk"
 
 /** Gzipped sizes in KB (1,024 bytes). */
 export interface BundleSizes {
@@ -21,6 +22,18 @@ export interface BundleSizes {
 
 /** Maximum sizes, in KB. */
 export const SIZE_BUDGETS: BundleSizes = { firstView: 38, conversation: 75, workerEntry: 180, workerTotal: 345 }
+
+/** Gzipped sizes in KB (1,024 bytes) of what each entry loads when it is imported, without the framework. */
+export interface SdkSizes {
+  readonly client: number
+  /** `client`, and what it loads when a conversation is first used. */
+  readonly conversation: number
+  readonly preact: number
+  readonly react: number
+}
+
+/** Maximum sizes, in KB. */
+export const SDK_BUDGETS: SdkSizes = { client: 9, conversation: 19, preact: 1.5, react: 1.5 }
 
 /** The given scripts and everything they import statically, as paths under `folder`. */
 function withStaticImports(folder: string, entries: readonly string[]): string[] {
@@ -47,10 +60,10 @@ function firstViewEntries(): string[] {
   return [...html.matchAll(/(?:src|href)="\/([^"]+\.m?js)"/g)].map((match) => match[1] ?? "")
 }
 
-/** The chunk that client/app/load-transcript.ts imports. */
-function transcriptEntry(): string {
-  const entry = listScripts(PAGE).find((name) => /(?:^|\/)transcript-[^/]*\.js$/.test(name))
-  if (entry === undefined) throw new Error(`There is no transcript chunk in ${PAGE}.`)
+/** The chunk of a module that is loaded on demand. */
+function findEntry(folder: string, module: string): string {
+  const entry = listScripts(folder).find((name) => new RegExp(`(?:^|/)${module}-[^/]*\\.js$`).test(name))
+  if (entry === undefined) throw new Error(`There is no ${module} chunk in ${folder}.`)
   return entry
 }
 
@@ -65,8 +78,15 @@ export function measureBundles(): BundleSizes {
   const firstView = firstViewEntries()
   return {
     firstView: gzipKb(PAGE, withStaticImports(PAGE, firstView)),
-    conversation: gzipKb(PAGE, withStaticImports(PAGE, [...firstView, transcriptEntry()])),
+    conversation: gzipKb(PAGE, withStaticImports(PAGE, [...firstView, findEntry(PAGE, "transcript")])),
     workerEntry: gzipKb(WORKER, withStaticImports(WORKER, ["index.js"])),
     workerTotal: gzipKb(WORKER, listScripts(WORKER)),
   }
+}
+
+/** Measures the package entries in dist/. */
+export function measureSdk(): SdkSizes {
+  const sizeOf = (...entries: readonly string[]): number => gzipKb(SDK, withStaticImports(SDK, entries))
+  const conversation = sizeOf("index.js", findEntry(SDK, "session-handle"))
+  return { client: sizeOf("index.js"), conversation, preact: sizeOf("preact.js"), react: sizeOf("react.js") }
 }

@@ -1,13 +1,13 @@
 /**
- * size.ts: checks the gzipped size of the page's and the Worker's scripts against their budgets.
+ * size.ts: checks the gzipped size of the scripts of the page, the Worker and the package entries against their budgets.
  */
 import { spawnSync } from "node:child_process"
 import { existsSync, readFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
-import { BUILT_CONFIG, buildApp, isBuilt } from "./build-state.ts"
-import { measureBundles, SIZE_BUDGETS } from "./bundle-sizes.ts"
+import { BUILT_CONFIG, buildApp, buildPackages, isBuilt } from "./build-state.ts"
+import { measureBundles, measureSdk, SDK_BUDGETS, SIZE_BUDGETS } from "./bundle-sizes.ts"
 import { QUIET_ENV } from "./process-group.ts"
 
 /** Prints a size. False if it is over its budget. */
@@ -35,12 +35,18 @@ function printStartup(): void {
 }
 
 if (!isBuilt()) buildApp("local")
+if (!existsSync("dist/sdk/index.js")) buildPackages()
 const sizes = measureBundles()
+const sdk = measureSdk()
 const results = [
   reportSize("first view", sizes.firstView, SIZE_BUDGETS.firstView),
   reportSize("conversation", sizes.conversation, SIZE_BUDGETS.conversation),
   reportSize("Worker entry", sizes.workerEntry, SIZE_BUDGETS.workerEntry),
   reportSize("Worker total", sizes.workerTotal, SIZE_BUDGETS.workerTotal),
+  reportSize("cuecard/client", sdk.client, SDK_BUDGETS.client),
+  reportSize("  conversation", sdk.conversation, SDK_BUDGETS.conversation),
+  reportSize("cuecard/preact", sdk.preact, SDK_BUDGETS.preact),
+  reportSize("cuecard/react", sdk.react, SDK_BUDGETS.react),
 ]
 printStartup()
 process.exit(results.every(Boolean) ? 0 : 1)

@@ -69,3 +69,10 @@ export const TENANT_STEP_BYTES = 8 * 1024 * 1024
  */
 export const MAX_REMOTE_FETCHES = 1_000
 export const REMOTE_WINDOW_MS = 60 * 60_000
+
+/**
+ * Longest time for which a deployment may keep scheduled backups, in days. The platform itself can restore storage for 30
+ * days, as the receipt of an erasure says. Backups contain erased users until they are deleted, a whole day at a time, so
+ * they must be deleted within that time. SPEC BK5.
+ */
+export const MAX_BACKUP_DAYS = 29

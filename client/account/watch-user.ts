@@ -7,13 +7,22 @@
 import { USER_KEY } from "../net/user-storage.ts"
 import { openStorage } from "../ui/browser-storage.ts"
 
-/** `isForeign` says whether the page must reload when another tab has stored this user. */
-export function watchUser(isForeign: (user: string) => boolean): void {
-  addEventListener("storage", ({ key, newValue }) => {
+/**
+ * Watches until the returned function is called. `isForeign` says whether the page must reload when another tab has stored
+ * this user.
+ */
+export function watchUser(isForeign: (user: string) => boolean): () => void {
+  const onStorage = ({ key, newValue }: StorageEvent): void => {
     if ((key === USER_KEY || key === null) && (newValue === null || isForeign(newValue))) location.reload()
-  })
+  }
   // The browser may have restored the page from its back/forward cache after the user signed out.
-  addEventListener("pageshow", ({ persisted }) => {
+  const onPageShow = ({ persisted }: PageTransitionEvent): void => {
     if (persisted && openStorage().getItem(USER_KEY) === null) location.reload()
-  })
+  }
+  addEventListener("storage", onStorage)
+  addEventListener("pageshow", onPageShow)
+  return () => {
+    removeEventListener("storage", onStorage)
+    removeEventListener("pageshow", onPageShow)
+  }
 }

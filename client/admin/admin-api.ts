@@ -1,8 +1,12 @@
 /** admin-api.ts: the admin page's requests. */
 
 import { createJsonRequest, parseBody, readJson } from "../net/http-request.ts"
-import { TokenSource } from "../net/token-source.ts"
+import { sendWithRateLimitRetry } from "../net/rate-limit-retry.ts"
+import type { RequestHold } from "../net/request-hold.ts"
+import { TokenSource, type TokenSourceDeps } from "../net/token-source.ts"
 
+/** Default timeout of a request, in milliseconds. */
+const REQUEST_TIMEOUT_MS = 30_000
 /** Timeout for transferring one file, in milliseconds; enough for tens of megabytes on a slow connection. */
 export const TRANSFER_TIMEOUT_MS = 10 * 60_000
 
@@ -22,8 +26,8 @@ export class AdminApi extends TokenSource {
     await readJson(await this.fetchAuthorized(path, init))
   }
 
-  async download(path: string): Promise<Blob> {
-    const response = await this.fetchAuthorized(path, {}, TRANSFER_TIMEOUT_MS)
+  async download(path: string, signal?: AbortSignal): Promise<Blob> {
+    const response = await this.fetchAuthorized(path, signal === undefined ? {} : { signal }, TRANSFER_TIMEOUT_MS)
     if (!response.ok) await readJson(response)
     return await response.blob()
   }
@@ -32,4 +36,20 @@ export class AdminApi extends TokenSource {
 /** Builds a path in which `id` is URL-encoded. */
 export function pathOf(folder: string, id: string, rest = ""): string {
   return `${folder}/${encodeURIComponent(id)}${rest}`
+}
+
+/**
+ * Creates the function that sends the page's requests, each with a timeout. A rate-limited request (429 with a short
+ * `Retry-After`) is sent again after the wait. This is safe for changes too, because the refused request did nothing; after
+ * any other failure, nothing is repeated.
+ */
+export function createAdminFetch(
+  hold: RequestHold,
+  send: (url: string, init: RequestInit) => Promise<Response>,
+): TokenSourceDeps["fetch"] {
+  return (url, init, timeoutMs = REQUEST_TIMEOUT_MS) =>
+    sendWithRateLimitRetry(hold, () => {
+      const timeout = AbortSignal.timeout(timeoutMs)
+      return send(url, { ...init, signal: init.signal ? AbortSignal.any([timeout, init.signal]) : timeout })
+    })
 }

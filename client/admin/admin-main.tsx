@@ -8,8 +8,9 @@ import { readIdentity } from "../account/identity.ts"
 import { createUserGuard } from "../account/user-guard.ts"
 import { openStorage } from "../ui/browser-storage.ts"
 import { createJsonRequest, describeError } from "../net/http-request.ts"
+import { RequestHold } from "../net/request-hold.ts"
 import { USER_KEY } from "../net/user-storage.ts"
-import { AdminApi } from "./admin-api.ts"
+import { AdminApi, createAdminFetch } from "./admin-api.ts"
 import { AdminPage } from "./admin-page.tsx"
 import "../styles/base.css"
 import "../styles/page.css"
@@ -22,8 +23,6 @@ import "../styles/admin/admin-forms.css"
 import "../styles/admin/admin-narrow.css"
 import "../styles/admin/usage.css"
 
-/** Default timeout of a request, in milliseconds. */
-const REQUEST_TIMEOUT_MS = 30_000
 const DEV_TOKEN_ROUTE = "/v1/dev/token"
 
 const storage = openStorage()
@@ -31,13 +30,14 @@ const guardUser = createUserGuard(storage, { user: storage.getItem(USER_KEY) })
 const fault = signal<string | null>(null)
 const identity = computed(() => (tokenResponse.value === null ? null : readIdentity(tokenResponse.value)))
 
+const hold = new RequestHold()
 const api = new AdminApi({
-  fetch(url, init, timeoutMs = REQUEST_TIMEOUT_MS) {
+  hold,
+  fetch: createAdminFetch(hold, (url, init) => {
     // On a developer's machine, the page automatically signs in as an owner.
-    const request = url === DEV_TOKEN_ROUTE ? createJsonRequest("POST", { role: "owner" }) : init
-    const timeout = AbortSignal.timeout(timeoutMs)
-    return fetch(url, { ...request, signal: init?.signal ? AbortSignal.any([timeout, init.signal]) : timeout })
-  },
+    const body = url === DEV_TOKEN_ROUTE ? createJsonRequest("POST", { role: "owner" }) : {}
+    return fetch(url, { ...init, ...body })
+  }),
   now: Date.now,
   // Only a server on a developer's machine issues tokens without a sign-in. Others are reached over HTTPS.
   tokenRoutes: location.protocol === "http:" ? [DEV_TOKEN_ROUTE, "/auth/token"] : ["/auth/token"],

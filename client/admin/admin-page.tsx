@@ -9,6 +9,7 @@ import { type ReadonlySignal, useSignal, useSignalEffect } from "@preact/signals
 import type { ComponentType, VNode } from "preact"
 import { useEffect, useRef } from "preact/hooks"
 import { userMenu } from "../account/deferred-account.ts"
+import type { RequestHold } from "../net/request-hold.ts"
 import { Logo } from "../ui/logo.tsx"
 import { cycleTheme, theme } from "../ui/theme.ts"
 import { adminText } from "../words/admin-text.ts"
@@ -97,7 +98,7 @@ export function AdminPage({ api, identity, fault }: AdminPageProps): VNode {
           <Refusal isKnown={user !== null} fault={fault.value} />
         )}
       </main>
-      <Notice />
+      <Notice hold={api.hold} />
     </div>
   )
 }
@@ -155,15 +156,17 @@ function Refusal({ isKnown, fault }: RefusalProps): VNode {
   )
 }
 
-function Notice(): VNode {
+function Notice({ hold }: { readonly hold: RequestHold }): VNode {
   useSignalEffect(() => {
     if (notice.value === "") return undefined
     const timer = setTimeout(() => (notice.value = ""), NOTICE_DURATION_MS)
     return () => clearTimeout(timer)
   })
+  // While the page waits because of a rate limit, that is what the user needs to know.
+  const text = hold.text.value || notice.value
   return (
     <div class="notice" role="status">
-      {notice.value !== "" && <p dir="auto">{notice.value}</p>}
+      {text !== "" && <p dir="auto">{text}</p>}
     </div>
   )
 }

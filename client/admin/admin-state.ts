@@ -22,6 +22,8 @@ export interface Loaded<T> {
   /** Reloads the data. The old value stays visible meanwhile. */
   reload(): Promise<void>
   set(value: T): void
+  /** Changes the newest data. Does nothing before data has been loaded. */
+  change(change: (value: T) => T): void
 }
 
 /** Loads data when the component is mounted, and whenever `key` changes. */
@@ -45,15 +47,15 @@ export function useLoaded<T>(load: () => Promise<T>, key = ""): Loaded<T> {
     value.value = null
     void reload()
   }, [key])
-  return {
-    value: value.value,
-    fault: fault.value,
-    reload,
-    set(next) {
-      newest.current++
-      value.value = next
-    },
+  const set = (next: T): void => {
+    newest.current++
+    value.value = next
   }
+  const change = (update: (value: T) => T): void => {
+    const before = value.peek()
+    if (before !== null) set(update(before))
+  }
+  return { value: value.value, fault: fault.value, reload, set, change }
 }
 
 export interface ActionState {
@@ -92,9 +94,11 @@ const POLL_MS = 2_000
 
 /** Reloads periodically while a job is running. */
 export function usePolling(isRunning: boolean, reload: () => Promise<void>): void {
+  const newest = useRef(reload)
+  newest.current = reload
   useEffect(() => {
     if (!isRunning) return undefined
-    const timer = setInterval(() => void reload(), POLL_MS)
+    const timer = setInterval(() => void newest.current(), POLL_MS)
     return () => clearInterval(timer)
   }, [isRunning])
 }

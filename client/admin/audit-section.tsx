@@ -118,11 +118,13 @@ function AuditTools({ api, tenant }: AuditToolsProps): VNode {
   const download = useAction()
   const verify = useAction()
   const result = useSignal("")
+  const checked = useSignal(0)
   const isBroken = useSignal(false)
   const verifyAll = async (): Promise<void> => {
     isBroken.value = false
-    result.value = auditText.verifying(0)
-    const { rows, firstBad } = await verifyLog(api, (checked) => (result.value = auditText.verifying(checked)))
+    checked.value = 0
+    result.value = auditText.verifying
+    const { rows, firstBad } = await verifyLog(api, (count) => (checked.value = count))
     isBroken.value = firstBad !== null
     result.value = firstBad === null ? auditText.intact(rows) : auditText.broken(firstBad)
   }
@@ -143,6 +145,8 @@ function AuditTools({ api, tenant }: AuditToolsProps): VNode {
       <p role="status" class={isBroken.value ? "fault" : undefined}>
         {verify.fault === null ? result.value : ""}
       </p>
+      {/* Beside the status, so that the counter isn't announced again and again. */}
+      {verify.isRunning && checked.value > 0 && <p>{auditText.checked(checked.value)}</p>}
       <FaultText text={verify.fault ?? download.fault} />
     </div>
   )

@@ -14,7 +14,8 @@ interface FieldProps {
 interface TextFieldProps extends FieldProps {
   readonly value: string
   readonly onChange: (value: string) => void
-  readonly type?: "text" | "password" | "url"
+  /** `decimal`: a number, for which a phone shows its keyboard of digits. */
+  readonly type?: "text" | "password" | "url" | "decimal"
   readonly rows?: number
   readonly isRequired?: boolean
   readonly isReadOnly?: boolean
@@ -30,7 +31,8 @@ export function TextField(props: TextFieldProps): VNode {
   const shared = {
     id,
     value,
-    dir: type === "url" ? ("ltr" as const) : ("auto" as const),
+    dir: type === "url" || type === "decimal" ? ("ltr" as const) : ("auto" as const),
+    inputMode: type === "decimal" ? ("decimal" as const) : undefined,
     required: isRequired ?? false,
     readOnly: isReadOnly ?? false,
     maxLength,

@@ -2,18 +2,31 @@
 
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
-import type { UserSummary } from "../../shared/protocol/http-body.ts"
+import type { UserPage, UserSummary } from "../../shared/protocol/http-body.ts"
 import { ROLE_NAMES, type RoleName } from "../account/identity.ts"
+import { RequestError } from "../net/http-request.ts"
 import { adminText, usersText } from "../words/admin-text.ts"
-import { pathOf } from "./admin-api.ts"
+import { type AdminApi, pathOf } from "./admin-api.ts"
 import { parseUser, parseUserPage } from "./admin-responses.ts"
-import { type ActionState, type AdminContext, notice, useAction, useLoaded } from "./admin-state.ts"
+import {
+  type ActionState,
+  type AdminContext,
+  type Loaded,
+  notice,
+  useAction,
+  useLoaded,
+  usePolling,
+} from "./admin-state.ts"
 import { ConfirmDialog } from "./confirm-dialog.tsx"
 import { Detail, FaultText, Pending, SelectField, TextField, Time } from "./form-fields.tsx"
 
 const USERS_PATH = "/v1/users"
 /** The pause after a keystroke before the search is sent, in milliseconds. */
 const SEARCH_DELAY_MS = 250
+/** Maximum number of pages without a result that are skipped, before the administrator decides whether to search on. */
+const MAX_EMPTY_PAGES = 5
+/** Maximum number of users whose erasure is followed at the same time. The others follow when these are erased. */
+const MAX_FOLLOWED_ERASURES = 5
 
 /** A user, and the change that awaits confirmation. */
 interface PendingChange {
@@ -22,30 +35,32 @@ interface PendingChange {
 }
 
 export function UsersSection({ api, identity }: AdminContext): VNode {
-  const prefix = useSignal("")
+  const searched = useSignal("")
   const pending = useSignal<PendingChange | null>(null)
-  const loadPage = (after: string) =>
-    api.get(`${USERS_PATH}?${new URLSearchParams({ prefix: prefix.peek(), after })}`, parseUserPage)
-  const page = useLoaded(() => loadPage(""), prefix.value)
+  const loadPage = (after: string): Promise<UserPage> => loadUsers(api, searched.peek(), after)
+  const page = useLoaded(() => loadPage(""), searched.value)
   const more = useAction()
   const users = page.value?.users ?? []
-  const replaceUser = (user: UserSummary): void => {
-    if (page.value !== null)
-      page.set({ ...page.value, users: page.value.users.map((one) => (one.id === user.id ? user : one)) })
-  }
+  const replaceUser = (user: UserSummary): void =>
+    page.change(({ users: listed, next }) => ({
+      users: listed.map((one) => (one.id === user.id ? user : one)),
+      next,
+    }))
   const showMore = async (): Promise<void> => {
-    const searched = prefix.peek()
+    const text = searched.peek()
     const next = await loadPage(page.value?.next ?? "")
     // The administrator may have searched for something else meanwhile.
-    if (prefix.peek() === searched) page.set({ users: [...users, ...next.users], next: next.next })
+    if (searched.peek() === text)
+      page.change(({ users: listed }) => ({ users: [...listed, ...next.users], next: next.next }))
   }
+  useErasures(api, page)
   return (
     <>
       <p class="lead">{usersText.lead}</p>
-      <UserSearch onSearch={(text) => (prefix.value = text)} />
+      <UserSearch onSearch={(text) => (searched.value = text)} />
       <Pending of={page} />
-      {page.value !== null && users.length === 0 && (
-        <p class="pending">{prefix.value === "" ? usersText.empty : usersText.notFound(prefix.value)}</p>
+      {page.value?.next === null && users.length === 0 && (
+        <p class="pending">{searched.value === "" ? usersText.empty : usersText.notFound(searched.value)}</p>
       )}
       <ul class="rows" aria-label={adminText.section.users}>
         {users.map((user) => (
@@ -72,8 +87,48 @@ export function UsersSection({ api, identity }: AdminContext): VNode {
   )
 }
 
+/** Removes users from the list when they are erased. */
+function useErasures(api: AdminApi, page: Loaded<UserPage>): void {
+  const erasing = (page.value?.users ?? []).filter(({ status }) => status === "erasing").slice(0, MAX_FOLLOWED_ERASURES)
+  // Only these users are requested, because reloading the list would drop the pages that were added to it.
+  usePolling(erasing.length > 0, async () => {
+    const erased = await findErased(api, erasing)
+    if (erased.length === 0) return
+    page.change(({ users, next }) => ({
+      users: users.filter(({ id }) => erased.every((user) => user.id !== id)),
+      next,
+    }))
+    notice.value = erased.map(({ id, name }) => usersText.erased(name ?? id)).join(" ")
+  })
+}
+
+/** Loads the page after `after`, or the next one with a result: a page of a search can be empty. */
+async function loadUsers(api: AdminApi, q: string, after: string): Promise<UserPage> {
+  let cursor = after
+  for (let count = 1; ; count++) {
+    const query = new URLSearchParams({ ...(q === "" ? {} : { q }), after: cursor })
+    const page = await api.get(`${USERS_PATH}?${query.toString()}`, parseUserPage)
+    if (page.users.length > 0 || page.next === null || count === MAX_EMPTY_PAGES) return page
+    cursor = page.next
+  }
+}
+
+/** Returns those of these users who no longer exist. A user whose state can't be read is requested again later. */
+async function findErased(api: AdminApi, users: readonly UserSummary[]): Promise<readonly UserSummary[]> {
+  const isGone = async ({ id }: UserSummary): Promise<boolean> => {
+    try {
+      await api.get(pathOf(USERS_PATH, id), parseUser)
+      return false
+    } catch (error) {
+      return error instanceof RequestError && error.code === "user_unknown"
+    }
+  }
+  const gone = await Promise.all(users.map(isGone))
+  return users.filter((_user, at) => gone[at] === true)
+}
+
 /** Searches shortly after the last keystroke. */
-function UserSearch({ onSearch }: { readonly onSearch: (prefix: string) => void }): VNode {
+function UserSearch({ onSearch }: { readonly onSearch: (text: string) => void }): VNode {
   const typed = useSignal("")
   const timer = useSignal(0)
   return (
@@ -212,7 +267,7 @@ function UserDialog({ api, change: { user, kind }, onChange, onClose }: UserDial
   return (
     <ConfirmDialog
       title={usersText.eraseTitle(name)}
-      text={usersText.eraseText}
+      text={`${usersText.eraseText} ${usersText.eraseBackups}`}
       typed={{ label: usersText.typeId(user.id), value: user.id }}
       confirm={usersText.confirmErase}
       isGrave

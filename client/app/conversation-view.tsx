@@ -27,7 +27,7 @@ export function ConversationView({ controller, router, isOnline }: ConversationV
   const { scrollAnchor, viewRef, contentRef } = useScrollAnchor(controller)
   const { store } = controller
   // If the code can't be loaded although the page is online, a newer version has replaced this version's files.
-  const isOutdated = transcriptModule.value === "lost" && isOnline.value
+  const isOutdated = transcriptModule.value === "failed" && isOnline.value
   useEffect(loadTranscript, [isOnline.value])
   const sendMessage = (text: string, extras?: MessageExtras): void => {
     router.sendMessage(text, extras)
@@ -56,6 +56,7 @@ export function ConversationView({ controller, router, isOnline }: ConversationV
         <ScrollToEndButton scrollAnchor={scrollAnchor} />
         <LinkStatus
           link={isOutdated ? "outdated" : controller.link.value}
+          hold={controller.hold}
           isOnline={isOnline.value}
           wasLoaded={controller.isLoaded.value}
           wasLive={controller.wasLive.value}
@@ -85,7 +86,7 @@ function useScrollAnchor(controller: SessionController): ScrollRefs {
   const scrollAnchor = useMemo(() => new ScrollAnchor(() => void controller.loadOlder()), [controller])
   const viewRef = useRef<HTMLElement>(null)
   const contentRef = useRef<HTMLDivElement>(null)
-  const code = transcriptModule.value
+  const loaded = transcriptModule.value
   useEffect(() => {
     const [view, content] = [viewRef.current, contentRef.current]
     if (view === null || content === null) return undefined
@@ -93,9 +94,9 @@ function useScrollAnchor(controller: SessionController): ScrollRefs {
   }, [scrollAnchor])
   useEffect(() => {
     const [view, content] = [viewRef.current, contentRef.current]
-    if (code === null || code === "lost" || view === null || content === null) return undefined
-    return code.attachReadingPlace(controller, scrollAnchor, view, content)
-  }, [scrollAnchor, code])
+    if (loaded === null || loaded === "failed" || view === null || content === null) return undefined
+    return loaded.attachReadingPlace(controller, scrollAnchor, view, content)
+  }, [scrollAnchor, loaded])
   useSignalEffect(() => {
     const { changeCount, messageIds } = controller.store
     if (changeCount.value > 0 && !controller.isLoadingOlder.peek())
@@ -114,23 +115,23 @@ interface ConversationContentProps {
 function ConversationContent(props: ConversationContentProps): VNode {
   const { controller, scrollAnchor, isOnline, onSelectPrompt } = props
   const { store, outbox } = controller
-  const code = transcriptModule.value
+  const loaded = transcriptModule.value
   const hasUnsent = outbox.entries.value.length > 0
   const isLoaded = controller.isLoaded.value || hasUnsent
   const isEmpty = controller.isLoaded.value && store.messageIds.value.length === 0 && !hasUnsent
   return (
     <>
       {isEmpty && !controller.isReadOnly.value && <WelcomeScreen onSelect={onSelectPrompt} />}
-      {code === null || code === "lost" || !isLoaded ? (
+      {loaded === null || loaded === "failed" || !isLoaded ? (
         <LoadingNote
           isOnline={isOnline.value}
-          isFinal={controller.link.value === "gone" || (code === "lost" && isOnline.value)}
+          isFinal={controller.link.value === "gone" || (loaded === "failed" && isOnline.value)}
         />
       ) : (
         <>
           {/* The message headings are below this one. SPEC AX4. */}
           <h2 class="visually-hidden">{appText.messages}</h2>
-          <code.Transcript
+          <loaded.Transcript
             store={store}
             unsent={outbox.entries}
             scrollAnchor={scrollAnchor}
@@ -194,7 +195,9 @@ function useReplyQuote({ store, draft }: SessionController): Quote | null {
     const id = draft.replyTo.value
     const message = id === null || !store.messageIds.value.includes(id) ? undefined : store.getMessageSignal(id)?.value
     const { value } = transcriptModule
-    return message === undefined || value === null || value === "lost" ? "" : JSON.stringify(value.createQuote(message))
+    return message === undefined || value === null || value === "failed"
+      ? ""
+      : JSON.stringify(value.createQuote(message))
   }).value
   return quoteJson === "" || code === null ? null : JSON.parse(quoteJson)
 }

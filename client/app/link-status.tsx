@@ -3,12 +3,13 @@
  */
 
 import type { VNode } from "preact"
-import { holdText } from "../net/request-hold.ts"
+import type { RequestHold } from "../net/request-hold.ts"
 import type { LinkState } from "../net/socket-link.ts"
 import { connectionText } from "../words/page-text.ts"
 
 interface LinkStatusProps {
   readonly link: LinkState
+  readonly hold: RequestHold
   readonly isOnline: boolean
   /** True if the conversation was loaded before. If it is gone now, it was deleted. */
   readonly wasLoaded: boolean
@@ -16,15 +17,15 @@ interface LinkStatusProps {
   readonly wasLive: boolean
 }
 
-export function LinkStatus({ link, isOnline, wasLoaded, wasLive }: LinkStatusProps): VNode | null {
+export function LinkStatus({ link, hold, isOnline, wasLoaded, wasLive }: LinkStatusProps): VNode | null {
   if (!isOnline && link !== "outdated" && link !== "gone") return <OfflineStatus />
   switch (link) {
     case "live":
-      return <HoldStatus />
+      return <HoldStatus hold={hold} />
     case "connecting":
     case "waiting":
       return (
-        <QuietStatus text={holdText.value || (wasLive ? connectionText.reconnecting : connectionText.connecting)} />
+        <QuietStatus text={hold.text.value || (wasLive ? connectionText.reconnecting : connectionText.connecting)} />
       )
     case "outdated":
       return (
@@ -49,8 +50,8 @@ export function OfflineStatus(): VNode {
 }
 
 /** Says that the page is waiting because the server is rate limiting it. Source: SPEC LI6. */
-export function HoldStatus(): VNode | null {
-  return holdText.value === "" ? null : <QuietStatus text={holdText.value} />
+export function HoldStatus({ hold }: Pick<LinkStatusProps, "hold">): VNode | null {
+  return hold.text.value === "" ? null : <QuietStatus text={hold.text.value} />
 }
 
 function QuietStatus({ text }: { readonly text: string }): VNode {

@@ -3,20 +3,16 @@
  * modules that need them, and listens to the browser's events.
  */
 
-import { computed, effect, signal } from "@preact/signals"
-import { nanoid } from "nanoid"
+import { effect, signal } from "@preact/signals"
 import { render } from "preact"
 import { userMenu } from "../account/deferred-account.ts"
 import { tokenResponse } from "../account/token-response.ts"
 import { createUserGuard } from "../account/user-guard.ts"
 import { attachmentChips } from "../composer/deferred-chips.ts"
-import { EMPTY_SETTINGS } from "../files/remote-media.ts"
-import { HttpApi, sessionPath } from "../net/api.ts"
-import { RequestError } from "../net/http-request.ts"
+import { sendFile } from "../files/send-file-xhr.ts"
+import { createEnvironment } from "../net/client-environment.ts"
 import { openStorage } from "../ui/browser-storage.ts"
 import { sendWithRateLimitRetry } from "../net/rate-limit-retry.ts"
-import { retryDelayMs } from "../net/retry-delay.ts"
-import { readClaims } from "../net/token-source.ts"
 import { createUserStorage } from "../net/user-storage.ts"
 import { parseSessionHash, SessionRouter } from "../session/session-router.ts"
 import { sessionActions } from "../sidebar/deferred-actions.tsx"
@@ -28,7 +24,6 @@ import { appText } from "../words/page-text.ts"
 import { App } from "./app.tsx"
 import { handleEscape } from "./escape-key.ts"
 import { formatHeading } from "./top-bar.tsx"
-import { sendFile } from "./send-file-xhr.ts"
 import "../styles/base.css"
 import "../styles/page.css"
 import "../styles/composer.css"
@@ -59,24 +54,17 @@ declare global {
 
 /** Delay before a hidden tab renders, in milliseconds. Hidden tabs have no animation frames. */
 const HIDDEN_FLUSH_MS = 250
-/** Default timeout of a request, in milliseconds; enough for a history page of one megabyte on a slow connection. */
-const REQUEST_TIMEOUT_MS = 30_000
 
 const announcement = signal("")
 const isOnline = signal(navigator.onLine)
 const isDrawerOpen = signal(false)
-const settings = signal(EMPTY_SETTINGS)
 const storage = openStorage()
 const userStorage = createUserStorage(storage)
 const guardUser = createUserGuard(storage, userStorage)
-const api = new HttpApi({
-  async fetch(url, init, timeoutMs = REQUEST_TIMEOUT_MS) {
-    // Without a timeout, a network that drops packets would block the page for minutes.
-    const response = await sendWithRateLimitRetry(() => fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) }))
-    if (response.status === 403 && init?.method !== undefined) void loadSettings(1)
-    return response
-  },
-  now: Date.now,
+const environment = createEnvironment({
+  origin: location.origin,
+  fetch: (url, init) => fetch(url, init),
+  WebSocket,
   // Only a server on a developer's machine issues tokens without a sign-in. Others are reached over HTTPS.
   tokenRoutes: location.protocol === "http:" ? ["/v1/dev/token", "/auth/token"] : ["/auth/token"],
   getEmbeddedToken: globalThis.cuecard?.getToken,
@@ -88,42 +76,19 @@ const api = new HttpApi({
     void import("../account/sign-in-screen.tsx").then(({ showSignIn }) => showSignIn(storage, refusal)),
 })
 
-/**
- * True while the tenant is leaving, and for users who may only read. The server enforces this; here it only avoids requests
- * that would be refused.
- */
-const isReadOnly = computed(
-  () => settings.value.erases_at !== undefined || readClaims(tokenResponse.value?.token ?? "")["role"] === "viewer",
-)
+const { isReadOnly, loadSettings } = environment
 
 const router = new SessionRouter({
-  api,
-  isReadOnly,
-  onAccessUnsure: () => void loadSettings(1),
+  ...environment,
   storage: userStorage,
-  sendFile: (...upload) => sendWithRateLimitRetry(() => sendFile(...upload)),
-  settings,
-  connect(session, protocols, events) {
-    const socket = new WebSocket(location.origin.replace(/^http/, "ws") + sessionPath(session, "/socket"), protocols)
-    socket.onopen = () => events.onOpen()
-    socket.onmessage = ({ data }) => events.onMessage(data)
-    socket.onclose = ({ code }) => events.onClose(code)
-    return socket
-  },
-  now: Date.now,
-  random: Math.random,
-  createId: () => nanoid(),
-  setTimer(ms, callback) {
-    const timer = setTimeout(callback, ms)
-    return () => clearTimeout(timer)
-  },
+  sendFile: (...upload) => sendWithRateLimitRetry(environment.api.hold, () => sendFile(...upload)),
   scheduleRender(callback) {
     if (document.hidden) setTimeout(callback, HIDDEN_FLUSH_MS)
     else requestAnimationFrame(callback)
   },
   onMessageEnd(answer) {
-    const code = transcriptModule.peek()
-    const text = code === null || code === "lost" ? "" : code.segmentsToSpokenText(answer.segments)
+    const loaded = transcriptModule.peek()
+    const text = loaded === null || loaded === "failed" ? "" : loaded.segmentsToSpokenText(answer.segments)
     announceAnswerEnd(announcement, answer.status, text)
     void router.sessionList.refresh()
   },
@@ -138,16 +103,6 @@ const router = new SessionRouter({
   readOpenedFrom: () => (typeof history.state === "string" ? parseSessionHash(`#/s/${history.state}`) : null),
   writeOpenedFrom: (session) => history.replaceState(session, ""),
 })
-
-/** Loads the settings, until which no hosts or origins are allowed. Retries unless the server refuses the request. */
-async function loadSettings(attempt: number): Promise<void> {
-  try {
-    settings.value = await api.getSettings()
-  } catch (error) {
-    if (error instanceof RequestError && error.status < 500 && error.status !== 429) return
-    setTimeout(() => void loadSettings(attempt + 1), retryDelayMs(attempt, Math.random()))
-  }
-}
 
 holdDroppedFiles()
 addEventListener("hashchange", () => {
@@ -172,7 +127,7 @@ addEventListener("offline", () => {
 document.addEventListener("visibilitychange", () => {
   if (document.hidden) return router.flushDrafts()
   router.checkConnections()
-  if (isReadOnly.peek()) void loadSettings(1)
+  if (isReadOnly.peek()) loadSettings()
 })
 addEventListener("keydown", (event) => {
   handleEscape(event, {
@@ -197,7 +152,7 @@ isReadOnly.subscribe((isHeld) => {
   if (!isHeld) router.resumeStored()
 })
 void router.sessionList.refresh().then(() => router.sessionList.startPolling())
-void loadSettings(1)
+loadSettings()
 const root = document.getElementById("app")
 // Runs after the first paint.
 setTimeout(() => {

@@ -45,7 +45,7 @@ export function NewConversationView({ router, isOnline }: NewConversationViewPro
         </div>
       </main>
       <footer class="foot">
-        {isOnline.value ? <HoldStatus /> : <OfflineStatus />}
+        {isOnline.value ? <HoldStatus hold={router.api.hold} /> : <OfflineStatus />}
         {router.isReadOnly.value ? (
           <ReadOnlyNote router={router} />
         ) : (

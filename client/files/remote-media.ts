@@ -9,9 +9,6 @@ import { type ReadonlySignal, type Signal, signal } from "@preact/signals"
 import { parseAssetUrl } from "../../shared/protocol/asset-url.ts"
 import type { PageSettings } from "../../shared/protocol/http-body.ts"
 
-/** Allows nothing. Used until the server's settings have arrived. */
-export const EMPTY_SETTINGS: PageSettings = { media_hosts: [], embed_origins: [] }
-
 export function isAssetUrl(url: string): boolean {
   return parseAssetUrl(url) !== null
 }

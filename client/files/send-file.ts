@@ -1,4 +1,4 @@
-/** send-file.ts: the interface for uploading a file with progress. The page implements it in app/send-file-xhr.ts. */
+/** send-file.ts: the interface for uploading a file with progress. In browsers, send-file-xhr.ts implements it. */
 
 export interface SendFileResult {
   readonly status: number

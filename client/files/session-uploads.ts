@@ -4,15 +4,12 @@
  * The first view doesn't need it: session-router.ts loads it afterwards, or when it is used. Source: SPEC PG67, PG72.
  */
 
-import { parseJson } from "../../shared/json.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
-import { parseAsset } from "../../shared/protocol/responses.ts"
-import { RequestError, toRequestError } from "../net/http-request.ts"
-import { errorText } from "../words/page-text.ts"
 import type { UploadFile } from "./attachment-uploads.ts"
 import { DraftSession, type DraftSessionDeps } from "./draft-session.ts"
 import { UnfinishedImports, type UnfinishedImportsDeps } from "./unfinished-imports.ts"
-import { type UploadDeps, uploadWithToken } from "./upload-with-token.ts"
+import { uploadAttachment } from "./upload-attachment.ts"
+import type { UploadDeps } from "./upload-with-token.ts"
 
 export type SessionUploadsDeps = UploadDeps & UnfinishedImportsDeps & Omit<DraftSessionDeps, "unfinishedImports">
 
@@ -34,19 +31,4 @@ export class SessionUploads {
     const id = sessionId ?? (await this.draftSession.ensureSession())
     return await uploadAttachment(id, this.#deps, file, onSent, signal)
   }
-}
-
-/** Uploads one file to one session. */
-export async function uploadAttachment(
-  sessionId: string,
-  deps: UploadDeps,
-  ...[file, onSent, signal]: Parameters<UploadFile>
-): Promise<Asset> {
-  const path = `/v1/sessions/${encodeURIComponent(sessionId)}/assets?name=${encodeURIComponent(file.name)}`
-  const { status, text } = await uploadWithToken(deps, path, file, onSent, signal)
-  const body = parseJson(text)
-  if (status < 200 || status >= 300) throw toRequestError(status, body)
-  const asset = parseAsset(body)
-  if (asset === null) throw new RequestError(502, errorText.badResponse)
-  return asset
 }

@@ -26,8 +26,8 @@ export class HttpApi extends TokenSource {
   }
 
   /** Returns the session's id. Sending the request again with the same id does not create a second session. */
-  async createSession(title: string, id: string): Promise<string> {
-    const request = createJsonRequest("POST", { id, title })
+  async createSession(title: string, id: string, agent?: string): Promise<string> {
+    const request = createJsonRequest("POST", { id, title, agent })
     return (await this.#requestJson(parseCreatedSession, "/v1/sessions", request)).id
   }
 

@@ -27,6 +27,8 @@ export interface OutboxEntry extends MessageExtras {
   readonly at: number
   /** The server's text if it refused the message; null while it is being sent. */
   readonly error: string | null
+  /** The code of the refusal (shared/fault.ts). */
+  readonly code?: string | undefined
   /** The trace of the refusal in the server's log. */
   readonly trace?: string | undefined
 }
@@ -101,10 +103,10 @@ export class Outbox {
   }
 
   /** Records that the server refused the message. It stays in its place, with the server's text. */
-  markFailed(id: string, error: string, trace?: string): void {
+  markFailed(id: string, error: string, refusal: Pick<OutboxEntry, "code" | "trace"> = {}): void {
     const entry = this.entries.value.find((known) => known.id === id)
     if (entry === undefined) return
-    const failed = { ...entry, error, trace }
+    const failed = { ...entry, ...refusal, error }
     this.#writeStored(failed)
     this.entries.value = this.entries.value.map((known) => (known === entry ? failed : known))
   }
@@ -162,9 +164,9 @@ function readOutboxEntries(storage: KeyValueStorage, prefix: string): readonly O
 
 function parseOutboxEntry(value: unknown): OutboxEntry | null {
   if (typeof value !== "object" || value === null) return null
-  const { id, content, at, error, trace, ...rest } = value as Partial<OutboxEntry>
+  const { id, content, at, error, code, trace, ...rest } = value as Partial<OutboxEntry>
   if (typeof id !== "string" || typeof content !== "string" || typeof at !== "number") return null
-  return { id, content, at, trace, error: typeof error === "string" ? error : null, ...pickExtras(rest) }
+  return { id, content, at, code, trace, error: typeof error === "string" ? error : null, ...pickExtras(rest) }
 }
 
 /** Returns only the fields that are set. Ids are not validated, because only the page writes to its storage. */

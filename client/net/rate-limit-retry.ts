@@ -4,11 +4,15 @@
 
 import type { BudgetRefusal } from "../words/budget-text.ts"
 import type { Refusable } from "./rate-wait.ts"
+import type { RequestHold } from "./request-hold.ts"
 
 /** Sends a request or an upload, and retries it after waiting if its response asks for that. */
-export async function sendWithRateLimitRetry<T extends Refusable>(send: () => Promise<T>): Promise<T> {
+export async function sendWithRateLimitRetry<T extends Refusable>(
+  hold: RequestHold,
+  send: () => Promise<T>,
+): Promise<T> {
   const response = await send()
-  return response.status === 429 ? await (await import("./rate-wait.ts")).repeatRefused(response, send) : response
+  return response.status === 429 ? await (await import("./rate-wait.ts")).repeatRefused(hold, response, send) : response
 }
 
 /** Words a budget refusal, with the time in the user's time zone. Returns the server's text if the code can't be loaded. */
@@ -18,6 +22,6 @@ export async function wordRefusal(refusal: BudgetRefusal): Promise<string> {
 }
 
 /** Handles a frame or a socket that a server limit refused. `resend` is called after the wait, if there is one. */
-export async function holdFrames(code: string, text: string, resend: () => void): Promise<void> {
-  await (await import("./rate-wait.ts")).holdFrames(code, text, resend)
+export async function holdFrames(hold: RequestHold, code: string, text: string, resend: () => void): Promise<void> {
+  await (await import("./rate-wait.ts")).holdFrames(hold, code, text, resend)
 }

@@ -1,5 +1,5 @@
 /**
- * rate-wait.ts: holds the page's requests while the server is rate limiting it. Loaded on first use.
+ * rate-wait.ts: holds a client's requests while the server is rate limiting it. Loaded on first use.
  *
  * 429 with Retry-After → WAIT → requests, uploads, sockets, resent frames
  * Source: SPEC LI6.
@@ -9,7 +9,7 @@ import { parseJson } from "../../shared/json.ts"
 import { parseRefusal } from "../../shared/protocol/responses.ts"
 import { RATE_PERIOD_SECONDS } from "../../shared/user-limits.ts"
 import { rateWaitText } from "../words/rate-wait-text.ts"
-import { hold, holdText } from "./request-hold.ts"
+import type { RequestHold } from "./request-hold.ts"
 
 /** Longest `Retry-After` for which the page waits, in seconds. A request that would have to wait longer fails. */
 const MAX_WAIT_SECONDS = 60
@@ -26,13 +26,14 @@ interface UploadResponse {
   readonly retryAfter?: string | null
 }
 
-/** Functions that resend rate-limited frames after the wait. */
-const resends = new Set<() => void>()
-
 /** Retries a rate-limited request or upload until a response no longer asks for a wait, and returns that response. */
-export async function repeatRefused<T extends Refusable>(refused: T, send: () => Promise<T>): Promise<T> {
+export async function repeatRefused<T extends Refusable>(
+  hold: RequestHold,
+  refused: T,
+  send: () => Promise<T>,
+): Promise<T> {
   let response = refused
-  while (await waitAfter(response)) response = await send()
+  while (await waitAfter(hold, response)) response = await send()
   return response
 }
 
@@ -40,15 +41,15 @@ export async function repeatRefused<T extends Refusable>(refused: T, send: () =>
  * Handles a rate-limited frame or a refused socket. After a rate-limited frame it waits, and then calls `resend` once for
  * all such frames. The text for a refused socket is shown until a socket is accepted; socket-link.ts opens the next one.
  */
-export async function holdFrames(code: string, text: string, resend: () => void): Promise<void> {
+export async function holdFrames(hold: RequestHold, code: string, text: string, resend: () => void): Promise<void> {
   if (code !== "rate_limited") {
-    holdText.value = rateWaitText.waiting(text)
+    hold.text.value = rateWaitText.waiting(text)
     return
   }
-  if (resends.has(resend)) return
-  resends.add(resend)
-  await beginWait(code, text, RATE_PERIOD_SECONDS)
-  resends.delete(resend)
+  if (hold.resends.has(resend)) return
+  hold.resends.add(resend)
+  await beginWait(hold, code, text, RATE_PERIOD_SECONDS)
+  hold.resends.delete(resend)
   resend()
 }
 
@@ -56,23 +57,23 @@ export async function holdFrames(code: string, text: string, resend: () => void)
  * If the response asks for a wait, waits, or joins the wait in progress, and returns true. Otherwise returns false without
  * waiting.
  */
-async function waitAfter(response: Refusable): Promise<boolean> {
+async function waitAfter(hold: RequestHold, response: Refusable): Promise<boolean> {
   const isRequest = "headers" in response
   const seconds = Number(isRequest ? response.headers.get("retry-after") : response.retryAfter)
   if (response.status !== 429 || !(seconds > 0 && seconds <= MAX_WAIT_SECONDS)) return false
   const body = isRequest ? await response.clone().text() : response.text
   const refusal = parseRefusal(parseJson(body))
-  await beginWait(refusal.code, refusal.text ?? "", seconds)
+  await beginWait(hold, refusal.code, refusal.text ?? "", seconds)
   return true
 }
 
-async function beginWait(code: string | null, text: string, seconds: number): Promise<void> {
+async function beginWait(hold: RequestHold, code: string | null, text: string, seconds: number): Promise<void> {
   if (hold.end === null) {
-    holdText.value = code === "rate_limited" ? rateWaitText.limited(seconds) : rateWaitText.waiting(text)
+    hold.text.value = code === "rate_limited" ? rateWaitText.limited(seconds) : rateWaitText.waiting(text)
     hold.end = new Promise((resolve) => {
       const endWait = (): void => {
         hold.end = null
-        holdText.value = ""
+        hold.text.value = ""
         resolve()
       }
       setTimeout(endWait, seconds * 1000 * (1 + JITTER_SHARE * Math.random()))

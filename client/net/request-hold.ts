@@ -1,12 +1,16 @@
 /**
- * request-hold.ts: whether the page is waiting because the server is rate limiting it. rate-wait.ts starts and ends the
- * wait. The state is global, because the page has only one server.
+ * request-hold.ts: whether a client is waiting because the server is rate limiting it. rate-wait.ts starts and ends the wait.
+ *
+ * Each client has its own, so that the limit of one user does not hold back another user of the same process.
  */
 
 import { type Signal, signal } from "@preact/signals"
 
-/** The text that the page shows while it waits; otherwise empty. */
-export const holdText: Signal<string> = signal("")
-
-/** `end` resolves when requests may be sent. If it is null, they may be sent now. */
-export const hold: { end: Promise<void> | null } = { end: null }
+export class RequestHold {
+  /** The text to show while the client waits; otherwise empty. */
+  readonly text: Signal<string> = signal("")
+  /** Resolves when requests may be sent. If it is null, they may be sent now. */
+  end: Promise<void> | null = null
+  /** Functions that send refused frames again after the wait. */
+  readonly resends = new Set<() => void>()
+}

@@ -7,7 +7,7 @@
  * request is closed. Time, randomness, timers and the socket are passed in. Source: SPEC SO1, SO5, SO9, SO10.
  */
 
-import { PING_FRAME, PONG_FRAME } from "../../shared/protocol/client-frame.ts"
+import { PING_FRAME, PONG_FRAME } from "../../shared/protocol/server-frame.ts"
 import { DEAD_SOCKET_MS, PING_MS } from "../../shared/limits.ts"
 import { retryDelayMs } from "./retry-delay.ts"
 

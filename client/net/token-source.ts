@@ -9,7 +9,7 @@
 import { parseJson } from "../../shared/json.ts"
 import { parseTokenResponse } from "../../shared/protocol/responses.ts"
 import { errorText } from "../words/page-text.ts"
-import { hold } from "./request-hold.ts"
+import { RequestHold } from "./request-hold.ts"
 import { createJsonRequest, parseBody, RequestError } from "./http-request.ts"
 
 export interface AccessToken {
@@ -28,6 +28,8 @@ export interface TokenSourceDeps {
   /** Aborts the request after `timeoutMs`, if given, or after a default. */
   fetch(url: string, init: RequestInit, timeoutMs?: number): Promise<Response>
   now(): number
+  /** The hold that `fetch` observes. */
+  readonly hold?: RequestHold
   /**
    * Routes that issue tokens to the page, in the order in which they are tried. A 404 means that the route doesn't exist.
    */
@@ -46,17 +48,20 @@ const TOKEN_RENEW_MARGIN_MS = 60_000
 const DEFAULT_TOKEN_LIFETIME_MS = 120_000
 
 export class TokenSource {
+  /** Whether requests wait because of a rate limit. */
+  readonly hold: RequestHold
   readonly #deps: TokenSourceDeps
   #cachedToken: AccessToken | null = null
   #pendingToken: Promise<AccessToken> | null = null
 
   constructor(deps: TokenSourceDeps) {
     this.#deps = deps
+    this.hold = deps.hold ?? new RequestHold()
   }
 
   /** Returns a valid token. While the server is rate limiting the page, everything that needs a token waits here. */
   getToken(): Promise<AccessToken> {
-    if (hold.end !== null) return hold.end.then(() => this.getToken())
+    if (this.hold.end !== null) return this.hold.end.then(() => this.getToken())
     if (this.#cachedToken !== null && this.#cachedToken.renewAt > this.#deps.now())
       return Promise.resolve(this.#cachedToken)
     this.#pendingToken ??= this.#renewToken().catch((error: unknown) => {

@@ -24,10 +24,11 @@ export function userPrefix(user: string | null): string {
   return user === null ? "" : ASIDE_PREFIX + encodeURIComponent(user) + "/"
 }
 
-export function createUserStorage(storage: KeyValueStorage): UserStorage {
+/** By default, the user of the page. */
+export function createUserStorage(storage: KeyValueStorage, user = storage.getItem(USER_KEY)): UserStorage {
   const toStored = (key: string): string => (UNSENT_KEY.test(key) ? userPrefix(page.user) + key : key)
   const page: UserStorage = {
-    user: storage.getItem(USER_KEY),
+    user,
     get length() {
       return storage.length
     },

@@ -34,6 +34,12 @@ export interface PendingCommand {
   readonly isStale: boolean
 }
 
+/** Why the server refused a command. */
+export interface Refusal {
+  readonly code: FaultReason
+  readonly text: string
+}
+
 /** Returns the id by which the server's ack or error refers to the command. */
 function getCommandId(command: Command): string {
   if (command.type === "cancel") return command.exchange_id
@@ -48,6 +54,8 @@ export class Commands {
   readonly pending: Signal<ReadonlyMap<string, PendingCommand>> = signal(new Map())
   /** The server's texts, by target. */
   readonly refusals: Signal<ReadonlyMap<string, string>> = signal(new Map())
+  /** The newest refusal of each target, shown or not. */
+  readonly lastRefusals = new Map<string, Refusal>()
   readonly #send: (command: Command) => void
 
   constructor(send: (command: Command) => void) {
@@ -63,6 +71,7 @@ export class Commands {
     const target = command.type === "approve" ? command.call_id : messageId
     if (this.pending.peek().has(target)) return
     this.clearRefusals()
+    this.lastRefusals.delete(target)
     this.#setPending({ command, messageId, target, isAcknowledged: false, isStale: false, ...withdrawn })
     this.#send(command)
   }
@@ -85,6 +94,7 @@ export class Commands {
   refuseCommand(id: string, code: FaultReason, text: string): boolean {
     const pending = this.#findById(id)
     if (pending === undefined) return false
+    this.lastRefusals.set(pending.target, { code, text })
     this.forgetCommand(pending.target)
     if (!SILENT_REFUSALS.has(code)) this.refusals.value = new Map(this.refusals.peek()).set(pending.target, text)
     return true

@@ -7,9 +7,6 @@
  */
 
 import { type Signal, signal } from "@preact/signals"
-import { parseAssetUrl } from "../../shared/protocol/asset-url.ts"
-import type { Asset } from "../../shared/protocol/event.ts"
-import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { AttachmentUploads } from "../files/attachment-uploads.ts"
 import { type MessageExtras, pickExtras } from "../net/outbox.ts"
 
@@ -43,16 +40,4 @@ export class Draft {
     this.replyTo.value = null
     return pickExtras({ reply_to, attachments: this.attachments.takeAssets() })
   }
-}
-
-/** Returns a message's attachments, read from its segments, and its reply reference. */
-export function extractExtras({ reply_to, segments }: WireMessage): MessageExtras {
-  const attachments = segments.flatMap((segment): Asset[] => {
-    const id = segment.type === "media" ? parseAssetUrl(segment.url) : null
-    if (segment.type !== "media" || id === null) return []
-    const { kind, label, mime_type = "", size = 0, voice, width, height } = segment
-    const dimensions = width === undefined || height === undefined ? {} : { width, height }
-    return [{ id, kind, label, mime_type, size, ...(voice === true ? { voice } : {}), ...dimensions }]
-  })
-  return pickExtras({ ...(reply_to === undefined ? {} : { reply_to }), attachments })
 }

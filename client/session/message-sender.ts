@@ -44,7 +44,7 @@ export class MessageSender {
   /** Handles a refused message. A full queue or a read-only tenant only delays it. */
   handleRefusal(id: string, code: FaultReason, text: string, trace?: string): void {
     if ((code === "queue_full" || code === "scope_denied") && this.#sendingId === id) this.#isHeld = true
-    else this.#outbox.markFailed(id, text, trace)
+    else this.#outbox.markFailed(id, text, { code, trace })
     if (this.#sendingId === id) this.#sendingId = null
     this.sendNext()
   }

@@ -9,18 +9,19 @@
 import { type ReadonlySignal, type Signal, signal } from "@preact/signals"
 import type { PageSettings, SignResponse } from "../../shared/protocol/http-body.ts"
 import type { MessageFrame, OpsFrame, WireMessage } from "../../shared/protocol/server-frame.ts"
-import { EMPTY_SETTINGS } from "../files/remote-media.ts"
 import { type Api, isShared } from "../net/api.ts"
+import { EMPTY_SETTINGS } from "../net/client-environment.ts"
 import { RequestError } from "../net/http-request.ts"
+import { extractExtras } from "../net/message-extras.ts"
 import { holdFrames, wordRefusal } from "../net/rate-limit-retry.ts"
-import { hold, holdText } from "../net/request-hold.ts"
+import type { RequestHold } from "../net/request-hold.ts"
 import { type MessageExtras, pickExtras, Outbox, type KeyValueStorage } from "../net/outbox.ts"
 import { type ErrorFrame, SessionSocket, type SessionSocketHandlers } from "../net/session-socket.ts"
 import type { LinkState, WebSocketLike, WebSocketEvents } from "../net/socket-link.ts"
 import { connectionText } from "../words/page-text.ts"
 import { AnswerStopper } from "./answer-stopper.ts"
 import { Commands, isCommandDone } from "./commands.ts"
-import { extractExtras, Draft } from "./draft.ts"
+import type { Draft } from "./draft.ts"
 import { readNewestPage } from "./history-newest.ts"
 import { OlderHistory } from "./history-older.ts"
 import { MessageSender } from "./message-sender.ts"
@@ -57,7 +58,10 @@ export interface ReadingPlace {
 export const NO_SETTINGS: ReadonlySignal<PageSettings> = signal(EMPTY_SETTINGS)
 export const WRITABLE: ReadonlySignal<boolean> = signal(false)
 
-export class SessionController {
+/** The parts of a draft that a session changes by itself. */
+export type SessionDraft = Pick<Draft, "editTexts" | "restoreText">
+
+export class SessionController<D extends SessionDraft = Draft> {
   readonly id: string
   readonly store: TranscriptStore
   readonly outbox: Outbox
@@ -67,9 +71,11 @@ export class SessionController {
   readonly wasLive = signal(false)
   /** Whether the newest history has been loaded at least once. */
   readonly isLoaded = signal(false)
+  /** The error of the last attempt to load the newest history; null if it succeeded. */
+  readonly loadError = signal<unknown>(null)
   /** True if nothing can be written in this session. Messages in the outbox wait. */
   readonly isReadOnly: ReadonlySignal<boolean>
-  readonly draft: Draft
+  readonly draft: D
   /** Returns the user's reading position; null if the view is at the end. Set by the view. */
   findReadingPlace: () => ReadingPlace | null = () => null
   readonly #deps: SessionControllerDeps
@@ -82,7 +88,7 @@ export class SessionController {
   #isInBackground = false
   #isClosed = false
 
-  constructor(id: string, deps: SessionControllerDeps, draft = new Draft()) {
+  constructor(id: string, deps: SessionControllerDeps, draft: D) {
     this.id = id
     this.draft = draft
     this.#deps = deps
@@ -150,6 +156,10 @@ export class SessionController {
     return this.#olderHistory.isLoading
   }
 
+  get hold(): RequestHold {
+    return this.#deps.api.hold
+  }
+
   get settings(): ReadonlySignal<PageSettings> {
     return this.#deps.settings ?? NO_SETTINGS
   }
@@ -181,6 +191,7 @@ export class SessionController {
       this.#forgetDoneCommands()
       this.#restoreOrphanedEdits()
       this.isLoaded.value = true
+      this.loadError.value = null
       this.#socket.resumeFrom({ epoch: page.epoch, seq: page.seq })
     } catch (error) {
       this.#handleLoadError(error)
@@ -189,6 +200,7 @@ export class SessionController {
 
   #handleLoadError(error: unknown): void {
     if (this.#isClosed) return
+    this.loadError.value = error
     if (error instanceof RequestError && error.status === 404) {
       return this.#markGone(error.message)
     }
@@ -199,7 +211,7 @@ export class SessionController {
   /** Marks unsent messages as failed and drops pending commands. Called when the session doesn't exist. */
   #markGone(text: string): void {
     this.link.value = "gone"
-    for (const { id } of this.outbox.listPending()) this.outbox.markFailed(id, text)
+    for (const { id } of this.outbox.listPending()) this.outbox.markFailed(id, text, { code: "session_unknown" })
     for (const { target } of this.commands.pending.peek().values()) this.commands.forgetCommand(target)
     this.#closeIfDone()
   }
@@ -340,7 +352,7 @@ export class SessionController {
 
   #handleError(frame: ErrorFrame): void {
     const { code, text, resets } = frame
-    if (/^rate_l|sockets_f/.test(code)) void holdFrames(code, text, this.#resend)
+    if (/^rate_l|sockets_f/.test(code)) void holdFrames(this.hold, code, text, this.#resend)
     else if (resets === undefined) this.#handleRefusal(frame, text)
     else void wordRefusal(frame).then((words) => this.#handleRefusal(frame, words))
   }
@@ -354,7 +366,7 @@ export class SessionController {
   }
 
   #handleLive(): void {
-    if (hold.end === null) holdText.value = ""
+    if (this.hold.end === null) this.hold.text.value = ""
     this.#reloads.markLive()
     this.#resend()
   }

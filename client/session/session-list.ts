@@ -47,6 +47,8 @@ export class SessionList {
   readonly isLoaded = signal(false)
   /** True if the list could not be fetched yet. */
   readonly isUnreachable = signal(false)
+  /** The error of the last attempt to load the list or its next page; null if it succeeded. */
+  loadError: unknown = null
   readonly more: Signal<MoreSessions> = signal("none")
   /** The sessions that others share with the user, newest first. Loaded by the sidebar. */
   readonly shared: Signal<readonly SharedSession[]> = signal([])
@@ -79,9 +81,11 @@ export class SessionList {
       this.#sentAt.clear()
       this.isLoaded.value = true
       this.isUnreachable.value = false
+      this.loadError = null
       this.#publishList()
-    } catch {
+    } catch (error) {
       // The next refresh tries again.
+      this.loadError = error
       this.isUnreachable.value = !this.isLoaded.peek()
     }
   }
@@ -97,8 +101,10 @@ export class SessionList {
       // If something else was loaded or changed meanwhile, the next call requests the page again.
       if (changeCount === this.#changeCount && this.#loaded.next === next) this.#loaded = appendPage(this.#loaded, page)
       this.more.value = "available"
+      this.loadError = null
       this.#publishList()
-    } catch {
+    } catch (error) {
+      this.loadError = error
       this.more.value = "failed"
     }
   }
@@ -121,6 +127,11 @@ export class SessionList {
     })
   }
 
+  stopPolling(): void {
+    this.#cancelPolling?.()
+    this.#cancelPolling = null
+  }
+
   /** Called when the user comes back to the page. */
   refreshIfStale(): void {
     if (this.#deps.now() - this.#refreshedAt >= MIN_REFRESH_INTERVAL_MS)
@@ -140,7 +151,7 @@ export class SessionList {
     this.#localRunning.delete(id)
     if (running === undefined) return
     this.#updateRows((rows) => rows.map((row) => (row.id === id ? { ...row, running } : row)))
-    this.startPolling()
+    if (this.#cancelPolling !== null) this.startPolling()
   }
 
   /** Called when a message has just been sent in this session. */
@@ -159,17 +170,23 @@ export class SessionList {
     return [...this.sessions.value, ...this.shared.value].find((row) => toSessionRef(row) === session)?.title
   }
 
+  /** Renames a session. A failure is shown. */
   async renameSession(id: string, title: string): Promise<void> {
     const before = this.findSession(id)?.title
     if (title === before) return
+    await this.saveTitle(id, title).catch((error: unknown) =>
+      this.showNotice(sidebarText.renameFailed(formatTitle(before), describeError(error)), true),
+    )
+  }
+
+  /** Renames a session. Rejects if that failed; then the list has its old title again. */
+  async saveTitle(id: string, title: string): Promise<void> {
     this.#pendingTitles.set(id, title)
     this.#publishList()
     try {
       const savedTitle = await this.#deps.api.renameSession(id, title)
       this.#changeCount++
       this.#updateRows((rows) => rows.map((row) => (row.id === id ? { ...row, title: savedTitle } : row)))
-    } catch (error) {
-      this.showNotice(sidebarText.renameFailed(formatTitle(before), describeError(error)), true)
     } finally {
       // The user may have entered another title in the meantime.
       if (this.#pendingTitles.get(id) === title) this.#pendingTitles.delete(id)
@@ -182,21 +199,28 @@ export class SessionList {
   }
 
   /**
-   * Erases a session. Succeeds even if the session doesn't exist. Returns false after a failure, which lists the session
-   * again. If `isSilent`, the user didn't request the erasure, so a failure is not shown.
+   * Erases a session. Returns false after a failure, which is shown. If `isSilent`, the user didn't request the erasure, so a
+   * failure is not shown.
    */
   async eraseSession(id: string, isSilent = false): Promise<boolean> {
     const title = this.findSession(id)?.title
+    try {
+      await this.removeSession(id)
+      return true
+    } catch (error) {
+      if (!isSilent) this.showNotice(sidebarText.deleteFailed(formatTitle(title), describeError(error)), true)
+      return false
+    }
+  }
+
+  /** Erases a session. Rejects if that failed; then the session is listed again. Succeeds if it doesn't exist. */
+  async removeSession(id: string): Promise<void> {
     this.#erasingIds.add(id)
     this.#publishList()
     try {
       await this.#deps.api.eraseSession(id)
       this.#changeCount++
       this.#updateRows((rows) => rows.filter((row) => row.id !== id))
-      return true
-    } catch (error) {
-      if (!isSilent) this.showNotice(sidebarText.deleteFailed(formatTitle(title), describeError(error)), true)
-      return false
     } finally {
       this.#erasingIds.delete(id)
       this.#publishList()

@@ -4,12 +4,13 @@
  * Source: SPEC PG32–PG34.
  */
 
+import type { ExportFormat } from "../files/download-export.ts"
 import type { SessionRouter } from "../session/session-router.ts"
 import { focusRequests } from "../ui/focus.ts"
-import { type ExportFormat, saveSession } from "./save-session.ts"
+import { saveSession } from "./save-session.ts"
 import type { SessionActions, SessionDialogKind } from "./sidebar.tsx"
 
-/** `hasChosen`: the user chose a command or clicked outside, so the focus must not move back to the menu's button. */
+/** `isFocusHandled`: the user chose a command or clicked outside, so the focus must not move back to the menu's button. */
 export function closeMenu({ openMenuId, findMenuButton }: SessionActions, isFocusHandled: boolean): void {
   const id = openMenuId.peek()
   openMenuId.value = null

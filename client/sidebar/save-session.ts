@@ -6,17 +6,13 @@
  */
 
 import { cutText } from "../../shared/text/cut-text.ts"
-import { type Api, sessionPath } from "../net/api.ts"
-import { describeError, readJson, RequestError } from "../net/http-request.ts"
+import { downloadExport, type ExportFormat } from "../files/download-export.ts"
+import { describeError, RequestError } from "../net/http-request.ts"
 import { formatTitle } from "../session/session-list.ts"
 import type { SessionRouter } from "../session/session-router.ts"
 import { saveBlob } from "../ui/save-file.ts"
 import { sessionActionText } from "../words/session-action-text.ts"
 
-export type ExportFormat = "jsonl" | "markdown"
-
-/** Timeout for the download, in milliseconds; enough for tens of megabytes on a slow connection. */
-const DOWNLOAD_TIMEOUT_MS = 10 * 60_000
 /** Maximum length of a file name without its extension, in UTF-16 code units. */
 const MAX_NAME_CHARS = 80
 
@@ -35,19 +31,12 @@ export async function saveSession(
   const title = formatTitle(sessionList.findTitle(id))
   sessionList.showNotice(sessionActionText.exporting(title), false, true)
   try {
-    saveBlob(await downloadExport(api, id, format), createFileName(title, format))
+    const file = await downloadExport(api, id, format)
+    const isMarkdown = file.type.startsWith("text/markdown")
+    if (format === "markdown" && !isMarkdown) throw new RequestError(501, sessionActionText.noMarkdown)
+    saveBlob(file, createFileName(title, format))
     sessionList.showNotice(sessionActionText.exported(title))
   } catch (error) {
     sessionList.showNotice(sessionActionText.exportFailed(title, describeError(error)), true)
   }
-}
-
-/** Downloads the whole transcript. */
-async function downloadExport(api: Api, session: string, format: ExportFormat): Promise<Blob> {
-  const query = format === "markdown" ? "?format=markdown" : ""
-  const response = await api.fetchAuthorized(sessionPath(session, `/events${query}`), {}, DOWNLOAD_TIMEOUT_MS)
-  if (!response.ok) await readJson(response)
-  const isMarkdown = response.headers.get("content-type")?.startsWith("text/markdown") === true
-  if (format === "markdown" && !isMarkdown) throw new RequestError(501, sessionActionText.noMarkdown)
-  return await response.blob()
 }

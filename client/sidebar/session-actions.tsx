@@ -50,7 +50,7 @@ export function OpenMenu({ router, actions }: ActionsProps): VNode | null {
       key={id}
       label={sessionActionText.options}
       findAnchor={() => actions.findMenuButton(actions.openMenuId.peek() ?? "")}
-      onClose={(hasChosen) => closeMenu(actions, hasChosen)}
+      onClose={(isFocusHandled) => closeMenu(actions, isFocusHandled)}
       items={router.isReadOnly.value || isShared(id) ? exports : [...changes, ...exports, erasure]}
     />
   )

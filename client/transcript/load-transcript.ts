@@ -8,8 +8,8 @@ import { type Signal, signal } from "@preact/signals"
 
 export type TranscriptModule = typeof import("./transcript.tsx")
 
-/** Null until the code is loaded; "lost" if it can't be. If the page is online then, a newer version has replaced it. */
-export const transcriptModule: Signal<TranscriptModule | null | "lost"> = signal(null)
+/** Null until the code is loaded; "failed" if it can't be. If the page is online then, a newer version has replaced it. */
+export const transcriptModule: Signal<TranscriptModule | null | "failed"> = signal(null)
 
 let isRequested = false
 
@@ -22,7 +22,7 @@ export function loadTranscript(): void {
     },
     () => {
       isRequested = false
-      transcriptModule.value = "lost"
+      transcriptModule.value = "failed"
     },
   )
 }

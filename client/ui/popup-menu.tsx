@@ -21,7 +21,7 @@ interface PopupMenuProps {
   readonly label: string
   readonly items: readonly MenuItem[]
   readonly findAnchor: () => HTMLElement | null
-  /** `hasChosen`: the user chose a command or clicked outside, so the focus must not move back to the button. */
+  /** `isFocusHandled`: the user chose a command or clicked outside, so the focus must not move back to the button. */
   readonly onClose: (isFocusHandled: boolean) => void
 }
 

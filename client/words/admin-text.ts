@@ -1,5 +1,7 @@
 /** admin-text.ts: the strings of the admin page, grouped by section. Pure. */
 
+import { MAX_BACKUP_DAYS } from "../../shared/user-limits.ts"
+
 /** Maximum number of missing archive parts that are listed individually. */
 const MAX_LISTED_PARTS = 8
 
@@ -30,6 +32,9 @@ export const adminText = {
   saved: "Saved.",
   remove: "Delete…",
   more: "Show more",
+  stop: "Stop",
+  bytesOf: (done: string, of: string) => `${done} of ${of}`,
+  percentDone: (label: string, percent: number) => `${label}: ${percent}%`,
   never: "Never",
   copy: "Copy",
   copied: "Copied",
@@ -47,10 +52,10 @@ export const adminText = {
 
 export const usersText = {
   lead: "Everyone who has used your organization. People appear here when they first sign in or start a conversation.",
-  search: "User ID starts with",
-  searchHint: "Search is case-sensitive.",
+  search: "Search by name or ID",
+  searchHint: "Finds the beginning of an ID, a name, or a later word of a name.",
   empty: "No users yet.",
-  notFound: (prefix: string) => `No user ID starts with “${prefix}”.`,
+  notFound: (text: string) => `No user's name or ID matches “${text}”.`,
   status: { active: "Active", suspended: "Suspended", erasing: "Being erased" },
   since: "First seen",
   signedInWith: (issuer: string) => `Signs in with ${issuer}`,
@@ -67,12 +72,14 @@ export const usersText = {
   eraseTitle: (name: string) => `Erase ${name}?`,
   eraseText:
     "All their conversations, files and settings are permanently deleted. So are all exports of the organization, because they contain this user. You can't undo this. You'll get a receipt in the section “Export & deletion”.",
+  eraseBackups: `If the server makes scheduled backups, they contain this user for up to ${MAX_BACKUP_DAYS} more days. Then they are deleted.`,
   typeId: (id: string) => `To confirm, type the user ID ${id}`,
   confirmErase: "Erase this user",
   changed: (name: string, role: string) => `${name} is now ${role}.`,
   suspended: (name: string) => `${name} is suspended.`,
   restored: (name: string) => `${name} is active again.`,
   erasing: (name: string) => `${name} is being erased.`,
+  erased: (name: string) => `${name} is erased.`,
 } as const
 
 export const keysText = {
@@ -222,7 +229,8 @@ export const auditText = {
   download: "Download (.jsonl)",
   downloading: "Downloading…",
   verify: "Verify the log",
-  verifying: (rows: number) => `Verifying… ${rows.toLocaleString()} entries checked`,
+  verifying: "Verifying…",
+  checked: (rows: number) => `${rows.toLocaleString()} entries checked so far`,
   intact: (rows: number) => `The log is intact: ${rows.toLocaleString()} entries checked.`,
   broken: (seq: number) => `The log was changed: entry ${seq} doesn't match the chain.`,
   older: "Show older entries",
@@ -253,12 +261,28 @@ export const tenantText = {
   manifest: "Manifest",
   part: (n: number) => `Part ${n}`,
   downloadPart: (name: string) => `Download: ${name}`,
+  downloadAll: (count: number) => `Download all (${count.toLocaleString()} files)`,
+  downloadRest: (count: number) => `Download the other ${count === 1 ? "file" : `${count.toLocaleString()} files`}`,
+  downloadHint: "Your browser may ask whether this page can save several files.",
+  downloading: "Downloading",
+  damaged: (name: string) => `${name} didn't arrive intact. Try again.`,
+  allSaved: (count: number) => `All ${count.toLocaleString()} files are saved. An import needs all of them.`,
+  singleFiles: "Single files",
   removeExport: "Delete export…",
   removeExportTitle: "Delete this export?",
   removeExportText: "Its files are deleted. Your organization isn't affected.",
   confirmRemoveExport: "Delete export",
   exportRemoved: "The export is deleted.",
   exportStarted: "The export has started.",
+  announced: { running: "The export is in progress.", done: "The export is ready.", failed: "The export failed." },
+  backups: "Scheduled backups",
+  backupsLead: (days: number) =>
+    `Made automatically, and deleted after ${days} ${days === 1 ? "day" : "days"}. They can contain erased users until then. Ask the server's operator to restore one.`,
+  noBackupsKept: "This server makes no scheduled backups of your organization.",
+  noBackups: "No backup has been made yet.",
+  backupState: { running: "In progress", done: "Complete", failed: "Failed" },
+  backupExpires: "Deleted after",
+  folder: "Folder",
   receipts: "Receipts of erasures",
   noReceipts: "Nothing has been erased yet.",
   receiptOf: { user: (id: string) => `User ${id}`, tenant: (id: string) => `Organization ${id}` },
@@ -269,6 +293,7 @@ export const tenantText = {
   deletion: "Delete the organization",
   deletionLead:
     "Everyone can still read for 7 days, and you can undo it. After that, all users, conversations, files, keys and settings are permanently deleted.",
+  deletionBackups: `If the server makes scheduled backups, they are deleted within another ${MAX_BACKUP_DAYS} days.`,
   delete: "Delete the organization…",
   deleteTitle: "Delete the organization?",
   typeId: (id: string) => `To confirm, type the organization ID ${id}`,
@@ -289,10 +314,14 @@ export const importsText = {
   fileInput: "Files of the archive",
   checking: "Checking the files",
   sending: "Uploading",
-  bytesOf: (done: string, of: string) => `${done} of ${of}`,
-  stop: "Stop",
   running: "While an import is in progress, no export can be started.",
   state: { uploading: "Waiting for files", running: "In progress", done: "Imported", failed: "Failed" },
+  announced: {
+    uploading: "The import is waiting for files.",
+    running: "The import is in progress.",
+    done: "The import is complete.",
+    failed: "The import failed.",
+  },
   partsMissing: (missing: readonly number[]) =>
     missing.length > MAX_LISTED_PARTS
       ? `${missing.length.toLocaleString()} parts of this archive are missing. Choose the manifest and all parts together.`

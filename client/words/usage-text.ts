@@ -88,6 +88,9 @@ export const pricesText = {
     from: "“First day” isn't a day.",
     until: "“Last day” can't be before the first day.",
     price: (field: string) => `“${field}” must be a number from 0 to 100,000.`,
+    number: (field: string, text: string) => `“${field}” is “${text}”. It must be a number, such as 3 or 0.25.`,
+    separator: (field: string, text: string) =>
+      `“${field}” is “${text}”. Write it without a thousands separator, such as 1000 or 0.25.`,
     twice: "There is a price of this model from the same day already. Edit that one.",
     full: (max: number) => `You can have up to ${max} prices. Delete one first.`,
   },

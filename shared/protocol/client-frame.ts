@@ -41,10 +41,6 @@ const clientFrameSchema = v.variant("type", [
 
 export type ClientFrame = v.InferOutput<typeof clientFrameSchema>
 
-/** The exact bytes of a ping and its answer. The platform answers a ping without waking the object. */
-export const PING_FRAME = '{"type":"ping"}'
-export const PONG_FRAME = '{"type":"pong"}'
-
 /**
  * Parses one client frame. The socket has already checked its size.
  *

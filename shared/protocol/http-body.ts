@@ -189,6 +189,20 @@ export interface TenantExport<F = FaultBody> extends TenantTransfer<F> {
   readonly parts: number
 }
 
+/** A scheduled backup of the tenant. */
+export interface TenantBackup<F = FaultBody> extends TenantExport<F> {
+  /** Its folder in the operator's bucket. */
+  readonly folder: string
+}
+
+/** The response to `GET /v1/tenant/backups`. */
+export interface BackupList<F = FaultBody> {
+  /** Newest first. */
+  readonly backups: readonly TenantBackup<F>[]
+  /** For how many days backups are kept; null if the server makes none of this tenant. */
+  readonly kept_days: number | null
+}
+
 /** An import into the tenant: the response to `GET /v1/tenant/imports/:id`. */
 export interface TenantImport<F = FaultBody> extends TenantTransfer<F> {
   readonly state: "uploading" | "running" | "done" | "failed"

@@ -78,6 +78,10 @@ export type ServerFrame =
       readonly resets?: number
     }
 
+/** The exact bytes of a ping and its answer. The platform answers a ping without waking the object. */
+export const PING_FRAME = '{"type":"ping"}'
+export const PONG_FRAME = '{"type":"pong"}'
+
 const numbered = { seq: isNumber, prev: isNumber, pieces: isOptional(isNumber) }
 
 const messageFields = {

@@ -35,8 +35,8 @@ export interface Match<P> {
 
 /** Defines the tokens to find. Between calls to `startText`, the positions passed to it only increase. */
 export interface Matcher<P> {
-  /** Called when new text begins. `head` is the result of `countHeadSpaces` for the text before it. */
-  startText(head: number): void
+  /** Called when new text begins. `indent` is the result of `countIndent` for the text before it. */
+  startText(indent: number): void
   /** Index of the next possible token, or the end of the text. */
   findCandidate(text: string, from: number): number
   /** The match at a candidate; WAIT if further text may complete one, null if none can. */
@@ -51,10 +51,10 @@ export function buildPrefixPattern(word: string, rest: string): string {
   return units.reduceRight((after, unit) => `${unit}(?:${after})?`, rest)
 }
 
-/** Number of spaces (at most three) at the start of the line in which `text` ends, or -1 if the line contains other text. `head` is the number before `text`. */
-export function countIndent(head: number, text: string): number {
+/** Number of spaces (at most three) at the start of the line in which `text` ends, or -1 if the line contains other text. `before` is the number before `text`. */
+export function countIndent(before: number, text: string): number {
   const newline = text.lastIndexOf("\n")
-  const from = newline < 0 ? head : 0
+  const from = newline < 0 ? before : 0
   const size = text.length - newline - 1
   if (from < 0 || from + size > 3) return size === 0 ? from : -1
   for (let at = newline + 1; at < text.length; at++) if (text[at] !== " ") return -1
@@ -76,7 +76,7 @@ export class TextScanner<P> {
   #isEscapedStart = false
   /** The text continues a run of backticks that is too long to be code. */
   #inRun = false
-  /** Results of `countHeadSpaces`: before `#text`, and after all text so far. */
+  /** Results of `countIndent`: before `#text`, and after all text so far. */
   #indent = 0
   #endIndent = 0
   #tokens: (P | PlainToken)[] = []
@@ -99,10 +99,10 @@ export class TextScanner<P> {
   scan(chunk: string, final: boolean): (P | PlainToken)[] {
     this.#tokens = []
     this.#nextCandidate = -1
-    const head = this.#endIndent
-    this.#endIndent = countIndent(head, chunk)
+    const indent = this.#endIndent
+    this.#endIndent = countIndent(indent, chunk)
     if (this.#reported === this.#text.length) {
-      this.#matcher.startText(head)
+      this.#matcher.startText(indent)
       const candidate = this.#matcher.findCandidate(chunk, 0)
       if (candidate === chunk.length && !this.#reportPlain(chunk)) return this.#tokens
       // Everything before this chunk has been reported, so the candidate is the first possible token.

@@ -13,7 +13,7 @@ import { startCuecard } from "cuecard/testing"
 import { DELTA_WINDOW_MS, LONG_WINDOW_AFTER_MS } from "../../shared/delta-window.ts"
 import { nextId, openSession } from "./client.ts"
 import { isFloorEnd, startFloor } from "./floor.ts"
-import { listen, median, ms, percentile, sleep } from "./measure.ts"
+import { listenUntil, median, formatMs, percentile, sleep } from "./measure.ts"
 import { stampsIn, startStampingModel } from "./stamps.ts"
 import type { Row } from "./table.ts"
 
@@ -66,7 +66,7 @@ async function streamOurs(socket: WebSocket, samples: Samples): Promise<void> {
   const stop = collect(socket, (text, now) => {
     if (text.startsWith('{"type":"ops"')) takeWindow(samples, text, now)
   })
-  const ended = listen(
+  const ended = listenUntil(
     socket,
     () => true,
     (text) => text.includes('"op":"end"'),
@@ -82,7 +82,7 @@ async function streamFloor(
   take: (text: string, now: number) => void,
 ): Promise<void> {
   const stop = collect(socket, take)
-  const ended = listen(socket, () => true, isFloorEnd)
+  const ended = listenUntil(socket, () => true, isFloorEnd)
   socket.send(JSON.stringify(request))
   await ended
   stop()
@@ -132,7 +132,7 @@ async function measure(): Promise<Passes[]> {
 
 /** The median over the passes, so that a pass with other load on the machine does not count. */
 function both(passes: readonly (readonly number[])[]): string {
-  const [p50, p99] = [50, 99].map((p) => ms(median(passes.map((values) => percentile(values, p)))))
+  const [p50, p99] = [50, 99].map((p) => formatMs(median(passes.map((values) => percentile(values, p)))))
   return `p50 ${p50}, p99 ${p99}`
 }
 
@@ -141,7 +141,7 @@ export async function benchAdded(): Promise<Row[]> {
   const windows = passes.map(({ ours }) => ours.windows)
   const over = (floorOf: (pass: Passes) => readonly number[]): string => {
     const gaps = [50, 99].map((p) => passes.map((one) => percentile(one.ours.windows, p) - percentile(floorOf(one), p)))
-    return gaps.map((gap) => ms(median(gap))).join(" and ")
+    return gaps.map((gap) => formatMs(median(gap))).join(" and ")
   }
   const single = both(passes.map((one) => one.single))
   const written = both(passes.map((one) => one.written.windows))

@@ -9,7 +9,7 @@
 
 import { Agent, get } from "node:http"
 import { type Cuecard, startCuecard } from "cuecard/testing"
-import { connect } from "./client.ts"
+import { connectSocket } from "./client.ts"
 import { startOidcProvider, type TestProvider } from "../support/oidc-provider.ts"
 import { startFloor } from "./floor.ts"
 import { median, percentile } from "./measure.ts"
@@ -31,7 +31,7 @@ interface Kind {
 }
 
 /** Milliseconds from sending a request to the end of its response. */
-function time({ url }: Cuecard, { path, status, token }: Kind): Promise<number> {
+function timeRequest({ url }: Cuecard, { path, status, token }: Kind): Promise<number> {
   const headers = token === "" ? {} : { authorization: `Bearer ${token}` }
   const started = performance.now()
   return new Promise((resolve, reject) => {
@@ -43,7 +43,7 @@ function time({ url }: Cuecard, { path, status, token }: Kind): Promise<number> 
   })
 }
 
-async function send(
+async function sendRequest(
   { url }: Cuecard,
   [method, path]: readonly [method: string, path: string],
   token: string,
@@ -57,10 +57,10 @@ async function send(
 
 /** The floor comes first. */
 async function listKinds(cuecard: Cuecard, provider: TestProvider): Promise<readonly Kind[]> {
-  const { key = "" } = await send(cuecard, ["POST", "/v1/tenants"], OPERATOR_SECRET, { id: "bench" })
-  const { token = "" } = await send(cuecard, ["POST", "/v1/tokens"], key, { user: "ada", ttl: 3600 })
+  const { key = "" } = await sendRequest(cuecard, ["POST", "/v1/tenants"], OPERATOR_SECRET, { id: "bench" })
+  const { token = "" } = await sendRequest(cuecard, ["POST", "/v1/tokens"], key, { user: "ada", ttl: 3600 })
   const { issuer } = provider
-  await send(cuecard, ["PUT", "/v1/issuers/company"], key, { issuer, audience: AUDIENCE })
+  await sendRequest(cuecard, ["PUT", "/v1/issuers/company"], key, { issuer, audience: AUDIENCE })
   const now = Math.floor(Date.now() / 1000)
   const foreign = await provider.sign({
     payload: { iss: issuer, aud: AUDIENCE, sub: "ben", iat: now, exp: now + 3600 },
@@ -79,16 +79,16 @@ async function benchRequests(cuecard: Cuecard, kinds: readonly Kind[]): Promise<
   const times = kinds.map((): number[] => [])
   for (let round = -100; round < ROUNDS; round += 1) {
     for (const [i, kind] of kinds.entries()) {
-      const ms = await time(cuecard, kind)
+      const ms = await timeRequest(cuecard, kind)
       if (round >= 0) times[i]?.push(ms)
     }
   }
   const [floor = 0, ...others] = times.map((values) => percentile(values, 10))
   return others.map((ms, i) => ({
     what: `a request with ${kinds[i + 1]?.what}: added by authentication`,
-    ours: format(ms - floor),
+    ours: formatMs(ms - floor),
     goal: `≤ ${GOAL_MS} ms`,
-    floor: `${format(floor)} (a request that is refused before it)`,
+    floor: `${formatMs(floor)} (a request that is refused before it)`,
     peer: "",
   }))
 }
@@ -100,7 +100,7 @@ async function benchSockets(cuecard: Cuecard): Promise<Row[]> {
   const [ours, bare]: [number[], number[]] = [[], []]
   for (let round = -20; round < SOCKET_ROUNDS; round += 1) {
     const before = performance.now()
-    const socket = await connect(cuecard, id)
+    const socket = await connectSocket(cuecard, id)
     const between = performance.now()
     const other = await floor.open()
     const after = performance.now()
@@ -113,9 +113,9 @@ async function benchSockets(cuecard: Cuecard): Promise<Row[]> {
   return [
     {
       what: "opening a socket, with the checks of its token, its owner and the revocations; no other object is waited for",
-      ours: `${format(percentile(ours, 10))} (median ${format(median(ours))})`,
+      ours: `${formatMs(percentile(ours, 10))} (median ${formatMs(median(ours))})`,
       goal: "",
-      floor: `${format(percentile(bare, 10))} (median ${format(median(bare))}), a bare object`,
+      floor: `${formatMs(percentile(bare, 10))} (median ${formatMs(median(bare))}), a bare object`,
       peer: "",
     },
   ]
@@ -133,4 +133,4 @@ export async function benchAuth(): Promise<Row[]> {
   }
 }
 
-const format = (ms: number): string => `${ms.toFixed(2)} ms`
+const formatMs = (ms: number): string => `${ms.toFixed(2)} ms`

@@ -7,7 +7,7 @@ import type { ServerFrame } from "../../shared/protocol/server-frame.ts"
 import { DELTA_WINDOW_MS } from "../../shared/delta-window.ts"
 import { nextId, openReader, type Reader } from "./client.ts"
 import { askFloor, startFloor } from "./floor.ts"
-import { median, ms, percentile, sleep } from "./measure.ts"
+import { median, formatMs, percentile, sleep } from "./measure.ts"
 import type { Row } from "./table.ts"
 
 const RUNS = 100
@@ -47,7 +47,7 @@ async function floorTimes(): Promise<number[]> {
   return times
 }
 
-async function measure(): Promise<readonly (number | null)[]> {
+async function measureCancels(): Promise<readonly (number | null)[]> {
   const cuecard = await startCuecard()
   const reader = await openReader(cuecard, (await cuecard.createSession()).id)
   const times: (number | null)[] = []
@@ -61,15 +61,16 @@ async function measure(): Promise<readonly (number | null)[]> {
 }
 
 export async function benchCancel(): Promise<Row[]> {
-  const both = (values: readonly number[]): string => `p50 ${ms(median(values))}, p99 ${ms(percentile(values, 99))}`
+  const formatBoth = (values: readonly number[]): string =>
+    `p50 ${formatMs(median(values))}, p99 ${formatMs(percentile(values, 99))}`
   const floor = await floorTimes()
-  const times = (await measure()).filter((time) => time !== null)
+  const times = (await measureCancels()).filter((time) => time !== null)
   return [
     {
       what: `cancel in the middle of a turn: until it is durable and acknowledged (${RUNS} times)`,
-      ours: times.length < RUNS ? "not supported" : both(times),
+      ours: times.length < RUNS ? "not supported" : formatBoth(times),
       goal: "p99 ≤ 100 ms",
-      floor: `${both(floor)} (a row written)`,
+      floor: `${formatBoth(floor)} (a row written)`,
       peer: "",
     },
   ]

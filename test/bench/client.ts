@@ -7,19 +7,19 @@ import { applyToMessage } from "../../shared/protocol/apply-ops.ts"
 import { parseServerFrame, type ServerFrame, type WireMessage } from "../../shared/protocol/server-frame.ts"
 import { PROTOCOL_VERSION, SEEN_EVERY_FRAMES } from "../../shared/limits.ts"
 import { MAX_SOCKET_FRAMES } from "../../shared/user-limits.ts"
-import { type Exchange, exchange, opened } from "./measure.ts"
+import { type Exchange, sendAndAwait, untilOpen } from "./measure.ts"
 
-export function connect(cuecard: Cuecard, session: string): Promise<WebSocket> {
+export function connectSocket(cuecard: Cuecard, session: string): Promise<WebSocket> {
   const url = new URL(`/v1/sessions/${session}/socket`, cuecard.url)
   url.protocol = "ws:"
-  return opened(new WebSocket(url, ["cuecard.v1", `token.${cuecard.token}`]))
+  return untilOpen(new WebSocket(url, ["cuecard.v1", `token.${cuecard.token}`]))
 }
 
 /** A socket after the exchange of hellos. */
 export async function openSession(cuecard: Cuecard, known?: string): Promise<WebSocket> {
-  const socket = await connect(cuecard, known ?? (await cuecard.createSession()).id)
+  const socket = await connectSocket(cuecard, known ?? (await cuecard.createSession()).id)
   const hello = JSON.stringify({ type: "hello", protocol: PROTOCOL_VERSION, live: true })
-  await exchange(
+  await sendAndAwait(
     socket,
     hello,
     () => true,
@@ -49,10 +49,10 @@ export async function runTurn(socket: WebSocket, content: string): Promise<Turn>
     text = frame
     return frame.includes('"op":"end"') || frame.startsWith('{"type":"error"')
   }
-  const done = await exchange(socket, frame, (text) => text.startsWith('{"type":"ops"'), isLast)
+  const done = await sendAndAwait(socket, frame, (text) => text.startsWith('{"type":"ops"'), isLast)
   if (text.startsWith('{"type":"error"')) throw new Error(text)
   seq = Number(/"seq":(\d+)/.exec(text)?.[1])
-  return { ...done, up: Buffer.byteLength(frame) + see(socket, seq, done.frames) }
+  return { ...done, up: Buffer.byteLength(frame) + countSeen(socket, seq, done.frames) }
 }
 
 /** Turns that one socket can run before it reaches the limit of its frames (SPEC LI4), at any speed. */
@@ -69,7 +69,7 @@ export async function fillSession(cuecard: Cuecard, session: string, turns: numb
 }
 
 /** Sends `seen` frames as often as the protocol requires, and returns their bytes. */
-function see(socket: WebSocket, seq: number, frames: number): number {
+function countSeen(socket: WebSocket, seq: number, frames: number): number {
   const count = (unseen.get(socket) ?? 0) + frames
   unseen.set(socket, count < SEEN_EVERY_FRAMES ? count : 0)
   if (count < SEEN_EVERY_FRAMES) return 0
@@ -96,7 +96,7 @@ export interface Reader {
 
 /** Opens a session as the page does; with `from` it resumes where that reader was cut off. */
 export async function openReader(cuecard: Cuecard, session: string, from?: Reader): Promise<Reader> {
-  const reader = follow(await connect(cuecard, session), from)
+  const reader = followSession(await connectSocket(cuecard, session), from)
   const place = from === undefined ? {} : { epoch: from.epoch, after: from.seq }
   const welcome = reader.until((frame) => frame.type === "hello")
   reader.say({ type: "hello", protocol: PROTOCOL_VERSION, live: true, ...place })
@@ -110,7 +110,7 @@ interface Waiting {
   reject(error: unknown): void
 }
 
-function follow(socket: WebSocket, from?: Reader): Reader {
+function followSession(socket: WebSocket, from?: Reader): Reader {
   const waiting = new Set<Waiting>()
   const { epoch = "", seq = 0, messages = new Map() } = from ?? {}
   const reader: Reader = {

@@ -7,7 +7,7 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import { createTable, putTable } from "../support/doc-table.ts"
 import { isEnd, nextId, openReader, openSession, readPage, runTurn, type Turn } from "./client.ts"
-import { cpuMs, kb, median, ms, sleep } from "./measure.ts"
+import { cpuMs, formatKb, median, formatMs, sleep } from "./measure.ts"
 import type { Row } from "./table.ts"
 
 const PAGE = new URL("../../docs/cost.md", import.meta.url)
@@ -30,14 +30,14 @@ async function measureTurns(cuecard: Cuecard, session: string): Promise<Measured
   for (let i = 1; i < TURNS; i++) turns.push(await runTurn(socket, PROMPT))
   const each = (cpuMs(cuecard.pid()) - before) / turns.length
   socket.close()
-  const of = (key: "up" | "bytes" | "wholeMs"): number => median(turns.map((turn) => turn[key]))
-  return { up: of("up"), down: of("bytes"), cpuMs: each, wallMs: of("wholeMs") }
+  const medianOf = (key: "up" | "bytes" | "wholeMs"): number => median(turns.map((turn) => turn[key]))
+  return { up: medianOf("up"), down: medianOf("bytes"), cpuMs: each, wallMs: medianOf("wholeMs") }
 }
 
 /** The page's requests: the list of sessions, the history, a socket. */
 async function measureReloads(cuecard: Cuecard, session: string): Promise<Measured> {
   const headers = { authorization: `Bearer ${cuecard.token}` }
-  const reload = async (): Promise<{ readonly bytes: number; readonly ms: number }> => {
+  const reloadPage = async (): Promise<{ readonly bytes: number; readonly ms: number }> => {
     const started = performance.now()
     const list = await (await fetch(`${cuecard.url}/v1/sessions`, { headers })).text()
     const page = await readPage(cuecard, session, 50)
@@ -45,10 +45,10 @@ async function measureReloads(cuecard: Cuecard, session: string): Promise<Measur
     reader.socket.close()
     return { bytes: Buffer.byteLength(list) + page.bytes + reader.bytes, ms: performance.now() - started }
   }
-  for (let i = 0; i < 5; i++) await reload()
+  for (let i = 0; i < 5; i++) await reloadPage()
   const before = cpuMs(cuecard.pid())
   const reloads = []
-  for (let i = 0; i < RELOADS; i++) reloads.push(await reload())
+  for (let i = 0; i < RELOADS; i++) reloads.push(await reloadPage())
   const each = (cpuMs(cuecard.pid()) - before) / RELOADS
   const down = median(reloads.map(({ bytes }) => bytes))
   return { up: 0, down, cpuMs: each, wallMs: median(reloads.map((one) => one.ms)) }
@@ -90,13 +90,13 @@ export async function benchCost(): Promise<Row[]> {
   const rows = [
     [
       "a turn of 400 deltas over 4 s with two tools: bytes up, bytes down",
-      `${turn.up} B, ${kb(turn.down)}`,
+      `${turn.up} B, ${formatKb(turn.down)}`,
       "grows with history",
     ],
-    ["the same: processor time of workerd, duration", `${ms(turn.cpuMs)}, ${ms(turn.wallMs)}`, ""],
+    ["the same: processor time of workerd, duration", `${formatMs(turn.cpuMs)}, ${formatMs(turn.wallMs)}`, ""],
     ["rows written by that turn; by a turn of 2,000 deltas at full speed", "29; 14", "45; 230"],
-    [`a reload after ${TURNS} turns: bytes down`, kb(reload.down), "1.4 MB after 100 turns"],
-    ["the same: processor time of workerd, duration", `${ms(reload.cpuMs)}, ${ms(reload.wallMs)}`, ""],
+    [`a reload after ${TURNS} turns: bytes down`, formatKb(reload.down), "1.4 MB after 100 turns"],
+    ["the same: processor time of workerd, duration", `${formatMs(reload.cpuMs)}, ${formatMs(reload.wallMs)}`, ""],
     ["time after a turn until its object leaves memory", idle, ""],
   ]
   const table = createTable(["", "Cuecard", "Cloudflare's agents SDK"], rows)

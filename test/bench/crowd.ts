@@ -5,7 +5,7 @@
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import { nextId, openSession } from "./client.ts"
 import { type Floor, isFloorEnd, startFloor } from "./floor.ts"
-import { cpuMs, exchange, listen, mb, median, ms, peakBytes } from "./measure.ts"
+import { cpuMs, sendAndAwait, listenUntil, formatMb, median, formatMs, peakBytes } from "./measure.ts"
 import type { Row } from "./table.ts"
 
 const SOCKETS = 20
@@ -24,7 +24,7 @@ async function timeAll(sockets: readonly WebSocket[], ask: () => string, isLast:
   const times: number[] = []
   for (let i = 0; i <= RUNS; i++) {
     const started = performance.now()
-    const all = sockets.map((socket) => listen(socket, isFirst, isLast))
+    const all = sockets.map((socket) => listenUntil(socket, isFirst, isLast))
     sockets[0]?.send(ask())
     await Promise.all(all)
     if (i > 0) times.push(performance.now() - started)
@@ -52,10 +52,10 @@ async function benchSockets(): Promise<Row> {
   await cuecard.close()
   return {
     what: `${SOCKETS} sockets of one session, 2,000 deltas: until all have the end`,
-    ours: ms(ours),
+    ours: formatMs(ours),
     goal: "≤ 300 ms",
     peer: "1,613 ms",
-    floor: `${ms(single)} single, ${ms(gathered)} gathered`,
+    floor: `${formatMs(single)} single, ${formatMs(gathered)} gathered`,
   }
 }
 
@@ -84,7 +84,7 @@ async function crowd(
       last = text
       return isLast(text)
     }
-    await exchange(socket, ask(), isFirst, isOver).catch(() => {
+    await sendAndAwait(socket, ask(), isFirst, isOver).catch(() => {
       last = ""
     })
     if (!isGood(last)) errors += 1
@@ -123,7 +123,7 @@ async function crowdOfFloor(deltas: number): Promise<Crowd> {
 }
 
 function describeCrowd({ ms, cpuMs, peak }: Crowd): string {
-  return `${(ms / 1000).toFixed(1)} s (processor ${(cpuMs / 1000).toFixed(1)} s), ${mb(peak)}`
+  return `${(ms / 1000).toFixed(1)} s (processor ${(cpuMs / 1000).toFixed(1)} s), ${formatMb(peak)}`
 }
 
 async function benchSessions(deltas: number, goal: string, peer: string): Promise<Row> {

@@ -10,7 +10,7 @@
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import { openSession, runTurn } from "./client.ts"
 import { askFloor, startFloor } from "./floor.ts"
-import { type Exchange, median, ms, sleep } from "./measure.ts"
+import { type Exchange, median, formatMs, sleep } from "./measure.ts"
 import type { Row } from "./table.ts"
 
 const WARM_UP = 5
@@ -56,7 +56,7 @@ async function timeFloor(run: Promise<Exchange>, times: number[]): Promise<void>
   times.push((await run).firstMs)
 }
 
-const measured = (times: readonly number[]): number[] => times.slice(WARM_UP)
+const dropWarmUp = (times: readonly number[]): number[] => times.slice(WARM_UP)
 
 export async function benchFirstDelta(): Promise<Row[]> {
   const floor = await startFloor()
@@ -84,8 +84,8 @@ export async function benchFirstDelta(): Promise<Row[]> {
   }
   for (const socket of [plain, limited, bare]) socket.close()
   await Promise.all([floor.close(), ...servers.map((cuecard) => cuecard.close())])
-  const added = measured(withLimits.first).map((time, run) => time - (measured(ours.first)[run] ?? Number.NaN))
-  const medianOf = (times: readonly number[]): string => ms(median(measured(times)))
+  const added = dropWarmUp(withLimits.first).map((time, run) => time - (dropWarmUp(ours.first)[run] ?? Number.NaN))
+  const medianOf = (times: readonly number[]): string => formatMs(median(dropWarmUp(times)))
   return [
     {
       what: "first delta of a turn that is not the first; of that, until the question is stored",
@@ -96,7 +96,7 @@ export async function benchFirstDelta(): Promise<Row[]> {
     },
     {
       what: "the same with budgets and spans: added (median of the differences)",
-      ours: `${ms(median(added))} (${medianOf(withLimits.first)})`,
+      ours: `${formatMs(median(added))} (${medianOf(withLimits.first)})`,
       goal: "≤ 1 ms",
       floor: "",
       peer: "",

@@ -12,7 +12,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { readBuild } from "../../testing/built-worker.ts"
 import { startRuntime } from "../../testing/workerd-runtime.ts"
-import { exchange, opened } from "./measure.ts"
+import { sendAndAwait, untilOpen } from "./measure.ts"
 
 const SCRIPT = `
 import { DurableObject } from "cloudflare:workers"
@@ -116,16 +116,16 @@ export async function startFloor(): Promise<Floor> {
   const build = { ...readBuild(), ...bare }
   const runtime = await startRuntime({ build, vars: {}, persist, port: 0, onLog() {} })
   const url = new URL(runtime.url)
-  const open = (name = "one"): Promise<WebSocket> => {
+  const openSocket = (name = "one"): Promise<WebSocket> => {
     const address = new URL(name, url)
     address.protocol = "ws:"
-    return opened(new WebSocket(address))
+    return untilOpen(new WebSocket(address))
   }
-  const close = async (): Promise<void> => {
+  const closeRuntime = async (): Promise<void> => {
     await runtime.close()
     await rm(persist, { recursive: true, force: true })
   }
-  return { url, pid: runtime.pid(), open, close }
+  return { url, pid: runtime.pid(), open: openSocket, close: closeRuntime }
 }
 
 export function isFloorEnd(text: string): boolean {
@@ -134,5 +134,5 @@ export function isFloorEnd(text: string): boolean {
 
 /** Runs one piece of work on the floor and waits for its end. */
 export function askFloor(socket: WebSocket, request: object) {
-  return exchange(socket, JSON.stringify(request), () => true, isFloorEnd)
+  return sendAndAwait(socket, JSON.stringify(request), () => true, isFloorEnd)
 }

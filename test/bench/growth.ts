@@ -6,7 +6,7 @@
 
 import { startCuecard } from "cuecard/testing"
 import { fillSession, openSession, runTurn, type Turn } from "./client.ts"
-import { mb, median, ms, rssBytes, sleep } from "./measure.ts"
+import { formatMb, median, formatMs, rssBytes, sleep } from "./measure.ts"
 import type { Row } from "./table.ts"
 
 const MARKS = [1, 100, 1_000] as const
@@ -30,13 +30,13 @@ interface Mark {
 }
 
 function rowOf(mark: number, { turns, logs, memory }: Mark): Row {
-  const of = (key: "firstMs" | "wholeMs" | "up" | "bytes"): number => median(turns.map((turn) => turn[key]))
+  const medianOf = (key: "firstMs" | "wholeMs" | "up" | "bytes"): number => median(turns.map((turn) => turn[key]))
   const written = Math.max(...logs.map((one) => one.rows_written))
   const read = logs.map((one) => one.rows_read ?? Number.NaN)
   const rows = read.some(Number.isNaN) ? `${written} rows written` : `${written} rows written, ${median(read)} read`
   return {
     what: `one more short turn at turn ${mark.toLocaleString("en")}: first delta, whole, up, down; workerd`,
-    ours: `${ms(of("firstMs"))}, ${ms(of("wholeMs"))}, ${of("up")} B, ${of("bytes")} B, ${rows}; ${mb(memory)}`,
+    ours: `${formatMs(medianOf("firstMs"))}, ${formatMs(medianOf("wholeMs"))}, ${medianOf("up")} B, ${medianOf("bytes")} B, ${rows}; ${formatMb(memory)}`,
     goal: "flat",
     floor: "",
     peer: mark === 1_000 ? "287 ms, 14.4 MB up; 771 MB" : "",
@@ -58,13 +58,13 @@ export async function benchGrowth(): Promise<Row[]> {
   let turn = 1
   for (const mark of MARKS) {
     await fillSession(cuecard, id, mark - turn)
-    await settled(logs)
+    await untilLogsSettle(logs)
     logs.length = 0
     const socket = await openSession(cuecard, id)
     const turns: Turn[] = []
     for (turn = mark; turn < mark + RUNS; turn++) turns.push(await runTurn(socket, `Question number ${turn}?`))
     socket.close()
-    await settled(logs)
+    await untilLogsSettle(logs)
     rows.push(rowOf(mark, { turns, logs, memory: rssBytes(cuecard.pid()) }))
   }
   await cuecard.close()
@@ -72,6 +72,6 @@ export async function benchGrowth(): Promise<Row[]> {
 }
 
 /** A log line can arrive after the frame that it describes. */
-async function settled(logs: readonly TurnEndLog[]): Promise<void> {
+async function untilLogsSettle(logs: readonly TurnEndLog[]): Promise<void> {
   for (let count = -1; count !== logs.length; await sleep(50)) count = logs.length
 }

@@ -2,7 +2,7 @@
 
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import { fillSession, type Page, readPage } from "./client.ts"
-import { kb, median, ms } from "./measure.ts"
+import { formatKb, median, formatMs } from "./measure.ts"
 import type { Row } from "./table.ts"
 
 const SIZES = [100, 1_000, 10_000] as const
@@ -15,7 +15,7 @@ const ANSWER = [
 ] as const
 
 /** Creates a session with this number of messages through the API. */
-async function fill(cuecard: Cuecard, messages: number): Promise<string> {
+async function fillHistory(cuecard: Cuecard, messages: number): Promise<string> {
   const { id } = await cuecard.createSession()
   await fillSession(cuecard, id, messages / 2)
   return id
@@ -23,7 +23,7 @@ async function fill(cuecard: Cuecard, messages: number): Promise<string> {
 
 export async function benchHistory(): Promise<Row[]> {
   const cuecard = await startCuecard({ port: 0, script: ANSWER })
-  const ids = await Promise.all(SIZES.map((size) => fill(cuecard, size)))
+  const ids = await Promise.all(SIZES.map((size) => fillHistory(cuecard, size)))
   const rows: Row[] = []
   for (const [i, size] of SIZES.entries()) {
     const pages: Page[] = []
@@ -31,7 +31,7 @@ export async function benchHistory(): Promise<Row[]> {
     const page = pages[0]
     rows.push({
       what: `page of ${PAGE} from a session of ${size.toLocaleString("en")} messages`,
-      ours: `${ms(median(pages.map((page) => page.ms)))}, ${kb(page?.bytes ?? 0)}, ${page?.rows ?? 0} rows read`,
+      ours: `${formatMs(median(pages.map((page) => page.ms)))}, ${formatKb(page?.bytes ?? 0)}, ${page?.rows ?? 0} rows read`,
       goal: "flat",
       floor: "",
       peer: "sends all: 1.4 MB after 100 turns, 14 MB and 219 ms after 1,000",

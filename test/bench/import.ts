@@ -8,7 +8,7 @@
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import { type Page, readPage } from "./client.ts"
 import { startFloor } from "./floor.ts"
-import { cpuMs, mb, median, ms, peakBytes, rssBytes, sleep } from "./measure.ts"
+import { cpuMs, formatMb, median, formatMs, peakBytes, rssBytes, sleep } from "./measure.ts"
 import type { Row } from "./table.ts"
 
 const RECORDS = 100_000
@@ -58,13 +58,13 @@ interface Cost {
   readonly growthBytes: number
 }
 
-async function weigh(pid: number, work: () => Promise<void>): Promise<Cost> {
+async function measureCost(pid: number, work: () => Promise<void>): Promise<Cost> {
   const [memory, cpu, started] = [rssBytes(pid), cpuMs(pid), performance.now()]
   await work()
   return { wallMs: performance.now() - started, cpu: cpuMs(pid) - cpu, growthBytes: peakBytes(pid) - memory }
 }
 
-async function post(url: string, token: string, body: ReadableStream<Uint8Array>): Promise<string> {
+async function postBody(url: string, token: string, body: ReadableStream<Uint8Array>): Promise<string> {
   const headers = { authorization: `Bearer ${token}` }
   const answer = await fetch(url, { method: "POST", body, headers, duplex: "half" } as RequestInit)
   if (!answer.ok) throw new Error(`not taken: ${answer.status} ${await answer.text()}`)
@@ -75,7 +75,7 @@ async function importInto(cuecard: Cuecard, records: number, perTurn: number): P
   const { id } = await cuecard.createSession()
   const url = `${cuecard.url}/v1/sessions/${id}/import`
   let progress: { state?: string; folded?: number } = JSON.parse(
-    await post(url, cuecard.token, bodyOf(records, perTurn)),
+    await postBody(url, cuecard.token, bodyOf(records, perTurn)),
   )
   while (progress.state !== "done") {
     // Fewer requests leave less garbage in the runtime's front, which would be counted as memory of the import.
@@ -89,11 +89,11 @@ async function importInto(cuecard: Cuecard, records: number, perTurn: number): P
 }
 
 /** Each import runs in its own process, so that the growth starts from zero. */
-async function measure(perTurn: number): Promise<{ readonly cost: Cost; readonly pages: readonly Page[][] }> {
+async function measureImport(perTurn: number): Promise<{ readonly cost: Cost; readonly pages: readonly Page[][] }> {
   const cuecard = await startCuecard()
   const small = await importInto(cuecard, SMALL, perTurn)
   let large = ""
-  const cost = await weigh(cuecard.pid(), async () => {
+  const cost = await measureCost(cuecard.pid(), async () => {
     large = await importInto(cuecard, RECORDS, perTurn)
   })
   const pages: Page[][] = []
@@ -109,21 +109,21 @@ async function measure(perTurn: number): Promise<{ readonly cost: Cost; readonly
 async function measureFloor(): Promise<Cost> {
   const floor = await startFloor()
   const url = new URL("import", floor.url).href
-  await post(new URL("small", floor.url).href, "", bodyOf(SMALL, LONG_TURN))
-  const cost = await weigh(floor.pid, async () => void (await post(url, "", bodyOf(RECORDS, LONG_TURN))))
+  await postBody(new URL("small", floor.url).href, "", bodyOf(SMALL, LONG_TURN))
+  const cost = await measureCost(floor.pid, async () => void (await postBody(url, "", bodyOf(RECORDS, LONG_TURN))))
   await floor.close()
   return cost
 }
 
 function costOf({ wallMs, cpu, growthBytes }: Cost): string {
-  return `+${mb(growthBytes)}, ${(wallMs / 1000).toFixed(1)} s (processor ${(cpu / 1000).toFixed(1)} s)`
+  return `+${formatMb(growthBytes)}, ${(wallMs / 1000).toFixed(1)} s (processor ${(cpu / 1000).toFixed(1)} s)`
 }
 
 export async function benchImport(): Promise<Row[]> {
   const floor = await measureFloor()
-  const long = await measure(LONG_TURN)
-  const short = await measure(SHORT_TURN)
-  const row = (what: string, ours: string, goal: string, bare = ""): Row => ({
+  const long = await measureImport(LONG_TURN)
+  const short = await measureImport(SHORT_TURN)
+  const createRow = (what: string, ours: string, goal: string, bare = ""): Row => ({
     what,
     ours,
     goal,
@@ -131,12 +131,17 @@ export async function benchImport(): Promise<Row[]> {
     peer: "",
   })
   const pageOf = (pages: readonly Page[] = []): string =>
-    `${ms(median(pages.map((page) => page.ms)))}, ${pages[0]?.rows ?? 0} rows read`
+    `${formatMs(median(pages.map((page) => page.ms)))}, ${pages[0]?.rows ?? 0} rows read`
   const count = RECORDS.toLocaleString("en")
   return [
-    row(`import of ${count} records, 50 MB, ten a turn: workerd grows by`, costOf(long.cost), "< 64 MB", costOf(floor)),
-    row(`the same, two a turn (${count} messages)`, costOf(short.cost), ""),
-    row(`page of ${PAGE} after an import of ${SMALL.toLocaleString("en")} records`, pageOf(long.pages[0]), ""),
-    row(`page of ${PAGE} after an import of ${count} records`, pageOf(long.pages[1]), "flat"),
+    createRow(
+      `import of ${count} records, 50 MB, ten a turn: workerd grows by`,
+      costOf(long.cost),
+      "< 64 MB",
+      costOf(floor),
+    ),
+    createRow(`the same, two a turn (${count} messages)`, costOf(short.cost), ""),
+    createRow(`page of ${PAGE} after an import of ${SMALL.toLocaleString("en")} records`, pageOf(long.pages[0]), ""),
+    createRow(`page of ${PAGE} after an import of ${count} records`, pageOf(long.pages[1]), "flat"),
   ]
 }

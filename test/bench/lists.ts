@@ -12,7 +12,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { type Cuecard, startCuecard } from "cuecard/testing"
-import { kb, median, ms } from "./measure.ts"
+import { formatKb, median, formatMs } from "./measure.ts"
 import type { Row } from "./table.ts"
 
 const SIZES = [100, 100_000] as const
@@ -24,7 +24,7 @@ const FILL_SESSIONS = `${NUMBERS} INSERT INTO sessions (id, title, created, acti
   SELECT printf('s%08d', i), 'A conversation about the weather', i, i FROM n`
 
 /** Runs a statement in the database that has this table, which must not be in use. */
-function fill(persist: string, table: string, statement: string, size: number): void {
+function fillTable(persist: string, table: string, statement: string, size: number): void {
   const folder = readdirSync(persist, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".sqlite"))
   for (const path of folder) {
     const database = new DatabaseSync(join(persist, path))
@@ -49,7 +49,7 @@ async function readList({ url }: Cuecard, path: string, token: string): Promise<
 }
 
 const describePages = (pages: readonly Page[]): string =>
-  `${ms(median(pages.map((page) => page.ms)))}, ${kb(pages[0]?.bytes ?? 0)}`
+  `${formatMs(median(pages.map((page) => page.ms)))}, ${formatKb(pages[0]?.bytes ?? 0)}`
 
 async function benchSize(size: number): Promise<Row[]> {
   const persist = await mkdtemp(join(tmpdir(), "cuecard-lists-"))
@@ -57,8 +57,8 @@ async function benchSize(size: number): Promise<Row[]> {
     const before = await startCuecard({ port: 0, persist })
     await before.createSession()
     await before.close()
-    fill(persist, "users", FILL_USERS, size)
-    fill(persist, "sessions", FILL_SESSIONS, size)
+    fillTable(persist, "users", FILL_USERS, size)
+    fillTable(persist, "sessions", FILL_SESSIONS, size)
     const cuecard = await startCuecard({ port: 0, persist })
     const owner = await ownerToken(cuecard)
     const lastUsers = `u${String(size - 90).padStart(8, "0")}`

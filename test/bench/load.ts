@@ -7,9 +7,9 @@
  */
 
 import { type Cuecard, startCuecard } from "cuecard/testing"
-import { connect, nextId, openSession } from "./client.ts"
+import { connectSocket, nextId, openSession } from "./client.ts"
 import { startFloor } from "./floor.ts"
-import { exchange, mb, ms, percentile, rssBytes, sleep } from "./measure.ts"
+import { sendAndAwait, formatMb, formatMs, percentile, rssBytes, sleep } from "./measure.ts"
 import type { Row } from "./table.ts"
 
 const SESSIONS = 500
@@ -43,7 +43,7 @@ async function useSession(cuecard: Cuecard, until: number, load: Load): Promise<
       last = text
       return text.includes('"op":"end"') || text.startsWith('{"type":"error"')
     }
-    const turn = await exchange(socket, frame, (text) => text.startsWith('{"type":"ops"'), isLast).catch(() => null)
+    const turn = await sendAndAwait(socket, frame, (text) => text.startsWith('{"type":"ops"'), isLast).catch(() => null)
     if (turn === null || !last.includes('"status":"completed"')) load.errors += 1
     else load.firstMs.push(turn.firstMs)
     if (turn === null) return
@@ -67,10 +67,10 @@ async function benchSessions(): Promise<Row> {
   }
   await Promise.all(sessions)
   await cuecard.close()
-  const [p50, p99] = [50, 99].map((p) => ms(percentile(load.firstMs, p)))
+  const [p50, p99] = [50, 99].map((p) => formatMs(percentile(load.firstMs, p)))
   return {
     what: `${SESSIONS} sockets of ${SESSIONS} sessions for ${LOAD_MS / 60_000} minutes: turns, errors, first delta, workerd each minute`,
-    ours: `${load.firstMs.length}, ${load.errors}, p50 ${p50}, p99 ${p99}, ${memory.map(mb).join(" → ")}`,
+    ours: `${load.firstMs.length}, ${load.errors}, p50 ${p50}, p99 ${p99}, ${memory.map(formatMb).join(" → ")}`,
     goal: "0 errors, flat memory",
     floor: "",
     peer: "",
@@ -98,13 +98,13 @@ async function benchSockets(): Promise<Row> {
   await floor.close()
   const cuecard = await startCuecard()
   const { id } = await cuecard.createSession()
-  const ours = await comeAndGo(cuecard.pid(), () => connect(cuecard, id))
+  const ours = await comeAndGo(cuecard.pid(), () => connectSocket(cuecard, id))
   await cuecard.close()
   return {
     what: `${SOCKETS.toLocaleString("en")} sockets that come and go: workerd afterwards`,
-    ours: `${mb(ours)} (${(ours / bare).toFixed(2)} ×)`,
+    ours: `${formatMb(ours)} (${(ours / bare).toFixed(2)} ×)`,
     goal: "≤ 1.3 ×",
-    floor: mb(bare),
+    floor: formatMb(bare),
     peer: "",
   }
 }

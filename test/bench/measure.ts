@@ -14,9 +14,9 @@ export function percentile(values: readonly number[], percent: number): number {
   return sorted[Math.min(Math.floor((sorted.length * percent) / 100), sorted.length - 1)] ?? Number.NaN
 }
 
-export const ms = (value: number): string => `${value.toFixed(1)} ms`
-export const kb = (bytes: number): string => `${(bytes / 1000).toFixed(1)} KB`
-export const mb = (bytes: number): string => `${(bytes / 1e6).toFixed(0)} MB`
+export const formatMs = (value: number): string => `${value.toFixed(1)} ms`
+export const formatKb = (bytes: number): string => `${(bytes / 1000).toFixed(1)} KB`
+export const formatMb = (bytes: number): string => `${(bytes / 1e6).toFixed(0)} MB`
 
 export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms))
@@ -56,19 +56,19 @@ export interface Exchange {
  * Sends one frame and measures the time to the first delta (`isFirst`) and to the end (`isLast`).
  * Rejects when the socket closes before the end.
  */
-export function exchange(
+export function sendAndAwait(
   socket: WebSocket,
   frame: string,
   isFirst: (text: string) => boolean,
   isLast: (text: string) => boolean,
 ): Promise<Exchange> {
-  const done = listen(socket, isFirst, isLast)
+  const done = listenUntil(socket, isFirst, isLast)
   socket.send(frame)
   return done
 }
 
 /** Like `exchange`, but another client sends the frame. */
-export function listen(
+export function listenUntil(
   socket: WebSocket,
   isFirst: (text: string) => boolean,
   isLast: (text: string) => boolean,
@@ -76,24 +76,24 @@ export function listen(
   return new Promise((resolve, reject) => {
     const started = performance.now()
     let [firstMs, bytes, frames] = [Number.NaN, 0, 0]
-    const take = (event: MessageEvent): void => {
+    const handleMessage = (event: MessageEvent): void => {
       const text = String(event.data)
       bytes += Buffer.byteLength(text)
       frames += 1
       if (Number.isNaN(firstMs) && isFirst(text)) firstMs = performance.now() - started
       if (!isLast(text)) return
-      socket.removeEventListener("message", take)
+      socket.removeEventListener("message", handleMessage)
       socket.removeEventListener("close", onClose)
       resolve({ firstMs, wholeMs: performance.now() - started, bytes, frames })
     }
     const onClose = ({ code, reason }: CloseEvent): void =>
       reject(new Error(`closed before the end: ${code} ${reason}`))
-    socket.addEventListener("message", take)
+    socket.addEventListener("message", handleMessage)
     socket.addEventListener("close", onClose)
   })
 }
 
-export function opened(socket: WebSocket): Promise<WebSocket> {
+export function untilOpen(socket: WebSocket): Promise<WebSocket> {
   return new Promise((resolve, reject) => {
     socket.addEventListener("open", () => resolve(socket), { once: true })
     socket.addEventListener("error", () => reject(new Error("the socket did not open")), { once: true })

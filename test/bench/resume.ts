@@ -9,7 +9,7 @@ import { toCanonicalJson } from "../../shared/json.ts"
 import { DELTA_WINDOW_MS } from "../../shared/delta-window.ts"
 import { answerTo, isEnd, nextId, openReader, type Reader, readPage, textShown } from "./client.ts"
 import { askFloor, startFloor } from "./floor.ts"
-import { kb, median, ms, sleep } from "./measure.ts"
+import { formatKb, median, formatMs, sleep } from "./measure.ts"
 import type { Row } from "./table.ts"
 
 const RUNS = 5
@@ -119,7 +119,7 @@ interface Killed {
   readonly ms: number
 }
 
-async function kill(run: number): Promise<Killed> {
+async function killDuringAnswer(run: number): Promise<Killed> {
   const cuecard = await startCuecard()
   const session = (await cuecard.createSession()).id
   const reader = await openReader(cuecard, session)
@@ -143,58 +143,58 @@ async function kill(run: number): Promise<Killed> {
   return { seen: seen.length, stillStored, status: stored?.status ?? "none", ms: page.ms }
 }
 
-async function repeat<T>(run: (i: number) => Promise<T>): Promise<T[]> {
+async function repeatRun<T>(run: (i: number) => Promise<T>): Promise<T[]> {
   const runs: T[] = []
   for (let i = 0; i < RUNS; i++) runs.push(await run(i))
   return runs
 }
 
-const count = (runs: readonly boolean[]): string => `${runs.filter(Boolean).length} of ${runs.length}`
+const countRuns = (runs: readonly boolean[]): string => `${runs.filter(Boolean).length} of ${runs.length}`
 
 export async function benchResume(): Promise<Row[]> {
   const floor = await floorMs()
   const cuecard = await startCuecard()
-  const middle = await repeat(async (i) => comeBack(await cutInTheMiddle(cuecard, i)))
+  const middle = await repeatRun(async (i) => comeBack(await cutInTheMiddle(cuecard, i)))
   // Nothing is timed here, so these run concurrently.
   const late = await Promise.all(
     Array.from({ length: RUNS }, async (_, i) => comeBackLate(await cutInTheMiddle(cuecard, i))),
   )
   await cuecard.close()
-  const killed = await repeat(kill)
-  const of = (key: "ms" | "missed" | "again"): number => median(middle.map((run) => run[key]))
+  const killed = await repeatRun(killDuringAnswer)
+  const medianOf = (key: "ms" | "missed" | "again"): number => median(middle.map((run) => run[key]))
   const statuses = [...new Set(killed.map(({ status }) => status))].join(", ")
   return [
     {
-      what: `reconnect in the middle of 2,000 deltas after ${AWAY_MS} ms: bytes sent besides the ${kb(of("missed"))} missed`,
-      ours: `${of("again")} B`,
+      what: `reconnect in the middle of 2,000 deltas after ${AWAY_MS} ms: bytes sent besides the ${formatKb(medianOf("missed"))} missed`,
+      ours: `${medianOf("again")} B`,
       goal: "≤ 1 KB",
       floor: "",
       peer: "164 KB",
     },
     {
       what: "the same: from connecting to caught up",
-      ours: ms(of("ms")),
+      ours: formatMs(medianOf("ms")),
       goal: "",
-      floor: `${ms(floor)} (a socket and one frame)`,
+      floor: `${formatMs(floor)} (a socket and one frame)`,
       peer: "29 ms",
     },
     {
       what: "the same: at its end the text is that of history",
-      ours: count(middle.map((run) => run.isWhole)),
+      ours: countRuns(middle.map((run) => run.isWhole)),
       goal: "all",
       floor: "",
       peer: "",
     },
     {
       what: "the turn ends while the client is away: the text is whole",
-      ours: count(late),
+      ours: countRuns(late),
       goal: "all",
       floor: "",
       peer: "half the text is missing",
     },
     {
       what: "kill -9 in the middle: characters seen that a reload shows at once",
-      ours: `${sum(killed, "stillStored")} of ${sum(killed, "seen")} (${statuses}, ${ms(median(killed.map((run) => run.ms)))})`,
+      ours: `${sumRuns(killed, "stillStored")} of ${sumRuns(killed, "seen")} (${statuses}, ${formatMs(median(killed.map((run) => run.ms)))})`,
       goal: "all",
       floor: "",
       peer: "no answer until it is generated again",
@@ -202,6 +202,6 @@ export async function benchResume(): Promise<Row[]> {
   ]
 }
 
-function sum(runs: readonly Killed[], key: "seen" | "stillStored"): number {
+function sumRuns(runs: readonly Killed[], key: "seen" | "stillStored"): number {
   return runs.reduce((total, run) => total + run[key], 0)
 }

@@ -19,30 +19,30 @@ export interface StampingModel {
 export async function startStampingModel(deltas: number, everyMs: number): Promise<StampingModel> {
   const server = createServer((request, reply) => {
     request.resume()
-    void answer(reply, deltas, everyMs)
+    void streamAnswer(reply, deltas, everyMs)
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   const address = server.address()
   const port = typeof address === "object" && address !== null ? address.port : 0
-  const close = (): void => {
+  const closeServer = (): void => {
     server.close()
     server.closeAllConnections()
   }
-  return { baseUrl: `http://127.0.0.1:${port}/v1`, deltas, close }
+  return { baseUrl: `http://127.0.0.1:${port}/v1`, deltas, close: closeServer }
 }
 
-async function answer(reply: ServerResponse, deltas: number, everyMs: number): Promise<void> {
+async function streamAnswer(reply: ServerResponse, deltas: number, everyMs: number): Promise<void> {
   reply.writeHead(200, { "content-type": "text/event-stream" })
   reply.flushHeaders()
   const start = performance.now()
   for (let n = 0; n < deltas; n++) {
     await sleep(Math.max(start + n * everyMs - performance.now(), 0))
-    reply.write(line({ content: `${n}:${Math.round(performance.now() * 1000)},` }, null))
+    reply.write(createEventLine({ content: `${n}:${Math.round(performance.now() * 1000)},` }, null))
   }
-  reply.end(`${line({}, "stop")}data: [DONE]\n\n`)
+  reply.end(`${createEventLine({}, "stop")}data: [DONE]\n\n`)
 }
 
-function line(delta: object, finish_reason: string | null): string {
+function createEventLine(delta: object, finish_reason: string | null): string {
   const choices = [{ index: 0, delta, finish_reason }]
   return `data: ${JSON.stringify({ id: "1", object: "chat.completion.chunk", created: 1, model: "stamps", choices })}\n\n`
 }

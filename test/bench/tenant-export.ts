@@ -10,7 +10,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import { SignJWT } from "jose"
-import { cpuMs, mb, peakBytes, rssBytes, sleep } from "./measure.ts"
+import { cpuMs, formatMb, peakBytes, rssBytes, sleep } from "./measure.ts"
 import type { Row } from "./table.ts"
 
 const SIZES = [100, 1_000] as const
@@ -52,21 +52,21 @@ function createTranscript(): string {
     .join("")
 }
 
-async function request(url: string, token: string, init: RequestInit = {}): Promise<Response> {
+async function sendRequest(url: string, token: string, init: RequestInit = {}): Promise<Response> {
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
   const response = await fetch(url, { ...init, headers })
   if (!response.ok) throw new Error(`${response.status} ${await response.text()}`)
   return response
 }
 
-async function fill(cuecard: Cuecard, tenant: string, sessions: number): Promise<string[]> {
+async function fillTenant(cuecard: Cuecard, tenant: string, sessions: number): Promise<string[]> {
   const token = await tokenOf(tenant, "owner")
   const body = createTranscript()
   const ids: string[] = []
   for (let n = 0; n < sessions; n++) {
-    const created = await request(`${cuecard.url}/v1/sessions`, token, { method: "POST", body: "{}" })
+    const created = await sendRequest(`${cuecard.url}/v1/sessions`, token, { method: "POST", body: "{}" })
     const { id } = (await created.json()) as { id: string }
-    await (await request(`${cuecard.url}/v1/sessions/${id}/import`, token, { method: "POST", body })).text()
+    await (await sendRequest(`${cuecard.url}/v1/sessions/${id}/import`, token, { method: "POST", body })).text()
     ids.push(id)
   }
   return ids
@@ -74,22 +74,22 @@ async function fill(cuecard: Cuecard, tenant: string, sessions: number): Promise
 
 async function readEach({ url }: Cuecard, tenant: string, ids: readonly string[]): Promise<void> {
   const token = await tokenOf(tenant, "owner")
-  for (const id of ids) await (await request(`${url}/v1/sessions/${id}/events`, token)).arrayBuffer()
+  for (const id of ids) await (await sendRequest(`${url}/v1/sessions/${id}/events`, token)).arrayBuffer()
 }
 
 async function exportAll({ url }: Cuecard, tenant: string, sessions: number): Promise<void> {
   const token = await tokenOf(tenant, "owner")
   type Export = { id: string; state: string; tally: { sessions: number } }
-  const started = await request(`${url}/v1/tenant/export`, token, { method: "POST" })
+  const started = await sendRequest(`${url}/v1/tenant/export`, token, { method: "POST" })
   let job = (await started.json()) as Export
   for (; job.state === "running"; await sleep(POLL_MS))
-    job = (await (await request(`${url}/v1/tenant/exports/${job.id}`, token)).json()) as Export
+    job = (await (await sendRequest(`${url}/v1/tenant/exports/${job.id}`, token)).json()) as Export
   if (job.state !== "done" || job.tally.sessions !== sessions) throw new Error(JSON.stringify(job))
 }
 
-async function weigh(persist: string, work: (cuecard: Cuecard) => Promise<void>): Promise<Cost> {
+async function measureCost(persist: string, work: (cuecard: Cuecard) => Promise<void>): Promise<Cost> {
   const cuecard = await startCuecard({ persist, vars: { JWT_SECRET: SECRET } })
-  await request(`${cuecard.url}/v1/sessions`, await tokenOf("warm", "owner"), { method: "POST", body: "{}" })
+  await sendRequest(`${cuecard.url}/v1/sessions`, await tokenOf("warm", "owner"), { method: "POST", body: "{}" })
   const pid = cuecard.pid()
   const [memory, cpu, started] = [rssBytes(pid), cpuMs(pid), performance.now()]
   await work(cuecard)
@@ -99,7 +99,7 @@ async function weigh(persist: string, work: (cuecard: Cuecard) => Promise<void>)
 }
 
 function costToText({ wallMs, cpu, growthBytes }: Cost): string {
-  return `+${mb(growthBytes)}, ${(wallMs / 1000).toFixed(1)} s (processor ${(cpu / 1000).toFixed(1)} s)`
+  return `+${formatMb(growthBytes)}, ${(wallMs / 1000).toFixed(1)} s (processor ${(cpu / 1000).toFixed(1)} s)`
 }
 
 export async function benchTenantExport(): Promise<Row[]> {
@@ -108,11 +108,11 @@ export async function benchTenantExport(): Promise<Row[]> {
   for (const sessions of SIZES) {
     const tenant = `bench${sessions}`
     let ids: string[] = []
-    await weigh(persist, async (cuecard) => {
-      ids = await fill(cuecard, tenant, sessions)
+    await measureCost(persist, async (cuecard) => {
+      ids = await fillTenant(cuecard, tenant, sessions)
     })
-    const floor = await weigh(persist, (cuecard) => readEach(cuecard, tenant, ids))
-    const ours = await weigh(persist, (cuecard) => exportAll(cuecard, tenant, sessions))
+    const floor = await measureCost(persist, (cuecard) => readEach(cuecard, tenant, ids))
+    const ours = await measureCost(persist, (cuecard) => exportAll(cuecard, tenant, sessions))
     const what = `export of a tenant with ${sessions.toLocaleString("en")} sessions of 50 messages: workerd grows by`
     rows.push({
       what,

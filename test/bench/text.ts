@@ -18,7 +18,7 @@ const WARM_UP = 30
 const ROWS = [{ name: "weather", ordinal: 1, result: `{"c":12.4}\n\n${createCardTrailer("weather_1")}` }]
 
 /** The median duration of each run, in milliseconds. The items alternate, so that other load affects them equally. */
-function timed<T>(run: (item: T) => unknown, items: readonly T[], runs: number): number[] {
+function timeRuns<T>(run: (item: T) => unknown, items: readonly T[], runs: number): number[] {
   const times = items.map((): number[] => [])
   for (let i = 0; i < runs; i++) {
     items.forEach((item, n) => {
@@ -33,14 +33,14 @@ function timed<T>(run: (item: T) => unknown, items: readonly T[], runs: number):
 function rowsOf(name: string, run: (text: string) => unknown, goal: number): Row[] {
   for (let i = 0; i < WARM_UP; i++) run(ORDINARY)
   const texts = HOSTILE.map(([, text]) => text)
-  const [ordinary = Number.NaN, ...hostile] = timed(run, [ORDINARY, ...texts], RUNS)
+  const [ordinary = Number.NaN, ...hostile] = timeRuns(run, [ORDINARY, ...texts], RUNS)
   const rows = HOSTILE.map(([what, text], i): Row => {
     const factor = (hostile[i] ?? Number.NaN) / text.length / (ordinary / SIZE)
     return { what: `${name}: ${what}`, ours: `${factor.toFixed(2)} × ordinary`, goal: "< 5 ×", floor: "", peer: "" }
   })
   const isParse = name === "parse"
   const peer = isParse ? "3,800 MB/s (the seed's expression; quadratic when hostile)" : ""
-  const [scan = Number.NaN] = isParse ? timed(plainScan, [ORDINARY], RUNS) : []
+  const [scan = Number.NaN] = isParse ? timeRuns(plainScan, [ORDINARY], RUNS) : []
   const floor = isParse ? `${(SIZE / 1000 / scan).toFixed(0)} MB/s (a scan for spans)` : ""
   const ours = `${(SIZE / 1000 / ordinary).toFixed(0)} MB/s`
   return [{ what: `${name}: ordinary text`, ours, goal: `≥ ${goal} MB/s`, floor, peer }, ...rows]
@@ -56,15 +56,15 @@ function plainScan(text: string): number {
 /** The cost of four times the text. */
 function growthOf(name: string, run: (text: string) => unknown): Row[] {
   return DIRECTIVES.map(([what, text]) => {
-    const [part = Number.NaN, whole = Number.NaN] = timed(run, [text.slice(0, SIZE / 4), text], RUNS)
+    const [part = Number.NaN, whole = Number.NaN] = timeRuns(run, [text.slice(0, SIZE / 4), text], RUNS)
     const ours = `${(whole / part).toFixed(1)} × for 4 × the text, ${(SIZE / 1000 / whole).toFixed(0)} MB/s`
     return { what: `${name}: ${what}`, ours, goal: "< 6 ×", floor: "", peer: "" }
   })
 }
 
 export function benchText(): Row[] {
-  const read = (text: string): unknown => parse(text, ROWS)
-  return [...rowsOf("parse", read, 400), ...growthOf("parse", read), ...rowsOf("clean", clean, 50)]
+  const parseRows = (text: string): unknown => parse(text, ROWS)
+  return [...rowsOf("parse", parseRows, 400), ...growthOf("parse", parseRows), ...rowsOf("clean", clean, 50)]
 }
 
 interface Taker {
@@ -77,12 +77,12 @@ const FEW_RUNS = 5
 
 function speedOf(make: () => Taker, pieces: readonly string[]): string {
   const size = pieces.reduce((sum, piece) => sum + piece.length, 0)
-  const take = (all: readonly string[]): void => {
+  const cleanAll = (all: readonly string[]): void => {
     const taker = make()
     for (const piece of all) taker.push(piece)
     taker.end()
   }
-  const [time = Number.NaN] = timed(take, [pieces], FEW_RUNS)
+  const [time = Number.NaN] = timeRuns(cleanAll, [pieces], FEW_RUNS)
   return (size / 1000 / time).toFixed(1)
 }
 

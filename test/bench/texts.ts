@@ -2,7 +2,7 @@
 
 export const SIZE = 1_000_000
 
-function repeat(unit: string): string {
+function repeatToSize(unit: string): string {
   return unit.repeat(Math.ceil(SIZE / unit.length)).slice(0, SIZE)
 }
 
@@ -17,27 +17,27 @@ const PAGE = [
   "In short: <span id='weather_1'>12 degrees, dry, and a light wind from the west.</span>\n\n",
 ].join("")
 
-export const ORDINARY = repeat(PAGE)
+export const ORDINARY = repeatToSize(PAGE)
 
 export type NamedText = readonly [name: string, text: string]
 
 /** The texts with a goal: the worst of each kind. */
 export const HOSTILE: readonly NamedText[] = [
   ["50,000 unclosed opening spans", "<span id='weather_1'>".repeat(50_000)],
-  ["1 MB of <", repeat("<")],
-  ["1 MB of backticks", repeat("`")],
-  ["nested fences", repeat("````\n~~~~\n```\n~~~\n")],
+  ["1 MB of <", repeatToSize("<")],
+  ["1 MB of backticks", repeatToSize("`")],
+  ["nested fences", repeatToSize("````\n~~~~\n```\n~~~\n")],
 ]
 
 /** Texts with directives, which have to be parsed. The requirement is linear time. */
 export const DIRECTIVES: readonly NamedText[] = [
-  ["MEDIA: lines", repeat("MEDIA:https://example.com/a.png\n")],
-  ["MEDIA: lines of other files each", lines((n) => `MEDIA:https://example.com/${n}.png\n`)],
-  ["unclosed embeds", repeat("[embed ref='a' ")],
-  ["unclosed replies", repeat("[[reply_to:")],
+  ["MEDIA: lines", repeatToSize("MEDIA:https://example.com/a.png\n")],
+  ["MEDIA: lines of other files each", createLines((n) => `MEDIA:https://example.com/${n}.png\n`)],
+  ["unclosed embeds", repeatToSize("[embed ref='a' ")],
+  ["unclosed replies", repeatToSize("[[reply_to:")],
 ]
 
-function lines(line: (n: number) => string): string {
+function createLines(line: (n: number) => string): string {
   return Array.from({ length: SIZE / 30 }, (_, n) => line(n))
     .join("")
     .slice(0, SIZE)
@@ -53,22 +53,22 @@ function runsOfAllLengths(): string {
 export const TEXTS: readonly NamedText[] = [
   ["ordinary", ORDINARY],
   ...HOSTILE,
-  ["one long line", repeat("word ")],
-  ["cut marks", repeat("<span id='weather_1")],
-  ["</", repeat("</")],
-  ["<T>", repeat("<T>")],
-  ["tags with values", repeat("<b title='x'>")],
-  ["open values", repeat('<a b="')],
-  ["values in values", repeat("<a b=\"<a b='>\" ' ")],
-  ["comments", repeat("<!--")],
-  ["scripts", repeat("<script>")],
+  ["one long line", repeatToSize("word ")],
+  ["cut marks", repeatToSize("<span id='weather_1")],
+  ["</", repeatToSize("</")],
+  ["<T>", repeatToSize("<T>")],
+  ["tags with values", repeatToSize("<b title='x'>")],
+  ["open values", repeatToSize('<a b="')],
+  ["values in values", repeatToSize("<a b=\"<a b='>\" ' ")],
+  ["comments", repeatToSize("<!--")],
+  ["scripts", repeatToSize("<script>")],
   ["runs of all lengths", runsOfAllLengths()],
-  ["runs in turn", repeat("`a ``b ")],
-  ["stray runs", repeat("it`s\n\n")],
-  ["fences in quotes", repeat("> ```\n> ~~~\n```\n~~~\n")],
-  ["no fences", repeat("```x`\n")],
-  ["heads", repeat("> - 1. \n")],
-  ["quotes", repeat(">")],
-  ["backslashes", repeat("\\")],
-  ["controls", repeat("\u0001")],
+  ["runs in turn", repeatToSize("`a ``b ")],
+  ["stray runs", repeatToSize("it`s\n\n")],
+  ["fences in quotes", repeatToSize("> ```\n> ~~~\n```\n~~~\n")],
+  ["no fences", repeatToSize("```x`\n")],
+  ["heads", repeatToSize("> - 1. \n")],
+  ["quotes", repeatToSize(">")],
+  ["backslashes", repeatToSize("\\")],
+  ["controls", repeatToSize("\u0001")],
 ]

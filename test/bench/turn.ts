@@ -5,7 +5,7 @@
 import { startCuecard } from "cuecard/testing"
 import { openSession, runTurn } from "./client.ts"
 import { askFloor, type Floor, startFloor } from "./floor.ts"
-import { cpuMs, type Exchange, kb, median, ms } from "./measure.ts"
+import { cpuMs, type Exchange, formatKb, median, formatMs } from "./measure.ts"
 import type { Row } from "./table.ts"
 
 const WARM_UP = 5
@@ -17,7 +17,7 @@ interface Timed extends Exchange {
 }
 
 /** Processor time has a resolution of 10 ms, so it is summed over all runs. */
-async function repeat(pid: number, run: () => Promise<Exchange>): Promise<Timed[]> {
+async function repeatRun(pid: number, run: () => Promise<Exchange>): Promise<Timed[]> {
   for (let i = 0; i < WARM_UP; i++) await run()
   const before = cpuMs(pid)
   const runs: Exchange[] = []
@@ -28,7 +28,7 @@ async function repeat(pid: number, run: () => Promise<Exchange>): Promise<Timed[
 
 async function runFloor(floor: Floor, gather: boolean): Promise<Timed[]> {
   const socket = await floor.open()
-  const timed = await repeat(floor.pid, () => askFloor(socket, { deltas: 2000, chars: 6, every: 10, gather }))
+  const timed = await repeatRun(floor.pid, () => askFloor(socket, { deltas: 2000, chars: 6, every: 10, gather }))
   socket.close()
   return timed
 }
@@ -45,32 +45,32 @@ export async function benchTurn(): Promise<Row[]> {
   }
   const cuecard = await startCuecard({ port: 0, onLog })
   const socket = await openSession(cuecard)
-  const ours = await repeat(cuecard.pid(), () => runTurn(socket, PROMPT))
+  const ours = await repeatRun(cuecard.pid(), () => runTurn(socket, PROMPT))
   const upload = Buffer.byteLength(
     JSON.stringify({ type: "send", id: "V1StGXR8_Z5jdHi6B-myT", content: "And in Rome?" }),
   )
   socket.close()
   await cuecard.close()
 
-  const of = (runs: readonly Timed[], key: "firstMs" | "wholeMs" | "cpuMs" | "bytes"): number =>
+  const medianOf = (runs: readonly Timed[], key: "firstMs" | "wholeMs" | "cpuMs" | "bytes"): number =>
     median(runs.map((run) => run[key]))
-  const row = (what: string, key: "firstMs" | "wholeMs" | "cpuMs", peer: string, goal: string): Row => ({
+  const createRow = (what: string, key: "firstMs" | "wholeMs" | "cpuMs", peer: string, goal: string): Row => ({
     what,
-    ours: ms(of(ours, key)),
+    ours: formatMs(medianOf(ours, key)),
     peer,
     goal,
-    floor: `${ms(of(single, key))} single, ${ms(of(gathered, key))} gathered`,
+    floor: `${formatMs(medianOf(single, key))} single, ${formatMs(medianOf(gathered, key))} gathered`,
   })
   return [
-    row("2,000 deltas, two tools: time to first delta", "firstMs", "12 ms", "≤ 5 ms"),
-    row("the same: whole turn", "wholeMs", "745 ms", "≤ 100 ms"),
-    row("the same: processor time of workerd", "cpuMs", "766 ms", "≤ 100 ms"),
+    createRow("2,000 deltas, two tools: time to first delta", "firstMs", "12 ms", "≤ 5 ms"),
+    createRow("the same: whole turn", "wholeMs", "745 ms", "≤ 100 ms"),
+    createRow("the same: processor time of workerd", "cpuMs", "766 ms", "≤ 100 ms"),
     {
       what: "the same: bytes on the wire for 12 KB of text",
-      ours: kb(of(ours, "bytes")),
+      ours: formatKb(medianOf(ours, "bytes")),
       peer: "314 KB",
       goal: "≤ 36 KB",
-      floor: `${kb(of(single, "bytes"))} single, ${kb(of(gathered, "bytes"))} gathered`,
+      floor: `${formatKb(medianOf(single, "bytes"))} single, ${formatKb(medianOf(gathered, "bytes"))} gathered`,
     },
     {
       what: "the same: rows written, the alarm included",

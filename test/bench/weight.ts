@@ -5,13 +5,13 @@ import type { Row } from "./table.ts"
 
 export async function benchWeight(): Promise<Row[]> {
   const { firstView, conversation, workerEntry, workerTotal } = measureBundles()
-  const row = (what: string, kb: number, budget: number, peer: string): Row => {
+  const createRow = (what: string, kb: number, budget: number, peer: string): Row => {
     return { what, ours: `${kb.toFixed(1)} KB`, goal: `≤ ${budget} KB`, floor: "", peer }
   }
   return [
-    row("JavaScript that the page asks for at once, gzip", firstView, SIZE_BUDGETS.firstView, "200–322 KB"),
-    row("the same, and what it loads to draw a conversation", conversation, SIZE_BUDGETS.conversation, ""),
-    row("Worker, what a cold start loads, gzip", workerEntry, SIZE_BUDGETS.workerEntry, ""),
-    row("Worker, all scripts, gzip", workerTotal, SIZE_BUDGETS.workerTotal, "426 KB"),
+    createRow("JavaScript that the page asks for at once, gzip", firstView, SIZE_BUDGETS.firstView, "200–322 KB"),
+    createRow("the same, and what it loads to draw a conversation", conversation, SIZE_BUDGETS.conversation, ""),
+    createRow("Worker, what a cold start loads, gzip", workerEntry, SIZE_BUDGETS.workerEntry, ""),
+    createRow("Worker, all scripts, gzip", workerTotal, SIZE_BUDGETS.workerTotal, "426 KB"),
   ]
 }

@@ -1,6 +1,7 @@
 /** admin-tenant.test.ts: exports, imports and deletes a tenant on the admin page, in a real Chromium. */
 
 import { readFile } from "node:fs/promises"
+import type { Download } from "playwright-core"
 import { describe, expect, test } from "vitest"
 import { addUser, callApi, dialogButton, openAdmin, tokenFor } from "./admin-pages.ts"
 import { DESK, FIELD, sessionIn, settled, transcriptOf } from "./page.ts"
@@ -21,13 +22,20 @@ describe("export and deletion", () => {
     const row = page.getByRole("list", { name: "Exports" }).locator("> li")
     await expect.poll(() => row.first().textContent()).toContain("Ready")
     expect(await row.first().textContent()).toMatch(/conversations? of \d+ users?/)
+    expect(await page.textContent("main")).toContain("This server makes no scheduled backups")
     const download = page.waitForEvent("download")
+    await row.first().getByText("Single files").click()
     await row.first().getByRole("button", { name: "Download: Manifest" }).click()
     const manifest = JSON.parse(await readFile(await (await download).path(), "utf8")) as object
     expect(JSON.stringify(manifest)).toContain("demo")
     const part = page.waitForEvent("download")
     await row.first().getByRole("button", { name: "Download: Part 1" }).click()
     expect((await part).suggestedFilename()).toMatch(/-1\.cuecard$/)
+    const saved: string[] = []
+    page.on("download", (file) => saved.push(file.suggestedFilename()))
+    await row.first().getByRole("button", { name: "Download all (2 files)" }).click()
+    await expect.poll(() => page.textContent(".notice")).toBe("All 2 files are saved. An import needs all of them.")
+    expect(saved.map((name) => name.replace(/^.*-(?=manifest|\d)/, ""))).toEqual(["manifest.json", "1.cuecard"])
     await row.first().getByRole("button", { name: "Delete export…" }).click()
     await dialogButton(page, "Delete export").click()
     await expect.poll(() => row.count()).toBe(0)
@@ -51,17 +59,17 @@ describe("export and deletion", () => {
     await page.getByRole("button", { name: "Start an export" }).click()
     const row = page.getByRole("list", { name: "Exports" }).locator("> li")
     await expect.poll(() => row.first().textContent(), { timeout: 20_000 }).toContain("Ready")
-    const chosen: { name: string; mimeType: string; buffer: Buffer }[] = []
-    for (const name of ["Part 1", "Manifest"]) {
-      const download = page.waitForEvent("download")
-      await row
-        .first()
-        .getByRole("button", { name: `Download: ${name}` })
-        .click()
-      const file = await download
-      const buffer = await readFile(await file.path())
-      chosen.push({ name: file.suggestedFilename(), mimeType: "application/octet-stream", buffer })
-    }
+    const downloads: Download[] = []
+    page.on("download", (download) => downloads.push(download))
+    await row.first().getByRole("button", { name: "Download all (2 files)" }).click()
+    await expect.poll(() => downloads.length).toBe(2)
+    const chosen = await Promise.all(
+      downloads.reverse().map(async (file) => ({
+        name: file.suggestedFilename(),
+        mimeType: "application/octet-stream",
+        buffer: await readFile(await file.path()),
+      })),
+    )
     const [part, manifest] = chosen
     if (part === undefined || manifest === undefined) throw new Error("no archive")
 
@@ -80,8 +88,17 @@ describe("export and deletion", () => {
       await route.continue().catch(() => {})
     })
     await field.setInputFiles(chosen)
-    await expect.poll(() => imports.textContent()).toContain("Waiting for files")
+    await expect.poll(() => imports.locator(".tag").textContent()).toBe("Uploading")
+    // The browser asks before the page is left.
+    const asked: string[] = []
+    page.once("dialog", (dialog) => {
+      asked.push(dialog.type())
+      void dialog.dismiss()
+    })
+    await page.evaluate(() => document.querySelector<HTMLAnchorElement>(".admin > header a")?.click())
+    await expect.poll(() => asked).toEqual(["beforeunload"])
     await page.getByRole("button", { name: "Stop" }).click()
+    await expect.poll(() => imports.locator(".tag").textContent()).toBe("Waiting for files")
     await expect.poll(() => imports.textContent()).toContain("Its part is still missing.")
     await imports.getByRole("button", { name: "Cancel import…" }).click()
     await dialogButton(page, "Cancel the import").click()

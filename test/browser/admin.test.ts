@@ -63,11 +63,20 @@ describe("who is admitted", () => {
 })
 
 describe("users", () => {
-  test("[AD2] are found by the beginning of their id; a role can be changed, and a user suspended and restored", async () => {
+  test("[AD2] are found by their id or name; a role can be changed, and a user suspended and restored", async () => {
     for (const user of ["ada", "adele", "bob"]) await addUser(setup.cuecard, user)
     const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "users")
     await rowWith(page, "bob").waitFor(SOON)
-    await page.getByLabel("User ID starts with").fill("ad")
+    await api("PATCH", "/v1/users/bob", { name: "Robert Ádám" })
+    const search = page.getByLabel("Search by name or ID")
+    await search.fill("AD")
+    await expect.poll(() => page.locator(".rows > li code").allTextContents()).toEqual(["ada", "bob", "adele"])
+    await search.fill("robert ad")
+    await expect
+      .poll(() => page.locator(".rows > li").allTextContents())
+      .toEqual([expect.stringContaining("Robert Ádám")])
+    await api("PATCH", "/v1/users/bob", { name: null })
+    await search.fill("ad")
     await expect.poll(() => page.locator(".rows > li code").allTextContents()).toEqual(["ada", "adele"])
     const ada = page.locator(".rows > li", { has: page.getByText("ada", { exact: true }) })
     await ada.getByRole("combobox").selectOption("viewer")
@@ -102,7 +111,7 @@ describe("users", () => {
     const { key } = (await callApi(setup.cuecard, token, "POST", "/v1/keys", { name: "many" })).body as { key: string }
     for (const user of users) await callApi(setup.cuecard, key, "POST", "/v1/tokens", { user })
     const { page } = await openAdmin(setup.browser, setup.cuecard, "users")
-    await page.getByLabel("User ID starts with").fill("many-")
+    await page.getByLabel("Search by name or ID").fill("many-")
     const shown = () => page.locator(".rows > li code").allTextContents()
     await expect.poll(shown).toEqual(users.slice(0, 100))
     await page.getByRole("button", { name: "Show more" }).click()

@@ -13,7 +13,7 @@ const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0" } })
 test("[AD2] [AD7] a user is erased after their id is typed, and the receipt is listed", async () => {
   await addUser(setup.cuecard, "to-erase")
   const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "users")
-  await page.getByLabel("User ID starts with").fill("to-erase")
+  await page.getByLabel("Search by name or ID").fill("to-erase")
   await expect.poll(() => page.locator(".rows > li").count()).toBe(1)
   await page.getByRole("button", { name: "Erase…" }).click()
   const confirm = dialogButton(page, "Erase this user")

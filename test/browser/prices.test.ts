@@ -61,11 +61,14 @@ describe("prices on the admin page", () => {
     await page.keyboard.type("house-model")
     await page.getByLabel("First day (UTC)").fill("2026-01-01")
     await page.getByLabel("Last day (UTC)").fill("2025-12-31")
-    await page.getByLabel(/^Input, US dollars/).fill("1,5")
+    await page.getByLabel(/^Input, US dollars/).fill("1,000")
     await page.getByLabel("Output, US dollars per million tokens").fill("8")
     await page.keyboard.press("Enter")
-    expect(await dialogFault(page)).toBe("“Input” must be a number from 0 to 100,000.")
-    await page.getByLabel(/^Input, US dollars/).fill("1.5")
+    expect(await dialogFault(page)).toBe(
+      "“Input” is “1,000”. Write it without a thousands separator, such as 1000 or 0.25.",
+    )
+    expect(await page.getByLabel(/^Input, US dollars/).getAttribute("inputmode")).toBe("decimal")
+    await page.getByLabel(/^Input, US dollars/).fill("1,5")
     await page.keyboard.press("Enter")
     await expect.poll(() => page.textContent("dialog .fault")).toBe("“Last day” can't be before the first day.")
     expect(sent).toEqual([])

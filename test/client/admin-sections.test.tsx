@@ -1,11 +1,17 @@
 /** admin-sections.test.tsx: sections of the admin page, with an API scripted by each test. */
 
+import { signal } from "@preact/signals"
+import type { VNode } from "preact"
 import { expect, test, vi } from "vitest"
 import { BudgetMeters } from "../../client/account/budget-meters.tsx"
 import type { AdminApi } from "../../client/admin/admin-api.ts"
+import { notice } from "../../client/admin/admin-state.ts"
+import { AnnouncedStatus, describeQuarter, useStateChange } from "../../client/admin/announced-status.tsx"
 import { UnpricedModels } from "../../client/admin/prices/unpriced-models.tsx"
+import { TenantBackups } from "../../client/admin/tenant/tenant-backups.tsx"
 import { UsersSection } from "../../client/admin/users-section.tsx"
 import { UsageSection } from "../../client/admin/usage/usage-section.tsx"
+import { RequestError } from "../../client/net/http-request.ts"
 import type { Identity } from "../../client/account/identity.ts"
 import type { UsageView } from "../../shared/usage/usage-view.ts"
 import { draw, until, waitForElement } from "./dom.ts"
@@ -81,6 +87,93 @@ test("[AD2] choosing a role sends nothing until the button is pressed", async ()
   await until(() => expect(findButton()).toBeNull())
   expect(sent).toEqual([["PATCH", "/v1/users/bob", { role: "admin" }]])
   expect(root.querySelector<HTMLSelectElement>(".row-actions select")?.value).toBe("admin")
+})
+
+test("[AD16] a user who is being erased leaves the list when the erasure is done; the pages that were added stay", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] })
+  const user = (id: string, status = "active") => ({ id, name: null, role: "member", issuer: null, status, created: 0 })
+  const requests: string[] = []
+  let isErased = false
+  const get: AdminApi["get"] = async (path, parse) => {
+    requests.push(path)
+    if (path.startsWith("/v1/users/")) {
+      if (isErased) throw new RequestError(404, "No such user.", "user_unknown")
+      return parseResponse(user("bob", "erasing"), parse)
+    }
+    const isFirst = path.endsWith("after=")
+    const users = isFirst ? [user("ada"), user("bob", "erasing")] : [user("cleo")]
+    return parseResponse({ users, next: isFirst ? "bob" : null }, parse)
+  }
+  const root = draw(<UsersSection api={apiWith({ get })} identity={identity} />)
+  const ids = (): string[] => [...root.querySelectorAll(".rows > li .row-main > code")].map(textOf)
+  await until(() => expect(ids()).toEqual(["ada", "bob"]))
+  ;(root.querySelector(".more-rows") as HTMLButtonElement).click()
+  await until(() => expect(ids()).toEqual(["ada", "bob", "cleo"]))
+  await vi.advanceTimersByTimeAsync(4_000)
+  expect(ids()).toEqual(["ada", "bob", "cleo"])
+  isErased = true
+  await vi.advanceTimersByTimeAsync(2_000)
+  await until(() => expect(ids()).toEqual(["ada", "cleo"]))
+  expect(notice.value).toBe("bob is erased.")
+  const count = requests.length
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect(requests.length).toBe(count)
+  expect(requests.filter((path) => path.startsWith("/v1/users/"))).toEqual(Array(3).fill("/v1/users/bob"))
+  vi.useRealTimers()
+})
+
+test("[AD13] the scheduled backups are listed with their retention; a server without any says so", async () => {
+  const tally = { users: 2, sessions: 3, agent_sessions: 0, files: 1, bytes: 10 }
+  const backup = (at: number) => ({
+    ...{ id: `b${at}`, created: at, updated: at, tally, fault: null, state: "done", parts: 1, expires: at + 1 },
+    folder: `2026-11-0${at}/acme/b${at}/`,
+  })
+  const drawBackups = (body: object) =>
+    draw(<TenantBackups api={apiWith({ get: async (_path, parse) => parseResponse(body, parse) })} />)
+  const backups = [7, 6, 5, 4, 3, 2, 1].map(backup)
+  const root = drawBackups({ backups, kept_days: 14 })
+  await until(() => expect(textOf(root)).toContain("deleted after 14 days"))
+  const folders = (): string[] => [...root.querySelectorAll("li code")].map(textOf)
+  expect(folders()).toEqual(backups.slice(0, 5).map(({ folder }) => folder))
+  ;(root.querySelector(".more-rows") as HTMLButtonElement).click()
+  await until(() => expect(folders()).toEqual(backups.map(({ folder }) => folder)))
+  const none = drawBackups({ backups: [], kept_days: null })
+  await until(() => expect(textOf(none)).toContain("makes no scheduled backups"))
+  const empty = drawBackups({ backups: [], kept_days: 1 })
+  await until(() => expect(textOf(empty)).toContain("deleted after 1 day. "))
+  expect(textOf(empty)).toContain("No backup has been made yet.")
+})
+
+test("[AD14] a transfer is announced at its start and at each quarter, not with every file", () => {
+  const texts = Array.from({ length: 101 }, (_, n) => describeQuarter("Uploading", n, 100))
+  expect([...new Set(texts)]).toEqual([
+    "Uploading",
+    "Uploading: 25%",
+    "Uploading: 50%",
+    "Uploading: 75%",
+    "Uploading: 100%",
+  ])
+  expect(describeQuarter("Uploading", 0, 0)).toBe("Uploading")
+})
+
+test("[AD14] the end of a job is announced once; what is there when the list loads isn't", async () => {
+  type Job = { readonly id: string; readonly state: "running" | "done" }
+  const jobs = signal<readonly Job[]>([{ id: "old", state: "done" }])
+  const texts = { running: "It is in progress.", done: "It is ready." }
+  const Jobs = (): VNode => <AnnouncedStatus text={useStateChange(jobs.value, texts)} />
+  const root = draw(<Jobs />)
+  const announced: string[] = []
+  const show = async (next: readonly Job[]): Promise<void> => {
+    jobs.value = next
+    await new Promise((drawn) => requestAnimationFrame(drawn))
+    announced.push(textOf(root))
+  }
+  await show([{ id: "new", state: "running" }, ...jobs.value])
+  for (let i = 0; i < 3; i++) await show([...jobs.value])
+  await show([{ id: "new", state: "done" }])
+  await show([{ id: "newer", state: "running" }, ...jobs.value])
+  await show([{ id: "newer", state: "done" }, ...jobs.value.slice(1)])
+  expect(announced).toEqual(["", "", "", "", "It is ready.", "", "It is ready."])
 })
 
 const retryIn = (root: Element): HTMLButtonElement | undefined =>

@@ -6,6 +6,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { RequestError } from "../../client/net/http-request.ts"
+import { Draft } from "../../client/session/draft.ts"
 import { SessionController, type SessionControllerDeps } from "../../client/session/session-controller.ts"
 import { toCanonicalJson } from "../../shared/json.ts"
 import type { HistoryPage } from "../../shared/protocol/http-body.ts"
@@ -54,7 +55,7 @@ type Setup = ReturnType<typeof setUp> & { controller: SessionController; sentTex
 
 function createSetup(): Setup {
   const { clock, server, loading, deps } = setUp()
-  return { clock, server, loading, deps, controller: new SessionController("s1", deps), sentTexts: [] }
+  return { clock, server, loading, deps, controller: new SessionController("s1", deps, new Draft()), sentTexts: [] }
 }
 
 /** Delivers everything that is pending. */
@@ -105,7 +106,7 @@ const ACTS: readonly ((setup: Setup, size: number) => void)[] = [
   // The page is reloaded.
   (setup) => {
     setup.controller.close()
-    setup.controller = new SessionController("s1", setup.deps)
+    setup.controller = new SessionController("s1", setup.deps, new Draft())
     void setup.controller.loadNewest()
   },
 ]

@@ -1,8 +1,10 @@
 /** open-session.ts: opens a session on a fake server. A later page can be given the same storage. */
 
 import type { Api } from "../../client/net/api.ts"
+import { RequestHold } from "../../client/net/request-hold.ts"
 import type { SessionRouterDeps } from "../../client/session/session-router.ts"
 import type { KeyValueStorage } from "../../client/net/outbox.ts"
+import { Draft } from "../../client/session/draft.ts"
 import { SessionController, type SessionControllerDeps } from "../../client/session/session-controller.ts"
 import type { HistoryPage } from "../../shared/protocol/http-body.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
@@ -25,6 +27,7 @@ export function createMemoryStorage(): KeyValueStorage & { readonly all: Map<str
 /** Creates an API with the requests that tests of an open session don't care about. */
 export function createStubApi(): Omit<Api, "getToken" | "getHistoryPage"> {
   return {
+    hold: new RequestHold(),
     forgetToken() {},
     listSessions: () => Promise.resolve({ sessions: [], next: null }),
     createSession: () => Promise.resolve("s1"),
@@ -89,7 +92,7 @@ export function setUp(pages: HistoryPage[] = [pageOf([])], storage = createMemor
 
 export async function openSession(pages?: HistoryPage[], storedState?: ReturnType<typeof createMemoryStorage>) {
   const { clock, server, storage, requests, deps, ended } = setUp(pages, storedState)
-  const controller = new SessionController("s1", deps)
+  const controller = new SessionController("s1", deps, new Draft())
   await controller.loadNewest()
   await settle()
   server.last().events.onOpen()

@@ -4,8 +4,9 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest"
 import { LinkStatus } from "../../client/app/link-status.tsx"
 import { HttpApi } from "../../client/net/api.ts"
 import { sendWithRateLimitRetry } from "../../client/net/rate-limit-retry.ts"
-import { hold, holdText } from "../../client/net/request-hold.ts"
+import { RequestHold } from "../../client/net/request-hold.ts"
 import type { LinkState } from "../../client/net/socket-link.ts"
+import { Draft } from "../../client/session/draft.ts"
 import { SessionController } from "../../client/session/session-controller.ts"
 import { rateWaitText } from "../../client/words/rate-wait-text.ts"
 import { faultToWire } from "../../shared/fault.ts"
@@ -22,7 +23,10 @@ const { code, text } = faultToWire({
   retryAfterSeconds: RATE_PERIOD_SECONDS,
 })
 
+let hold = new RequestHold()
+
 beforeEach(() => {
+  hold = new RequestHold()
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
   vi.spyOn(Math, "random").mockReturnValue(0)
 })
@@ -47,7 +51,7 @@ async function passTime(ms: number): Promise<void> {
 }
 
 /** Creates an API whose server answers each request with the next of these responses, and then with an empty list. */
-function createApi(responses: Response[]) {
+function createApi(responses: Response[], own = hold) {
   const requests: string[] = []
   const respondTo = async (url: string): Promise<Response> => {
     if (url === "/token") return Response.json({ token: "jwt" })
@@ -55,9 +59,10 @@ function createApi(responses: Response[]) {
     return responses.shift() ?? Response.json({ sessions: [] })
   }
   const api = new HttpApi({
+    hold: own,
     now: () => 0,
     tokenRoutes: ["/token"],
-    fetch: (url) => sendWithRateLimitRetry(() => respondTo(url)),
+    fetch: (url) => sendWithRateLimitRetry(own, () => respondTo(url)),
   })
   return { requests, api }
 }
@@ -70,7 +75,7 @@ test("[LI6] a rate-limited request is retried after Retry-After, and other reque
   const { requests, api } = createApi([createRateLimited("10")])
   const first = api.listSessions()
   await settleAll()
-  expect(holdText.value).toBe(rateWaitText.limited(10))
+  expect(hold.text.value).toBe(rateWaitText.limited(10))
   const second = api.listSessions("after")
   await settleAll()
   expect(requests).toEqual(["/v1/sessions"])
@@ -81,26 +86,36 @@ test("[LI6] a rate-limited request is retried after Retry-After, and other reque
   expect(await first).toEqual({ sessions: [], next: null })
   expect(await second).toEqual({ sessions: [], next: null })
   expect(requests.slice(1).sort()).toEqual(["/v1/sessions", "/v1/sessions?after=after"])
-  expect(holdText.value).toBe("")
+  expect(hold.text.value).toBe("")
+})
+
+test("[LI6] the limit of one client doesn't hold back another one", async () => {
+  const limited = createApi([createRateLimited("10")]).api.listSessions()
+  const other = createApi([], new RequestHold())
+  await settleAll()
+  expect(hold.text.value).not.toBe("")
+  expect(await other.api.listSessions()).toEqual({ sessions: [], next: null })
+  await passTime(PERIOD_MS)
+  await limited
 })
 
 test("[LI6] a request refused without Retry-After, or with a long one, fails at once", async () => {
   for (const retryAfter of [undefined, "3600", "0", "soon"]) {
     const { requests, api } = createApi([createRateLimited(retryAfter)])
     await expect(api.listSessions()).rejects.toThrow(text)
-    expect([requests.length, holdText.value]).toEqual([1, ""])
+    expect([requests.length, hold.text.value]).toEqual([1, ""])
   }
 })
 
 test("[LI6] a rate-limited upload is retried after the wait", async () => {
   const responses = [{ status: 429, text: JSON.stringify({ code, text }), retryAfter: "10" }]
   let sent = 0
-  const uploading = sendWithRateLimitRetry(async () => {
+  const uploading = sendWithRateLimitRetry(hold, async () => {
     sent += 1
     return responses.shift() ?? { status: 201, text: "{}", retryAfter: null }
   })
   await settleAll()
-  expect([sent, holdText.value]).toEqual([1, rateWaitText.limited(10)])
+  expect([sent, hold.text.value]).toEqual([1, rateWaitText.limited(10)])
   await passTime(PERIOD_MS)
   expect([(await uploading).status, sent]).toEqual([201, 2])
 })
@@ -112,7 +127,7 @@ async function openWithHeldToken() {
     await hold.end
     return await deps.api.getToken()
   }
-  const controller = new SessionController("s1", { ...deps, api: { ...deps.api, getToken } })
+  const controller = new SessionController("s1", { ...deps, api: { ...deps.api, hold, getToken } }, new Draft())
   await controller.loadNewest()
   await settleAll()
   server.last().events.onOpen()
@@ -132,14 +147,14 @@ test("[LI6] a rate-limited message stays in the outbox and is resent under its i
     ["two", null],
   ])
   await settleAll()
-  expect(holdText.value).toBe(rateWaitText.limited(10))
+  expect(hold.text.value).toBe(rateWaitText.limited(10))
   controller.sendMessage("three")
   expect(listSendFrames(server.last().sent)).toHaveLength(1)
   await passTime(PERIOD_MS)
   expect(listSendFrames(server.last().sent).map(idOf)).toEqual(["n1", "n1"])
   server.last().say({ type: "ack", id: "n1", seq: 11 })
   expect(listSendFrames(server.last().sent).map(idOf)).toEqual(["n1", "n1", "n2"])
-  expect(holdText.value).toBe("")
+  expect(hold.text.value).toBe("")
 })
 
 test("[LI6] all rate-limited commands are resent, each of them once", async () => {
@@ -170,7 +185,7 @@ test("[LI6] a socket that a limit closed is opened again after the wait", async 
   server.last().events.onOpen()
   server.last().say(hello())
   expect(listSendFrames(server.last().sent)).toMatchObject([{ content: "kept" }])
-  expect(holdText.value).toBe("")
+  expect(hold.text.value).toBe("")
 })
 
 test("[LI6] the message that a session has too many connections is shown until a socket is accepted", async () => {
@@ -179,20 +194,20 @@ test("[LI6] the message that a session has too many connections is shown until a
   server.last().say({ type: "error", code: full.code, text: full.text })
   server.last().events.onClose(4429)
   await settleAll()
-  expect(holdText.value).toBe(rateWaitText.waiting(full.text))
+  expect(hold.text.value).toBe(rateWaitText.waiting(full.text))
   clock.pass(10_000)
   await settleAll()
   server.last().events.onOpen()
   server.last().say(hello())
-  expect(holdText.value).toBe("")
+  expect(hold.text.value).toBe("")
 })
 
 test("[LI6] while requests are held, the status line says so instead of showing the connection status", () => {
   const lineOf = (link: LinkState, held: string): string | undefined => {
-    holdText.value = held
+    hold.text.value = held
     const root = document.createElement("div")
-    draw(<LinkStatus link={link} isOnline={true} wasLoaded={true} wasLive={true} />, root)
-    holdText.value = ""
+    draw(<LinkStatus link={link} hold={hold} isOnline={true} wasLoaded={true} wasLive={true} />, root)
+    hold.text.value = ""
     return root.querySelector("[role=status]")?.textContent ?? undefined
   }
   expect(lineOf("live", "")).toBeUndefined()

@@ -10,7 +10,7 @@ import { TranscriptStore } from "../../client/session/transcript-store.ts"
 import { ScrollAnchor } from "../../client/transcript/scroll-anchor.ts"
 import { Transcript } from "../../client/transcript/transcript.tsx"
 import type { SignResponse, HistoryPage } from "../../shared/protocol/http-body.ts"
-import { EMPTY_SETTINGS } from "../../client/files/remote-media.ts"
+import { EMPTY_SETTINGS } from "../../client/net/client-environment.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { draw } from "./dom.ts"
 

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest"
 import { Outbox } from "../../client/net/outbox.ts"
 import { formatHeading } from "../../client/app/top-bar.tsx"
 import { SessionRouter, parseSessionHash } from "../../client/session/session-router.ts"
+import { Draft } from "../../client/session/draft.ts"
 import { SessionController } from "../../client/session/session-controller.ts"
 import { deriveTitle } from "../../client/session/session-starts.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
@@ -221,7 +222,7 @@ describe("the transcript", () => {
   test("[PG29] after a response from the server the page counts as online, whatever the browser reports", async () => {
     const { deps, server } = setUp()
     let reached = 0
-    const controller = new SessionController("s1", { ...deps, onReachable: () => void reached++ })
+    const controller = new SessionController("s1", { ...deps, onReachable: () => void reached++ }, new Draft())
     await controller.loadNewest()
     await settle()
     server.last().events.onOpen()
@@ -237,7 +238,7 @@ describe("the transcript", () => {
 
   test("[SO5] a page of history that can't be read is requested again", async () => {
     const { clock, deps, requests } = setUp([])
-    const controller = new SessionController("s1", deps)
+    const controller = new SessionController("s1", deps, new Draft())
     await controller.loadNewest()
     expect(controller.link.value).toBe("waiting")
     clock.pass(300)
@@ -349,7 +350,7 @@ describe("sessions", () => {
     const { server, deps, clock } = setUp([pageOf([])])
     const isReadOnly = signal(true)
     let unsure = 0
-    const controller = new SessionController("s1", { ...deps, isReadOnly, onAccessUnsure: () => unsure++ })
+    const controller = new SessionController("s1", { ...deps, isReadOnly, onAccessUnsure: () => unsure++ }, new Draft())
     await controller.loadNewest()
     await settle()
     server.last().events.onOpen()
@@ -370,7 +371,7 @@ describe("sessions", () => {
     await reconnect({ server, clock })
     expect(unsure).toBe(2)
     expect(listSendFrames(server.last().sent)).toMatchObject([{ content: "one" }])
-    expect(new SessionController("ada/s1", deps).isReadOnly.value).toBe(true)
+    expect(new SessionController("ada/s1", deps, new Draft()).isReadOnly.value).toBe(true)
   })
 
   test("[PG14] a URL names a session, whose title is the first line of its first message", () => {

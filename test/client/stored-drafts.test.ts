@@ -119,7 +119,7 @@ describe("stored drafts", () => {
       expect(openPage("demo/you", storage).keep("s1").text.value).toBe("")
     }
     const refuseAccess = (): never => {
-      throw new Error("storage is forbidden")
+      throw new Error("storage is blocked")
     }
     const forbidden = {
       ...storage,

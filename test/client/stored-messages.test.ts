@@ -3,6 +3,7 @@
 import { describe, expect, test } from "vitest"
 import { RequestError } from "../../client/net/http-request.ts"
 import { SessionRouter } from "../../client/session/session-router.ts"
+import { Draft } from "../../client/session/draft.ts"
 import { SessionController } from "../../client/session/session-controller.ts"
 import { MAX_QUEUED_MESSAGES } from "../../shared/limits.ts"
 import { openSession, listSendFrames, setUp, user } from "./open-session.ts"
@@ -28,7 +29,7 @@ async function goLive({ server }: Pick<Setup, "server">) {
 describe("stored messages", () => {
   test("[SO13] of a closed page are delivered by a page that doesn't show their session, which then closes the session", async () => {
     const setup = setUp()
-    const closed = new SessionController("s1", setup.deps)
+    const closed = new SessionController("s1", setup.deps, new Draft())
     closed.sendMessage("written offline")
     closed.close()
     const router = createRouter(setup)
@@ -49,7 +50,7 @@ describe("stored messages", () => {
     const router = createRouter(setup, { hash: "#/s/s1" })
     router.openFromHash()
     await goLive(setup)
-    const other = new SessionController("s1", setup.deps)
+    const other = new SessionController("s1", setup.deps, new Draft())
     other.sendMessage("from the other tab")
     other.close()
     router.handleStorageEvent({ key: null, oldValue: null, newValue: null })
@@ -62,7 +63,7 @@ describe("stored messages", () => {
 
   test("[SO13] stay for the user if they were refused, and are marked as failed if their session doesn't exist", async () => {
     const setup = setUp()
-    const controller = new SessionController("gone", setup.deps)
+    const controller = new SessionController("gone", setup.deps, new Draft())
     controller.sendMessage("refused")
     controller.outbox.markFailed("n1", "No.")
     controller.close()
@@ -71,7 +72,8 @@ describe("stored messages", () => {
     await settle()
     expect(setup.requests).toEqual([])
     const rejectPage = () => Promise.reject(new RequestError(404, "We couldn't find that conversation."))
-    const lost = new SessionController("gone", { ...setup.deps, api: { ...setup.api, getHistoryPage: rejectPage } })
+    const deps = { ...setup.deps, api: { ...setup.api, getHistoryPage: rejectPage } }
+    const lost = new SessionController("gone", deps, new Draft())
     lost.sendMessage("for nobody")
     await lost.loadNewest()
     lost.moveToBackground()

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "vitest"
 import { SessionRouter } from "../../client/session/session-router.ts"
+import { Draft } from "../../client/session/draft.ts"
 import { SessionController } from "../../client/session/session-controller.ts"
 import type { FaultReason } from "../../shared/fault.ts"
 import type { ServerFrame, WireMessage } from "../../shared/protocol/server-frame.ts"
@@ -48,7 +49,7 @@ describe("edits", () => {
 
   test("[SO13] an edit saved offline is sent by the next page, whichever session it opens, and deleted once acknowledged", async () => {
     const setup = setUp([createPage("e1", "q")])
-    const closed = new SessionController("s1", setup.deps)
+    const closed = new SessionController("s1", setup.deps, new Draft())
     closed.editMessage("q", "said differently")
     closed.close()
     const { server, storage, deps } = setup
@@ -86,12 +87,12 @@ describe("edits", () => {
 describe("messages of a closed page", () => {
   test("[SO13] messages written offline arrive once and in order after the page is closed and opened again", async () => {
     const { server, storage, deps, clock } = setUp()
-    const first = new SessionController("s1", deps)
+    const first = new SessionController("s1", deps, new Draft())
     first.sendMessage("one")
     first.sendMessage("two")
     first.close()
     clock.pass(60_000)
-    const second = new SessionController("s1", deps)
+    const second = new SessionController("s1", deps, new Draft())
     await second.loadNewest()
     await settle()
     server.last().events.onOpen()

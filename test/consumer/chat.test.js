@@ -3,6 +3,7 @@
 import assert from "node:assert/strict"
 import { after, before, test } from "node:test"
 import { clean, parseClientFrame } from "cuecard"
+import { createClient } from "cuecard/client"
 import { startCuecard } from "cuecard/testing"
 
 /** @type {import("cuecard/testing").Cuecard} */
@@ -64,6 +65,19 @@ test("a message is sent over HTTP, and its answer is the same on the socket and 
   const page = await (await call(`/v1/sessions/${id}/conversation/recent`)).json()
   const { type: _, seq: __, prev: ___, ...shown } = answer
   assert.deepEqual(page.messages[1], shown)
+})
+
+test("the client shows the same answer", async () => {
+  const client = createClient({ url: cuecard.url, getToken: async () => cuecard.token })
+  const { id } = await client.sessions.create()
+  const conversation = client.openSession(id)
+  await conversation.send("How is Oslo?")
+  const { messages } = await conversation.whenIdle()
+  client.close()
+  assert.deepEqual(
+    messages[1].segments.map(({ type }) => type),
+    ["text", "tool", "text", "rich"],
+  )
 })
 
 test("another user's token opens nothing", async () => {

@@ -27,13 +27,13 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(base, { recursive: true, force: true }))
 
-test("[TE1] [TE12] a consumer's tests pass with nothing but the packed files of `cuecard` and `cuecard/testing`", () => {
+test("[TE1] [TE12] a consumer's tests pass with nothing but the packed files of `cuecard`, `cuecard/client` and `cuecard/testing`", () => {
   const unpacked = join(base, "app/node_modules/cuecard")
   expect(existsSync(join(unpacked, "dist/testing/index.js"))).toBe(true)
   expect(existsSync(join(unpacked, "dist/testing/types/testing/index.d.ts"))).toBe(true)
   expect(existsSync(join(unpacked, "worker"))).toBe(false)
   const output = execFileSync(process.execPath, ["--test"], { cwd: join(base, "app"), encoding: "utf8" })
-  expect(output).toMatch(/pass 3/)
+  expect(output).toMatch(/pass 4/)
   expect(output).toMatch(/fail 0/)
 })
 

@@ -6,6 +6,7 @@
 
 import { HttpApi } from "../../client/net/api.ts"
 import type { KeyValueStorage } from "../../client/net/outbox.ts"
+import { Draft } from "../../client/session/draft.ts"
 import { SessionController } from "../../client/session/session-controller.ts"
 import type { WebSocketEvents } from "../../client/net/socket-link.ts"
 import type { ClientFrame } from "../../shared/protocol/client-frame.ts"
@@ -134,17 +135,21 @@ export function openTab(deps: TabDeps): Tab {
       setTimeout(() => recordStates(controller), 0)
       return page
     }
-    const controller: SessionController = new SessionController(session, {
-      api,
-      storage: deps.storage,
-      connect: (_session, protocols, events) => connect(() => controller, protocols, events),
-      now: clock.now,
-      setTimer: clock.after,
-      random: deps.chance.real,
-      createId: deps.nextId,
-      scheduleRender: (call) => call(),
-      onMessageEnd() {},
-    })
+    const controller: SessionController = new SessionController(
+      session,
+      {
+        api,
+        storage: deps.storage,
+        connect: (_session, protocols, events) => connect(() => controller, protocols, events),
+        now: clock.now,
+        setTimer: clock.after,
+        random: deps.chance.real,
+        createId: deps.nextId,
+        scheduleRender: (call) => call(),
+        onMessageEnd() {},
+      },
+      new Draft(),
+    )
     void controller.loadNewest()
     return controller
   }

@@ -32,7 +32,7 @@ const call = (name: string, args: object): object => ({ type: "tool_call", name,
 /** A message that makes the scripted model say this, one list of events per model call. */
 const script = (...steps: readonly object[][]): string => `/script ${JSON.stringify(steps)}`
 
-const lines = (records: readonly object[]): string => records.map((one) => `${JSON.stringify(one)}\n`).join("")
+const toLines = (records: readonly object[]): string => records.map((one) => `${JSON.stringify(one)}\n`).join("")
 
 const AGENTS = {
   general: {
@@ -69,7 +69,7 @@ export async function writeConversations(cuecard: Cuecard): Promise<void> {
   await writeAgents(you)
   await writeFiles(you)
   await writeImports(you)
-  await writeExternal(you, await external(cuecard, "external"))
+  await writeExternal(you, await createExternalAnswer(cuecard, "external"))
   await you.createSession("erased")
   await you.ask("erased", "erased-1", "/say Nothing of this stays.")
   await you.text("/v1/sessions/erased", { method: "DELETE" })
@@ -147,7 +147,7 @@ async function writeAgents(you: StateClient): Promise<void> {
 }
 
 /** Uploads a file into a session; the asset's id. */
-async function upload(you: StateClient, session: string, name: string, body: BodyInit): Promise<string> {
+async function uploadFile(you: StateClient, session: string, name: string, body: BodyInit): Promise<string> {
   const asset = await you.text(`/v1/sessions/${session}/assets?name=${name}`, { method: "POST", body })
   return (JSON.parse(asset) as { readonly id: string }).id
 }
@@ -155,8 +155,8 @@ async function upload(you: StateClient, session: string, name: string, body: Bod
 /** Attachments, an embed and media of other hosts, a chart, speech, and a canvas. */
 async function writeFiles(you: StateClient): Promise<void> {
   await you.createSession("files", "Files")
-  const notes = await upload(you, "files", "notes.txt", "Some notes.\nTwo lines.\n")
-  const attachments = [await upload(you, "files", "pixel.png", PNG), notes]
+  const notes = await uploadFile(you, "files", "notes.txt", "Some notes.\nTwo lines.\n")
+  const attachments = [await uploadFile(you, "files", "pixel.png", PNG), notes]
   await you.ask("files", "files-1", "/say Two files.", { attachments })
   const directives = [
     "[[reply_to:files-1]]Your picture again:",
@@ -198,7 +198,7 @@ async function writeImports(you: StateClient): Promise<void> {
 }
 
 /** A client for the external producer of a new session of `you`. */
-async function external(cuecard: Cuecard, session: string): Promise<StateClient> {
+async function createExternalAnswer(cuecard: Cuecard, session: string): Promise<StateClient> {
   await (await clientOf(cuecard, "you")).createSession(session)
   return await producerOf(cuecard, "you", session)
 }
@@ -218,7 +218,7 @@ async function writeExternal(you: StateClient, producer: StateClient): Promise<v
     { type: "assistant_message", text: "" },
   ].map((record, at) => ({ ...record, n: at + 1 }))
   const path = "/external/sessions/external/events?responseId=external-2"
-  await producer.text(path, { method: "POST", body: lines(records) })
+  await producer.text(path, { method: "POST", body: toLines(records) })
   await producer.send("POST", "/external/sessions/external/messages", {
     text: "All at once.",
     responseId: "external-3",
@@ -242,7 +242,7 @@ export async function writeUnfinished(cuecard: Cuecard): Promise<void> {
   const away = await clientOf(cuecard, "away")
   await away.createSession(STAGED.session)
   const lost = { id: "lost", kind: "file", mime_type: "text/plain", label: "lost.txt", size: 4 }
-  const half = lines([
+  const half = toLines([
     { type: "asset", sessionId: "elsewhere", asset: lost },
     { type: "user_message", responseId: STAGED.question, text: "Staged?" },
   ])
@@ -260,7 +260,7 @@ export async function writeUnfinished(cuecard: Cuecard): Promise<void> {
 /** Half of an answer of an external producer, followed by a queued message and a withdrawn one. */
 async function writeUnfinishedAnswers(cuecard: Cuecard): Promise<void> {
   const { session, answer, queued } = HALF_SENT
-  const producer = await external(cuecard, session)
+  const producer = await createExternalAnswer(cuecard, session)
   const you = await clientOf(cuecard, "you")
   const records = [
     { type: "text_delta", delta: "The first half, ", n: 1 },
@@ -268,8 +268,8 @@ async function writeUnfinishedAnswers(cuecard: Cuecard): Promise<void> {
     { type: "tool_output_delta", callId: "slow-1", delta: "compiling\n", n: 3 },
   ]
   const path = `/external/sessions/${session}/events?responseId=${answer}`
-  await producer.text(path, { method: "POST", body: lines(records) })
-  const attachments = [await upload(you, session, "queued.txt", "Waits with its message.\n")]
+  await producer.text(path, { method: "POST", body: toLines(records) })
+  const attachments = [await uploadFile(you, session, "queued.txt", "Waits with its message.\n")]
   await you.send("POST", `/v1/sessions/${session}/messages`, { id: queued, content: HALF_SENT.content, attachments })
   const withdrawn = { id: "half-told-3", content: "/say Taken back." }
   await you.send("POST", `/v1/sessions/${session}/messages`, withdrawn)

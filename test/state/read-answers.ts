@@ -30,13 +30,13 @@ export async function readAnswers(cuecard: Cuecard): Promise<Answers> {
   const sessionIds = sessions.map(({ id }) => id)
   const ids = [...sessionIds, ...(await agentSessions(you, sessionIds))].sort()
   const answers: Record<string, string> = {
-    "list.jsonl": lines(sessions),
-    "settings.jsonl": lines([await you.get("/v1/settings")]),
-    "agents.jsonl": lines((await admin.get<{ agents: readonly object[] }>("/v1/agents")).agents),
-    "agents-of-user.jsonl": lines((await you.get<{ agents: readonly object[] }>("/v1/agents")).agents),
-    "refusals.jsonl": lines(await refusals(cuecard, you)),
-    "external.jsonl": lines(await externalStates(cuecard)),
-    "imports.jsonl": lines(
+    "list.jsonl": toLines(sessions),
+    "settings.jsonl": toLines([await you.get("/v1/settings")]),
+    "agents.jsonl": toLines((await admin.get<{ agents: readonly object[] }>("/v1/agents")).agents),
+    "agents-of-user.jsonl": toLines((await you.get<{ agents: readonly object[] }>("/v1/agents")).agents),
+    "refusals.jsonl": toLines(await readRefusals(cuecard, you)),
+    "external.jsonl": toLines(await externalStates(cuecard)),
+    "imports.jsonl": toLines(
       await Promise.all(
         ids.map(async (session) => ({ session, ...(await you.get(`/v1/sessions/${session}/import`)) })),
       ),
@@ -50,10 +50,10 @@ export async function readAnswers(cuecard: Cuecard): Promise<Answers> {
     answers[`sessions/${id}.md`] = withoutRemarks(await you.text(`/v1/sessions/${id}/events?format=markdown`))
     assets.push(...(await readAssets(you, id, history)))
   }
-  return { ...answers, "assets.jsonl": lines(assets) }
+  return { ...answers, "assets.jsonl": toLines(assets) }
 }
 
-function lines(values: readonly object[]): string {
+function toLines(values: readonly object[]): string {
   return values.map((value) => `${JSON.stringify(value)}\n`).join("")
 }
 
@@ -117,8 +117,8 @@ async function externalStates(cuecard: Cuecard): Promise<object[]> {
 }
 
 /** Revoked tokens and an erased session. */
-async function refusals(cuecard: Cuecard, you: StateClient): Promise<object[]> {
-  const read = async (what: string, client: StateClient, path: string): Promise<object> => {
+async function readRefusals(cuecard: Cuecard, you: StateClient): Promise<object[]> {
+  const readAnswer = async (what: string, client: StateClient, path: string): Promise<object> => {
     const response = await client.request(path)
     const { code = null } = (await response.json()) as { readonly code?: string }
     return { what, status: response.status, code }
@@ -126,11 +126,11 @@ async function refusals(cuecard: Cuecard, you: StateClient): Promise<object[]> {
   const revoked = new StateClient(cuecard, await fixedToken(USER, "revoked-1"))
   const revokedClient = new StateClient(cuecard, await fixedToken("gone", "revoked-2"))
   return [
-    await read("a revoked token", revoked, "/v1/sessions"),
-    await read("a token of a user who revoked all", revokedClient, "/v1/sessions"),
-    await read("a newer token of that user", await clientOf(cuecard, "gone"), "/v1/sessions"),
-    await read("an erased session", you, "/v1/sessions/erased/conversation/recent"),
-    await read("the session of another user", you, "/v1/sessions/cut/conversation/recent"),
+    await readAnswer("a revoked token", revoked, "/v1/sessions"),
+    await readAnswer("a token of a user who revoked all", revokedClient, "/v1/sessions"),
+    await readAnswer("a newer token of that user", await clientOf(cuecard, "gone"), "/v1/sessions"),
+    await readAnswer("an erased session", you, "/v1/sessions/erased/conversation/recent"),
+    await readAnswer("the session of another user", you, "/v1/sessions/cut/conversation/recent"),
   ]
 }
 

@@ -26,7 +26,7 @@ async function withFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   }
 }
 
-async function write(persist: string): Promise<void> {
+async function writeState(persist: string): Promise<void> {
   const first = await startOn(persist)
   await writeTenant(first)
   await writeRevocations(first)
@@ -55,7 +55,7 @@ const target = join(import.meta.dirname, version)
 mkdirSync(target)
 const archive = join(target, ARCHIVE)
 await withFolder(async (folder) => {
-  await write(folder)
+  await writeState(folder)
   packState(folder, archive)
 })
 const answers = await answersOf(archive)

@@ -43,6 +43,8 @@ export interface SignRequest {
 export interface ProviderOptions {
   /** The callback addresses of the clients. */
   readonly redirectUris?: readonly string[]
+  /** By default a free port. */
+  readonly port?: number
 }
 
 export interface TestProvider {
@@ -105,15 +107,14 @@ function describeUser(login: string): Record<string, unknown> {
   return { name: shown, email: `${login}@example.com`, email_verified: true, ...(role === undefined ? {} : { role }) }
 }
 
-/** Starts a provider on a free port. */
-export async function startOidcProvider({ redirectUris = [] }: ProviderOptions = {}): Promise<TestProvider> {
+export async function startOidcProvider({ redirectUris = [], port = 0 }: ProviderOptions = {}): Promise<TestProvider> {
   const uris = redirectUris.length === 0 ? ["https://cuecard.test/auth/callback/idp"] : redirectUris
   const seen: string[] = []
   let faults: ProviderFaults = {}
   let signingKeys = await generateKeys()
   let handle: (request: IncomingMessage, reply: ServerResponse) => Promise<void> = async () => {}
   const server = createServer((request, reply) => void answer(request, reply))
-  const issuer = await listen(server)
+  const issuer = await listen(server, port)
   const publish = (keys: Keys) => {
     handle = createQuietly(() => new Provider(issuer, configure(keys, uris))).callback()
   }
@@ -220,8 +221,8 @@ async function answerControl(
   respond({})
 }
 
-async function listen(server: Server): Promise<string> {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+async function listen(server: Server, port: number): Promise<string> {
+  await new Promise<void>((resolve, reject) => server.once("error", reject).listen(port, "127.0.0.1", resolve))
   const address = server.address()
   return `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`
 }

@@ -3,6 +3,7 @@
 import { env, evictDurableObject } from "cloudflare:test"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { LOGIN_IDLE_MS, LOGIN_MS, LOGIN_OVERLAP_MS, PAGE_TOKEN_SECONDS } from "../../shared/limits.ts"
+import { Directory } from "../../worker/directory/directory-object.ts"
 import { MAX_LOGINS } from "../../worker/directory/login-rows.ts"
 import { TOKEN_TRUST_MS } from "../../shared/limits.ts"
 import { Tenant } from "../../worker/tenant/tenant-object.ts"
@@ -291,6 +292,35 @@ describe("what is read with each token", () => {
     const change = { method: "PATCH", token: owner, body: '{"role":"viewer"}' }
     expect((await call(`/v1/users/${user.id}`, change)).status).toBe(200)
     await expect.poll(async () => (await browser.post("/auth/token")).json.user.role).toBe("viewer")
+    vi.restoreAllMocks()
+  })
+
+  test("[US15] a new name is in the next token of a sign-in; no token ends, and the tenant is called once more", async () => {
+    const { browser } = await signedIn("us15a")
+    const token = await tokenFrom(browser)
+    const { user } = (await browser.post("/auth/token")).json
+    const asked = vi.spyOn(Tenant.prototype, "admitSignIn")
+    const owner = await roleToken("us15a", "olga", "owner")
+    const change = { method: "PATCH", token: owner, body: '{"name":"Ada, Countess"}' }
+    expect((await call(`/v1/users/${user.id}`, change)).status).toBe(200)
+    for (let i = 0; i < 3; i++) expect((await browser.post("/auth/token")).json.user.name).toBe("Ada, Countess")
+    expect(asked).toHaveBeenCalledTimes(1)
+    expect((await call("/v1/sessions", { token })).status).toBe(200)
+    vi.restoreAllMocks()
+  })
+
+  test("[US15] a new name doesn't withdraw a notice that ends the user's tokens and hasn't reached the directory", async () => {
+    const { browser } = await signedIn("us15c")
+    const token = await tokenFrom(browser)
+    const { user } = (await browser.post("/auth/token")).json
+    const owner = await roleToken("us15c", "olga", "owner")
+    const patch = (body: string) => call(`/v1/users/${user.id}`, { method: "PATCH", token: owner, body })
+    vi.spyOn(Directory.prototype, "applyUserState").mockImplementationOnce(() => {
+      throw new Error("unreachable")
+    })
+    expect((await patch('{"role":"viewer"}')).status).toBe(200)
+    expect((await patch('{"name":"Ada"}')).status).toBe(200)
+    await expect.poll(async () => (await call("/v1/sessions", { token })).status).toBe(401)
     vi.restoreAllMocks()
   })
 

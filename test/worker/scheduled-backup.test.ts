@@ -197,3 +197,12 @@ test("[BK6] only owners can see the backups of their tenant", async () => {
   const admin = await roleToken("bk-roles", "adam", "admin")
   expect(await call("/v1/tenant/backups", { token: admin })).toEqual(refusal(403, "scope_denied"))
 })
+
+test("[BK6] the list says for how many days the server keeps backups of the tenant, and null if it makes none", async () => {
+  const token = await ownerToken("bk-kept")
+  const keptDays = async (vars: object) =>
+    (await call("/v1/tenant/backups", { token, env: vars as Record<string, string> })).json.kept_days
+  expect(await keptDays({})).toBe(14)
+  expect(await keptDays({ BACKUP_KEPT_DAYS: "3" })).toBe(3)
+  expect(await keptDays({ BACKUP: undefined })).toBeNull()
+})

@@ -1,16 +1,13 @@
 /** backup-plan.ts: the interval between backups, and how long they are kept. Pure. */
 
+import { MAX_BACKUP_DAYS } from "../../shared/user-limits.ts"
+
 const HOUR_MS = 60 * 60_000
 const DAY_MS = 24 * HOUR_MS
 
 const DEFAULT_HOURS = "24"
 const MAX_HOURS = 7 * 24
 const DEFAULT_KEPT_DAYS = "14"
-/**
- * The platform itself can restore storage for 30 days, as the receipt of an erasure says (SPEC LV3). Backups contain erased
- * users until they are deleted, so they must be deleted within that time. They are deleted a whole day at a time.
- */
-const MAX_KEPT_DAYS = 29
 
 export interface BackupVars {
   /** Hours between two backups of a tenant; 24 by default. */
@@ -28,7 +25,7 @@ export interface BackupPlan {
 export function readBackupPlan({ BACKUP_HOURS, BACKUP_KEPT_DAYS }: BackupVars): BackupPlan {
   return {
     intervalMs: (readNumber(BACKUP_HOURS, MAX_HOURS) ?? Number(DEFAULT_HOURS)) * HOUR_MS,
-    keptMs: (readNumber(BACKUP_KEPT_DAYS, MAX_KEPT_DAYS) ?? Number(DEFAULT_KEPT_DAYS)) * DAY_MS,
+    keptMs: (readNumber(BACKUP_KEPT_DAYS, MAX_BACKUP_DAYS) ?? Number(DEFAULT_KEPT_DAYS)) * DAY_MS,
   }
 }
 
@@ -37,8 +34,8 @@ export function findBackupFaults({ BACKUP_HOURS, BACKUP_KEPT_DAYS }: BackupVars)
   const faults: string[] = []
   if (BACKUP_HOURS !== undefined && readNumber(BACKUP_HOURS, MAX_HOURS) === null)
     faults.push(`BACKUP_HOURS is not a number from 1 to ${MAX_HOURS}`)
-  if (BACKUP_KEPT_DAYS !== undefined && readNumber(BACKUP_KEPT_DAYS, MAX_KEPT_DAYS) === null)
-    faults.push(`BACKUP_KEPT_DAYS is not a number from 1 to ${MAX_KEPT_DAYS}`)
+  if (BACKUP_KEPT_DAYS !== undefined && readNumber(BACKUP_KEPT_DAYS, MAX_BACKUP_DAYS) === null)
+    faults.push(`BACKUP_KEPT_DAYS is not a number from 1 to ${MAX_BACKUP_DAYS}`)
   return faults
 }
 

@@ -137,7 +137,8 @@ export class TokenRevocations {
     // If the user is suspended, tokens of an issuer whose clock is ahead must end too. After a change of role, new tokens
     // must work at once.
     const upTo = state.upTo ?? nowSeconds() + (state.suspended ? CLOCK_TOLERANCE_SECONDS : 0)
-    if (before.upTo !== null && before.upTo >= upTo) return
+    // A new name ends no tokens: its `upTo` is 0.
+    if ((before.upTo ?? 0) >= upTo) return
     this.#write(before, () => this.#rows.revokeAll(upTo))
   }
 

@@ -12,7 +12,8 @@ import { describeError, log } from "../platform/log.ts"
 import type { AcceptedMessage, SendRequest } from "../platform/rpc/session-types.ts"
 import { createTraceId } from "../telemetry/trace-id.ts"
 import type { LiveSession } from "./live-session.ts"
-import { type ClientFrame, PONG_FRAME } from "../../shared/protocol/client-frame.ts"
+import type { ClientFrame } from "../../shared/protocol/client-frame.ts"
+import { PONG_FRAME } from "../../shared/protocol/server-frame.ts"
 
 export function handleFrame(session: LiveSession, socket: WebSocket, frame: ClientFrame): void {
   const { sockets, turns } = session

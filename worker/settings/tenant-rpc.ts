@@ -47,9 +47,18 @@ export interface SignInUser {
   readonly generation: number
   /** The role from the issuer's role claim; null: the stored role counts. */
   readonly role: Role | null
+  /** Whether this is the first time that the tenant learns of the sign-in. Absent: no. */
+  readonly isNew?: boolean
 }
 
 export type TenantUser = UserSummary
+
+/** A page of the users that a search found. */
+export interface FoundUsers {
+  readonly users: readonly TenantUser[]
+  /** The `after` of the next page; null on the last one. */
+  readonly next: string | null
+}
 
 /** The number of bytes that a user stores, as reported by the user's directory. */
 export interface UserBytesReport {
@@ -123,6 +132,8 @@ export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc, BudgetR
   findUser(id: string): TenantUser | null
   /** The users after an id whose ids begin with `prefix`, by id. */
   listUsers(after: string, prefix: string, limit: number): TenantUser[]
+  /** The users whose id or name matches a text (`searchUsers`). Errors: `field_invalid`. */
+  searchUsers(text: string, after: string, limit: number): Promise<Result<FoundUsers>>
   /**
    * Changes a user's name or role. A new role ends the user's tokens.
    *
@@ -147,7 +158,7 @@ export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc, BudgetR
   /** The entries after a position, oldest first. */
   listAuditAfter(seq: number, limit: number): AuditEntry[]
   /** Checks up to `limit` entries of the log (`checkAuditRows`). */
-  checkAudit(after: AuditHead | null, known: AuditHead | null, limit: number): AuditCheck
+  checkAudit(after: AuditHead | null, known: AuditHead | null, limit: number): Promise<AuditCheck>
   /** The OpenID providers of the tenant, oldest first. */
   listIssuers(): Promise<IssuerView[]>
   /**

@@ -34,3 +34,12 @@ export const userListSchema = v.object({
   after: v.optional(idPartSchema, ""),
   prefix: v.optional(idPartSchema, ""),
 })
+
+/** Longest `next` of a search, in characters: a key and an id, encoded. */
+const MAX_CURSOR_CHARS = 512
+
+/** The query of `GET /v1/users` with `q`. */
+export const userSearchSchema = v.object({
+  q: v.pipe(v.string(), v.maxLength(MAX_TITLE_CHARS)),
+  after: v.optional(v.pipe(v.string(), v.maxLength(MAX_CURSOR_CHARS)), ""),
+})

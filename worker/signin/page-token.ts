@@ -80,11 +80,12 @@ async function findAdmission(
  */
 async function requestAdmission(
   env: Env,
-  { tenant, user }: LoginCookie,
+  { tenant, user, admission }: LoginCookie,
   { version = NO_VERSION, ...login }: UsedLogin,
   at: number,
 ): Promise<Result<Admission>> {
-  const admitted = await tenantStub(env, tenant).admitSignIn({ id: user, name: null, ...login })
+  const isNew = admission === undefined
+  const admitted = await tenantStub(env, tenant).admitSignIn({ id: user, name: null, isNew, ...login })
   if (admitted?.status === "suspended") return fail({ reason: "user_suspended" })
   if (admitted?.status === "erasing") return fail({ reason: "user_erased" })
   if (admitted?.status !== "active") return fail({ reason: "sign_in_required" })

@@ -3,7 +3,6 @@
 import type { AuditEntry, AuditFileHeader, AuditHead, AuditPage } from "../../shared/protocol/audit-entry.ts"
 import type { Actor } from "../platform/rpc/actor.ts"
 import type { AuditCheck, AuditEvent, AuditFilter } from "../settings/audit-event.ts"
-import { checkAuditRows } from "./audit-check.ts"
 import type { TenantHost } from "./tenant-host.ts"
 
 export class TenantAudit {
@@ -34,10 +33,12 @@ export class TenantAudit {
     return this.#host.tables.exist() ? this.#host.audit.listAfter(seq, limit) : []
   }
 
-  check(after: AuditHead | null, known: AuditHead | null, limit: number): AuditCheck {
+  /** Loads the code of the check, which few requests need. */
+  async check(after: AuditHead | null, known: AuditHead | null, limit: number): Promise<AuditCheck> {
     const { audit, tables } = this.#host
     const { start } = audit
     if (!tables.exist()) return { rows: 0, firstBad: null, last: start, isDone: true, head: start }
+    const { checkAuditRows } = await import("./audit-check.ts")
     return checkAuditRows(audit, after, known, limit)
   }
 }

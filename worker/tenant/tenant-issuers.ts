@@ -5,7 +5,7 @@
  * neither a restart nor a flood of unknown key ids causes more requests to a provider.
  */
 
-import type { Administrator } from "../platform/rpc/actor.ts"
+import { type Administrator, SYSTEM_ACTOR } from "../platform/rpc/actor.ts"
 import type { JWK } from "jose"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { decryptText, encryptText } from "../auth/encryption.ts"
@@ -200,13 +200,25 @@ export class TenantIssuers {
   }
 
   /** Adds a user at the first sign-in. Returns the user with the current role; null if the issuer no longer exists. */
-  admit({ id, name, issuer, generation, role }: SignInUser): TenantUser | null {
+  admit({ id, name, issuer, generation, role, isNew = false }: SignInUser): TenantUser | null {
     const found = this.#rows.find(issuer)
     if (found === null || found.generation !== generation) return null
     const { config } = found
     const newUser = { id, name: name ?? undefined, issuer, role: role ?? undefined }
+    const before = this.#host.users.find(id)
     const user = this.#host.users.register(newUser, Date.now())
+    // Only new sign-ins, because two whose issuers give different roles would otherwise notify each other again and again.
+    if (isNew && before !== null && before.role !== user.role) this.#announceRole(user, before.role)
     return { ...user, role: limitRole(role ?? user.role, config) }
+  }
+
+  /** Gives the next tokens of the user's other sign-ins the role that an issuer has set. */
+  #announceRole({ id, role, issuer }: TenantUser, before: TenantUser["role"]): void {
+    const now = Date.now()
+    const details = { role, before, issuer: issuer ?? "" }
+    const version = this.#host.audit.append(SYSTEM_ACTOR, { action: "user.changed", target: id, details }, now)
+    this.#host.notices.add(id, version, now, 0)
+    this.#host.scheduleAlarm()
   }
 
   async #loadKeys(name: string, kid: string | null): Promise<IssuerKeys | null> {

@@ -26,7 +26,7 @@ import type { AuditCheck, AuditEvent, AuditFilter } from "../settings/audit-even
 import type { IssuerInput, IssuerKeys, IssuerView, SignInClient } from "../settings/issuer-config.ts"
 import type * as Leaving from "../settings/leaving-rpc.ts"
 import type * as Access from "../settings/tenant-access.ts"
-import type { NewUser, SignInUser, TenantRpc, TenantUser, UserBytesReport } from "../settings/tenant-rpc.ts"
+import type { FoundUsers, NewUser, SignInUser, TenantRpc, TenantUser, UserBytesReport } from "../settings/tenant-rpc.ts"
 import type { UserChange } from "../settings/user-change.ts"
 import { BUDGET_TABLE } from "../usage/budget-rows.ts"
 import { PRICE_TABLE } from "../usage/price-rows.ts"
@@ -38,6 +38,7 @@ import { ISSUER_TABLES } from "./rows/issuer-rows.ts"
 import { TENANT_TABLE } from "./rows/tenant-row.ts"
 import { TOKEN_KEY_TABLE } from "./rows/token-key-rows.ts"
 import { USER_TABLE } from "./rows/user-rows.ts"
+import { USER_KEY_TABLE } from "./rows/user-search-keys.ts"
 import { TenantAlarm } from "./tenant-alarm.ts"
 import { TenantAudit } from "./tenant-audit.ts"
 import { TenantBudgets } from "./tenant-budgets.ts"
@@ -64,6 +65,7 @@ const MIGRATIONS: readonly string[] = [
   `${TENANT_USAGE_TABLES}; ${PRICE_TABLE}`,
   TENANT_BYTES_TABLES,
   ENDED_USER_LEDGERS,
+  USER_KEY_TABLE,
 ]
 
 export class Tenant extends DurableObject<Env> implements TenantRpc {
@@ -146,12 +148,16 @@ export class Tenant extends DurableObject<Env> implements TenantRpc {
     return this.#users.list(after, prefix, limit)
   }
 
+  async searchUsers(text: string, after: string, limit: number): Promise<Result<FoundUsers>> {
+    return (await this.#users.administer()).search(text, after, limit)
+  }
+
   async changeUser(by: Administrator, id: string, change: UserChange): Promise<Result<TenantUser>> {
-    return await this.#users.change(by, id, change)
+    return await (await this.#users.administer()).change(by, id, change)
   }
 
   async setUserStatus(by: Administrator, id: string, status: "active" | "suspended"): Promise<Result<TenantUser>> {
-    return await this.#users.setStatus(by, id, status)
+    return await (await this.#users.administer()).setStatus(by, id, status)
   }
 
   // The tenant itself, its API keys and its token keys
@@ -250,8 +256,8 @@ export class Tenant extends DurableObject<Env> implements TenantRpc {
     return this.#audit.listAfter(seq, limit)
   }
 
-  checkAudit(after: AuditHead | null, known: AuditHead | null, limit: number): AuditCheck {
-    return this.#audit.check(after, known, limit)
+  async checkAudit(after: AuditHead | null, known: AuditHead | null, limit: number): Promise<AuditCheck> {
+    return await this.#audit.check(after, known, limit)
   }
 
   // Usage, prices, budgets and stored bytes

@@ -1,5 +1,6 @@
 /**
- * user-notices.ts: notifies the directories of users who were suspended or restored, have another role, or need new tokens.
+ * user-notices.ts: notifies the directories of users who were suspended or restored, have another name or role, or need new
+ * tokens.
  *
  * A notice is a row that is written with the change and deleted when the directory has applied it. The tenant's alarm sends
  * the remaining notices again, so that no change is lost if this process ends.
@@ -28,6 +29,12 @@ const NOTICE_RETRY_MS = 10_000
 /** Directories that are notified at the same time. */
 const MAX_CONCURRENT_NOTICES = 20
 
+const ADD_SQL = "INSERT INTO user_notices (user, version, retry, up_to)"
+
+/** A pending notice that ends all tokens still does, because the maximum of NULL and a number is NULL. */
+const REPLACE_SQL = `ON CONFLICT (user) DO UPDATE SET
+  version = excluded.version, retry = max(retry, excluded.retry), up_to = max(up_to, excluded.up_to)`
+
 type NoticeRow = { readonly user: string; readonly version: number; readonly up_to: number | null }
 
 export class UserNotices {
@@ -43,15 +50,17 @@ export class UserNotices {
     this.#users = users
   }
 
-  /** Adds a notice, which the caller sends. It replaces an older notice of the same user. */
-  add(user: string, version: number, now: number): void {
-    this.addForAlarm(user, version, now + NOTICE_RETRY_MS)
+  /**
+   * Adds a notice, which the caller sends. `upTo`: ends only the tokens issued up to this time, in seconds since 1970; 0 ends
+   * none; null: ends all. It replaces an older notice of the same user, but still ends the tokens that the older one ends.
+   */
+  add(user: string, version: number, now: number, upTo: number | null = null): void {
+    this.#sql.exec(`${ADD_SQL} VALUES (?, ?, ?, ?) ${REPLACE_SQL}`, user, version, now + NOTICE_RETRY_MS, upTo)
   }
 
-  /** Adds a notice that the alarm sends at `at`. */
+  /** Adds a notice that ends all tokens and that the alarm sends at `at`. */
   addForAlarm(user: string, version: number, at: number): void {
-    const sql = "INSERT OR REPLACE INTO user_notices (user, version, retry) VALUES (?, ?, ?)"
-    this.#sql.exec(sql, user, version, at)
+    this.add(user, version, at - NOTICE_RETRY_MS)
   }
 
   /** Removes the notice of a user who was erased. */
@@ -64,11 +73,7 @@ export class UserNotices {
    * seconds since 1970. Cost: one row written per user.
    */
   addForAll(version: number, upTo: number | null, now: number): void {
-    // A pending notice that ends all tokens still does, because the maximum of NULL and a number is NULL.
-    const sql = `INSERT INTO user_notices (user, version, retry, up_to)
-      SELECT id, ?, ?, ? FROM users WHERE status = 'active'
-      ON CONFLICT (user) DO UPDATE SET
-        version = excluded.version, retry = max(retry, excluded.retry), up_to = max(up_to, excluded.up_to)`
+    const sql = `${ADD_SQL} SELECT id, ?, ?, ? FROM users WHERE status = 'active' ${REPLACE_SQL}`
     this.#sql.exec(sql, version, now, upTo)
   }
 
@@ -77,8 +82,8 @@ export class UserNotices {
    * whose users get no notice. Cost: reads all users.
    */
   addForIssuer(others: readonly string[], version: number, at: number): void {
-    const sql = `INSERT OR REPLACE INTO user_notices (user, version, retry) SELECT id, ?, ? FROM users
-      WHERE status = 'active' AND issuer IS NOT NULL AND issuer NOT IN (SELECT value FROM json_each(?))`
+    const sql = `${ADD_SQL} SELECT id, ?, ?, NULL FROM users
+      WHERE status = 'active' AND issuer IS NOT NULL AND issuer NOT IN (SELECT value FROM json_each(?)) ${REPLACE_SQL}`
     this.#sql.exec(sql, version, at, JSON.stringify(others))
   }
 

@@ -4,6 +4,7 @@ import type { BudgetName } from "../../../shared/fault.ts"
 import { BUDGET_NAMES, type BudgetLimits, type BudgetTable, MAX_BUDGET } from "../../../shared/usage/budget-limits.ts"
 import { createParser, hasShape, isNumber, isOptional } from "../../../shared/protocol/shape-check.ts"
 import { isJsonObject } from "../../../shared/json.ts"
+import { formatDecimal, parseDecimal } from "../usage/decimal-text.ts"
 import { BYTES_PER_MEGABYTE, NANO_PER_DOLLAR } from "../../words/budget-text.ts"
 
 export type BudgetFields = Readonly<Record<BudgetName, string>>
@@ -26,7 +27,7 @@ export const parseBudgetTable = createParser<BudgetTable>({
 export function limitsToFields(limits: BudgetLimits): BudgetFields {
   const toField = (name: BudgetName): string => {
     const limit = limits[name]
-    return limit === undefined ? "" : String(limit / unitOf(name))
+    return limit === undefined ? "" : formatDecimal(limit / unitOf(name))
   }
   return Object.fromEntries(BUDGET_NAMES.map((name) => [name, toField(name)])) as Record<BudgetName, string>
 }
@@ -35,10 +36,10 @@ export function limitsToFields(limits: BudgetLimits): BudgetFields {
 export function fieldsToLimits(fields: BudgetFields): BudgetLimits | { readonly bad: BudgetName } {
   const limits: Partial<Record<BudgetName, number>> = {}
   for (const name of BUDGET_NAMES) {
-    const text = fields[name].trim()
-    if (text === "") continue
-    const limit = Math.round(Number(text) * unitOf(name))
-    if (!/^\d+(?:\.\d+)?$/.test(text) || !(limit <= MAX_BUDGET)) return { bad: name }
+    const text = fields[name]
+    if (text.trim() === "") continue
+    const limit = Math.round(parseDecimal(text) * unitOf(name))
+    if (!(limit <= MAX_BUDGET)) return { bad: name }
     limits[name] = limit
   }
   return limits

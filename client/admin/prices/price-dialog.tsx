@@ -13,6 +13,7 @@ import { DateField, TextField } from "../form-fields.tsx"
 import {
   fieldsToPrice,
   findPriceFlaw,
+  findUnreadablePrice,
   isEqualPrice,
   isSamePrice,
   parsePrices,
@@ -70,6 +71,8 @@ export function PriceForm({ api, price, fields: first, onChange, onClose }: Pric
       fields.value = { ...fields.peek(), [name]: text }
     }
   const submitPrice = async (): Promise<void> => {
+    const unreadable = findUnreadablePrice(fields.peek())
+    if (unreadable !== null) throw new RequestError(400, unreadable)
     const next = fieldsToPrice(fields.peek())
     onChange(await replacePrice(api, price, next))
     notice.value = pricesText.saved(next.model)
@@ -96,14 +99,21 @@ export function PriceForm({ api, price, fields: first, onChange, onClose }: Pric
       <DateField label={pricesText.until} hint={pricesText.untilHint} value={until} onChange={setField("until")} />
       <TextField
         label={inputField}
+        type="decimal"
         value={input}
         onChange={setField("input")}
         isRequired
         isFirst={first.model !== ""}
       />
-      <TextField label={outputField} value={output} onChange={setField("output")} isRequired />
-      <TextField label={cachedField} hint={asInput} value={cached} onChange={setField("cached")} />
-      <TextField label={cacheWriteField} hint={asInput} value={cacheWrite} onChange={setField("cache_write")} />
+      <TextField label={outputField} type="decimal" value={output} onChange={setField("output")} isRequired />
+      <TextField label={cachedField} type="decimal" hint={asInput} value={cached} onChange={setField("cached")} />
+      <TextField
+        label={cacheWriteField}
+        type="decimal"
+        hint={asInput}
+        value={cacheWrite}
+        onChange={setField("cache_write")}
+      />
     </FormDialog>
   )
 }

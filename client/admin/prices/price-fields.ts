@@ -14,6 +14,7 @@ import {
 } from "../../../shared/protocol/shape-check.ts"
 import { pricesText } from "../../words/usage-text.ts"
 import { isNullOr } from "../admin-responses.ts"
+import { formatDecimal, hasSeparator, parseDecimal } from "../usage/decimal-text.ts"
 
 export const PRICES_PATH = "/v1/prices"
 
@@ -53,7 +54,7 @@ export const NO_PRICE: PriceFields = {
 }
 
 export function priceToFields(price: PriceView): PriceFields {
-  const toText = (usd: number | null): string => (usd === null ? "" : String(usd))
+  const toText = (usd: number | null): string => (usd === null ? "" : formatDecimal(usd))
   return {
     provider: price.provider ?? "",
     model: price.model,
@@ -66,24 +67,41 @@ export function priceToFields(price: PriceView): PriceFields {
   }
 }
 
+/** A price that isn't a number becomes NaN, which the schema rejects. */
 export function fieldsToPrice(fields: PriceFields): PriceView {
   const { provider, model, from, until } = fields
-  const toOptional = (text: string): number | null => (text.trim() === "" ? null : toUsd(text))
+  const toOptional = (text: string): number | null => (text.trim() === "" ? null : parseDecimal(text))
   return {
     ...(provider.trim() === "" ? {} : { provider: provider.trim() }),
     model: model.trim(),
     from,
     ...(until === "" ? {} : { until }),
-    input: toUsd(fields.input),
-    output: toUsd(fields.output),
+    input: parseDecimal(fields.input),
+    output: parseDecimal(fields.output),
     cached: toOptional(fields.cached),
     cache_write: toOptional(fields.cache_write),
   }
 }
 
-/** Returns NaN, which the schema rejects, if the text is not a plain decimal number. */
-function toUsd(text: string): number {
-  return /^\d+(?:\.\d+)?$/.test(text.trim()) ? Number(text) : Number.NaN
+const PRICE_LABELS = {
+  input: pricesText.input,
+  output: pricesText.output,
+  cached: pricesText.cached,
+  cache_write: pricesText.cacheWrite,
+} as const
+
+/** The names of the fields with a price. */
+type PriceName = keyof typeof PRICE_LABELS
+
+/** Says which price isn't written as a number, and how to write it; null if all are. */
+export function findUnreadablePrice(fields: PriceFields): string | null {
+  for (const name of Object.keys(PRICE_LABELS) as PriceName[]) {
+    const text = fields[name].trim()
+    if (text === "" || !Number.isNaN(parseDecimal(text))) continue
+    const { separator, number } = pricesText.invalid
+    return (hasSeparator(text) ? separator : number)(PRICE_LABELS[name], text)
+  }
+  return null
 }
 
 /** Whether two prices are the same entry of the list. A provider's model has at most one entry that begins on a day. */
@@ -108,9 +126,7 @@ export function findPriceFlaw(prices: readonly PriceView[], at: number): string 
 function describeField(field: string): string {
   const { invalid } = pricesText
   if (field === "provider" || field === "model" || field === "from" || field === "until") return invalid[field]
-  if (field === "cached") return invalid.price(pricesText.cached)
-  if (field === "cache_write") return invalid.price(pricesText.cacheWrite)
-  return invalid.price(field === "output" ? pricesText.output : pricesText.input)
+  return invalid.price(PRICE_LABELS[field as PriceName])
 }
 
 /** Converts prices to the entries that the server uses to compute costs; to an empty list if a price isn't valid. */

@@ -12,7 +12,7 @@ import { importsText } from "../../words/admin-text.ts"
 /** Thrown if the chosen files are not an archive. The message is shown to the user. */
 export class ArchiveChoiceError extends Error {}
 
-interface ArchivePart {
+export interface ArchivePart {
   readonly n: number
   readonly bytes: number
   readonly sha256: string
@@ -24,7 +24,7 @@ interface Manifest {
 }
 
 /** The server checks the seal. Here the manifest only has to name the parts. */
-const parseManifest = createParser<Manifest>({
+export const parseManifest = createParser<Manifest>({
   format: (value) => value === "cuecard-tenant",
   files: isListOf(hasShape<ArchivePart>({ n: isNumber, bytes: isNumber, sha256: isString })),
 })
@@ -55,7 +55,7 @@ export async function readArchive(
   for (const file of candidates) {
     signal.throwIfAborted()
     onChecked(checked, of)
-    filesByHash.set(await hashFile(file), file)
+    filesByHash.set(await hashBlob(file), file)
     checked += file.size
   }
   const parts = new Map<number, File>()
@@ -84,8 +84,9 @@ async function findManifest(files: readonly File[]): Promise<{ readonly text: st
   throw new ArchiveChoiceError(importsText.manifestMissing)
 }
 
-async function hashFile(file: File): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", await readOrRefuse(() => file.arrayBuffer()))
+/** Returns the SHA-256 in hexadecimal. Throws ArchiveChoiceError if a chosen file can't be read. */
+export async function hashBlob(blob: Blob): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", await readOrRefuse(() => blob.arrayBuffer()))
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("")
 }
 

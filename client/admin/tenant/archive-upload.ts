@@ -7,15 +7,12 @@
 
 import { type Signal, signal } from "@preact/signals"
 import type { TenantImport } from "../../../shared/protocol/http-body.ts"
-import { describeError, isPermanentRefusal, parseBody, RequestError } from "../../net/http-request.ts"
-import { retryDelayMs } from "../../net/retry-delay.ts"
+import { describeError, parseBody } from "../../net/http-request.ts"
 import { importsText } from "../../words/admin-text.ts"
 import { type AdminApi, pathOf, TRANSFER_TIMEOUT_MS } from "../admin-api.ts"
 import { type Archive, ArchiveChoiceError, readArchive } from "./archive-choice.ts"
+import { type RetryDeps, retryTransfer } from "./retry-transfer.ts"
 import { parseImport } from "./tenant-responses.ts"
-
-/** Maximum attempts per part if the connection breaks or the server is busy. The delays add up to about ten seconds. */
-const MAX_ATTEMPTS = 6
 
 export const IMPORTS_PATH = "/v1/tenant/imports"
 
@@ -26,10 +23,8 @@ export interface UploadStage {
   readonly ofBytes: number
 }
 
-export interface ArchiveUploadDeps {
+export interface ArchiveUploadDeps extends RetryDeps {
   readonly api: Pick<AdminApi, "fetchAuthorized">
-  random(): number
-  wait(ms: number): Promise<void>
 }
 
 export class ArchiveUpload {
@@ -116,24 +111,10 @@ export class ArchiveUpload {
     }
   }
 
-  /** Sends a part. Retries after temporary failures, up to MAX_ATTEMPTS attempts in all. Sending a part twice is safe. */
-  async #sendPart(
-    { api, wait, random }: ArchiveUploadDeps,
-    path: string,
-    part: File,
-    signal: AbortSignal,
-  ): Promise<TenantImport> {
-    for (let attempt = 1; ; attempt++) {
-      signal.throwIfAborted()
-      try {
-        const init = { method: "PUT", body: part, signal }
-        return await parseBody(await api.fetchAuthorized(path, init, TRANSFER_TIMEOUT_MS), parseImport)
-      } catch (error) {
-        const isLasting = error instanceof RequestError && isPermanentRefusal(error)
-        if (isLasting || signal.aborted || attempt === MAX_ATTEMPTS) throw error
-        const stopped = new Promise((done) => signal.addEventListener("abort", done))
-        await Promise.race([wait(retryDelayMs(attempt, random())), stopped])
-      }
-    }
+  async #sendPart(deps: ArchiveUploadDeps, path: string, part: File, signal: AbortSignal): Promise<TenantImport> {
+    const init = { method: "PUT", body: part, signal }
+    return await retryTransfer(deps, signal, async () =>
+      parseBody(await deps.api.fetchAuthorized(path, init, TRANSFER_TIMEOUT_MS), parseImport),
+    )
   }
 }

@@ -1,4 +1,7 @@
-/** tenant-exports.tsx: starts exports of the tenant, shows their progress, and downloads their files. Source: SPEC AD7. */
+/**
+ * tenant-exports.tsx: starts exports of the tenant, shows their progress, and downloads their files. Source: SPEC AD7,
+ * AD12.
+ */
 
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
@@ -8,11 +11,17 @@ import { tenantText } from "../../words/admin-text.ts"
 import { formatSize } from "../../words/media-descriptions.ts"
 import { type AdminApi, pathOf } from "../admin-api.ts"
 import { notice, useAction, useLoaded, usePolling } from "../admin-state.ts"
+import { AnnouncedStatus, describeQuarter, useStateChange } from "../announced-status.tsx"
 import { ConfirmDialog } from "../confirm-dialog.tsx"
 import { Detail, FaultText, Pending, Time } from "../form-fields.tsx"
+import { ArchiveDownload, type DownloadStage, EXPORTS_PATH, nameFile } from "./archive-download.ts"
+import { warnBeforeLeaving } from "./leave-warning.ts"
 import { parseExportList } from "./tenant-responses.ts"
+import { TransferProgress } from "./transfer-progress.tsx"
 
-const EXPORTS_PATH = "/v1/tenant/exports"
+/** Kept outside the component, so that the download continues while another section of the page is shown. */
+const archive = new ArchiveDownload()
+warnBeforeLeaving(() => archive.stage.value !== null)
 
 export function TenantExports({ api }: { readonly api: AdminApi }): VNode {
   const list = useLoaded(() => api.get(EXPORTS_PATH, parseExportList))
@@ -20,6 +29,8 @@ export function TenantExports({ api }: { readonly api: AdminApi }): VNode {
   const removing = useSignal<TenantExport | null>(null)
   const isRunning = list.value?.exports.some(({ state }) => state === "running") ?? false
   usePolling(isRunning, list.reload)
+  const change = useStateChange(list.value?.exports ?? [], tenantText.announced)
+  const stage = archive.stage.value
   const startExport = (): void =>
     void start.run(async () => {
       await api.sendAction("POST", "/v1/tenant/export", {})
@@ -29,6 +40,7 @@ export function TenantExports({ api }: { readonly api: AdminApi }): VNode {
   return (
     <section>
       <h2>{tenantText.exports}</h2>
+      <AnnouncedStatus text={stage === null ? change : announceDownload(stage)} />
       <p>{tenantText.exportLead}</p>
       <p>
         <button type="button" class="firm" disabled={start.isRunning || isRunning} onClick={startExport}>
@@ -68,14 +80,7 @@ interface ExportRowProps {
 }
 
 function ExportRow({ api, item, onRemove }: ExportRowProps): VNode {
-  const { id, state, created, expires, tally, fault, parts } = item
-  const download = useAction()
-  const savePart = (n: number): void =>
-    void download.run(async () => {
-      const blob = await api.download(pathOf(EXPORTS_PATH, id, `/files/${n}`))
-      saveBlob(blob, n === 0 ? `${id}-manifest.json` : `${id}-${n}.cuecard`)
-    })
-  const files = state === "done" ? Array.from({ length: parts + 1 }, (_, n) => n) : []
+  const { id, state, created, expires, tally, fault } = item
   return (
     <li>
       <div class="row-main">
@@ -85,7 +90,7 @@ function ExportRow({ api, item, onRemove }: ExportRowProps): VNode {
         </p>
         <code>{id}</code>
         {state === "running" && <progress aria-label={tenantText.state.running} />}
-        <p role={state === "running" ? "status" : undefined}>{formatTally(tally)}</p>
+        <p>{formatTally(tally)}</p>
         {state === "done" && (
           <dl>
             <Detail label={tenantText.expires}>
@@ -93,23 +98,8 @@ function ExportRow({ api, item, onRemove }: ExportRowProps): VNode {
             </Detail>
           </dl>
         )}
-        <FaultText text={fault?.text ?? download.fault} />
-        {files.length > 0 && (
-          <ul class="files">
-            {files.map((n) => (
-              <li key={n}>
-                <button
-                  type="button"
-                  disabled={download.isRunning}
-                  aria-label={tenantText.downloadPart(fileName(n))}
-                  onClick={() => savePart(n)}
-                >
-                  {fileName(n)}
-                </button>
-              </li>
-            ))}
-          </ul>
-        )}
+        <FaultText text={fault?.text ?? null} />
+        {state === "done" && <Downloads api={api} item={item} />}
       </div>
       <div class="row-actions">
         <button type="button" class="grave-text" onClick={onRemove}>
@@ -117,6 +107,63 @@ function ExportRow({ api, item, onRemove }: ExportRowProps): VNode {
         </button>
       </div>
     </li>
+  )
+}
+
+function announceDownload({ doneBytes, ofBytes }: DownloadStage): string {
+  return describeQuarter(tenantText.downloading, doneBytes, ofBytes)
+}
+
+/** Downloads all files of an export, or a single one. */
+function Downloads({ api, item }: Pick<ExportRowProps, "api" | "item">): VNode {
+  const { id, parts } = item
+  const isListed = useSignal(false)
+  const single = useAction()
+  const stage = archive.stage.value
+  const isOwn = archive.exportId.value === id
+  const left = parts + 1 - (isOwn ? archive.saved.value : 0)
+  const saveAll = async (): Promise<void> => {
+    const wait = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms))
+    notice.value = ""
+    if (await archive.start({ api, random: Math.random, wait, save: saveBlob }, item))
+      notice.value = tenantText.allSaved(parts + 1)
+  }
+  const saveOne = (n: number): void =>
+    void single.run(async () => saveBlob(await api.download(pathOf(EXPORTS_PATH, id, `/files/${n}`)), nameFile(id, n)))
+  return (
+    <>
+      {isOwn && stage !== null ? (
+        <TransferProgress label={tenantText.downloading} {...stage} onStop={() => archive.stop()} />
+      ) : (
+        <p>
+          <button type="button" class="firm" disabled={stage !== null} onClick={() => void saveAll()}>
+            {left <= parts ? tenantText.downloadRest(left) : tenantText.downloadAll(parts + 1)}
+          </button>{" "}
+          <small>{tenantText.downloadHint}</small>
+        </p>
+      )}
+      <FaultText text={(isOwn ? archive.fault.value : null) ?? single.fault} />
+      <details onToggle={({ currentTarget }) => (isListed.value = currentTarget.open)}>
+        <summary>{tenantText.singleFiles}</summary>
+        {/* An archive can have thousands of files. */}
+        {isListed.value && (
+          <ul class="files">
+            {Array.from({ length: parts + 1 }, (_, n) => (
+              <li key={n}>
+                <button
+                  type="button"
+                  disabled={single.isRunning}
+                  aria-label={tenantText.downloadPart(fileName(n))}
+                  onClick={() => saveOne(n)}
+                >
+                  {fileName(n)}
+                </button>
+              </li>
+            ))}
+          </ul>
+        )}
+      </details>
+    </>
   )
 }
 

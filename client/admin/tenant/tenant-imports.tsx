@@ -5,17 +5,20 @@ import type { VNode } from "preact"
 import { useRef } from "preact/hooks"
 import type { TenantImport } from "../../../shared/protocol/http-body.ts"
 import { importsText } from "../../words/admin-text.ts"
-import { formatSize } from "../../words/media-descriptions.ts"
 import { type AdminApi, pathOf } from "../admin-api.ts"
 import { notice, useLoaded, usePolling } from "../admin-state.ts"
+import { AnnouncedStatus, describeQuarter, useStateChange } from "../announced-status.tsx"
 import { ConfirmDialog } from "../confirm-dialog.tsx"
 import { FaultText, Pending, Time } from "../form-fields.tsx"
 import { ArchiveUpload, IMPORTS_PATH, type UploadStage } from "./archive-upload.ts"
+import { warnBeforeLeaving } from "./leave-warning.ts"
 import { formatTally } from "./tenant-exports.tsx"
 import { parseImportList } from "./tenant-responses.ts"
+import { TransferProgress } from "./transfer-progress.tsx"
 
 /** Kept outside the component, so that the upload continues while another section of the page is shown. */
 const upload = new ArchiveUpload()
+warnBeforeLeaving(() => upload.stage.value !== null)
 
 interface TenantImportsProps {
   readonly api: AdminApi
@@ -29,6 +32,8 @@ export function TenantImports({ api, isOpen }: TenantImportsProps): VNode {
   const imports = list.value?.imports ?? []
   const isUploading = useComputed(() => upload.stage.value !== null).value
   usePolling(imports.some(isUnfinished), list.reload)
+  const change = useStateChange(imports, importsText.announced)
+  const stage = upload.stage.value
   useSignalEffect(() => {
     // A new import is listed as soon as the server has created it.
     if (upload.importId.value !== null) void list.reload()
@@ -41,6 +46,7 @@ export function TenantImports({ api, isOpen }: TenantImportsProps): VNode {
   return (
     <section>
       <h2>{importsText.title}</h2>
+      <AnnouncedStatus text={stage === null ? change : announceUpload(stage)} />
       <p>{importsText.lead}</p>
       {imports.some(isUnfinished) && <p>{importsText.running}</p>}
       {isOpen && !imports.some(isUnfinished) && (
@@ -117,28 +123,14 @@ function UploadProgress({ of }: { readonly of: string | null }): VNode | null {
   if (upload.importId.value !== of) return null
   return (
     <>
-      {stage !== null && <StageProgress stage={stage} />}
+      {stage !== null && <TransferProgress label={importsText[stage.at]} {...stage} onStop={() => upload.stop()} />}
       <FaultText text={upload.fault.value} />
     </>
   )
 }
 
-function StageProgress({ stage: { at, doneBytes, ofBytes } }: { readonly stage: UploadStage }): VNode {
-  const label = importsText[at]
-  return (
-    <div class="box">
-      {/* Without a value, the bar is indeterminate. */}
-      <progress {...(doneBytes > 0 ? { value: doneBytes, max: ofBytes } : {})} aria-label={label} />
-      <p role="status">
-        {label}… {ofBytes > 0 && importsText.bytesOf(formatSize(doneBytes), formatSize(ofBytes))}
-      </p>
-      <p>
-        <button type="button" onClick={() => upload.stop()}>
-          {importsText.stop}
-        </button>
-      </p>
-    </div>
-  )
+function announceUpload({ at, doneBytes, ofBytes }: UploadStage): string {
+  return describeQuarter(importsText[at], doneBytes, ofBytes)
 }
 
 interface ImportRowProps {
@@ -150,19 +142,23 @@ interface ImportRowProps {
 
 function ImportRow({ item, isUploading, onFiles, onCancel }: ImportRowProps): VNode {
   const { id, state, created, from, tally, fault, missing, parts, skipped } = item
+  // The server only knows that it has no file yet; this tab may be sending them.
+  const stage = upload.importId.value === id ? upload.stage.value : null
   return (
     <li>
       <div class="row-main">
         <p class="row-title">
           <Time at={created} />
-          <span class={state === "failed" ? "tag warn" : "tag"}>{importsText.state[state]}</span>
+          <span class={state === "failed" ? "tag warn" : "tag"}>
+            {state === "uploading" && stage !== null ? importsText[stage.at] : importsText.state[state]}
+          </span>
         </p>
         <code>{id}</code>
         <p>
           <bdi>{importsText.from(from)}</bdi>
         </p>
         {state === "running" && <progress aria-label={importsText.state.running} />}
-        {state !== "uploading" && <p role={state === "running" ? "status" : undefined}>{formatTally(tally)}</p>}
+        {state !== "uploading" && <p>{formatTally(tally)}</p>}
         {skipped > 0 && <p>{importsText.skipped(skipped)}</p>}
         <FaultText text={fault?.text ?? null} />
         <UploadProgress of={id} />

@@ -3,7 +3,15 @@
  * type. Pure.
  */
 
-import type { Receipt, Tally, TenantExport, TenantImport, TenantSummary } from "../../../shared/protocol/http-body.ts"
+import type {
+  BackupList,
+  Receipt,
+  Tally,
+  TenantBackup,
+  TenantExport,
+  TenantImport,
+  TenantSummary,
+} from "../../../shared/protocol/http-body.ts"
 import { createParser, hasShape, isListOf, isNumber, isString } from "../../../shared/protocol/shape-check.ts"
 import { isNullOr } from "../admin-responses.ts"
 
@@ -32,8 +40,15 @@ const TRANSFER = {
   parts: isNumber,
 }
 
+const EXPORT = { ...TRANSFER, expires: isNumber }
+
 export const parseExportList = createParser<{ readonly exports: readonly TenantExport[] }>({
-  exports: isListOf(hasShape<TenantExport>({ ...TRANSFER, expires: isNumber })),
+  exports: isListOf(hasShape<TenantExport>(EXPORT)),
+})
+
+export const parseBackupList = createParser<BackupList>({
+  backups: isListOf(hasShape<TenantBackup>({ ...EXPORT, folder: isString })),
+  kept_days: isNullOr(isNumber),
 })
 
 const IMPORT = { ...TRANSFER, from: isString, missing: isListOf(isNumber), skipped: isNumber }

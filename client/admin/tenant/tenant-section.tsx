@@ -7,6 +7,7 @@ import { tenantText } from "../../words/admin-text.ts"
 import { type AdminContext, notice, useAction, useLoaded, usePolling } from "../admin-state.ts"
 import { ConfirmDialog } from "../confirm-dialog.tsx"
 import { Detail, FaultText, formatTime, Pending, Time } from "../form-fields.tsx"
+import { TenantBackups } from "./tenant-backups.tsx"
 import { formatTally, TenantExports } from "./tenant-exports.tsx"
 import { TenantImports } from "./tenant-imports.tsx"
 import { parseReceiptList, parseTenant } from "./tenant-responses.ts"
@@ -31,6 +32,7 @@ export function TenantSection({ api, identity }: AdminContext): VNode {
           </dl>
           <TenantExports api={api} />
           <TenantImports api={api} isOpen={tenant.value.status === "open"} />
+          <TenantBackups api={api} />
           <Receipts api={api} />
           {tenant.value.status === "open" && <Deletion api={api} tenant={tenant.value} onChange={tenant.set} />}
         </>
@@ -120,7 +122,9 @@ function Deletion({ api, tenant, onChange }: StandingProps): VNode {
   return (
     <section class="danger">
       <h2>{tenantText.deletion}</h2>
-      <p>{tenantText.deletionLead}</p>
+      <p>
+        {tenantText.deletionLead} {tenantText.deletionBackups}
+      </p>
       <p>
         <button type="button" class="grave-text" onClick={() => (isAsking.value = true)}>
           {tenantText.delete}
@@ -129,7 +133,7 @@ function Deletion({ api, tenant, onChange }: StandingProps): VNode {
       {isAsking.value && (
         <ConfirmDialog
           title={tenantText.deleteTitle}
-          text={tenantText.deletionLead}
+          text={`${tenantText.deletionLead} ${tenantText.deletionBackups}`}
           typed={{ label: tenantText.typeId(tenant.id), value: tenant.id }}
           confirm={tenantText.confirmDelete}
           isGrave

@@ -38,7 +38,7 @@ export interface UserState {
   readonly suspended: boolean
   /** Null: the tenant has no such user. */
   readonly role: Role | null
-  /** Ends the tokens issued up to this time, in seconds since 1970. Null: ends all tokens issued until now. */
+  /** Ends the tokens issued up to this time, in seconds since 1970; 0 ends none. Null: ends all tokens issued until now. */
   readonly upTo: number | null
 }
 

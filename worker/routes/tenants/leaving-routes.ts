@@ -7,8 +7,11 @@ import { type Context, Hono } from "hono"
 import * as v from "valibot"
 import { type Fault, faultToWire, type Result } from "../../../shared/fault.ts"
 import { idSchema } from "../../../shared/protocol/event.ts"
+import type { BackupList } from "../../../shared/protocol/http-body.ts"
 import type { ExportView, ImportView } from "../../settings/leaving-rpc.ts"
 import { clearCachedAccess } from "../../auth/tenant-access-cache.ts"
+import { findBackupBucket } from "../../backup/backup-bucket.ts"
+import { readBackupPlan } from "../../backup/backup-plan.ts"
 import { faultToResponse } from "../../platform/fault-response.ts"
 import { mediaBucket } from "../../platform/media-bucket.ts"
 import { getRole } from "../../platform/rpc/claims.ts"
@@ -19,6 +22,8 @@ import { readActor } from "../access/request-actor.ts"
 import { type AppEnv, readBody, readBodyText } from "../request-body.ts"
 
 type AppContext = Context<AppEnv>
+
+const DAY_MS = 24 * 60 * 60_000
 
 export const leavingRoutes = new Hono<AppEnv>()
 
@@ -86,7 +91,12 @@ leavingRoutes.get("/tenant/exports/:id/files/:n", async (context) => {
 
 leavingRoutes.get("/tenant/backups", async (context) => {
   const backups = await tenantOf(context).listBackups()
-  return context.json({ backups: backups.map(jobToJson) })
+  const hasBucket = findBackupBucket(context.env, context.get("claims").tenant) !== null
+  const body: BackupList = {
+    backups: backups.map(jobToJson),
+    kept_days: hasBucket ? readBackupPlan(context.env).keptMs / DAY_MS : null,
+  }
+  return context.json(body)
 })
 
 leavingRoutes.post("/tenant/import", async (context) => {
@@ -151,7 +161,7 @@ function createResponse<T extends object>(context: AppContext, result: Result<T>
 }
 
 /** A job as JSON, with its fault in the form that clients receive. */
-function jobToJson({ fault, ...view }: ExportView | ImportView) {
+function jobToJson<V extends ExportView | ImportView>({ fault, ...view }: V) {
   return { ...view, fault: fault === null ? null : faultToPublic(fault) }
 }
 

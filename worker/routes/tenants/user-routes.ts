@@ -10,7 +10,7 @@ import { clearCachedRole } from "../../auth/issuer/role-cache.ts"
 import { faultToResponse } from "../../platform/fault-response.ts"
 import { tenantStub } from "../../platform/rpc/object-stubs.ts"
 import type { TenantUser } from "../../settings/tenant-rpc.ts"
-import { USER_PAGE_ROWS, userChangeSchema, userListSchema } from "../../settings/user-change.ts"
+import { USER_PAGE_ROWS, userChangeSchema, userListSchema, userSearchSchema } from "../../settings/user-change.ts"
 import { clearCachedRevocations } from "../access/authorize.ts"
 import { readAdministrator } from "../access/request-actor.ts"
 import { cutPage } from "../cut-page.ts"
@@ -19,6 +19,7 @@ import { type AppEnv, readBody, readQuery } from "../request-body.ts"
 export const userRoutes = new Hono<AppEnv>()
 
 userRoutes.get("/", async (context) => {
+  if (context.req.query("q") !== undefined) return await searchUsers(context)
   const query = readQuery(context, userListSchema)
   if (!query.ok) return faultToResponse(query.fault)
   const { after, prefix } = query.value
@@ -26,6 +27,13 @@ userRoutes.get("/", async (context) => {
   const { page, last } = cutPage(found, USER_PAGE_ROWS)
   return context.json({ users: page, next: last?.id ?? null } satisfies UserPage)
 })
+
+async function searchUsers(context: Context<AppEnv>): Promise<Response> {
+  const query = readQuery(context, userSearchSchema)
+  if (!query.ok) return faultToResponse(query.fault)
+  const found = await tenantOf(context).searchUsers(query.value.q, query.value.after, USER_PAGE_ROWS)
+  return found.ok ? context.json(found.value satisfies UserPage) : faultToResponse(found.fault)
+}
 
 userRoutes.get("/:id", async (context) => {
   const id = readUserId(context)

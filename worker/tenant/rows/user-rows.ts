@@ -1,9 +1,11 @@
 /**
- * user-rows.ts: the SQL rows of a tenant's users: one row per user, written on first contact.
+ * user-rows.ts: the SQL rows of a tenant's users: one row per user, written on first contact, and the keys by which named
+ * users are found.
  */
 
 import type { NewUser, TenantUser } from "../../settings/tenant-rpc.ts"
 import type { Role } from "../../platform/rpc/claims.ts"
+import { listSearchKeys } from "./user-search-keys.ts"
 
 export const USER_TABLE = `
   CREATE TABLE users (
@@ -30,8 +32,8 @@ export class UserRows {
   }
 
   /**
-   * Adds a user, unless the id exists. Returns the stored user. A role from an issuer replaces the stored role. Cost: at
-   * most one row written, and none if nothing changes.
+   * Adds a user, unless the id exists. Returns the stored user. A role from an issuer replaces the stored role. Cost: one
+   * row written, two more per search key of a new user, and none if nothing changes.
    */
   register(user: NewUser, now: number): TenantUser {
     const known = this.find(user.id)
@@ -53,7 +55,7 @@ export class UserRows {
    * here.
    */
   restore({ id, name, role, issuer, status, created }: TenantUser): void {
-    this.#sql.exec(
+    const { rowsWritten } = this.#sql.exec(
       "INSERT OR IGNORE INTO users (id, name, role, issuer, status, created) VALUES (?, ?, ?, ?, ?, ?)",
       id,
       name,
@@ -62,10 +64,12 @@ export class UserRows {
       status === "erasing" ? "active" : status,
       created,
     )
+    if (rowsWritten > 0) this.#addKeys(id, name)
   }
 
   remove(id: string): void {
     this.#sql.exec("DELETE FROM users WHERE id = ?", id)
+    this.#removeKeys(id)
   }
 
   find(id: string): TenantUser | null {
@@ -83,7 +87,20 @@ export class UserRows {
 
   /** Writes the fields of a user that can change. */
   update({ id, name, role, status }: TenantUser): void {
+    if (this.find(id)?.name !== name) {
+      this.#removeKeys(id)
+      this.#addKeys(id, name)
+    }
     this.#sql.exec("UPDATE users SET name = ?, role = ?, status = ? WHERE id = ?", name, role, status, id)
+  }
+
+  #addKeys(id: string, name: string | null): void {
+    for (const key of listSearchKeys(id, name))
+      this.#sql.exec("INSERT INTO user_keys (user, key) VALUES (?, ?)", id, key)
+  }
+
+  #removeKeys(id: string): void {
+    this.#sql.exec("DELETE FROM user_keys WHERE user = ?", id)
   }
 
   /** Whether the user is the only active owner of the tenant. */

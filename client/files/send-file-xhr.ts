@@ -1,6 +1,6 @@
-/** send-file-xhr.ts: uploads a file with XMLHttpRequest, because `fetch` does not report upload progress. */
+/** send-file-xhr.ts: uploads a file with XMLHttpRequest, because `fetch` does not report upload progress. Browsers only. */
 
-import type { SendFile } from "../files/send-file.ts"
+import type { SendFile } from "./send-file.ts"
 
 export const sendFile: SendFile = (path, body, token, onSent, signal) =>
   new Promise((resolve, reject) => {

@@ -1,0 +1,44 @@
+/** announced-status.tsx: the announcements of screen readers about running work: its start, each quarter, and its end. */
+
+import type { VNode } from "preact"
+import { useRef } from "preact/hooks"
+import { adminText } from "../words/admin-text.ts"
+
+/** A region that is always there, because screen readers only announce a change to a region that they know. */
+export function AnnouncedStatus({ text }: { readonly text: string }): VNode {
+  return (
+    <p class="unseen" role="status">
+      {text}
+    </p>
+  )
+}
+
+/** Returns a text that changes only at each quarter, so that a counter isn't announced again and again. */
+export function describeQuarter(label: string, done: number, of: number): string {
+  const quarters = of > 0 ? Math.floor((4 * Math.min(done, of)) / of) : 0
+  return quarters === 0 ? label : adminText.percentDone(label, 25 * quarters)
+}
+
+interface Item<S extends string> {
+  readonly id: string
+  readonly state: S
+}
+
+/**
+ * Returns the text for the newest change of state in a list. It is empty until an item that was already listed changes, and
+ * again when a new item is listed, so that two equal changes are both announced.
+ */
+export function useStateChange<S extends string>(
+  items: readonly Item<S>[],
+  texts: Readonly<Record<S, string>>,
+): string {
+  const known = useRef(new Map<string, S>()).current
+  const text = useRef("")
+  for (const { id, state } of items) {
+    const before = known.get(id)
+    if (before === state) continue
+    text.current = before === undefined ? "" : texts[state]
+    known.set(id, state)
+  }
+  return text.current
+}

@@ -1,0 +1,70 @@
+/** client-error.ts: the errors of `cuecard/client`, each with a code. */
+
+import type { FaultReason } from "../shared/fault.ts"
+import { isPermanentRefusal, RequestError } from "../client/net/http-request.ts"
+
+/**
+ * Codes of errors that the server didn't report:
+ * - `unreachable`: no response, or none in time. The request may have been carried out.
+ * - `http_error`: a refusal without a code of the server, for example from a proxy. `status` says more.
+ * - `token_failed`: `getToken` rejected. `cause` is its error.
+ * - `user_changed`: `getToken` returned the token of another user than before. Create another client for that user.
+ * - `command_pending`: the message or tool call has a command that the server hasn't answered.
+ * - `aborted`: the caller's signal aborted the request.
+ * - `discarded`: the message was discarded before the server had accepted it.
+ * - `closed`: the client was closed.
+ */
+export type ClientErrorCode =
+  | "unreachable"
+  | "http_error"
+  | "token_failed"
+  | "user_changed"
+  | "command_pending"
+  | "aborted"
+  | "discarded"
+  | "closed"
+
+export class CuecardError extends Error {
+  /** A code of the server (SPEC §12), or one of `ClientErrorCode`. */
+  readonly code: FaultReason | ClientErrorCode
+  /** The HTTP status; null if there was no response, and for refusals on the socket. */
+  readonly status: number | null
+
+  constructor(
+    code: FaultReason | ClientErrorCode,
+    text: string = code,
+    { status = null, cause }: { readonly status?: number | null; readonly cause?: unknown } = {},
+  ) {
+    super(text, cause === undefined ? {} : { cause })
+    this.name = "CuecardError"
+    this.code = code
+    this.status = status
+  }
+}
+
+/** The error to report for anything that a controller threw. */
+export function toCuecardError(error: unknown): CuecardError {
+  if (error instanceof CuecardError) return error
+  if (error instanceof RequestError) {
+    // The server's codes are a closed list, but a newer server may have more of them.
+    const code = (error.code ?? "http_error") as FaultReason | "http_error"
+    return new CuecardError(code, error.message, { status: error.status, cause: error })
+  }
+  const isAborted = error instanceof Error && error.name === "AbortError"
+  return new CuecardError(isAborted ? "aborted" : "unreachable", String(error), { cause: error })
+}
+
+/** Whether a retry is pointless until something else changes, such as the token. */
+export function isFinal(error: unknown): boolean {
+  if (error instanceof RequestError) return isPermanentRefusal(error) || error.status === 401
+  return error instanceof CuecardError
+}
+
+/** Runs an operation of a controller. Its errors become CuecardErrors. */
+export async function withTypedErrors<T>(operation: () => Promise<T>): Promise<T> {
+  try {
+    return await operation()
+  } catch (error) {
+    throw toCuecardError(error)
+  }
+}

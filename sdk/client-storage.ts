@@ -1,0 +1,50 @@
+/**
+ * client-storage.ts: the storage of a client, which names the rows of its user.
+ *
+ * The user is known with the first token. Until then, rows are kept in memory, so that nobody reads the rows of another user.
+ * Source: SPEC SK6.
+ */
+
+import type { KeyValueStorage } from "../client/net/outbox.ts"
+import { createUserStorage, readStorageRows } from "../client/net/user-storage.ts"
+
+export interface ClientRows extends KeyValueStorage {
+  /** Moves the rows from memory to the storage of a user, which may contain earlier ones. */
+  openRowsOf(user: string): void
+}
+
+export function createClientRows(storage: KeyValueStorage | undefined): ClientRows {
+  let rows = createMemoryRows()
+  return {
+    get length() {
+      return rows.length
+    },
+    key: (index) => rows.key(index),
+    getItem: (key) => rows.getItem(key),
+    setItem: (key, value) => rows.setItem(key, value),
+    removeItem: (key) => rows.removeItem(key),
+    openRowsOf(user) {
+      if (storage === undefined) return
+      const written = readStorageRows(rows)
+      rows = createUserStorage(storage, user)
+      try {
+        for (const [key, value] of written) rows.setItem(key, value)
+      } catch {
+        // If storage is full or forbidden, the messages are still sent, but a restart loses them.
+      }
+    },
+  }
+}
+
+function createMemoryRows(): KeyValueStorage {
+  const rows = new Map<string, string>()
+  return {
+    get length() {
+      return rows.size
+    },
+    key: (index) => [...rows.keys()][index] ?? null,
+    getItem: (key) => rows.get(key) ?? null,
+    setItem: (key, value) => void rows.set(key, value),
+    removeItem: (key) => void rows.delete(key),
+  }
+}

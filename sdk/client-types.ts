@@ -1,0 +1,214 @@
+/** client-types.ts: the public types of `cuecard/client`. */
+
+import type { Asset } from "../shared/protocol/event.ts"
+import type { SessionSummary } from "../shared/protocol/http-body.ts"
+import type { WireMessage } from "../shared/protocol/server-frame.ts"
+import type { CuecardError } from "./client-error.ts"
+
+/**
+ * A whole message. Its object is replaced when the message changes, and so are the segments that change. `content` is the text
+ * of a user's message; an answer is in its segments, and its `content` may be empty.
+ */
+export type Message = WireMessage
+/** A file that was uploaded into a session. */
+export type Attachment = Asset
+export type Session = SessionSummary
+
+/** The part of the Web Storage API that the client uses; `localStorage` has it. */
+export interface ClientStorage {
+  readonly length: number
+  key(index: number): string | null
+  getItem(key: string): string | null
+  setItem(key: string, value: string): void
+  removeItem(key: string): void
+}
+
+/** The part of a WebSocket that the client uses. */
+export interface ClientSocket {
+  onopen: unknown
+  onmessage: unknown
+  onclose: unknown
+  onerror: unknown
+  send(text: string): void
+  close(code?: number): void
+}
+
+export interface ClientOptions {
+  /** The server's address, for example `https://chat.example.com`. */
+  readonly url: string
+  /**
+   * Returns a token of the user. Called for the first request, before a token expires, and when the server has refused
+   * one. If it rejects, it is called again by the next request or connection.
+   */
+  getToken(): Promise<string>
+  /**
+   * Keeps messages and edits that the server hasn't received, so that `resume` of a later client can send them. Each user
+   * has rows of its own. By default, they are kept in memory.
+   */
+  readonly storage?: ClientStorage
+  /** By default, the global one. */
+  readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
+  /** By default, the global one. */
+  readonly WebSocket?: new (
+    url: string,
+    protocols: string[],
+  ) => ClientSocket
+  /** Runs the next update of a snapshot, for example in an animation frame. By default, after 16 milliseconds. */
+  readonly scheduleUpdate?: (update: () => void) => void
+}
+
+export interface Client {
+  readonly sessions: Sessions
+  /**
+   * A session of the user, by its id; `<owner>/<id>` for one that its owner shares with the user. It connects with the
+   * first call of `subscribe`, `ready` or a command. Handles of one session share a connection.
+   */
+  openSession(id: string): Conversation
+  /** Sends what earlier clients of this user have left in the storage, in all sessions. Rejects if there is no token. */
+  resume(): Promise<void>
+  /** Connects at once instead of after a delay. Call it when the device is online again or the app is visible again. */
+  checkConnections(): void
+  /** Sends a request with the user's token, for routes without a method here. `path` begins with a slash. */
+  request(path: string, init?: RequestInit): Promise<Response>
+  /** Closes all connections. What wasn't sent stays in the storage. */
+  close(): void
+}
+
+/** `subscribe` calls back after each change of the snapshot, and returns a function that ends this. */
+export interface Subscribable<T> {
+  /** The same object until something has changed. */
+  readonly getSnapshot: () => T
+  readonly subscribe: (listener: () => void) => () => void
+}
+
+export interface SessionsSnapshot {
+  /** The loaded sessions, newest activity first. */
+  readonly sessions: readonly Session[]
+  /** The list was loaded at least once. */
+  readonly isLoaded: boolean
+  /** Whether there are more sessions after the loaded ones. After `failed`, `loadMore` tries again. */
+  readonly more: "none" | "available" | "loading" | "failed"
+}
+
+/** The list of the user's sessions. While it has subscribers, it is refreshed at intervals and after each answer. */
+export interface Sessions extends Subscribable<SessionsSnapshot> {
+  refresh(): Promise<void>
+  /** Loads the next page, if there is one. */
+  loadMore(): Promise<void>
+  /** Creates a session. A repeated call with the same id has no effect. `agent`: the agent that answers. */
+  create(options?: {
+    readonly title?: string
+    readonly id?: string
+    readonly agent?: string
+  }): Promise<{ readonly id: string }>
+  rename(id: string, title: string): Promise<void>
+  /** Deletes a session with everything stored for it. Succeeds if it doesn't exist. */
+  delete(id: string): Promise<void>
+  /** The transcript as a file: JSON Lines, which can be imported again, or Markdown. */
+  export(id: string, format?: "jsonl" | "markdown"): Promise<Blob>
+}
+
+/**
+ * `waiting`: the next attempt to connect is scheduled. `outdated`: the server no longer speaks this version of the
+ * protocol. `gone`: the session doesn't exist.
+ */
+export type ConnectionState = "connecting" | "live" | "waiting" | "outdated" | "gone"
+
+/** A message that isn't in the transcript yet. */
+export interface UnsentMessage {
+  readonly id: string
+  readonly content: string
+  readonly replyTo: string | null
+  readonly attachments: readonly Attachment[]
+  /** When it was written, in milliseconds since 1970. */
+  readonly at: number
+  /** Why the server refused it; null while it is being sent. */
+  readonly error: CuecardError | null
+}
+
+export interface ConversationSnapshot {
+  /** The loaded messages, oldest first. */
+  readonly messages: readonly Message[]
+  readonly unsent: readonly UnsentMessage[]
+  readonly connection: ConnectionState
+  /** The newest messages were loaded at least once. */
+  readonly isLoaded: boolean
+  /** An answer is running or queued. False while one is waiting for the user. */
+  readonly isBusy: boolean
+  /** The id of the answer that `cancel` stops: one that is running, or waiting for the user. */
+  readonly activeAnswer: string | null
+  readonly isReadOnly: boolean
+  readonly hasOlder: boolean
+  readonly isLoadingOlder: boolean
+  /** Ids of the messages and tool calls with a command that isn't done. */
+  readonly pending: ReadonlySet<string>
+  /** Why the newest messages could not be loaded; null once they were. */
+  readonly error: CuecardError | null
+  /** The server's text while the client waits because of a rate limit; otherwise empty. */
+  readonly waitingText: string
+}
+
+export interface SendOptions {
+  /** The id of the new message. By default, a random one. The server accepts an id once. */
+  readonly id?: string
+  readonly attachments?: readonly Attachment[]
+  /** The id of the message that it replies to. */
+  readonly replyTo?: string
+}
+
+export interface AttachOptions {
+  /** By default, the name of the file. */
+  readonly name?: string
+  /** Receives the number of bytes sent so far. */
+  readonly onProgress?: (bytes: number) => void
+  readonly signal?: AbortSignal
+}
+
+/**
+ * One session. A command is sent again after each reconnect until the server has answered it. Its promise resolves when
+ * the server has accepted it and rejects with a CuecardError if it was refused; it may be ignored.
+ */
+export interface Conversation extends Subscribable<ConversationSnapshot> {
+  readonly id: string
+  /** Resolves when the newest messages are loaded. Rejects if the server refuses them; then another call tries again. */
+  ready(): Promise<void>
+  /** Sends a message. Resolves with its id when it is in the transcript. */
+  send(content: string, options?: SendOptions): Promise<string>
+  /** Sends a refused message again. */
+  resend(id: string): Promise<string>
+  /** Removes a message that was refused or isn't accepted yet. */
+  discard(id: string): void
+  /** Stops the running answer, or one that is about to begin. False if there is none. */
+  cancel(): boolean
+  /** Decides a tool call that is waiting for the user. */
+  approve(callId: string): Promise<void>
+  deny(callId: string): Promise<void>
+  /** Creates another version of the user's message, and an answer to it. */
+  edit(messageId: string, content: string): Promise<void>
+  /** Creates another version of the last answer. */
+  regenerate(messageId: string): Promise<void>
+  /** Continues an answer that failed or was interrupted, as another version of it. */
+  retry(messageId: string): Promise<void>
+  /** Removes a message that is still queued. */
+  withdraw(messageId: string): Promise<void>
+  /** Shows another version of a message. `version` counts from 1. */
+  selectVersion(messageId: string, version: number): Promise<void>
+  /** Uploads a file. Pass the result to `send`. */
+  attach(file: Blob, options?: AttachOptions): Promise<Attachment>
+  /**
+   * A URL from which media of this session can be fetched for a while. `url` is that of a media or canvas segment. Null if
+   * the media doesn't exist any more.
+   */
+  getMediaUrl(url: string): Promise<string | null>
+  /** Loads the next older page of messages, if there is one. */
+  loadOlder(): Promise<void>
+  /** Resolves when everything is sent and no answer is running. An answer that waits for the user isn't running. */
+  whenIdle(): Promise<ConversationSnapshot>
+  /** Connects at once instead of after a delay. */
+  checkConnection(): void
+  /**
+   * Releases this handle. The connection closes when all handles are released and the server has every message and command.
+   * The next call of `subscribe`, `ready` or a command opens the session again.
+   */
+  close(): void
+}

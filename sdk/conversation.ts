@@ -1,0 +1,91 @@
+/**
+ * conversation.ts: the public object of one session. It loads the code of open sessions when it is first used.
+ *
+ * `getSnapshot` and `subscribe` work at once; commands run in order when the code is there. Source: SPEC SK3, SK9.
+ */
+
+import { computed, type Signal, signal } from "@preact/signals"
+import { toCuecardError } from "./client-error.ts"
+import type { Conversation, ConversationSnapshot } from "./client-types.ts"
+import type { LoadedSessions, SessionHandle } from "./session-handle.ts"
+import { subscribeTo } from "./subscription.ts"
+
+/** Loads the code of open sessions once. */
+export interface SessionCode {
+  /** Null until it is loaded. */
+  readonly loaded: LoadedSessions | null
+  load(): Promise<LoadedSessions>
+}
+
+/** The snapshot of a session that isn't open. */
+export const EMPTY_SNAPSHOT: ConversationSnapshot = {
+  messages: [],
+  unsent: [],
+  connection: "connecting",
+  isLoaded: false,
+  isBusy: false,
+  activeAnswer: null,
+  isReadOnly: false,
+  hasOlder: false,
+  isLoadingOlder: false,
+  pending: new Set(),
+  error: null,
+  waitingText: "",
+}
+
+export function createConversation(id: string, code: SessionCode): Conversation {
+  const handle: Signal<SessionHandle | null> = signal(null)
+  const snapshot = computed(() => handle.value?.snapshot.value ?? EMPTY_SNAPSHOT)
+  /** False after `close`, until the next use. */
+  let isWanted = false
+  const attach = ({ openHandle }: LoadedSessions): SessionHandle => {
+    const attached = handle.peek() ?? openHandle(id)
+    handle.value = attached
+    return attached
+  }
+  /** Like the promises of a handle, it may be ignored. */
+  const perform = <T>(run: (open: SessionHandle) => Promise<T> | T): Promise<T> => {
+    isWanted = true
+    const start = async (loaded: LoadedSessions): Promise<T> => {
+      const attached = attach(loaded)
+      const running = run(attached)
+      if (!isWanted) attached.close()
+      return await running
+    }
+    const started = code.loaded === null ? code.load().then(start) : start(code.loaded)
+    const promise = started.catch((error: unknown) => {
+      throw toCuecardError(error)
+    })
+    promise.catch(() => {})
+    return promise
+  }
+  return {
+    id,
+    getSnapshot: () => snapshot.peek(),
+    subscribe(listener) {
+      void perform((open) => open.open())
+      return subscribeTo(snapshot, listener)
+    },
+    ready: () => perform((open) => open.ready()),
+    send: (content, options) => perform((open) => open.send(content, options)),
+    resend: (message) => perform((open) => open.resend(message)),
+    discard: (message) => handle.peek()?.discard(message),
+    cancel: () => handle.peek()?.cancel() ?? false,
+    approve: (call) => perform((open) => open.approve(call)),
+    deny: (call) => perform((open) => open.deny(call)),
+    edit: (message, content) => perform((open) => open.edit(message, content)),
+    regenerate: (message) => perform((open) => open.regenerate(message)),
+    retry: (message) => perform((open) => open.retry(message)),
+    withdraw: (message) => perform((open) => open.withdraw(message)),
+    selectVersion: (message, version) => perform((open) => open.selectVersion(message, version)),
+    attach: (file, options) => perform((open) => open.attach(file, options)),
+    getMediaUrl: (url) => perform((open) => open.getMediaUrl(url)),
+    loadOlder: () => perform((open) => open.loadOlder()),
+    whenIdle: () => perform((open) => open.whenIdle()),
+    checkConnection: () => handle.peek()?.checkConnection(),
+    close() {
+      isWanted = false
+      handle.peek()?.close()
+    },
+  }
+}

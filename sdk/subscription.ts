@@ -1,0 +1,26 @@
+/** subscription.ts: calls a listener after each change of a snapshot. */
+
+import type { ReadonlySignal } from "@preact/signals"
+
+/**
+ * One call stands for all changes of one task. An exception of the listener can't interrupt the code that made the change.
+ * Returns a function that ends the calls.
+ */
+export function subscribeTo(snapshot: ReadonlySignal<unknown>, listener: () => void): () => void {
+  let isQueued = true
+  let isEnded = false
+  const unsubscribe = snapshot.subscribe(() => {
+    if (isQueued) return
+    isQueued = true
+    queueMicrotask(() => {
+      isQueued = false
+      if (!isEnded) listener()
+    })
+  })
+  // The signal calls back at once, with the state that the caller can read.
+  isQueued = false
+  return () => {
+    isEnded = true
+    unsubscribe()
+  }
+}

@@ -1,0 +1,146 @@
+/** user-search.test.ts: users are found by the beginning of their id, of their name, or of a later word of it. */
+
+import { env, runInDurableObject } from "cloudflare:test"
+import { describe, expect, test } from "vitest"
+import { USER_PAGE_ROWS } from "../../worker/settings/user-change.ts"
+import type { Tenant } from "../../worker/tenant/tenant-object.ts"
+import { listSearchKeys, toSearchKey } from "../../worker/tenant/rows/user-search-keys.ts"
+import { call, refusal } from "./http.ts"
+import { tokenOfRole } from "./oidc.ts"
+
+type Found = { readonly users: { readonly id: string }[]; readonly next: string | null }
+
+const tenantOf = (tenant: string) => env.TENANT.getByName(tenant)
+
+async function addUsers(tenant: string, names: Readonly<Record<string, string | null>>): Promise<void> {
+  await runInDurableObject(tenantOf(tenant), (object: Tenant) => {
+    for (const [id, name] of Object.entries(names)) object.registerUser({ id, name: name ?? undefined })
+  })
+}
+
+async function search(tenant: string, q: string, after = "") {
+  const query = new URLSearchParams({ q, after })
+  return await call(`/v1/users?${query}`, { token: await tokenOfRole(tenant, "admin") })
+}
+
+async function findIds(tenant: string, q: string): Promise<string[]> {
+  return ((await search(tenant, q)).json as Found).users.map(({ id }) => id)
+}
+
+describe("the keys of a user", () => {
+  test.each([
+    ["Ada Lovelace", "ada lovelace"],
+    ["  José  O'Brien-Łódź ", "jose o brien lodz"],
+    ["GROẞ Straße İstanbul", "gross strasse istanbul"],
+    ["Σίσυφος", "σισυφος"],
+    ["山田 太郎", "山田 太郎"],
+    ["हिन्दी", "हिन्दी"],
+    ["شَمْس", "شمس"],
+    ["—!", ""],
+  ])("[US14] %j becomes %j", (text, key) => {
+    expect(toSearchKey(text)).toBe(key.normalize("NFKD"))
+  })
+
+  test("[US14] are the id in lower case, and the name from each word on; a plain id needs none", () => {
+    expect(listSearchKeys("ada", null)).toEqual([])
+    expect(listSearchKeys("ada", "Ada")).toEqual([])
+    expect(listSearchKeys("Team-Ada_1", "Ada de Souza")).toEqual(["team-ada_1", "ada de souza", "de souza", "souza"])
+    expect(listSearchKeys("u", "a ".repeat(60)).length).toBeLessThanOrEqual(8)
+    for (const key of listSearchKeys("u", "ﷺ".repeat(120))) expect(key.length).toBeLessThanOrEqual(64)
+  })
+})
+
+describe("the search", () => {
+  test("[US14] finds users once, whatever the case and the diacritics, by id, name, or a later word of the name", async () => {
+    await addUsers("us14a", {
+      ada: "Ada Lovelace",
+      "Team-7": null,
+      "x-1": "José Łukasz",
+      adalbert: null,
+      zoe: "Adam Ádám",
+      max: "Max Muster",
+    })
+    expect(await findIds("us14a", "ada")).toEqual(["ada", "zoe", "adalbert"].sort((a, b) => (a < b ? -1 : 1)))
+    expect(await findIds("us14a", "LOVE")).toEqual(["ada"])
+    expect(await findIds("us14a", " ada  love")).toEqual(["ada"])
+    expect(await findIds("us14a", "jose l")).toEqual(["x-1"])
+    expect(await findIds("us14a", "łuk")).toEqual(["x-1"])
+    expect(await findIds("us14a", "team-7")).toEqual(["Team-7"])
+    expect(await findIds("us14a", "Team-")).toEqual(["Team-7"])
+    for (const q of ["vela", "ada x", "%", "_", "*", "  ", "-"]) expect(await findIds("us14a", q), q).toEqual([])
+    expect((await search("us14a", "ada")).json.users[0]).toMatchObject({ id: "ada", name: "Ada Lovelace" })
+  })
+
+  test("[US14] follows a new name, and leaves nothing of a removed user", async () => {
+    await addUsers("us14b", { ada: "Ada Lovelace" })
+    const token = await tokenOfRole("us14b", "owner")
+    const rename = (name: string | null) =>
+      call("/v1/users/ada", { method: "PATCH", token, body: JSON.stringify({ name }) })
+    expect((await rename("Countess Byron")).status).toBe(200)
+    expect([await findIds("us14b", "love"), await findIds("us14b", "byron")]).toEqual([[], ["ada"]])
+    const countKeys = () =>
+      runInDurableObject(tenantOf("us14b"), (_object, { storage: { sql } }) =>
+        Number(sql.exec("SELECT count(*) AS n FROM user_keys").one()["n"]),
+      )
+    expect(await countKeys()).toBe(2)
+    expect((await rename(null)).status).toBe(200)
+    expect(await countKeys()).toBe(0)
+  })
+
+  test("[US14] pages return every result once; a `next` that no search returned is field_invalid", async () => {
+    const count = 2 * USER_PAGE_ROWS + 5
+    const names = Object.fromEntries(Array.from({ length: count }, (_, n) => [`u${n}`, `Anna Andersson ${n}`]))
+    await addUsers("us14c", { ...names, other: "Bo" })
+    const seen: string[] = []
+    for (let [after, pages] = ["", 0] as [string, number]; pages < 20; pages++) {
+      const { users, next } = (await search("us14c", "an", after)).json as Found
+      expect(users.length).toBeLessThanOrEqual(USER_PAGE_ROWS)
+      seen.push(...users.map(({ id }) => id))
+      if (next === null) break
+      after = next
+    }
+    expect(seen.sort()).toEqual(Object.keys(names).sort())
+    for (const after of ["x", "!!", "W10", btoa('{"a":1}'), "a".repeat(600)])
+      expect(await search("us14c", "an", after), after).toEqual(refusal(400, "field_invalid"))
+    expect(await search("us14c", "a".repeat(121))).toEqual(refusal(400, "field_invalid"))
+  })
+
+  test("[US14] reads as many rows with 100,000 users as with 1,000: the first, a middle and a last page, and no result", async () => {
+    const rowsRead = async (users: number): Promise<number[]> =>
+      await runInDurableObject(tenantOf(`us14-${users}`), async (object: Tenant, { storage: { sql } }) => {
+        object.registerUser({ id: "u", name: "First User" })
+        sql.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${users})
+          INSERT INTO users (id, name, role, created)
+          SELECT printf('u%08d', i), printf('User Number%d', i), 'member', i FROM n`)
+        sql.exec(`INSERT INTO user_keys (user, key)
+          SELECT id, lower(name) FROM users WHERE id > 'u' UNION ALL SELECT id, lower(substr(name, 6)) FROM users WHERE id > 'u'`)
+        const { searchUsers } = await import("../../worker/tenant/user-search.ts")
+        const counts: number[] = []
+        const count = (text: string, after: string): string => {
+          let read = 0
+          const counting = {
+            exec(query: string, ...bindings: unknown[]) {
+              const cursor = sql.exec(query, ...bindings)
+              const rows = cursor.toArray()
+              read += cursor.rowsRead
+              return { toArray: () => rows }
+            },
+          } as unknown as SqlStorage
+          const found = searchUsers(counting, text, after, USER_PAGE_ROWS)
+          counts.push(read)
+          return found.ok ? (found.value.next ?? "") : ""
+        }
+        const next = count("u", "")
+        count("u", next)
+        const last = btoa(JSON.stringify([`u${String(users - 50).padStart(8, "0")}`, "u"])).replace(/=+$/, "")
+        count("u", last)
+        count("user number", "")
+        count("number", "")
+        count("nobody", "")
+        return counts
+      })
+    const [few, many] = [await rowsRead(1_000), await rowsRead(100_000)]
+    expect(many).toEqual(few)
+    expect(Math.max(...many)).toBeLessThan(6 * USER_PAGE_ROWS)
+  })
+})

@@ -1,0 +1,31 @@
+/** user-search-keys.ts: the keys under which a user is found: the id, the name, and the name from each later word on. Pure. */
+
+/** Finds users by the beginning of a key, and the keys of a user. */
+export const USER_KEY_TABLE = `
+  CREATE TABLE user_keys (user TEXT NOT NULL, key TEXT NOT NULL, PRIMARY KEY (user, key)) WITHOUT ROWID;
+  CREATE INDEX user_keys_key ON user_keys (key, user)`
+
+/** Longest key, in characters. Names have at most 120. */
+const MAX_KEY_CHARS = 64
+
+/** Maximum number of words of a name with which a key begins. */
+const MAX_KEYS_OF_NAME = 8
+
+/** Marks that are written above or below letters in Latin, Greek, Cyrillic, Hebrew and Arabic text. */
+const MARKS = /[\u0300-\u036f\u0591-\u05c7\u064b-\u065f]/g
+
+/** Turns a name, or the beginning of one, into words in lower case without diacritics, with a space between them. */
+export function toSearchKey(text: string): string {
+  // Upper case turns ß into ss, but leaves its capital as it is.
+  const letters = text.toLowerCase().toUpperCase().toLowerCase().normalize("NFKD").replaceAll(MARKS, "")
+  const words = letters.replaceAll(/[øłđı]/g, (letter) => "oldi"["øłđı".indexOf(letter)] ?? "")
+  const key = words.replaceAll(/[^\p{L}\p{N}\p{M}]+/gu, " ").trim()
+  return key.slice(0, MAX_KEY_CHARS)
+}
+
+/** Returns the keys of a user, except the id itself, by which the table of users is ordered. */
+export function listSearchKeys(id: string, name: string | null): string[] {
+  const words = toSearchKey(name ?? "").split(" ", MAX_KEYS_OF_NAME)
+  const keys = [id.toLowerCase(), ...words.map((_word, at) => words.slice(at).join(" "))]
+  return [...new Set(keys)].filter((key) => key !== "" && key !== id)
+}
