@@ -56,8 +56,8 @@ interface FootnoteListProps {
 export function FootnoteList({ words, footnotes: { tokens }, renderBlocks }: FootnoteListProps): VNode | null {
   if (tokens.length === 0) return null
   return (
-    <section class="footnotes" aria-label={words.footnotes}>
-      <ol dir={findDirection(tokens)}>
+    <div class="footnotes">
+      <ol aria-label={words.footnotes} dir={findDirection(tokens)}>
         {tokens.map((token, at) => (
           <li key={token.text} data-footnote={at + 1} dir={findDirection([token])} tabIndex={-1}>
             {renderBlocks(token.tokens ?? [])}
@@ -71,7 +71,7 @@ export function FootnoteList({ words, footnotes: { tokens }, renderBlocks }: Foo
           </li>
         ))}
       </ol>
-    </section>
+    </div>
   )
 }
 
