@@ -1,4 +1,4 @@
-// Applies the stored theme before the first paint. Described in client/ui/theme.ts.
+// Applies the stored theme before the first paint. Described in client/ui/preferences/theme.ts.
 function applyTheme(theme) {
   const isChosen = theme === "dark" || theme === "light"
   if (isChosen) document.documentElement.dataset.theme = theme

@@ -41,7 +41,7 @@ export function createClientSessions(deps: ClientSessionsDeps): ClientSessions {
     if (sessionList.loadError !== null) throw toCuecardError(sessionList.loadError)
   }
   return {
-    getSnapshot: () => snapshot.value,
+    getSnapshot: () => snapshot.peek(),
     subscribe(listener) {
       const unsubscribe = subscribeTo(snapshot, listener)
       subscriptions.add(unsubscribe)
@@ -60,7 +60,7 @@ export function createClientSessions(deps: ClientSessionsDeps): ClientSessions {
     },
     async loadMore() {
       await sessionList.loadMore()
-      rejectFailed()
+      if (sessionList.more.peek() === "failed") rejectFailed()
     },
     async create({ title = "", id = createId(), agent } = {}) {
       const created = await withTypedErrors(() => api.createSession(title, id, agent))

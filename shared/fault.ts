@@ -170,10 +170,15 @@ export type RemoteFlaw = "unreachable" | "redirects" | "type" | "size" | "timeou
 /** The reason why an OpenID provider cannot be used. */
 export type IssuerFlaw = "address" | "unreachable" | "status" | "too_large" | "malformed" | "issuer_differs" | "no_keys"
 
+/** A fault's fields other than its reason. */
+export type FaultFields = Readonly<Record<string, string | number | null>>
+
 /** The public form of a fault: `code` is its reason, `text` is for the user. */
 export interface WireFault {
   readonly code: FaultReason
   readonly text: string
+  /** The values in the text, for clients that word it in another language; undefined if there are none. */
+  readonly fields: FaultFields | undefined
   /** Status of the HTTP response. */
   readonly status: number
   /** WebSocket close code; null if the socket stays open. */
@@ -182,12 +187,17 @@ export interface WireFault {
 
 /** The public form of a fault. SPEC ER1. */
 export function faultToWire(fault: Fault): WireFault {
-  return entryToWire(fault.reason, fault)
+  const { reason, ...fields } = fault
+  return entryToWire(reason, fault, Object.keys(fields).length > 0 ? fields : undefined)
 }
 
-function entryToWire<R extends FaultReason>(code: R, fault: FaultsByReason[R]): WireFault {
+function entryToWire<R extends FaultReason>(
+  code: R,
+  fault: FaultsByReason[R],
+  fields: FaultFields | undefined,
+): WireFault {
   const { status, text, close }: CatalogueEntry<FaultsByReason[R]> = CATALOGUE[code]
-  return { code, text: typeof text === "string" ? text : text(fault), status, close: close ?? null }
+  return { code, text: typeof text === "string" ? text : text(fault), fields, status, close: close ?? null }
 }
 
 /**

@@ -20,6 +20,7 @@ import { loadTranscript, transcriptModule } from "../transcript/load-transcript.
 import { announceAnswerEnd } from "../ui/announcer.ts"
 import { focusRequests } from "../ui/focus.ts"
 import { holdDroppedFiles } from "../ui/held-drop.ts"
+import { startLanguage } from "../ui/preferences/page-language.ts"
 import { appText } from "../words/page-text.ts"
 import { App } from "./app.tsx"
 import { handleEscape } from "./escape-key.ts"
@@ -164,4 +165,6 @@ setTimeout(() => {
   router.loadUploads().catch(() => {})
 })
 if (root !== null)
-  render(<App router={router} announcement={announcement} isDrawerOpen={isDrawerOpen} isOnline={isOnline} />, root)
+  startLanguage(() =>
+    render(<App router={router} announcement={announcement} isDrawerOpen={isDrawerOpen} isOnline={isOnline} />, root),
+  )

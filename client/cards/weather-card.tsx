@@ -13,6 +13,7 @@ import {
   type WeatherPayload,
 } from "../../shared/card/weather-payload.ts"
 import { Markdown } from "../markdown/markdown.tsx"
+import { formatCount, formatDate } from "../words/format/number-format.ts"
 import { cardText } from "../words/transcript-text.ts"
 import { useEntrance } from "./card-motion.ts"
 import type { CardContent } from "./card-registry.ts"
@@ -54,8 +55,7 @@ function WeatherCard({ weather, synthesis, isFresh }: WeatherCardProps): VNode {
 }
 
 function CurrentWeather({ weather }: Pick<WeatherCardProps, "weather">): VNode {
-  // No-break spaces keep the figure on one line.
-  const wind = `${Math.round(weather.wind_kmh)}\u00a0km/h\u00a0${weather.wind_direction}`.trim()
+  const wind = cardText.windOf(Math.round(weather.wind_kmh), weather.wind_direction).trim()
   const current = temperatureUnit.value === "F" ? weather.temperature_f : weather.temperature_c
   return (
     <div class="now">
@@ -70,7 +70,7 @@ function CurrentWeather({ weather }: Pick<WeatherCardProps, "weather">): VNode {
         </p>
         <p>
           {cardText.feelsLike(formatCelsius(weather.feels_like_c))} ·{" "}
-          <WeatherFact name={cardText.humidity} value={`${Math.round(weather.humidity_pct)}%`} /> ·{" "}
+          <WeatherFact name={cardText.humidity} value={formatPercent(weather.humidity_pct)} /> ·{" "}
           <WeatherFact name={cardText.wind} value={wind} />
         </p>
       </div>
@@ -131,7 +131,7 @@ function DayForecast({ day, name }: { readonly day: WeatherDay; readonly name: s
       <DegreeRange max={day.max_c} min={day.min_c} />
       {chance !== null && (
         <small>
-          <WeatherFact name={cardText.precipitation} value={`${Math.round(chance)}%`} />
+          <WeatherFact name={cardText.precipitation} value={formatPercent(chance)} />
         </small>
       )}
     </li>
@@ -145,7 +145,7 @@ function TomorrowForecast({ weather }: { readonly weather: WeatherPayload }): VN
   const min = weather.forecast_tomorrow_min_c
   const chance = weather.forecast_tomorrow_precip_chance_pct
   if (condition === null && max === null && min === null) return null
-  const details = [condition, chance === null ? null : `${Math.round(chance)}%`].filter((detail) => detail !== null)
+  const details = [condition, chance === null ? null : formatPercent(chance)].filter((detail) => detail !== null)
   return (
     <p class="tomorrow">
       <span>{cardText.tomorrow}</span>
@@ -170,7 +170,11 @@ function DegreeRange({ max, min }: { readonly max: number | null; readonly min: 
 function formatDay(date: string, observed: string): string {
   const days = (Date.parse(date) - Date.parse(observed.slice(0, 10))) / 86_400_000
   if (days === 1) return cardText.tomorrow
-  return new Date(date).toLocaleDateString("en-GB", { weekday: "short", timeZone: "UTC" })
+  return formatDate(date, { weekday: "short", timeZone: "UTC" })
+}
+
+function formatPercent(percent: number): string {
+  return formatCount(percent / 100, { style: "percent" })
 }
 
 /** Formats a Celsius temperature in the unit that the user chose. */

@@ -8,7 +8,7 @@ import { formatTitle } from "../session/session-list.ts"
 import type { SessionRouter } from "../session/session-router.ts"
 import { Dialog } from "../ui/dialog.tsx"
 import { formatSize } from "../words/media-descriptions.ts"
-import { importText } from "../words/import-text.ts"
+import { describeImportKind, importText } from "../words/import-text.ts"
 import { appText } from "../words/page-text.ts"
 
 /** Created here, so that the importer is loaded together with the dialog. */
@@ -199,7 +199,7 @@ function ImportSummary({ onClose, ...stage }: ImportSummaryProps): VNode {
       {Object.keys(kinds).length > 0 && (
         <ul class="lines">
           {Object.entries(kinds).map(([kind, count]) => (
-            <li key={kind}>{importText.kind(kind, count)}</li>
+            <li key={kind}>{describeImportKind(kind, count)}</li>
           ))}
         </ul>
       )}

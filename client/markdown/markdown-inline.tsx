@@ -13,7 +13,7 @@ import type { ProseToken } from "./markdown-lexer.ts"
 import { MathView } from "./blocks/math-view.tsx"
 import { ImageView } from "../media/image-view.tsx"
 import { isAssetUrl } from "../files/remote-media.ts"
-import { parseHost, toSafeHref } from "../words/link-policy.ts"
+import { parseHost, toSafeHref } from "../words/format/link-policy.ts"
 import { markdownText, mediaText } from "../words/transcript-text.ts"
 
 /** Raw HTML tags that become elements. Any attribute makes a tag plain text. */

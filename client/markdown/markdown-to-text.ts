@@ -5,7 +5,7 @@
  */
 
 import type { Segment } from "../../shared/protocol/segment.ts"
-import { toExcerpt } from "../words/excerpt.ts"
+import { toExcerpt } from "../words/format/excerpt.ts"
 import { describeMedia } from "../words/media-descriptions.ts"
 import { markdownText } from "../words/transcript-text.ts"
 import { createBlockReader } from "./markdown-blocks.ts"

@@ -9,7 +9,7 @@
 
 import type { VNode } from "preact"
 import { useLayoutEffect, useRef } from "preact/hooks"
-import { theme } from "../ui/theme.ts"
+import { theme } from "../ui/preferences/theme.ts"
 import { useFocusGuard } from "./focus-guard.ts"
 
 const DARK_SCHEME_QUERY = "(prefers-color-scheme: dark)"

@@ -8,7 +8,7 @@
 import type { ComponentChildren, RefObject, VNode } from "preact"
 import { useEffect, useRef, useState } from "preact/hooks"
 import type { SignedLink } from "../files/signed-links.ts"
-import { parseHost } from "../words/link-policy.ts"
+import { parseHost } from "../words/format/link-policy.ts"
 import type { CanvasSegment } from "../words/media-descriptions.ts"
 import { mediaText } from "../words/transcript-text.ts"
 import { CanvasFrame } from "./canvas-frame.tsx"

@@ -5,7 +5,7 @@
  */
 
 import type { VNode } from "preact"
-import { parseHost } from "../words/link-policy.ts"
+import { parseHost } from "../words/format/link-policy.ts"
 import { mediaText } from "../words/transcript-text.ts"
 import { MediaIcon, type MediaIconName } from "./media-icons.tsx"
 import type { MediaSourceHandle } from "./use-media-source.ts"

@@ -7,7 +7,7 @@
 
 import type { VNode } from "preact"
 import { useState } from "preact/hooks"
-import { parseHost } from "../words/link-policy.ts"
+import { parseHost } from "../words/format/link-policy.ts"
 import { mediaText } from "../words/transcript-text.ts"
 import { moveFocusInto } from "./consent-gate.tsx"
 import { MediaIcon } from "./media-icons.tsx"

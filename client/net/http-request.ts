@@ -1,7 +1,8 @@
 /** http-request.ts: creates JSON requests and parses responses. A refusal becomes an error with the server's text. */
 
+import type { FaultFields } from "../../shared/fault.ts"
 import { parseRefusal } from "../../shared/protocol/responses.ts"
-import { errorText } from "../words/page-text.ts"
+import { errorText, wordFault } from "../words/page-text.ts"
 
 /** The status of the error for a response that can't be parsed. It counts as temporary, so the request is retried. */
 const UNREADABLE_STATUS = 502
@@ -11,10 +12,13 @@ export class RequestError extends Error {
   readonly status: number
   /** Null if the refusal didn't come from our server. */
   readonly code: string | null
-  constructor(status: number, text: string, code: string | null = null) {
+  /** The values in the text. */
+  readonly fields: FaultFields
+  constructor(status: number, text: string, code: string | null = null, fields: FaultFields = {}) {
     super(text)
     this.status = status
     this.code = code
+    this.fields = fields
   }
 }
 
@@ -23,9 +27,9 @@ export function isPermanentRefusal({ status }: RequestError): boolean {
   return status < 500 && ![401, 408, 429].includes(status)
 }
 
-/** Returns the text to show for a failed request. */
+/** Returns the text to show for a failed request, in the language of the page. */
 export function describeError(error: unknown): string {
-  return error instanceof RequestError ? error.message : errorText.unreachable
+  return error instanceof RequestError ? wordFault(error.code, error.message, error.fields) : errorText.unreachable
 }
 
 export function createJsonRequest(method: string, body: object): RequestInit {
@@ -47,6 +51,6 @@ export async function readJson(response: Response): Promise<unknown> {
 
 /** Returns the error for a refused request whose response has this body. */
 export function toRequestError(status: number, body: unknown): RequestError {
-  const { code, text } = parseRefusal(body)
-  return new RequestError(status, text ?? errorText.status(status), code)
+  const { code, text, fields } = parseRefusal(body)
+  return new RequestError(status, text ?? errorText.status(status), code, fields)
 }

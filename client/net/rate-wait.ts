@@ -8,6 +8,7 @@
 import { parseJson } from "../../shared/json.ts"
 import { parseRefusal } from "../../shared/protocol/responses.ts"
 import { RATE_PERIOD_SECONDS } from "../../shared/user-limits.ts"
+import { wordFault } from "../words/page-text.ts"
 import { rateWaitText } from "../words/rate-wait-text.ts"
 import type { RequestHold } from "./request-hold.ts"
 
@@ -63,7 +64,7 @@ async function waitAfter(hold: RequestHold, response: Refusable): Promise<boolea
   if (response.status !== 429 || !(seconds > 0 && seconds <= MAX_WAIT_SECONDS)) return false
   const body = isRequest ? await response.clone().text() : response.text
   const refusal = parseRefusal(parseJson(body))
-  await beginWait(hold, refusal.code, refusal.text ?? "", seconds)
+  await beginWait(hold, refusal.code, wordFault(refusal.code, refusal.text ?? "", refusal.fields), seconds)
   return true
 }
 

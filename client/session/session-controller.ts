@@ -18,7 +18,7 @@ import type { RequestHold } from "../net/request-hold.ts"
 import { type MessageExtras, pickExtras, Outbox, type KeyValueStorage } from "../net/outbox.ts"
 import { type ErrorFrame, SessionSocket, type SessionSocketHandlers } from "../net/session-socket.ts"
 import type { LinkState, WebSocketLike, WebSocketEvents } from "../net/socket-link.ts"
-import { connectionText } from "../words/page-text.ts"
+import { connectionText, wordFault } from "../words/page-text.ts"
 import { AnswerStopper } from "./answer-stopper.ts"
 import { Commands, isCommandDone } from "./commands.ts"
 import type { Draft } from "./draft.ts"
@@ -351,7 +351,8 @@ export class SessionController<D extends SessionDraft = Draft> {
   }
 
   #handleError(frame: ErrorFrame): void {
-    const { code, text, resets } = frame
+    const { code, resets } = frame
+    const text = wordFault(code, frame.text, frame.fields)
     if (/^rate_l|sockets_f/.test(code)) void holdFrames(this.hold, code, text, this.#resend)
     else if (resets === undefined) this.#handleRefusal(frame, text)
     else void wordRefusal(frame).then((words) => this.#handleRefusal(frame, words))

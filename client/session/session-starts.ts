@@ -9,7 +9,7 @@
 import { MAX_TITLE_CHARS } from "../../shared/limits.ts"
 import type { Api } from "../net/api.ts"
 import { describeError, isPermanentRefusal, RequestError } from "../net/http-request.ts"
-import { toExcerpt } from "../words/excerpt.ts"
+import { toExcerpt } from "../words/format/excerpt.ts"
 import { retryDelayMs } from "../net/retry-delay.ts"
 import { Outbox, type KeyValueStorage, type OutboxEntry } from "../net/outbox.ts"
 

@@ -10,9 +10,8 @@ import { isShared } from "../net/api.ts"
 import type { SessionController } from "../session/session-controller.ts"
 import type { SessionRouter } from "../session/session-router.ts"
 import { Logo } from "../ui/logo.tsx"
+import { formatDate } from "../words/format/number-format.ts"
 import { readOnlyText } from "../words/sharing-text.ts"
-
-const TIME_FORMAT = new Intl.DateTimeFormat(undefined, { dateStyle: "long", timeStyle: "short" })
 
 export function ReadOnlyText({ router }: { readonly router: SessionRouter }): VNode {
   const open = router.controller.value
@@ -50,7 +49,7 @@ function LeavingText({ erasesAt, hasUnsent }: { readonly erasesAt: number; reado
   return (
     <>
       <p>
-        <b>{readOnlyText.leaving(TIME_FORMAT.format(erasesAt))}</b>{" "}
+        <b>{readOnlyText.leaving(formatDate(erasesAt, { dateStyle: "long", timeStyle: "short" }))}</b>{" "}
         {isOwner ? <a href="/admin#tenant">{readOnlyText.keep}</a> : readOnlyText.owners}
       </p>
       {hasUnsent && <p>{readOnlyText.kept}</p>}

@@ -15,6 +15,7 @@ import { closeMenu, eraseSession, exportSession, openDialog } from "./menu-comma
 import { ShareDialog } from "./share-dialog.tsx"
 import type { SessionActions } from "./sidebar.tsx"
 
+export { LanguageSelect } from "../ui/preferences/language-select.tsx"
 export { AnswerMenu } from "../ui/answer-menu.tsx"
 export { ImportButton } from "../import/import-button.tsx"
 export { finishRenaming } from "./menu-commands.ts"

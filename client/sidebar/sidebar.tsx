@@ -10,7 +10,7 @@ import { useLayoutEffect, useRef } from "preact/hooks"
 import { userMenu } from "../account/deferred-account.ts"
 import type { SessionRouter } from "../session/session-router.ts"
 import { Logo } from "../ui/logo.tsx"
-import { theme, cycleTheme } from "../ui/theme.ts"
+import { theme, cycleTheme } from "../ui/preferences/theme.ts"
 import { appText, sidebarText } from "../words/page-text.ts"
 import { sessionActions } from "./deferred-actions.tsx"
 import { SessionRows } from "./sidebar-rows.tsx"
@@ -43,6 +43,12 @@ export function Sidebar({ router, isOpen }: SidebarProps): VNode {
           <button type="button" class="theme" onClick={cycleTheme}>
             {sidebarText.theme} <span>{sidebarText.themes[theme.value]}</span>
           </button>
+          <div class="theme">
+            {sidebarText.language}
+            {loaded !== null && (
+              <loaded.LanguageSelect onFault={() => router.sessionList.showNotice(appText.codeMissing, true)} />
+            )}
+          </div>
           <div class="account-slot">{LoadedUserMenu !== undefined && <LoadedUserMenu />}</div>
         </footer>
         {loaded !== null && <loaded.OpenMenu router={router} actions={actions} />}

@@ -12,8 +12,8 @@ import { isId } from "../../shared/protocol/asset-url.ts"
 import { parseJson } from "../../shared/json.ts"
 import { Markdown } from "../markdown/markdown.tsx"
 import { markdownToText } from "../markdown/markdown-to-text.ts"
-import { toExcerpt } from "../words/excerpt.ts"
-import { agentText, toolText } from "../words/transcript-text.ts"
+import { toExcerpt } from "../words/format/excerpt.ts"
+import { agentText, formatCallStatus } from "../words/transcript-text.ts"
 import { type ToolSegment, ToolView } from "./tool-call.tsx"
 import { useTranscriptRequests } from "./transcript-requests.ts"
 
@@ -77,7 +77,7 @@ export function AgentCallView({ tool, messageId }: AgentCallViewProps): VNode {
             {agentText.viewThread}
           </a>
         )}
-        <span class="badge">{toolText.status(status)}</span>
+        <span class="badge">{formatCallStatus(status)}</span>
       </header>
       <FoldableText text={call.message} />
       {call.answer !== null && (

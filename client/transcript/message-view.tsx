@@ -17,9 +17,8 @@ import { Markdown } from "../markdown/markdown.tsx"
 import { ShowMoreButton } from "../markdown/show-more-button.tsx"
 import { useSlicedCount } from "../markdown/slice-queue.ts"
 import { AttachmentsView, isMediaSegment } from "../media/media-view.tsx"
-import { describeEndReason } from "../words/end-reason.ts"
 import { appText } from "../words/page-text.ts"
-import { actionText, transcriptText } from "../words/transcript-text.ts"
+import { actionText, formatMessageStatus, transcriptText } from "../words/transcript-text.ts"
 import { ActionButton } from "./action-button.tsx"
 import { AgentHeader } from "./agent-exchange.tsx"
 import {
@@ -42,6 +41,9 @@ import { UserMessage } from "./unsent-messages.tsx"
 
 /** Loaded after the transcript (transcript.tsx), or when the first message is edited. */
 export const messageEditor = deferModule(() => import("./message-editor.tsx"))
+
+/** Loaded after the transcript. Until then, the text for the status is shown. */
+export const endReasons = deferModule(() => import("../words/format/end-reason.ts"))
 
 export interface MessageViewProps {
   readonly message: Signal<WireMessage>
@@ -249,7 +251,7 @@ function StatusNote({ message }: { readonly message: WireMessage }): VNode | nul
   const isLast = useIsLastAnswer(requests, id)
   const isDisabled = useIsDisabled(requests, id)
   const needsApproval = segments.some((segment) => segment.type === "tool" && segment.approval === "asked")
-  const text = transcriptText.status(status, needsApproval)
+  const text = formatMessageStatus(status, needsApproval)
   if (text === null) return null
   const actionLabel = isFromProducer(message) ? null : getActionLabel(status)
   const runAction = (): void => {
@@ -260,7 +262,7 @@ function StatusNote({ message }: { readonly message: WireMessage }): VNode | nul
   }
   return (
     <p class="note" data-note={status}>
-      {reason === null ? text : describeEndReason(reason)}
+      {reason === null ? text : (endReasons.module.value?.describeEndReason(reason) ?? text)}
       {isLast && actionLabel !== null && " "}
       {isLast && actionLabel !== null && (
         <button type="button" aria-disabled={isDisabled} onClick={runAction}>

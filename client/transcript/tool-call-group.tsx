@@ -10,7 +10,7 @@ import type { ComponentChildren, VNode } from "preact"
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks"
 import type { Segment } from "../../shared/protocol/segment.ts"
 import { type CallStatus, isSettled } from "../../shared/protocol/message.ts"
-import { toolText } from "../words/transcript-text.ts"
+import { formatCallStatus, toolText } from "../words/transcript-text.ts"
 import { isAgentCall } from "./agent-exchange.tsx"
 import { isApprovalPending, type ToolSegment } from "./tool-call.tsx"
 
@@ -95,7 +95,7 @@ function GroupHeading({ calls, listId, isOpen, onToggle }: GroupHeadingProps): V
     <button type="button" aria-expanded={isOpen} aria-controls={listId} onClick={onToggle}>
       <span>{toolText.calls(calls.length, calls.filter(({ status }) => status === "failed").length)}</span>
       <span class="hint">{listToolNames(calls)}</span>
-      <span class="badge">{toolText.status(getGroupStatus(calls), needsApproval)}</span>
+      <span class="badge">{formatCallStatus(getGroupStatus(calls), needsApproval)}</span>
     </button>
   )
 }

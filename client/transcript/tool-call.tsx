@@ -10,8 +10,8 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks"
 import type { Segment } from "../../shared/protocol/segment.ts"
 import { parseJson } from "../../shared/json.ts"
 import { isSettled } from "../../shared/protocol/message.ts"
-import { toExcerpt } from "../words/excerpt.ts"
-import { toolText } from "../words/transcript-text.ts"
+import { toExcerpt } from "../words/format/excerpt.ts"
+import { formatCallStatus, formatTruncation, toolText } from "../words/transcript-text.ts"
 import { JsonView } from "./json-view.tsx"
 import { useChangeRequests } from "./transcript-requests.ts"
 
@@ -39,7 +39,7 @@ export function ToolView({ tool, messageId }: ToolViewProps): VNode {
           <code>{name}</code>
           {hint !== "" && <span class="hint">{hint}</span>}
           {approval === "allowed" && <span class="verdict">{toolText.allowed}</span>}
-          <span class="badge">{approval === "denied" ? toolText.denied : toolText.status(status, needsApproval)}</span>
+          <span class="badge">{approval === "denied" ? toolText.denied : formatCallStatus(status, needsApproval)}</span>
         </summary>
         <CallDetails tool={tool} isColoured={isOpened} />
       </details>
@@ -61,7 +61,7 @@ function CallDetails({ tool, isColoured }: CallDetailsProps): VNode {
       {output !== undefined && output !== "" && <OutputText text={output} />}
       {result !== undefined && <JsonView title={toolText.result} text={result} isColoured={isColoured} />}
       {truncated !== undefined && (
-        <p class="note">{toolText.truncated(truncated.lines, truncated.bytes, isSettled(status))}</p>
+        <p class="note">{formatTruncation(truncated.lines, truncated.bytes, isSettled(status))}</p>
       )}
       {error !== undefined && <p class="fault">{error.message}</p>}
     </div>

@@ -21,7 +21,7 @@ import type { OutboxEntry } from "../net/outbox.ts"
 import type { TranscriptStore } from "../session/transcript-store.ts"
 import { type TranscriptRequests, TranscriptRequestsContext } from "./transcript-requests.ts"
 import { copySelection } from "./copy-selection.ts"
-import { messageEditor } from "./message-view.tsx"
+import { endReasons, messageEditor } from "./message-view.tsx"
 import { JumpContext, QuotedMessage } from "./quoted-message.tsx"
 import { TranscriptRows } from "./transcript-rows.tsx"
 import type { ScrollAnchor } from "./scroll-anchor.ts"
@@ -52,7 +52,10 @@ export function Transcript(props: TranscriptProps): VNode {
   const isAnswerPending = useMayExpectAnswer(requests) && isOnline.value && isPending
   const LoadedLightbox = lightboxModule.module.value?.Lightbox
   // Loads the editor once the transcript has been rendered.
-  useEffect(() => void messageEditor.load(), [])
+  useEffect(() => {
+    void messageEditor.load()
+    void endReasons.load()
+  }, [])
   const writingId = isAnswerPending && store.isBusy.value ? (store.activeTurn.value?.id ?? null) : null
   return (
     <TranscriptContexts requests={requests} scrollAnchor={scrollAnchor}>

@@ -1,8 +1,9 @@
 /** account-text.ts: the strings of the sign-in screen and of the user's menu. Pure. */
 
 import type { SignInError } from "../../shared/protocol/sign-in.ts"
+import { translate } from "./languages/language.ts"
 
-export const accountText = {
+export const accountText = translate("account", {
   account: "Account",
   tenant: "Organization",
   role: "Role",
@@ -20,9 +21,9 @@ export const accountText = {
   signedOutAlready:
     "You were already signed out here, so your other devices are still signed in. Sign in again to sign out everywhere.",
   signOutFailed: (reason: string) => `You're still signed in. ${reason}`,
-} as const
+})
 
-export const signInText = {
+export const signInText = translate("signIn", {
   title: "Sign in",
   lead: "Sign in to continue.",
   leadFor: (tenant: string) => `Sign in to ${tenant} to continue.`,
@@ -32,10 +33,10 @@ export const signInText = {
   unreachable: "We couldn't load the sign-in options. Check your connection and try again.",
   retry: "Try again",
   draftsKept: "What you were writing is kept in this browser, and will be there when you're back.",
-} as const
+})
 
 /** The reasons why a sign-in failed. */
-export const signInErrorText: Readonly<Record<SignInError, string>> = {
+export const signInErrorText = translate("signInError", {
   consent_denied: "You cancelled the sign-in, or your provider didn't allow it. You can try again.",
   state_invalid: "That sign-in took too long, was already used, or was started in another browser. Please start again.",
   provider_unknown: "This sign-in option isn't available any more. Choose another one.",
@@ -48,4 +49,4 @@ export const signInErrorText: Readonly<Record<SignInError, string>> = {
   user_erased: "Your account is being erased. You can sign in again when that has finished.",
   attempts_limited: "Too many sign-ins from your network have failed. Wait a minute and try again.",
   internal: "Something went wrong on our side, and you're not signed in. Please try again.",
-}
+} satisfies Record<SignInError, string>)

@@ -1,6 +1,8 @@
 /** attachment-chip-text.ts: the strings of attachment and reply chips, and of dropping files. Loaded after the first view. Pure. */
 
-export const attachmentChipText = {
+import { translate } from "./languages/language.ts"
+
+export const attachmentChipText = translate("attachmentChip", {
   list: "Attachments",
   uploading: (name: string) => `Uploading ${name}`,
   progress: (sent: string, size: string) => `${sent} of ${size}`,
@@ -13,4 +15,4 @@ export const attachmentChipText = {
   replyTo: (author: string) => `Reply to ${author}`,
   cancelReply: "Cancel reply",
   dropFiles: "Drop files to attach",
-} as const
+})

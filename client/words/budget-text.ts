@@ -2,6 +2,8 @@
 
 import type { BudgetName, BudgetScope } from "../../shared/fault.ts"
 import type { BudgetView } from "../../shared/usage/budget-view.ts"
+import { formatCount, formatDate } from "./format/number-format.ts"
+import { translate } from "./languages/language.ts"
 
 /** Nano-dollars in a dollar. */
 export const NANO_PER_DOLLAR = 1_000_000_000
@@ -9,7 +11,7 @@ export const NANO_PER_DOLLAR = 1_000_000_000
 /** Budgets are decimal, as in the API and in bills. */
 export const BYTES_PER_MEGABYTE = 1_000_000
 
-export const budgetText = {
+export const budgetText = translate("budget", {
   title: "Budgets",
   name: {
     tokens_per_day: "Tokens today",
@@ -25,13 +27,13 @@ export const budgetText = {
   usedUp: "Used up",
   failed: "Your budgets couldn’t be loaded.",
   retry: "Try again",
-  resets: (time: string) => `Resets ${time}`,
-  exhausted: (kind: string, period: string, time: string) =>
-    `Your ${kind} budget for the ${period} is used up. It resets on ${time}.`,
-  exhaustedTenant: (kind: string, period: string, time: string) =>
-    `Your organization's ${kind} budget for the ${period} is used up. It resets on ${time}.`,
-  kind: { tokens: "token", cost: "cost" },
-} as const
+  resetsAt: (time: string) => `Resets at ${time}`,
+  resetsOn: (day: string) => `Resets on ${day}`,
+  exhausted: (isCost: boolean, isDaily: boolean, time: string) =>
+    `Your ${isCost ? "cost" : "token"} budget for the ${isDaily ? "day" : "month"} is used up. It resets on ${time}.`,
+  exhaustedTenant: (isCost: boolean, isDaily: boolean, time: string) =>
+    `Your organization's ${isCost ? "cost" : "token"} budget for the ${isDaily ? "day" : "month"} is used up. It resets on ${time}.`,
+})
 
 export const budgetsText = {
   lead: "Limit what people may use. A role's limit applies to each of its users. If several limits apply, the strictest one counts.",
@@ -76,10 +78,10 @@ export const budgetsText = {
 /** An amount in the unit of its budget: "62,000", "$1.50", "3.2 MB". */
 export function formatAmount(budget: BudgetName, amount: number): string {
   if (budget === "stored_bytes") return formatMegabytes(amount / BYTES_PER_MEGABYTE)
-  if (budget !== "cost_per_day" && budget !== "cost_per_month") return formatCount(amount)
+  if (budget !== "cost_per_day" && budget !== "cost_per_month") return formatTokens(amount)
   const dollars = amount / NANO_PER_DOLLAR
   const digits = dollars !== 0 && dollars < 0.1 ? 4 : 2
-  return dollars.toLocaleString(undefined, {
+  return formatCount(dollars, {
     style: "currency",
     currency: "USD",
     minimumFractionDigits: 2,
@@ -91,21 +93,20 @@ function formatMegabytes(megabytes: number): string {
   const isLarge = megabytes >= 1_000
   const unit = isLarge ? "gigabyte" : "megabyte"
   const amount = isLarge ? megabytes / 1_000 : megabytes
-  return amount.toLocaleString(undefined, { style: "unit", unit, maximumFractionDigits: amount < 10 ? 2 : 1 })
+  return formatCount(amount, { style: "unit", unit, maximumFractionDigits: amount < 10 ? 2 : 1 })
 }
 
-function formatCount(count: number): string {
-  return count.toLocaleString(undefined, count < 100_000 ? {} : { notation: "compact", maximumFractionDigits: 1 })
+function formatTokens(count: number): string {
+  return formatCount(count, count < 100_000 ? {} : { notation: "compact", maximumFractionDigits: 1 })
 }
 
 /** When a budget resets, in the user's time zone: "at 01:00", "on 1 December". */
 export function formatReset({ budget, resets }: Pick<BudgetView, "budget" | "resets">): string | null {
   if (resets === null) return null
-  const at = new Date(resets)
   const isDaily = budget === "tokens_per_day" || budget === "cost_per_day"
   return isDaily
-    ? budgetText.resets(`at ${at.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" })}`)
-    : budgetText.resets(`on ${at.toLocaleDateString(undefined, { day: "numeric", month: "long" })}`)
+    ? budgetText.resetsAt(formatDate(resets, { hour: "2-digit", minute: "2-digit" }))
+    : budgetText.resetsOn(formatDate(resets, { day: "numeric", month: "long" }))
 }
 
 /** The fields of a budget refusal. */
@@ -121,12 +122,7 @@ export interface BudgetRefusal {
 export function describeExhausted({ budget = "sessions", scope, resets }: BudgetRefusal): string | null {
   const [, kind, period] = /^(tokens|cost)_per_(day|month)$/.exec(budget) ?? []
   if (resets === undefined || kind === undefined || period === undefined) return null
-  const time = new Date(resets).toLocaleString(undefined, {
-    day: "numeric",
-    month: "long",
-    hour: "2-digit",
-    minute: "2-digit",
-  })
+  const time = formatDate(resets, { day: "numeric", month: "long", hour: "2-digit", minute: "2-digit" })
   const describe = scope === "tenant" ? budgetText.exhaustedTenant : budgetText.exhausted
-  return describe(kind === "cost" ? budgetText.kind.cost : budgetText.kind.tokens, period, time)
+  return describe(kind === "cost", period === "day", time)
 }

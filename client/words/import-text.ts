@@ -1,23 +1,26 @@
 /** import-text.ts: the strings of the import, which is loaded on first use. Pure. */
 
+import { formatCount } from "./format/number-format.ts"
+import { translate } from "./languages/language.ts"
+
 /** A count with its noun: 1 → "1 record", 2_000 → "2,000 records". */
-function formatCount(count: number, noun: string, plural = `${noun}s`): string {
-  return `${count.toLocaleString("en")} ${count === 1 ? noun : plural}`
+function countNoun(count: number, noun: string, plural = `${noun}s`): string {
+  return `${formatCount(count)} ${count === 1 ? noun : plural}`
 }
 
 /** The number of imported messages. `messages` is null if the server does not report it. */
 function formatSummary(messages: number | null, records: number): string {
-  return `Imported ${messages === null ? formatCount(records, "record") : formatCount(messages, "message")}.`
+  return `Imported ${messages === null ? countNoun(records, "record") : countNoun(messages, "message")}.`
 }
 
 /** The summary for a data export with several conversations. */
 function formatExportSummary(imported: number, empty: number, leftOut: number, messages: number | null): string {
-  const total = messages === null ? "" : ` with ${formatCount(messages, "message")}`
-  const sentences = [`Imported ${formatCount(imported, "conversation")}${total}.`]
+  const total = messages === null ? "" : ` with ${countNoun(messages, "message")}`
+  const sentences = [`Imported ${countNoun(imported, "conversation")}${total}.`]
   if (empty > 0)
-    sentences.push(`${formatCount(empty, "conversation")} without messages ${empty === 1 ? "was" : "were"} skipped.`)
+    sentences.push(`${countNoun(empty, "conversation")} without messages ${empty === 1 ? "was" : "were"} skipped.`)
   if (leftOut > 0)
-    sentences.push(`${formatCount(leftOut, "more", "more")} in this file ${leftOut === 1 ? "was" : "were"} left out.`)
+    sentences.push(`${countNoun(leftOut, "more", "more")} in this file ${leftOut === 1 ? "was" : "were"} left out.`)
   return sentences.join(" ")
 }
 
@@ -26,43 +29,51 @@ function wasDropped(count: number): string {
   return `${count === 1 ? "was" : "were"} dropped: too late, too much, or different from what is shown`
 }
 
-const KIND_TEXTS: Readonly<Record<string, (count: number) => string>> = {
-  image: (count) => `${formatCount(count, "image")} couldn't be imported.`,
-  audio: (count) => `${formatCount(count, "audio clip")} couldn't be imported.`,
-  video: (count) => `${formatCount(count, "video")} couldn't be imported.`,
-  file: (count) => `${formatCount(count, "file")} couldn't be imported.`,
-  document: (count) => `${formatCount(count, "document")} ${count === 1 ? "was" : "were"} imported as text.`,
-  canvas: (count) => `${formatCount(count, "canvas", "canvases")} ${count === 1 ? "was" : "were"} imported as text.`,
-  hidden_thinking: (count) =>
-    `${formatCount(count, "thinking block")} can't be read, because the provider encrypted it.`,
-  system: (count) => `${formatCount(count, "system message")} ${count === 1 ? "isn't" : "aren't"} shown.`,
-  subagent: (count) => `${formatCount(count, "subagent message")} ${count === 1 ? "isn't" : "aren't"} shown.`,
+type ImportKind =
+  | "image"
+  | "audio"
+  | "video"
+  | "file"
+  | "document"
+  | "canvas"
+  | "hidden_thinking"
+  | "system"
+  | "subagent"
+  | "branch"
+  | "long_question"
+  | "call"
+  | "text"
+  | "result"
+  | "output"
+  | "start"
+  | "other"
+
+/** The results for content that isn't imported as it is, by kind. A text without a function is followed by the count. */
+const KIND_TEXTS: Readonly<Record<ImportKind, string | ((count: number) => string)>> = {
+  image: (count) => `${countNoun(count, "image")} couldn't be imported.`,
+  audio: (count) => `${countNoun(count, "audio clip")} couldn't be imported.`,
+  video: (count) => `${countNoun(count, "video")} couldn't be imported.`,
+  file: (count) => `${countNoun(count, "file")} couldn't be imported.`,
+  document: (count) => `${countNoun(count, "document")} ${count === 1 ? "was" : "were"} imported as text.`,
+  canvas: (count) => `${countNoun(count, "canvas", "canvases")} ${count === 1 ? "was" : "were"} imported as text.`,
+  hidden_thinking: (count) => `${countNoun(count, "thinking block")} can't be read, because the provider encrypted it.`,
+  system: (count) => `${countNoun(count, "system message")} ${count === 1 ? "isn't" : "aren't"} shown.`,
+  subagent: (count) => `${countNoun(count, "subagent message")} ${count === 1 ? "isn't" : "aren't"} shown.`,
   branch: (count) =>
-    `${formatCount(count, "message")} of other branches of the conversation ${count === 1 ? "isn't" : "aren't"} shown.`,
+    `${countNoun(count, "message")} of other branches of the conversation ${count === 1 ? "isn't" : "aren't"} shown.`,
   long_question: (count) =>
-    `${formatCount(count, "message")} of the user over 64 KB ${count === 1 ? "was" : "were"} shortened.`,
+    `${countNoun(count, "message")} of the user over 64 KB ${count === 1 ? "was" : "were"} shortened.`,
   call: (count) =>
-    `${formatCount(count, "tool call")} beyond the limit or after the end of a response ${count === 1 ? "was" : "were"} dropped.`,
-  text: (count) => `${formatCount(count, "piece")} of text ${wasDropped(count)}.`,
-  result: (count) => `${formatCount(count, "tool result")} ${wasDropped(count)}.`,
-  output: (count) => `${formatCount(count, "piece")} of tool output ${wasDropped(count)}.`,
+    `${countNoun(count, "tool call")} beyond the limit or after the end of a response ${count === 1 ? "was" : "were"} dropped.`,
+  text: (count) => `${countNoun(count, "piece")} of text ${wasDropped(count)}.`,
+  result: (count) => `${countNoun(count, "tool result")} ${wasDropped(count)}.`,
+  output: (count) => `${countNoun(count, "piece")} of tool output ${wasDropped(count)}.`,
   start: (count) =>
-    `${formatCount(count, "start or approval", "starts and approvals")} of tool calls ${wasDropped(count)}.`,
-  other: (count) => `${formatCount(count, "block")} of other unknown types, imported as text.`,
+    `${countNoun(count, "start or approval", "starts and approvals")} of tool calls ${wasDropped(count)}.`,
+  other: (count) => `${countNoun(count, "block")} of other unknown types, imported as text.`,
 }
 
-/** The result for the content of one kind. A kind of the form `block:chart` names a type that is unknown here. */
-function formatKind(kind: string, count: number): string {
-  const known = Object.hasOwn(KIND_TEXTS, kind) ? KIND_TEXTS[kind] : undefined
-  if (known !== undefined) return known(count)
-  const [place = "", type = ""] = kind.split(":", 2)
-  if (place === "message") return `${formatCount(count, "message")} of the unknown role “${type}”, imported as text.`
-  if (place === "line")
-    return `${formatCount(count, "line")} of the unknown type “${type}” ${count === 1 ? "isn't" : "aren't"} shown.`
-  return `${formatCount(count, "block")} of the unknown type “${type}”, imported as text.`
-}
-
-export const importText = {
+export const importText = translate("import", {
   title: "Import a conversation",
   doneTitle: "Imported",
   hint: "Upload a Cuecard export, or a conversation file of ChatGPT, Claude, Codex, Pi or a model API. It opens as a new conversation.",
@@ -72,16 +83,22 @@ export const importText = {
   uploading: "Uploading",
   reading: "Reading",
   bytesOf: (sent: string, size: string) => `${sent} of ${size}`,
-  recordsOf: (done: number, total: number) => `${done.toLocaleString("en")} of ${formatCount(total, "record")}`,
+  recordsOf: (done: number, total: number) => `${formatCount(done)} of ${countNoun(total, "record")}`,
   skippedFile: (name: string) => `“${name}” was skipped. Import one file at a time.`,
   summary: formatSummary,
   exportSummary: formatExportSummary,
-  skippedLines: (skipped: number) => `${formatCount(skipped, "line")} ${skipped === 1 ? "was" : "were"} skipped:`,
-  kind: formatKind,
+  skippedLines: (skipped: number) => `${countNoun(skipped, "line")} ${skipped === 1 ? "was" : "were"} skipped:`,
+  kinds: KIND_TEXTS,
+  unknownMessages: (count: number, role: string) =>
+    `${countNoun(count, "message")} of the unknown role “${role}”, imported as text.`,
+  unknownLines: (count: number, type: string) =>
+    `${countNoun(count, "line")} of the unknown type “${type}” ${count === 1 ? "isn't" : "aren't"} shown.`,
+  unknownBlocks: (count: number, type: string) =>
+    `${countNoun(count, "block")} of the unknown type “${type}”, imported as text.`,
   several: "Importing",
-  severalOf: (done: number, of: number) => `${done.toLocaleString("en")} of ${formatCount(of, "conversation")}`,
+  severalOf: (done: number, of: number) => `${formatCount(done)} of ${countNoun(of, "conversation")}`,
   line: (line: number) => `Line ${line}`,
-  moreLines: (count: number) => `… and ${count.toLocaleString("en")} more.`,
+  moreLines: (count: number) => `… and ${formatCount(count)} more.`,
   interrupted: "The import was interrupted. Try again.",
   unreadable: "We couldn't read this file. Nothing was imported.",
   emptyFile: "This file is empty.",
@@ -92,4 +109,19 @@ export const importText = {
   lineTooLong: "A line of this file is too long to import.",
   tooLarge: "Files can be up to 4 GB. Split the file and import each part.",
   imported: (title: string) => `Imported “${title}”.`,
-} as const
+})
+
+function isKnownKind(kind: string): kind is ImportKind {
+  return Object.hasOwn(KIND_TEXTS, kind)
+}
+
+/** The result for the content of one kind. A kind of the form `block:chart` names a type that is unknown here. */
+export function describeImportKind(kind: string, count: number): string {
+  if (isKnownKind(kind)) {
+    const text = importText.kinds[kind]
+    return typeof text === "string" ? `${text}: ${formatCount(count)}` : text(count)
+  }
+  const [place = "", type = ""] = kind.split(":", 2)
+  if (place === "message") return importText.unknownMessages(count, type)
+  return place === "line" ? importText.unknownLines(count, type) : importText.unknownBlocks(count, type)
+}

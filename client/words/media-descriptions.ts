@@ -4,7 +4,8 @@
  */
 
 import type { Segment } from "../../shared/protocol/segment.ts"
-import { mediaKindText } from "./page-text.ts"
+import { formatCount } from "./format/number-format.ts"
+import { mediaKindText, sizeText } from "./page-text.ts"
 
 export type MediaSegment = Extract<Segment, { type: "media" }>
 export type CanvasSegment = Extract<Segment, { type: "canvas" }>
@@ -31,16 +32,15 @@ export function describeImage(label: string): string {
 
 /** "1.2 MB", "64 KB". Units are powers of 1,024, like the limits in shared/limits.ts. */
 export function formatSize(bytes: number): string {
-  if (bytes < 1024) return `${bytes} bytes`
-  const units = ["KB", "MB", "GB"]
+  if (bytes < 1024) return sizeText.bytes(String(bytes))
+  const units = [sizeText.kilobytes, sizeText.megabytes, sizeText.gigabytes]
   let size = bytes / 1024
   let unit = 0
   while (size >= 1023.5 && unit < units.length - 1) {
     size /= 1024
     unit++
   }
-  const digits = size < 99.95 ? size.toFixed(1).replace(".0", "") : String(Math.round(size))
-  return `${digits} ${units[unit]}`
+  return `${formatCount(size, { maximumFractionDigits: size < 99.95 ? 1 : 0, useGrouping: false })} ${units[unit]}`
 }
 
 /** The short type that a file's icon shows: "PDF"; "" if there is none. */

@@ -2,10 +2,13 @@
  * page-text.ts: the strings of the page's first view: labels, notices, placeholders and messages, grouped by area.
  *
  * Functions are messages with parameters. Code that is loaded later has its own string modules, so that its strings
- * aren't part of the first view. The texts of faults come from the server (shared/fault.ts). Pure.
+ * aren't part of the first view. The English texts of faults come from the server (shared/fault.ts). Pure.
  */
 
-export const appText = {
+import type { FaultFields } from "../../shared/fault.ts"
+import { translate } from "./languages/language.ts"
+
+export const appText = translate("app", {
   name: "Cuecard",
   newConversation: "New conversation",
   conversation: "Conversation",
@@ -31,9 +34,9 @@ export const appText = {
   agentConversation: "Agent conversation",
   documentTitle: (title: string) => `${title} · Cuecard`,
   loadsLater: "This conversation will load when you're back online.",
-} as const
+})
 
-export const welcomeText = {
+export const welcomeText = translate("welcome", {
   heading: "What can I help with?",
   hint: "Ask about the weather, draw a chart, or attach a file.",
   examples: [
@@ -42,9 +45,9 @@ export const welcomeText = {
     "Draw a chart of tea 4, coffee 7, water 9",
     "What can you do?",
   ],
-} as const
+})
 
-export const connectionText = {
+export const connectionText = translate("connection", {
   offline: "You're offline. We'll send your messages when you're back online.",
   connecting: "Connecting…",
   reconnecting: "Reconnecting…",
@@ -53,24 +56,32 @@ export const connectionText = {
   deleted: "This conversation was deleted.",
   notFound: "We couldn't find that conversation.",
   startNew: "Start a new conversation",
-} as const
+})
 
-export const errorText = {
+export const errorText = translate("error", {
   unreachable: "We couldn't reach the server. Check your connection and try again.",
   signIn: "Please sign in.",
   badResponse: "The server sent a response that we couldn't read. Reload the page.",
   status: (status: number) => `Something went wrong (error ${status}).`,
   loadFailed: "Couldn't load.",
   mediaGone: "No longer available.",
-} as const
+})
 
-export const announcementText = {
+/** The server's texts are English. Another language has its own text for a code. */
+const faultText = translate("fault", { word: (_code: string, text: string, _fields: FaultFields) => text })
+
+/** Words an error of the server in the language of the page. `code` is null if the text isn't the server's. */
+export function wordFault(code: string | null, text: string, fields: FaultFields = {}): string {
+  return code === null ? text : faultText.word(code, text, fields)
+}
+
+export const announcementText = translate("announcement", {
   waiting: "Approval needed.",
   stopped: "Response stopped.",
   unfinished: "The response didn't finish.",
-} as const
+})
 
-export const composerText = {
+export const composerText = translate("composer", {
   message: "Message",
   placeholder: "Ask anything",
   send: "Send",
@@ -78,44 +89,51 @@ export const composerText = {
   stopTitle: "Stop (Esc)",
   stopping: "Stopping…",
   size: (size: string, max: string) => `${size} of ${max}`,
-} as const
+})
 
-export const attachmentText = {
+export const attachmentText = translate("attachment", {
   attach: "Attach files",
   attachTitle: (max: number) => `Attach up to ${max} files (images, audio, video, PDF, text)`,
   empty: "File is empty.",
   tooLarge: (max: string) => `File is larger than ${max}.`,
   tooMany: (max: number, skipped: number) =>
     `You can attach up to ${max} files. ${skipped} ${skipped === 1 ? "wasn't" : "weren't"} added.`,
-} as const
+})
 
-export const sidebarText = {
+export const sidebarText = translate("sidebar", {
   empty: "Your conversations will appear here.",
   emptyForViewer: "Conversations shared with you will appear here.",
   unreachable: "Couldn't load your conversations.",
   close: "Close sidebar",
   theme: "Theme",
+  language: "Language",
   themes: { system: "System", dark: "Dark", light: "Light" },
   running: ", generating response",
   optionsFor: (title: string) => `Options for ${title}`,
   renameFailed: (title: string, reason: string) => `Couldn't rename “${title}”. ${reason}`,
   deleteFailed: (title: string, reason: string) => `Couldn't delete “${title}”. ${reason}`,
-} as const
+})
 
-export const timeText = {
+export const timeText = translate("time", {
   now: "now",
-  minutes: (count: number) => `${count} min`,
-  hours: (count: number) => `${count} h`,
   yesterday: "Yesterday",
   groups: { today: "Today", week: "Last 7 days", month: "Last 30 days", older: "Older" },
-} as const
+})
+
+/** Units are powers of 1,024. */
+export const sizeText = translate("size", {
+  bytes: (count: string) => `${count} bytes`,
+  kilobytes: "KB",
+  megabytes: "MB",
+  gigabytes: "GB",
+})
 
 /** Names of the kinds of media, for places that name them instead of showing them. */
-export const mediaKindText = {
+export const mediaKindText = translate("mediaKind", {
   image: "Image",
   audio: "Audio",
   video: "Video",
   file: "File",
   voice: "Voice note",
   canvas: "Document",
-} as const
+})

@@ -1,9 +1,12 @@
 /** rate-wait-text.ts: the strings that are shown while the server is rate limiting the page. Pure. */
 
-export const rateWaitText = {
+import { formatCount } from "./format/number-format.ts"
+import { translate } from "./languages/language.ts"
+
+export const rateWaitText = translate("rateWait", {
   /** `reason`: the server's text. */
   waiting: (reason: string) => `${reason} Nothing is lost. We'll continue automatically.`.trim(),
   /** Too many requests. `seconds`: about how long the page waits. */
   limited: (seconds: number) =>
-    `Too many requests at once. Nothing is lost. We'll continue automatically in about ${seconds.toLocaleString()} seconds.`,
-} as const
+    `Too many requests at once. Nothing is lost. We'll continue automatically in about ${formatCount(seconds)} seconds.`,
+})

@@ -1,6 +1,8 @@
 /** session-action-text.ts: the strings of a session's menu and its actions. Pure. */
 
-export const sessionActionText = {
+import { translate } from "./languages/language.ts"
+
+export const sessionActionText = translate("sessionAction", {
   importFile: "Import a conversation",
   dropFile: "Drop to import",
   options: "Options",
@@ -21,4 +23,4 @@ export const sessionActionText = {
   exporting: (title: string) => `Exporting “${title}”…`,
   exported: (title: string) => `Exported “${title}”.`,
   exportFailed: (title: string, reason: string) => `Couldn't export “${title}”. ${reason}`,
-} as const
+})

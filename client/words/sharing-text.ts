@@ -1,6 +1,8 @@
 /** sharing-text.ts: the strings of sharing, and of conversations that can only be read. Pure. */
 
-export const sharingText = {
+import { translate } from "./languages/language.ts"
+
+export const sharingText = translate("sharing", {
   shared: "Shared with me",
   by: (owner: string) => `by ${owner}`,
   more: "Show more",
@@ -17,9 +19,9 @@ export const sharingText = {
   removed: (user: string) => `${user} can't read this conversation any more.`,
   loading: "Loading…",
   done: "Done",
-} as const
+})
 
-export const readOnlyText = {
+export const readOnlyText = translate("readOnly", {
   shared: (owner: string) => `${owner} shared this conversation with you. You can read it and see new messages.`,
   unshared: (owner: string) => `${owner} doesn't share this conversation with you any more.`,
   viewer: "You can read your conversations, and what others share with you. Ask an admin if you need to write.",
@@ -32,4 +34,4 @@ export const readOnlyText = {
   owners: "An owner can still cancel the deletion.",
   keep: "Cancel the deletion in the admin settings",
   kept: "What you haven't sent yet stays in this browser. It will be sent if the deletion is cancelled.",
-} as const
+})

@@ -8,8 +8,10 @@
 import type { CallStatus, MessageStatus } from "../../shared/protocol/message.ts"
 import { formatClock, formatSize } from "./media-descriptions.ts"
 import { mediaKindText } from "./page-text.ts"
+import { formatCount } from "./format/number-format.ts"
+import { translate } from "./languages/language.ts"
 
-export const transcriptText = {
+export const transcriptText = translate("transcript", {
   notPrinted: "The rest isn't printed. To print it too, show all of it first.",
   conversation: "Conversation",
   user: "You",
@@ -22,7 +24,16 @@ export const transcriptText = {
   queued: "Queued",
   thinking: "Thinking…",
   thought: (ms?: number) => (ms === undefined ? "Thought" : `Thought for ${formatDuration(ms)}`),
-  status: formatMessageStatus,
+  status: {
+    queued: "Queued.",
+    waiting: "Waiting for a response.",
+    approval: "Waiting for your approval.",
+    cancelled: "You stopped this response.",
+    interrupted: "Response interrupted.",
+    failed: "Something went wrong.",
+  },
+  seconds: (count: string) => `${count} s`,
+  minutes: (minutes: number, seconds: number) => `${minutes} min ${seconds} s`,
   inReplyTo: (author: string, excerpt: string) =>
     author === "" ? "In reply to an earlier message" : `In reply to ${author}: ${excerpt}`,
   earlierMessage: "An earlier message",
@@ -30,10 +41,10 @@ export const transcriptText = {
   missingMessage: "This message is no longer available.",
   brokenMessage: "This message couldn't be displayed.",
   brokenSegment: "This part of the response couldn't be displayed.",
-  showMoreParts: (hidden: number) => `Show more (${hidden.toLocaleString("en")} more parts)`,
-} as const
+  showMoreParts: (hidden: number) => `Show more (${formatCount(hidden)} more parts)`,
+})
 
-export const actionText = {
+export const actionText = translate("action", {
   copy: "Copy",
   copied: "Copied",
   copyFailed: "Couldn't copy",
@@ -53,34 +64,49 @@ export const actionText = {
   version: (version: number, versions: number) => `Version ${version} of ${versions}`,
   previousVersion: "Previous version",
   nextVersion: "Next version",
-} as const
+})
 
 /** The size of a text of which only a part is shown; 0 if unknown. */
-function formatTruncation(lines: number, bytes: number, isSettled: boolean): string {
+export function formatTruncation(lines: number, bytes: number, isSettled: boolean): string {
   const size = bytes > 0 ? formatSize(bytes) : ""
-  const whole = lines > 0 ? `${lines.toLocaleString("en")} lines${size === "" ? "" : ` (${size})`}` : size
-  return `Showing ${whole === "" ? "only a part" : `part of ${whole}`}${isSettled ? "" : " so far"}.`
+  const whole = lines > 0 ? toolText.lines(lines, size) : size
+  if (whole === "") return toolText.onlyPart
+  return isSettled ? toolText.partOf(whole) : toolText.partSoFar(whole)
 }
 
-export const toolText = {
+export const toolText = translate("tool", {
   arguments: "Arguments",
   output: "Output",
   result: "Result",
   allowed: "Allowed",
   denied: "Denied",
-  status: formatCallStatus,
+  needsApproval: "Needs approval",
+  status: {
+    queued: "Queued",
+    running: "Running",
+    waiting: "Waiting",
+    ok: "Done",
+    failed: "Failed",
+    interrupted: "Interrupted",
+  } satisfies Record<CallStatus, string>,
+  /** At least two calls. */
   calls: (count: number, failed: number) => `${count} tool calls${failed === 0 ? "" : ` · ${failed} failed`}`,
-  truncated: formatTruncation,
-  showAll: (chars: number) => `Show all (${chars.toLocaleString("en")} more characters)`,
+  onlyPart: "Showing only a part.",
+  /** `whole`: the lines, the size, or both. */
+  partOf: (whole: string) => `Showing part of ${whole}.`,
+  partSoFar: (whole: string) => `Showing part of ${whole} so far.`,
+  /** `size` is empty if unknown. */
+  lines: (count: number, size: string) => `${formatCount(count)} lines${size === "" ? "" : ` (${size})`}`,
+  showAll: (chars: number) => `Show all (${formatCount(chars)} more characters)`,
   approvalLabel: (tool: string) => `Allow ${tool}?`,
   approvalQuestion: (tool: string) => `Allow Cuecard to run ${tool}?`,
   allow: "Allow",
   allowing: "Allowing…",
   deny: "Deny",
   denying: "Denying…",
-} as const
+})
 
-export const agentText = {
+export const agentText = translate("agent", {
   asked: (agent: string) => `Asked ${agent}`,
   replyFrom: (agent: string) => `Reply from ${agent}`,
   replyTo: (agent: string) => `Reply to ${agent}`,
@@ -90,9 +116,9 @@ export const agentText = {
   viewThreadWith: (agent: string) => `View thread with ${agent}`,
   waitingFor: (agent: string) => `Waiting for ${agent}…`,
   showLess: "Show less",
-} as const
+})
 
-export const mediaText = {
+export const mediaText = translate("media", {
   /** "Image: chart.png" */
   named: (kind: string, label: string) => `${kind}: ${label}`,
   fromHost: (kind: string, host: string) => (host === "" ? kind : `${kind} from ${host}`),
@@ -120,12 +146,12 @@ export const mediaText = {
   floodedPage: "Paused because it was sending too many messages.",
   resume: "Resume",
   unsupported: "Your browser can't open this file.",
-} as const
+})
 
-export const markdownText = {
+export const markdownText = translate("markdown", {
   taskDone: "Done",
   taskOpen: "Not done",
-  showMore: (hiddenChars: number) => `Show more (${hiddenChars.toLocaleString("en")} more characters)`,
+  showMore: (hiddenChars: number) => `Show more (${formatCount(hiddenChars)} more characters)`,
   copyCode: "Copy code",
   /** Announced in place of a code block. */
   spokenCode: "Code.",
@@ -139,55 +165,44 @@ export const markdownText = {
   footnotes: "Footnotes",
   backToText: (number: number) => `Back to reference ${number}`,
   alerts: { note: "Note", tip: "Tip", important: "Important", warning: "Warning", caution: "Caution" },
-} as const
+})
 
-export const cardText = {
+export const cardText = translate("card", {
   weatherIn: (location: string) => `Weather in ${location}`,
   sampleData: "Sample data",
   feelsLike: (degrees: string) => `Feels like ${degrees}`,
   humidity: "Humidity",
   wind: "Wind",
+  /** No-break spaces keep the figure on one line. */
+  windOf: (speed: number, direction: string) => `${speed}\u00a0km/h\u00a0${direction}`,
   precipitation: "Chance of precipitation",
   tomorrow: "Tomorrow",
   showUnit: (unit: "C" | "F") => `Show temperatures in °${unit}`,
-} as const
+})
 
 /** The reason why an answer isn't complete, or null. A status with a reason shows the reason's text instead. */
-function formatMessageStatus(status: MessageStatus, needsApproval: boolean): string | null {
+export function formatMessageStatus(status: MessageStatus, needsApproval: boolean): string | null {
   switch (status) {
     case "running":
     case "completed":
       return null
-    case "queued":
-      return "Queued."
     case "waiting":
-      return needsApproval ? "Waiting for your approval." : "Waiting for a response."
-    case "cancelled":
-      return "You stopped this response."
-    case "interrupted":
-      return "Response interrupted."
-    case "failed":
-      return "Something went wrong."
+      return needsApproval ? transcriptText.status.approval : transcriptText.status.waiting
+    default:
+      return transcriptText.status[status]
   }
 }
 
-const CALL_STATUS_NAMES: Readonly<Record<CallStatus, string>> = {
-  queued: "Queued",
-  running: "Running",
-  waiting: "Waiting",
-  ok: "Done",
-  failed: "Failed",
-  interrupted: "Interrupted",
+export function formatCallStatus(status: CallStatus, needsApproval = false): string {
+  return status === "waiting" && needsApproval ? toolText.needsApproval : toolText.status[status]
 }
 
-function formatCallStatus(status: CallStatus, needsApproval = false): string {
-  return status === "waiting" && needsApproval ? "Needs approval" : CALL_STATUS_NAMES[status]
-}
+const ONE_DIGIT = { minimumFractionDigits: 1, maximumFractionDigits: 1 }
 
 /** 900 → "0.9 s", 14_000 → "14 s", 75_000 → "1 min 15 s". */
 export function formatDuration(ms: number): string {
-  if (ms < 9_950) return `${(Math.max(ms, 100) / 1000).toFixed(1)} s`
+  if (ms < 9_950) return transcriptText.seconds(formatCount(Math.max(ms, 100) / 1000, ONE_DIGIT))
   const seconds = Math.round(ms / 1000)
-  if (seconds < 60) return `${seconds} s`
-  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
+  if (seconds < 60) return transcriptText.seconds(formatCount(seconds))
+  return transcriptText.minutes(Math.floor(seconds / 60), seconds % 60)
 }

@@ -5,6 +5,7 @@
  * plain checks instead of schemas, because valibot would make the page's first view larger than its budget. Pure.
  */
 
+import type { FaultFields } from "../fault.ts"
 import type {
   HistoryPage,
   ImportProgress,
@@ -93,8 +94,19 @@ export function parseAsset(value: unknown): Asset | null {
   return { id, kind, mime_type, label, size, ...(voice === true ? { voice } : {}), ...dimensions }
 }
 
+/** The body of an error. Its values aren't checked. */
+export interface Refusal {
+  readonly code: string | null
+  readonly text: string | null
+  readonly fields: FaultFields
+}
+
 /** The code and text of a refused request. Both are null if a proxy sent the response. */
-export function parseRefusal(value: unknown): { readonly code: string | null; readonly text: string | null } {
-  const { code, text } = Object(value) as { readonly code?: unknown; readonly text?: unknown }
-  return { code: typeof code === "string" ? code : null, text: typeof text === "string" ? text : null }
+export function parseRefusal(value: unknown): Refusal {
+  const { code, text, fields } = Object(value) as { readonly [K in keyof Refusal]?: unknown }
+  return {
+    code: typeof code === "string" ? code : null,
+    text: typeof text === "string" ? text : null,
+    fields: isJsonObject(fields) ? (fields as FaultFields) : {},
+  }
 }

@@ -6,7 +6,7 @@
  */
 
 import { type Check, hasShape, isListOf, isNumber, isOptional, isString } from "./shape-check.ts"
-import type { BudgetName, BudgetScope, FaultReason } from "../fault.ts"
+import type { BudgetName, BudgetScope, FaultFields, FaultReason } from "../fault.ts"
 import { isJsonObject, MAX_JSON_DEPTH, parseJson } from "../json.ts"
 import type { AgentTag, Metrics } from "./event.ts"
 import type { MessageStatus, Role } from "./message.ts"
@@ -72,6 +72,8 @@ export type ServerFrame =
       readonly text: string
       readonly id?: string
       readonly trace?: string
+      /** The values in the text. */
+      readonly fields?: FaultFields | undefined
       /** For `budget_exhausted`: the exhausted budget and its scope, and when it resets, in milliseconds since 1970, if it does so by time. */
       readonly budget?: BudgetName
       readonly scope?: BudgetScope
@@ -113,6 +115,7 @@ const FRAME_CHECKS: { readonly [T in ServerFrame["type"]]: Check } = {
     code: isString,
     text: isString,
     id: isOptional(isString),
+    fields: isOptional(isJsonObject),
     budget: isOptional(isString),
     scope: isOptional(isString),
     resets: isOptional(isNumber),

@@ -5,7 +5,7 @@
 
 import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
-import { importText } from "../../client/words/import-text.ts"
+import { describeImportKind, importText } from "../../client/words/import-text.ts"
 import type { ImportProgress } from "../../shared/protocol/http-body.ts"
 import { readHistoryFixtures } from "../support/history-fixture-files.ts"
 import { importValues, listValues } from "../support/history-fixtures.ts"
@@ -43,7 +43,8 @@ describe("[IH9] [IH1] the import dialog", () => {
     if (Object.keys(kinds).length > 0) {
       const dialog = page.locator("dialog[open]")
       await dialog.getByText(importText.summary(messages.length, 0)).waitFor()
-      for (const [kind, count] of Object.entries(kinds)) await dialog.getByText(importText.kind(kind, count)).waitFor()
+      for (const [kind, count] of Object.entries(kinds))
+        await dialog.getByText(describeImportKind(kind, count)).waitFor()
       await dialog.getByRole("button").last().click()
     }
     const imported = await shownBy(page, messages.length)

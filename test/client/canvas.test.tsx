@@ -2,7 +2,7 @@
 
 import { render } from "preact"
 import { beforeEach, describe, expect, test, vi } from "vitest"
-import { cycleTheme } from "../../client/ui/theme.ts"
+import { cycleTheme } from "../../client/ui/preferences/theme.ts"
 import type { Segment } from "../../shared/protocol/segment.ts"
 import { waitForElement, delay, until } from "./dom.ts"
 import { answer, text } from "./sample-messages.ts"

@@ -2,7 +2,7 @@
 
 import { beforeEach, describe, expect, test } from "vitest"
 import { formatSize } from "../../client/words/media-descriptions.ts"
-import { toolText } from "../../client/words/transcript-text.ts"
+import { formatTruncation } from "../../client/words/transcript-text.ts"
 import type { Segment } from "../../shared/protocol/segment.ts"
 import { delay } from "./dom.ts"
 import { answer, call, user } from "./sample-messages.ts"
@@ -97,8 +97,8 @@ describe("folds", () => {
 })
 
 test("[IH8] a result that its producer shortened says how long the whole result is, if known", () => {
-  expect(toolText.truncated(12_000, 800_000, true)).toBe("Showing part of 12,000 lines (781 KB).")
-  expect(toolText.truncated(0, 800_000, true)).toBe("Showing part of 781 KB.")
-  expect(toolText.truncated(12_000, 0, false)).toBe("Showing part of 12,000 lines so far.")
-  expect(toolText.truncated(0, 0, true)).toBe("Showing only a part.")
+  expect(formatTruncation(12_000, 800_000, true)).toBe("Showing part of 12,000 lines (781 KB).")
+  expect(formatTruncation(0, 800_000, true)).toBe("Showing part of 781 KB.")
+  expect(formatTruncation(12_000, 0, false)).toBe("Showing part of 12,000 lines so far.")
+  expect(formatTruncation(0, 0, true)).toBe("Showing only a part.")
 })

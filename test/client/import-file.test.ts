@@ -11,7 +11,7 @@ import { SessionList } from "../../client/session/session-list.ts"
 import { MAX_IMPORT_BYTES, MAX_IMPORT_PARTS } from "../../shared/limits.ts"
 import { pageOf, setUp, user } from "./open-session.ts"
 import { settle } from "./fake-server.ts"
-import { importText } from "../../client/words/import-text.ts"
+import { describeImportKind, importText } from "../../client/words/import-text.ts"
 
 const answered = (value: object, status = 200): SendFileResult => ({ status, text: JSON.stringify(value) })
 const DONE = { records: 3, skipped: 0, bad: [] }
@@ -449,7 +449,7 @@ test("[IH9] the summary counts messages, not records, and names each kind", () =
     call: 2,
     other: 1,
   }
-  expect(Object.entries(kinds).map(([kind, count]) => importText.kind(kind, count))).toEqual([
+  expect(Object.entries(kinds).map(([kind, count]) => describeImportKind(kind, count))).toEqual([
     "2 images couldn't be imported.",
     "1 canvas was imported as text.",
     "2 messages of other branches of the conversation aren't shown.",

@@ -7,7 +7,7 @@ import { SessionRouter } from "../../client/session/session-router.ts"
 import { SessionList } from "../../client/session/session-list.ts"
 import { appendPage, mergeFirstPage, NO_SESSIONS } from "../../client/session/session-pages.ts"
 import { createFileName } from "../../client/sidebar/save-session.ts"
-import { groupByDate, formatRelativeTime } from "../../client/words/relative-time.ts"
+import { groupByDate, formatRelativeTime } from "../../client/words/format/relative-time.ts"
 import type { SessionPage, SessionSummary } from "../../shared/protocol/http-body.ts"
 import { openSession, pageOf, setUp, user } from "./open-session.ts"
 import { hello, messageFrame, settle, wireMessage } from "./fake-server.ts"
@@ -98,11 +98,11 @@ describe("the list of conversations", () => {
     const labels = [0.5, 5, 59, 61, 14 * 60, 16 * 60, 39 * 60].map((minutes) =>
       formatRelativeTime(minutesAgo(minutes), now),
     )
-    expect(labels).toEqual(["now", "5 min", "59 min", "1 h", "14 h", "Yesterday", "Yesterday"])
+    expect(labels).toEqual(["now", "5 min", "59 min", "1 hr", "14 hr", "Yesterday", "Yesterday"])
     const noonOf = (year: number, month: number, day: number) => new Date(year, month, day, 12).getTime()
     expect(formatRelativeTime(noonOf(2026, 4, 9), now)).toBe("Sat")
-    expect(formatRelativeTime(noonOf(2026, 2, 2), now)).toBe("2 Mar")
-    expect(formatRelativeTime(noonOf(2025, 2, 2), now)).toBe("2 Mar 2025")
+    expect(formatRelativeTime(noonOf(2026, 2, 2), now)).toBe("Mar 2")
+    expect(formatRelativeTime(noonOf(2025, 2, 2), now)).toBe("Mar 2, 2025")
     expect(formatRelativeTime(now + 60_000, now)).toBe("now")
     const all = [now, minutesAgo(16 * 60), noonOf(2026, 4, 9), noonOf(2026, 3, 20), noonOf(2025, 1, 1)]
     const groups = groupByDate(

@@ -12,6 +12,7 @@ import {
   createMessage,
   createWeather,
 } from "../support/page-fixtures/messages.ts"
+import { endReasons } from "../../client/transcript/message-view.tsx"
 import { SegmentView } from "../../client/transcript/segment-view.tsx"
 import { formatSize } from "../../client/words/media-descriptions.ts"
 import { formatDuration } from "../../client/words/transcript-text.ts"
@@ -78,7 +79,8 @@ describe("a message", () => {
     ["failed", "model_unreachable", "We couldn't reach the model. Try again"],
     ["failed", "a_newer_reason", "a_newer_reason Try again"],
     ["waiting", null, "Waiting for a response."],
-  ])("[PG12] status %s (%s) is shown at its end", (status, reason, shownText) => {
+  ])("[PG12] status %s (%s) is shown at its end", async (status, reason, shownText) => {
+    await endReasons.load()
     const { root } = answer([{ type: "text", content: "a" }], { status, reason })
     expect(root.querySelector("article > .note")?.textContent).toBe(shownText)
     expect(root.querySelector("[data-typing]")).toBe(null)

@@ -17,14 +17,14 @@ afterAll(async () => {
 })
 
 /** A client of a user of its own. */
-function open(user: string, options: Partial<Parameters<typeof createClient>[0]> = {}): Client {
+function openClient(user: string, options: Partial<Parameters<typeof createClient>[0]> = {}): Client {
   const client = createClient({ url: cuecard.url, getToken: () => cuecard.tokenFor({ user }), ...options })
   clients.push(client)
   return client
 }
 
 async function openSession(user: string) {
-  const client = open(user)
+  const client = openClient(user)
   const { id } = await client.sessions.create({ title: "A session" })
   return { client, id, conversation: client.openSession(id) }
 }
@@ -40,8 +40,8 @@ async function rejectionOf(promise: Promise<unknown>): Promise<CuecardError> {
 }
 
 describe("sessions", () => {
-  test("[SK1] the list is loaded in pages, and follows what the client does", async () => {
-    const client = open("lister")
+  test("[SK1] the list follows what the client does", async () => {
+    const client = openClient("lister")
     const ids: string[] = []
     for (let count = 0; count < 3; count++) ids.push((await client.sessions.create({ title: `No. ${count}` })).id)
     const { sessions } = client
@@ -63,8 +63,29 @@ describe("sessions", () => {
     expect((await sessions.create({ id: ids[0] ?? "" })).id).toBe(ids[0])
   })
 
+  test("[SK1] the list is loaded in pages, and a page that failed can be loaded again", async () => {
+    const createRow = (id: string) => ({ id, title: id, created: 1, active: 1, running: false })
+    let isBroken = true
+    const client = openClient("pager", {
+      fetch: async (url) => {
+        if (!url.includes("after=")) return Response.json({ sessions: [createRow("a")], next: "second page" })
+        if (isBroken) return Response.json({ code: "internal", text: "Broken." }, { status: 500 })
+        expect(new URL(url).searchParams.get("after")).toBe("second page")
+        return Response.json({ sessions: [createRow("b")], next: null })
+      },
+    })
+    const { sessions } = client
+    await sessions.refresh()
+    expect(sessions.getSnapshot()).toMatchObject({ more: "available", sessions: [{ id: "a" }] })
+    expect(await rejectionOf(sessions.loadMore())).toMatchObject({ code: "internal", status: 500 })
+    expect(sessions.getSnapshot().more).toBe("failed")
+    isBroken = false
+    await sessions.loadMore()
+    expect(sessions.getSnapshot()).toMatchObject({ more: "none", sessions: [{ id: "a" }, { id: "b" }] })
+  })
+
   test("[SK5] refused requests reject with the code of the server", async () => {
-    const client = open("refused")
+    const client = openClient("refused")
     expect(await rejectionOf(client.sessions.rename("none", "x"))).toMatchObject({
       code: "session_unknown",
       status: 404,
@@ -134,7 +155,7 @@ describe("messages", () => {
   })
 
   test("[SK5] a session that doesn't exist is `gone`, and what is sent there is refused", async () => {
-    const conversation = open("seeker").openSession("missing")
+    const conversation = openClient("seeker").openSession("missing")
     expect(await rejectionOf(conversation.send("Anybody?"))).toMatchObject({ code: "session_unknown" })
     expect(conversation.getSnapshot().connection).toBe("gone")
     expect((await rejectionOf(conversation.whenIdle())).code).toBe("session_unknown")
@@ -225,7 +246,7 @@ describe("commands", () => {
     const first = conversation.regenerate(answer?.id ?? "")
     expect((await rejectionOf(conversation.regenerate(answer?.id ?? ""))).code).toBe("command_pending")
     await first
-    const viewer = open("viewer", { getToken: () => cuecard.tokenFor({ user: "viewer", role: "viewer" }) })
+    const viewer = openClient("viewer", { getToken: () => cuecard.tokenFor({ user: "viewer", role: "viewer" }) })
     const reading = viewer.openSession("any")
     await rejectionOf(reading.ready())
     expect((await rejectionOf(reading.regenerate("any"))).code).toBe("scope_denied")

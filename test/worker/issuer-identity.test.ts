@@ -5,6 +5,7 @@ import { afterEach, describe, expect, test, vi } from "vitest"
 import { MAX_FOREIGN_TOKEN_SECONDS, TOKEN_TRUST_MS } from "../../shared/limits.ts"
 import { createForeignUserId, verifyForeignToken } from "../../worker/auth/issuer/foreign-token.ts"
 import type { Env } from "../../worker/env.ts"
+import { readCachedConfig } from "../../worker/settings/config-cache.ts"
 import { call, makeSession, nowSeconds, openSocket, refusal } from "./http.ts"
 import { foreignClaims, putIssuer, registerIssuer, startProvider, TestBrowser, tokenOfRole } from "./oidc.ts"
 
@@ -75,6 +76,28 @@ describe("two registrations of one provider", () => {
   })
 })
 
+describe("a provider of a tenant that is leaving", () => {
+  test("[US16] adds no user, neither with a token nor at sign-in, and those it has can still sign in and read", async () => {
+    const tenant = "id-leaving"
+    const provider = await startProvider()
+    await registerIssuer(tenant, provider)
+    const known = new TestBrowser(tenant)
+    expect(await known.signIn()).toBe("/")
+    const owner = await tokenOfRole(tenant, "owner")
+    const left = await call("/v1/tenant", { method: "DELETE", token: owner, body: JSON.stringify({ confirm: tenant }) })
+    expect(left.status).toBe(202)
+    const users = await env.TENANT.getByName(tenant).listUsers("", "", 9)
+    const foreign = await provider.sign({ payload: foreignClaims(provider, { sub: "new" }) })
+    expect(await call("/v1/sessions", { token: foreign })).toEqual(refusal(403, "tenant_leaving"))
+    const unknown = new TestBrowser(tenant)
+    expect(await unknown.signIn("grace")).toBe("/#/signin-error/user_suspended")
+    expect(await env.TENANT.getByName(tenant).listUsers("", "", 9)).toEqual(users)
+    expect(await new TestBrowser(tenant).signIn()).toBe("/")
+    const page = await known.post("/auth/token")
+    expect((await call("/v1/sessions", { token: page.json.token })).status).toBe(200)
+  })
+})
+
 describe("a removed or replaced provider", () => {
   async function useIssuer(tenant: string) {
     const provider = await startProvider()
@@ -114,6 +137,46 @@ describe("a removed or replaced provider", () => {
     expect((await call("/v1/issuers/idp", { method: "DELETE", token })).status).toBe(204)
     await expectEnded("id-removed", used)
     expect((await call("/v1/sessions", { token: kept })).status).toBe(200)
+  })
+
+  test("[US17] ends the tokens and sockets of a user whose row names no provider", async () => {
+    const tenant = "id-nameless"
+    const tenantStub = env.TENANT.getByName(tenant)
+    const provider = await startProvider()
+    // Somebody else has added the user before the first sign-in, so the row names no provider.
+    const user = await createForeignUserId(provider.issuer, "sub", "ada")
+    await tenantStub.registerUser({ id: user })
+    await registerIssuer(tenant, provider)
+    const browser = new TestBrowser(tenant)
+    await browser.signIn()
+    const page = (await browser.post("/auth/token")).json
+    expect(page.user.id).toBe(user)
+    const socket = await openSocket(await makeSession(page.token), page.token)
+    expect(await tenantStub.findUser(user)).toMatchObject({ issuer: null })
+    const token = await tokenOfRole(tenant, "owner")
+    expect((await call("/v1/issuers/idp", { method: "DELETE", token })).status).toBe(204)
+    advanceClock(TOKEN_TRUST_MS + 1_000)
+    await runDurableObjectAlarm(tenantStub)
+    await expect.poll(() => socket.closed).toBe(4401)
+    advanceClock(2 * TOKEN_TRUST_MS)
+    expect(await call("/v1/sessions", { token: page.token })).toEqual(refusal(401, "token_revoked"))
+  })
+
+  test("[US18] issues no token after TOKEN_TRUST_MS, even in an isolate that still has the provider in its cache", async () => {
+    const tenant = "id-cached"
+    const provider = await startProvider()
+    await registerIssuer(tenant, provider)
+    const browser = new TestBrowser(tenant)
+    await browser.signIn()
+    expect((await browser.post("/auth/token")).status).toBe(200)
+    const tenantStub = env.TENANT.getByName(tenant)
+    const client = await tenantStub.getSignInClient("idp")
+    const token = await tokenOfRole(tenant, "owner")
+    expect((await call("/v1/issuers/idp", { method: "DELETE", token })).status).toBe(204)
+    // The isolate of the tenant's object removes the provider from its cache. No other isolate does.
+    advanceClock(TOKEN_TRUST_MS + 1_000)
+    await readCachedConfig(tenant, "client idp", async () => client)
+    expect(await browser.post("/auth/token")).toEqual(signInRequired)
   })
 
   test("[OI11] has the same effect when it is replaced under its name, and a sign-in in progress ends", async () => {

@@ -314,12 +314,12 @@ describe("what is read with each token", () => {
     const token = await tokenFrom(browser)
     const { user } = (await browser.post("/auth/token")).json
     const owner = await roleToken("us15c", "olga", "owner")
-    const patch = (body: string) => call(`/v1/users/${user.id}`, { method: "PATCH", token: owner, body })
+    const patchUser = (body: string) => call(`/v1/users/${user.id}`, { method: "PATCH", token: owner, body })
     vi.spyOn(Directory.prototype, "applyUserState").mockImplementationOnce(() => {
       throw new Error("unreachable")
     })
-    expect((await patch('{"role":"viewer"}')).status).toBe(200)
-    expect((await patch('{"name":"Ada"}')).status).toBe(200)
+    expect((await patchUser('{"role":"viewer"}')).status).toBe(200)
+    expect((await patchUser('{"name":"Ada"}')).status).toBe(200)
     await expect.poll(async () => (await call("/v1/sessions", { token })).status).toBe(401)
     vi.restoreAllMocks()
   })

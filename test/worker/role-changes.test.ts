@@ -189,9 +189,9 @@ describe("a role that the provider sends", () => {
     expect(put.status, put.text).toBe(200)
     const tenant = env.TENANT.getByName("us15b")
     const { generation } = (await tenant.getSignInClient("second")) as unknown as { generation: number }
-    const admit = (role: Role, isNew: boolean) =>
+    const admitSignIn = (role: Role, isNew: boolean) =>
       tenant.admitSignIn({ id: user.id, name: null, issuer: "second", generation, role, isNew })
-    await admit("admin", true)
+    await admitSignIn("admin", true)
     await runDurableObjectAlarm(tenant)
     const asked = vi.spyOn(Tenant.prototype, "admitSignIn")
     const nextRole = async () => (await browser.post("/auth/token")).json.user.role
@@ -199,7 +199,7 @@ describe("a role that the provider sends", () => {
     for (let i = 0; i < 3; i++) expect(await nextRole()).toBe("admin")
     expect(asked).toHaveBeenCalledTimes(1)
     // Later tokens of a sign-in notify nobody. Otherwise two sign-ins with different roles would do so endlessly.
-    await admit("viewer", false)
+    await admitSignIn("viewer", false)
     await runDurableObjectAlarm(tenant)
     expect(await nextRole()).toBe("admin")
     vi.restoreAllMocks()

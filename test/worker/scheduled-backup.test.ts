@@ -1,6 +1,6 @@
 /** scheduled-backup.test.ts: ticks of the cron trigger back up tenants into a bucket, from which they can be restored. */
 
-import { createScheduledController, env } from "cloudflare:test"
+import { createScheduledController, env, runInDurableObject } from "cloudflare:test"
 import { afterAll, beforeEach, describe, expect, test } from "vitest"
 import { backupFolder, listBackupRegions } from "../../worker/backup/backup-bucket.ts"
 import { findBackupFaults, readBackupPlan } from "../../worker/backup/backup-plan.ts"
@@ -105,6 +105,26 @@ describe("a tick of the cron trigger", () => {
     expect(await env.TENANT.getByName("bk-unused").startBackup("bk-unused", 0)).toBe("none")
   })
 
+  test("[TX7] a tenant that stores more than an archive holds is refused at once, and its owners see why", async () => {
+    await registerUser("huge", "boss", "owner")
+    await listTenant("huge")
+    const storeSize = async (bytes: number) =>
+      await runInDurableObject(env.TENANT.getByName("huge"), (_object, { storage }) => {
+        storage.sql.exec("INSERT OR REPLACE INTO tenant_bytes VALUES (1, ?)", bytes)
+      })
+    await storeSize(32 * 1024 ** 3)
+    const now = Date.now()
+    expect(await runBackupTick(env, now)).toMatchObject({ too_large: 1, started: 0 })
+    const failed = { state: "failed", parts: 0, fault: { code: "export_too_large" } }
+    expect(await backupsOf("huge")).toMatchObject([failed])
+    // The next rounds add no more entries until a backup is due again.
+    expect(await runBackupTick(env, now + 7 * HOUR_MS)).toMatchObject({ too_large: 1, started: 0 })
+    expect(await backupsOf("huge")).toHaveLength(1)
+    await storeSize(1)
+    expect(await runBackupTick(env, now + 14 * HOUR_MS)).toMatchObject({ too_large: 0, started: 1 })
+    await untilBackedUp("huge")
+  })
+
   test("[BK5] the erasure of a user ends a backup that is being made", async () => {
     await registerUser("bk-erase", "boss", "owner")
     await registerUser("bk-erase", "eve")
@@ -148,7 +168,7 @@ describe("a tick of the cron trigger", () => {
   test("[BK3] does nothing without a bucket, and an unreadable cursor begins a new round", async () => {
     await listTenant("bk-idle")
     await registerUser("bk-idle", "boss", "owner")
-    const nothing = { started: 0, recent: 0, busy: 0, none: 0, failed: 0, deleted: 0 }
+    const nothing = { started: 0, recent: 0, busy: 0, none: 0, too_large: 0, failed: 0, deleted: 0 }
     const { BACKUP: _, ...without } = env
     expect(await runBackupTick(without as BackupTickEnv, Date.now())).toEqual(nothing)
     expect(await backupsOf("bk-idle")).toEqual([])

@@ -9,13 +9,15 @@ import { type ImportProgress, runImportSlice } from "../../worker/leaving/import
 import { type Job, type JobKind, JobRows } from "../../worker/leaving/job-rows.ts"
 import { runDueJobs } from "../../worker/leaving/job-runner.ts"
 import type { LeavingHost, RunSlice } from "../../worker/leaving/leaving-host.ts"
+import type { ArchiveItem } from "../../worker/leaving/archive-items.ts"
+import { restoreSession } from "../../worker/leaving/restore-session.ts"
 import { TenantHost } from "../../worker/tenant/tenant-host.ts"
 import { ObjectTables } from "../../worker/platform/migrate.ts"
 import { createTenantContent } from "../../worker/tenant/tenant-content.ts"
 import { watchCalls } from "../support/watch-calls.ts"
 import { makeSession } from "./http.ts"
 import { call as asks, say, script } from "./session-helpers.ts"
-import { askQuestion, exportSession, registerUser, roleToken } from "./tenant-transfer.ts"
+import { askQuestion, downloadFile, exportSession, registerUser, roleToken } from "./tenant-transfer.ts"
 
 const SENDER = { tenant: "slice-from", user: "ada" }
 const RECEIVER = { tenant: "slice-to", user: "ada" }
@@ -156,6 +158,70 @@ test("[TX2] [TX5] a conversation and an agent's with 300 files each are exported
     expect(await last?.text()).toBe(fileId(299).padEnd(20))
   }
 })
+
+test("[TX8] a transcript that needs more requests than a slice may make is imported part by part", async () => {
+  const sender = { tenant: "parts-from", user: "ada" }
+  const receiver = { tenant: "parts-to", user: "ada" }
+  for (const { tenant, user } of [sender, receiver]) await registerUser(tenant, user)
+  const token = await roleToken(sender.tenant, sender.user, "member")
+  const session = await makeSession(token, "Long")
+  for (const text of ["one", "two", "three"]) await askQuestion(session, token, `/say ${text}`)
+  const described = await env.SESSION.getByName(`${sender.tenant}:${session}`).describe(sender)
+  if (!described.ok) throw new Error("the session cannot be described")
+  const { asks: _asks, ...about } = described.value
+  const file = await downloadFile(`/v1/sessions/${session}/events`, token)
+  await env.MEDIA.put(stagedKey(receiver.tenant, "parts", 1), file)
+  const place = { user: sender.user, session }
+  // Each line is a piece, as if it were half a megabyte long.
+  let start = 0
+  const items = splitLines(file).map((line, n): ArchiveItem => {
+    const item = { n, header: { type: "transcript", ...place }, file: 1, start, bytes: line.byteLength } as const
+    start += line.byteLength
+    return item
+  })
+  expect(items.length).toBeGreaterThan(8)
+  const partBytes = Math.ceil(file.byteLength / 4)
+  const states: string[] = []
+  const counts: number[] = []
+  const head = {
+    type: "session",
+    ...place,
+    about,
+    listed: { id: session, title: "Long", created: 1, active: 1 },
+  } as const
+  while (!states.includes("done") && states.length < 50) {
+    let calls = 0
+    const countCall = (): void => {
+      calls += 1
+    }
+    const budget = { requests: 7 }
+    const { state } = await withHost(receiver.tenant, countCall, async (host) =>
+      restoreSession(
+        { env: host.env, job: "parts", ...receiver, from: sender.tenant, items, assets: 0, budget, partBytes },
+        head,
+      ),
+    )
+    states.push(state)
+    counts.push(calls)
+  }
+  expect(states.filter((state) => state === "more").length).toBeGreaterThan(1)
+  expect(states.at(-1)).toBe("done")
+  const longestPart = 10
+  expect(Math.max(...counts)).toBeLessThan(7 + longestPart + 3)
+  const moved = await roleToken(receiver.tenant, receiver.user, "member")
+  expect(await exportSession(session, moved)).toEqual(await exportSession(session, token))
+})
+
+function splitLines(file: Uint8Array): Uint8Array[] {
+  const lines: Uint8Array[] = []
+  for (let at = 0; at < file.byteLength; ) {
+    const end = file.indexOf(0x0a, at)
+    const next = end < 0 ? file.byteLength : end + 1
+    lines.push(file.subarray(at, next))
+    at = next
+  }
+  return lines
+}
 
 test("[TX2] [TX4] a slice that fails after it wrote a file is counted, and its file is written once", async () => {
   const tenant = "slice-fails"

@@ -137,6 +137,33 @@ describe("GET /v1/usage", () => {
     expect(byUser.incomplete).toEqual({ turns_per_user: 7 })
   })
 
+  test("[MT16] calls eight directories at a time, and says that the sums may lack turns if one of them fails", async () => {
+    const tenant = freshTenant()
+    const users = Array.from({ length: 30 }, (_, i) => `user${i}`)
+    for (const id of users) await env.TENANT.getByName(tenant).registerUser({ id })
+    const called: string[] = []
+    let [running, maxRunning] = [0, 0]
+    const flushUsage = async (name: string): Promise<void> => {
+      called.push(name)
+      running += 1
+      maxRunning = Math.max(maxRunning, running)
+      await new Promise((done) => setTimeout(done, 1))
+      running -= 1
+      if (name.endsWith(":user7")) throw new Error("the directory is away")
+    }
+    const DIRECTORY = {
+      getByName: (name: string) =>
+        new Proxy(env.DIRECTORY.getByName(name), {
+          get: (target, key) => (key === "flushUsage" ? () => flushUsage(name) : Reflect.get(target, key)),
+        }),
+    }
+    const { status, json } = await call(`/v1/usage?${RANGE}`, { token: await ownerToken(tenant), env: { DIRECTORY } })
+    expect(status).toBe(200)
+    expect(new Set(called)).toEqual(new Set(users.map((user) => `${tenant}:${user}`)))
+    expect(maxRunning).toBe(8)
+    expect(json.incomplete).toEqual({ turns_per_user: 7 })
+  })
+
   test("[MT14] the CSV by user has the unreported usage of users after the first page", async () => {
     const tenant = freshTenant()
     for (let i = 0; i < 101; i++) await env.TENANT.getByName(tenant).registerUser({ id: `user${i}` })

@@ -60,7 +60,7 @@ interface Cursor {
 
 /** Runs one tick. Does nothing without a bucket. Does not reject, and a region that fails does not stop the others. */
 export async function runBackupTick(env: BackupTickEnv, now: number): Promise<TickReport> {
-  const report: TickReport = { started: 0, recent: 0, busy: 0, none: 0, failed: 0, deleted: 0 }
+  const report: TickReport = { started: 0, recent: 0, busy: 0, none: 0, too_large: 0, failed: 0, deleted: 0 }
   const faults = findBackupFaults(env)
   if (faults.length > 0) {
     logError("backup_not_configured", { faults: faults.length })
@@ -76,7 +76,7 @@ export async function runBackupTick(env: BackupTickEnv, now: number): Promise<Ti
       logError("backup_tick_failed", { region, error: describeError(error) })
     }
   }
-  if (report.started + report.failed + report.deleted > 0) log("backup_tick", { ...report })
+  if (report.started + report.failed + report.too_large + report.deleted > 0) log("backup_tick", { ...report })
   return report
 }
 
@@ -110,7 +110,9 @@ async function startBackups(
 /** Starts the backup of a tenant, if one is due. A tenant that fails is called again in the next round. */
 async function startBackup(env: BackupTickEnv, tenant: string, dueMs: number): Promise<BackupStart | "failed"> {
   try {
-    return await tenantStub(env, tenant).startBackup(tenant, dueMs)
+    const start = await tenantStub(env, tenant).startBackup(tenant, dueMs)
+    if (start === "too_large") logError("backup_too_large", { tenant })
+    return start
   } catch (error) {
     logError("backup_not_started", { tenant, error: describeError(error) })
     return "failed"

@@ -24,11 +24,8 @@ export const ARCHIVE_FILE_BYTES = 8 * 1024 * 1024
 /** Largest file of an archive, in bytes. The last block can exceed the size at which a file is closed. SPEC TX3. */
 export const MAX_ARCHIVE_FILE_BYTES = 2 * ARCHIVE_FILE_BYTES
 
-/**
- * Stored bytes above which an export does not start, because it would fail at MAX_ARCHIVE_FILES. A conversation's database
- * can be larger than its text in the archive, so this is twice what the files hold.
- */
-export const MAX_EXPORTED_BYTES = 2 * MAX_ARCHIVE_FILES * ARCHIVE_FILE_BYTES
+/** Stored bytes above which an export does not start, because an archive has no room for more: 31.25 GiB. SPEC TX3. */
+export const MAX_EXPORTED_BYTES = MAX_ARCHIVE_FILES * ARCHIVE_FILE_BYTES
 
 const countSchema = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 

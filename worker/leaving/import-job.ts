@@ -21,7 +21,8 @@ const SESSIONS_PER_SLICE = 50
 
 /**
  * Number of requests to other objects and to the bucket after which a slice ends, before the next file of a session, as for
- * an export. Each file takes three requests, and one more for each block.
+ * an export, or before the next part of its transcript. Each file takes three requests, and one more for each block. A part
+ * takes one for each block, at most 130.
  */
 const REQUESTS_PER_SLICE = 400
 

@@ -31,14 +31,16 @@ export interface SessionSource {
   /** The number of the session's assets that earlier slices restored. */
   readonly assets: number
   /**
-   * Number of requests to other objects and to the bucket that the slice may still make. One asset or transcript can exceed
-   * it.
+   * Number of requests to other objects and to the bucket that the slice may still make. One asset, or one part of a
+   * transcript, can exceed it: each piece of it takes a request.
    */
   readonly budget: { requests: number }
+  /** For tests: the largest part of a transcript, in bytes. Default: MAX_IMPORT_BYTES. */
+  readonly partBytes?: number
 }
 
 /**
- * `later`: the transcript is still being folded. `more`: the slice ends here. `refused`: the session cannot be imported.
+ * `later`: the transcript is still being imported. `more`: the slice ends here. `refused`: the session cannot be imported.
  */
 export type RestoreResult =
   | { readonly state: "refused" }
@@ -57,7 +59,8 @@ export async function restoreSession(source: SessionSource, head: Header<"sessio
   const { assets, files } = await restoreAssets(source, owner, head.session)
   if (budget.requests <= 0) return { state: "more", assets }
   const state = head.about.isEmpty ? "done" : await restoreTranscript(source, owner, head.session)
-  if (state !== "done") return state === "later" ? { state, assets } : refuseSession(source, head, "transcript")
+  if (state === "refused") return refuseSession(source, head, "transcript")
+  if (state !== "done") return { state, assets }
   if (head.listed !== null) await directoryStub(env, owner).restoreEntry(head.listed)
   for (const { user: viewer, since } of head.about.viewers) {
     const shared = { id: keyToPublicId(head.session), owner: head.user, title: head.about.title, since }
@@ -123,7 +126,7 @@ async function restoreTranscript(
   source: SessionSource,
   owner: SessionOwner,
   session: string,
-): Promise<"done" | "later" | "refused"> {
+): Promise<"done" | "later" | "more" | "refused"> {
   const stub = sessionStub(source.env, source.tenant, session)
   const claims: Claims = { ...owner, expires: 0, token: null, issued: 0 }
   source.budget.requests -= 2
@@ -133,10 +136,14 @@ async function restoreTranscript(
   // If the exporting tenant's seal is missing or invalid, the transcript was altered.
   if (known.value.state === "done") return known.value.isSealed ? "done" : "refused"
   if (known.value.state === "failed") return "refused"
-  const parts = splitTranscript(source.items)
+  const parts = splitTranscript(source.items, source.partBytes ?? MAX_IMPORT_BYTES)
   if (parts.length > MAX_IMPORT_PARTS) return "refused"
-  for (const [i, items] of parts.entries()) {
-    const part = { part: i + 1, of: parts.length, sealedBy: source.from }
+  // Earlier slices have imported the other parts.
+  const missing = known.value.parts?.missing ?? parts.map((_, i) => i + 1)
+  for (const n of missing) {
+    if (source.budget.requests <= 0) return "more"
+    const items = parts[n - 1] ?? []
+    const part = { part: n, of: parts.length, sealedBy: source.from }
     source.budget.requests -= 1
     const { readable, writable } = new IdentityTransformStream()
     const importing = stub.import(claims, readable, part)
@@ -151,13 +158,13 @@ async function restoreTranscript(
 }
 
 /** Groups the pieces of a transcript into parts that an import accepts. Each piece ends at the end of a line. */
-function splitTranscript(items: readonly ArchiveItem[]): ArchiveItem[][] {
+function splitTranscript(items: readonly ArchiveItem[], maxBytes: number): ArchiveItem[][] {
   const parts: ArchiveItem[][] = []
   let bytes = 0
   for (const item of items) {
     if (item.header.type !== "transcript") continue
     bytes += item.bytes
-    if (parts.length === 0 || bytes > MAX_IMPORT_BYTES) {
+    if (parts.length === 0 || bytes > maxBytes) {
       parts.push([])
       bytes = item.bytes
     }

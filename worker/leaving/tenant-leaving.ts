@@ -35,6 +35,9 @@ function readGraceMs({ TENANT_GRACE_MS }: Env): number {
   return ms > 0 && ms < GRACE_MS ? ms : GRACE_MS
 }
 
+/** The fault of an export or backup of a tenant that stores more than an archive holds. */
+const TOO_LARGE = { reason: "export_too_large", max: MAX_ARCHIVE_FILES } as const
+
 export class TenantLeaving {
   readonly #host: LeavingHost
 
@@ -81,8 +84,7 @@ export class TenantLeaving {
     const { storage, rows, content, now } = this.#host
     if (this.#isErased()) return fail({ reason: "tenant_erased" })
     if (rows.findRunning(EXCLUDES_TRANSFER) !== null) return fail({ reason: "transfer_running" })
-    if (content.countStoredBytes() > MAX_EXPORTED_BYTES)
-      return fail({ reason: "export_too_large", max: MAX_ARCHIVE_FILES })
+    if (content.countStoredBytes() > MAX_EXPORTED_BYTES) return fail(TOO_LARGE)
     const id = storage.transactionSync(() => {
       const added = this.#addJob("export", { tenant, target: tenant, due: now(), expires: now() + TRANSFER_KEPT_MS })
       content.record(actor, "tenant.export_started", added)
@@ -105,15 +107,29 @@ export class TenantLeaving {
   }
 
   startBackup(tenant: string, dueMs: number): BackupStart {
-    const { env, rows, now } = this.#host
+    const { env, rows, content, now } = this.#host
     if (this.#isErased() || findBackupBucket(env, tenant) === null) return "none"
     const [last] = rows.list("backup", 1)
     if (last?.state === "running") return "busy"
     // After a failed backup, the next one is due at once.
     if (last?.state === "done" && now() < last.created + dueMs) return "recent"
     if (rows.findRunning(EXCLUDES_TRANSFER) !== null) return "busy"
+    if (content.countStoredBytes() > MAX_EXPORTED_BYTES) return this.#addLargeBackup(tenant, last, dueMs)
     this.#addJob("backup", { tenant, target: tenant, due: now(), expires: now() + TRANSFER_KEPT_MS })
     return "started"
+  }
+
+  /** Adds a failed backup, from which the owners learn the reason, unless the newest one is recent. */
+  #addLargeBackup(tenant: string, last: Job | undefined, dueMs: number): BackupStart {
+    const { storage, rows, now } = this.#host
+    const isListed = last?.fault?.reason === TOO_LARGE.reason && now() < last.created + dueMs
+    if (!isListed)
+      storage.transactionSync(() => {
+        const times = { due: now(), expires: now() + TRANSFER_KEPT_MS }
+        const id = this.#addJob("backup", { tenant, target: tenant, ...times })
+        rows.setState(id, "failed", now(), TOO_LARGE)
+      })
+    return "too_large"
   }
 
   listBackups(): BackupView[] {

@@ -5,11 +5,10 @@ import { RATE_LIMITS, RATE_PERIOD_SECONDS } from "../../shared/user-limits.ts"
 
 /** The response for a fault: its status, and its code and text as JSON. A temporary limit adds `Retry-After` (SPEC LI2). */
 export function faultToResponse(fault: Fault): Response {
-  const { code, text, status } = faultToWire(fault)
+  const { code, text, fields, status } = faultToWire(fault)
   // Tells programs which budget is exhausted.
-  const details =
-    fault.reason === "budget_exhausted" ? { budget: fault.budget, scope: fault.scope, resets: fault.resets } : {}
-  return Response.json({ code, text, ...details }, { status, headers: createRetryHeaders(fault) })
+  const details = code === "budget_exhausted" ? fields : {}
+  return Response.json({ code, text, fields, ...details }, { status, headers: createRetryHeaders(fault) })
 }
 
 /** `RateLimit` and `RateLimit-Policy` as in draft-ietf-httpapi-ratelimit-headers. */

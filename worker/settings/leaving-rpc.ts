@@ -18,7 +18,7 @@ export interface ArchiveFile {
  * Whether a backup was started. `recent`: the last one is not old enough. `busy`: a job is running that excludes a backup.
  * `none`: there is nothing to back up, or there is no bucket.
  */
-export type BackupStart = "started" | "recent" | "busy" | "none"
+export type BackupStart = "started" | "recent" | "busy" | "none" | "too_large"
 
 /** A job as the tenant object reports it. Routes turn its fault into text. */
 export type ExportView = TenantExport<Fault>

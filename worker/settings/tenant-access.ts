@@ -11,6 +11,11 @@ export interface TenantAccess {
   /** The oldest and the newest generation of token keys that are accepted. The newest signs. */
   readonly firstTokenKey: number
   readonly newestTokenKey: number
+  /**
+   * When a sign-in provider was last put or removed, in milliseconds since 1970. Absent if that never happened, or if the
+   * reply comes from an earlier release.
+   */
+  readonly issuersChanged?: number
 }
 
 export interface NewTenant {

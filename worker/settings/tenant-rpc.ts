@@ -90,9 +90,9 @@ export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc, BudgetR
 
   /**
    * Adds a user on first contact. Repeating the call has no effect. Returns the stored user and, if the tenant has budgets,
-   * the ones that the user's directory needs.
+   * the ones that the user's directory needs. `isLeaving`: the tenant is leaving, so a new user of an issuer was not added.
    */
-  registerUser(user: NewUser): TenantUser & { readonly grant?: TenantGrant }
+  registerUser(user: NewUser): TenantUser & { readonly grant?: TenantGrant; readonly isLeaving?: true }
 
   /** The state that every request of the tenant needs. Stores nothing. */
   getAccess(): TenantAccess
@@ -185,7 +185,8 @@ export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc, BudgetR
    */
   getSignInClient(name: string): Promise<SignInClient | "secret_unreadable" | null>
   /**
-   * Adds a user at the first sign-in. Returns the user with the current role; null if the issuer was removed or replaced.
+   * Adds a user at the first sign-in. Returns the user with the current role; null if the issuer was removed or replaced. A
+   * tenant that is leaving adds nobody, and returns a new user as suspended.
    */
   admitSignIn(user: SignInUser): Promise<TenantUser | null>
 }

@@ -6,6 +6,7 @@ import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { PAGE_TOKEN_SECONDS } from "../../shared/limits.ts"
 import type { PageToken } from "../../shared/protocol/sign-in.ts"
 import { issueNewToken } from "../auth/new-token.ts"
+import { getTenantAccess } from "../auth/tenant-access-cache.ts"
 import { recordFailure } from "../auth/record-failure.ts"
 import type { Env } from "../env.ts"
 import type { Actor } from "../platform/rpc/actor.ts"
@@ -70,6 +71,9 @@ async function findAdmission(
 ): Promise<Admission | null> {
   if (admission === undefined || admission.version !== version) return null
   if (admission.at > now || now - admission.at >= ADMISSION_MS) return null
+  // An isolate learns of a removed provider within TOKEN_TRUST_MS in this way, although it caches providers for longer.
+  const { issuersChanged = 0 } = await getTenantAccess(env, tenant)
+  if (admission.at < issuersChanged) return null
   const client = await findClient(env, tenant, issuer)
   return client !== null && client !== "secret_unreadable" && client.generation === generation ? admission : null
 }

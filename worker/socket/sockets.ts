@@ -162,9 +162,9 @@ export class Sockets {
    * log line about a refused message.
    */
   sendFault(socket: WebSocket, fault: Fault, id?: string, trace?: string): void {
-    const { code, text, close } = faultToWire(fault)
+    const { code, text, fields, close } = faultToWire(fault)
     const optional = { ...(id === undefined ? {} : { id }), ...(trace === undefined ? {} : { trace }) }
-    this.sendFrame(socket, { type: "error", code, text, ...optional, ...describeBudget(fault) })
+    this.sendFrame(socket, { type: "error", code, text, fields, ...optional, ...describeBudget(fault) })
     if (close !== null) socket.close(close, text)
   }
 

@@ -11,12 +11,13 @@ import { TenantBytes } from "../limits/tenant-bytes.ts"
 import type { ObjectTables } from "../platform/migrate.ts"
 import type { Actor } from "../platform/rpc/actor.ts"
 import type { AuditEvent } from "../settings/audit-event.ts"
+import type { NewUser, TenantUser } from "../settings/tenant-rpc.ts"
 import { BudgetRows } from "../usage/budget-rows.ts"
 import { TenantUsage } from "../usage/tenant-usage.ts"
 import { ApiKeyRows } from "./rows/api-key-rows.ts"
 import { AuditRows } from "./rows/audit-rows.ts"
 import { IssuerRows } from "./rows/issuer-rows.ts"
-import { UserRows } from "./rows/user-rows.ts"
+import { createUser, UserRows } from "./rows/user-rows.ts"
 import { UserNotices } from "./user-notices.ts"
 
 export class TenantHost {
@@ -66,6 +67,12 @@ export class TenantHost {
   /** Whether the tenant was erased, so that nothing may be written. Late requests can still arrive. */
   isErased(): boolean {
     return this.getStanding().status === "erased"
+  }
+
+  /** If the tenant is leaving and does not have this user, returns the user as suspended; otherwise null. Stores nothing. */
+  refuseNewUser(user: NewUser): TenantUser | null {
+    if (this.getStanding().status !== "leaving" || this.users.find(user.id) !== null) return null
+    return { ...createUser(user, Date.now()), status: "suspended" }
   }
 
   /** Adds an entry to the audit log. */

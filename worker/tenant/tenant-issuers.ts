@@ -206,7 +206,7 @@ export class TenantIssuers {
     const { config } = found
     const newUser = { id, name: name ?? undefined, issuer, role: role ?? undefined }
     const before = this.#host.users.find(id)
-    const user = this.#host.users.register(newUser, Date.now())
+    const user = this.#host.refuseNewUser(newUser) ?? this.#host.users.register(newUser, Date.now())
     // Only new sign-ins, because two whose issuers give different roles would otherwise notify each other again and again.
     if (isNew && before !== null && before.role !== user.role) this.#announceRole(user, before.role)
     return { ...user, role: limitRole(role ?? user.role, config) }

@@ -42,6 +42,9 @@ const RECORD_INTERVAL_MS = 60 * 60_000
  */
 export const MAX_RECORDED_TOKENS = 1_000
 
+/** The actions in the audit log after which a sign-in may have lost its provider. */
+const ISSUER_CHANGES = ["issuer.put", "issuer.removed"]
+
 const DAY_MS = 24 * 60 * 60_000
 
 export class TenantKeys implements AlarmSource {
@@ -71,11 +74,14 @@ export class TenantKeys implements AlarmSource {
 
   getAccess(now: number): TenantAccess {
     const tokenKeys = this.listTokenKeys(now)
-    return {
+    const { audit, tables } = this.#host
+    const access = {
       status: this.#host.getStanding().status,
       firstTokenKey: tokenKeys.at(-1)?.generation ?? 1,
       newestTokenKey: tokenKeys[0]?.generation ?? 1,
     }
+    const issuersChanged = tables.exist() ? audit.findNewestTime(ISSUER_CHANGES) : null
+    return issuersChanged === null ? access : { ...access, issuersChanged }
   }
 
   listKeys(): ApiKeyInfo[] {

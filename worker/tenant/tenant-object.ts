@@ -134,7 +134,7 @@ export class Tenant extends DurableObject<Env> implements TenantRpc {
 
   // Users
 
-  registerUser(user: NewUser): TenantUser & { readonly grant?: TenantGrant } {
+  registerUser(user: NewUser): ReturnType<TenantRpc["registerUser"]> {
     const registered = this.#users.register(user)
     const grant = this.#budgets.getGrant(user.id)
     return grant === null ? registered : { ...registered, grant }

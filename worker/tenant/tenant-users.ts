@@ -14,9 +14,12 @@ export class TenantUsers {
     this.#host = host
   }
 
-  register(user: NewUser): TenantUser {
+  /** `isLeaving`: the tenant is leaving, so a new user of an issuer was not added. */
+  register(user: NewUser): TenantUser & { readonly isLeaving?: true } {
     // A request that was admitted before the tenant was erased must not leave a row behind.
     if (this.#host.isErased()) return createUser(user, Date.now())
+    const refused = user.issuer === undefined ? null : this.#host.refuseNewUser(user)
+    if (refused !== null) return { ...refused, isLeaving: true }
     this.#host.tables.create()
     return this.#host.users.register(user, Date.now())
   }

@@ -10,6 +10,7 @@ import type { Env } from "../env.ts"
 import { describeError, logError } from "../platform/log.ts"
 import { directoryStub } from "../platform/rpc/object-stubs.ts"
 import { withTimeout } from "../platform/timeout.ts"
+import { FOREIGN_USER_PREFIX } from "../settings/issuer-config.ts"
 import type { UserRows } from "./rows/user-rows.ts"
 
 export const USER_NOTICE_TABLE = `
@@ -79,12 +80,15 @@ export class UserNotices {
 
   /**
    * Adds a notice for every active user of an issuer; the alarm sends them at `at`. `others` are the names of the issuers
-   * whose users get no notice. Cost: reads all users.
+   * whose users get no notice. Users whose row names no issuer get one if their id is derived from an issuer: an
+   * administrator or an API key may have added the row before their first sign-in. Cost: reads all users.
    */
   addForIssuer(others: readonly string[], version: number, at: number): void {
     const sql = `${ADD_SQL} SELECT id, ?, ?, NULL FROM users
-      WHERE status = 'active' AND issuer IS NOT NULL AND issuer NOT IN (SELECT value FROM json_each(?)) ${REPLACE_SQL}`
-    this.#sql.exec(sql, version, at, JSON.stringify(others))
+      WHERE status = 'active' AND iif(issuer IS NULL, substr(id, 1, ?) = ?, issuer NOT IN (SELECT value FROM json_each(?)))
+      ${REPLACE_SQL}`
+    const prefix = FOREIGN_USER_PREFIX
+    this.#sql.exec(sql, version, at, prefix.length, prefix, JSON.stringify(others))
   }
 
   /** Sends the notice of one user, if there is one. Does not reject. */

@@ -19,6 +19,7 @@ import { tenantStub } from "../../platform/rpc/object-stubs.ts"
 import { readTimeLimits } from "../../platform/time-limits.ts"
 import {
   claimToRole,
+  FOREIGN_USER_PREFIX,
   hasRequiredClaims,
   type IssuerConfig,
   type IssuerKeys,
@@ -91,7 +92,8 @@ const unknownIssuers = new FreshCache<true>(TOKEN_TRUST_MS, MAX_UNKNOWN_ISSUERS)
  * Verifies a foreign token. Cost: while the issuer and the user are cached (TOKEN_TRUST_MS), only the verification.
  *
  * Errors: `token_expired`; `token_invalid`; `issuer_unreachable` if the keys could not be fetched for an hour;
- * `user_suspended`; `token_revoked` if the user is being erased.
+ * `user_suspended`; `token_revoked` if the user is being erased; `tenant_leaving` for a new user of a tenant that is
+ * leaving.
  */
 export async function verifyForeignToken(
   env: Env,
@@ -254,10 +256,13 @@ export async function createForeignUserId(issuer: string, claim: string, value: 
   // No issuer begins with a bracket, so the two forms are never the same text.
   const text = claim === "sub" ? `${issuer}\0${value}` : JSON.stringify([issuer, claim, value])
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))
-  return `o_${base64url.encode(new Uint8Array(digest)).slice(0, 27)}`
+  return `${FOREIGN_USER_PREFIX}${base64url.encode(new Uint8Array(digest)).slice(0, 27)}`
 }
 
-/** Registers the user on first contact and returns the role. Errors: `user_suspended`, `token_revoked`. */
+/**
+ * Registers the user on first contact and returns the role. Errors: `user_suspended`, `token_revoked`; `tenant_leaving` for
+ * a new user.
+ */
 async function loadRole(
   env: Env,
   tenant: string,
@@ -269,6 +274,7 @@ async function loadRole(
   if (cached !== undefined) return succeed(role ?? limitRole(cached, config))
   const newUser = { id: user, name: name ?? undefined, role: role ?? undefined, issuer }
   const stored = await tenantStub(env, tenant).registerUser(newUser)
+  if (stored.isLeaving === true) return fail({ reason: "tenant_leaving" })
   if (stored.status === "suspended") return fail({ reason: "user_suspended" })
   if (stored.status !== "active") return fail({ reason: "token_revoked" })
   cacheRole({ tenant, user }, stored.role, now)

@@ -6,6 +6,7 @@
  */
 
 import type { MiddlewareHandler } from "hono"
+import type { WireFault } from "../../../shared/fault.ts"
 import { CLOSE_LIMITED } from "../../../shared/user-limits.ts"
 import { SUBPROTOCOL } from "../../socket/sockets.ts"
 import type { AppEnv } from "../request-body.ts"
@@ -15,11 +16,11 @@ import { isUpgrade, listSubprotocols } from "./authorize.ts"
 export const explainRefusedSocket: MiddlewareHandler<AppEnv> = async (context, next) => {
   await next()
   if (context.res.status !== 429 || !isUpgrade(context) || context.req.header("origin") === undefined) return
-  const { code, text } = await context.res.json<{ readonly code: string; readonly text: string }>()
+  const fault = await context.res.json<Pick<WireFault, "code" | "text" | "fields">>()
   const { 0: client, 1: server } = new WebSocketPair()
   server.accept()
-  server.send(JSON.stringify({ type: "error", code, text }))
-  server.close(CLOSE_LIMITED, text)
+  server.send(JSON.stringify({ type: "error", ...fault }))
+  server.close(CLOSE_LIMITED, fault.text)
   const isOffered = listSubprotocols(context).includes(SUBPROTOCOL)
   const headers: Record<string, string> = isOffered ? { "sec-websocket-protocol": SUBPROTOCOL } : {}
   // Otherwise Hono would keep the headers of the refusal.

@@ -9,6 +9,8 @@ import type { PriceEntry } from "../../../shared/usage/price-entry.ts"
 import type { UsagePage, UsageQuery } from "../../../shared/usage/usage-page.ts"
 import { formatCsvHead, formatCsvRows, pageToView, type UsageView } from "../../../shared/usage/usage-view.ts"
 import { faultToResponse } from "../../platform/fault-response.ts"
+import type { SessionOwner } from "../../platform/rpc/claims.ts"
+import type { Env } from "../../env.ts"
 import { FreshCache } from "../../platform/fresh-cache.ts"
 import { directoryStub, tenantStub } from "../../platform/rpc/object-stubs.ts"
 import { waitAtMost } from "../../platform/timeout.ts"
@@ -26,6 +28,9 @@ const MAX_REFRESHED_USERS = 100
  */
 const REFRESH_PAUSE_MS = 30_000
 const REFRESH_WAIT_MS = 3_000
+
+/** Maximum number of directories that a request calls at the same time. */
+const CONCURRENT_REFRESHES = 8
 
 /**
  * Maximum number of pages of a CSV by user for which directories are called. The platform allows 1,000 requests per event.
@@ -66,18 +71,40 @@ async function refreshTotals(context: Context<AppEnv>, { by, after = "" }: Usage
   const users = await tenantOf(context).listUsers(first, "", MAX_REFRESHED_USERS + 1)
   const hasMore = users.length > MAX_REFRESHED_USERS
   const asked = by !== "user" && hasMore ? [] : users.slice(0, MAX_REFRESHED_USERS)
-  const reports = asked.map(({ id: user }) => directoryStub(context.env, { tenant, user }).flushUsage())
-  let haveReported = false
-  // Reports that arrive later are included in the next response.
-  await waitAtMost(
-    Promise.allSettled(reports).then((results) => {
-      haveReported = results.every(({ status }) => status === "fulfilled")
-    }),
-    REFRESH_WAIT_MS,
+  const reported = await flushDirectories(
+    context.env,
+    asked.map(({ id: user }) => ({ tenant, user })),
   )
-  const isComplete = haveReported && first === "" && !hasMore
+  const isComplete = reported === asked.length && first === "" && !hasMore
   refreshed.set(key, isComplete, Date.now())
   return isComplete
+}
+
+/**
+ * Calls CONCURRENT_REFRESHES directories at a time, for at most REFRESH_WAIT_MS. Returns how many have reported by then.
+ * Reports that arrive later are included in the next response; directories that were not called yet are not called.
+ */
+async function flushDirectories(env: Env, users: readonly SessionOwner[]): Promise<number> {
+  const endsAt = Date.now() + REFRESH_WAIT_MS
+  const waiting = users.values()
+  let reported = 0
+  const flushNext = async (): Promise<void> => {
+    for (const user of waiting) {
+      if (Date.now() >= endsAt) return
+      const isFlushed = directoryStub(env, user)
+        .flushUsage()
+        .then(
+          () => true,
+          () => false,
+        )
+      if (await isFlushed) reported += 1
+    }
+  }
+  await waitAtMost(
+    Promise.all(Array.from({ length: CONCURRENT_REFRESHES }, flushNext)).then(() => {}),
+    REFRESH_WAIT_MS,
+  )
+  return reported
 }
 
 export async function listPrices(context: Context<AppEnv>): Promise<Response> {

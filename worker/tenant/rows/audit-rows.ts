@@ -125,6 +125,13 @@ export class AuditRows {
     return { seq, hash }
   }
 
+  /** When the newest entry with one of these actions was added; null if there is none. Cost: one row read per action. */
+  findNewestTime(actions: readonly string[]): number | null {
+    const sql = "SELECT at FROM audit WHERE action = ? ORDER BY seq DESC LIMIT 1"
+    const times = actions.flatMap((action) => this.#query<{ at: number }>(sql, action).map(({ at }) => at))
+    return times.length === 0 ? null : Math.max(...times)
+  }
+
   /** The newest entry that was removed; before the first removal, the beginning of the chain. */
   readBase(): AuditHead {
     const { base_seq, base_hash } = this.#readHeadRow()

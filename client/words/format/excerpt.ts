@@ -1,6 +1,6 @@
 /** excerpt.ts: the beginning of a text, with an ellipsis if something was cut. Pure. */
 
-import { cutText } from "../../shared/text/cut-text.ts"
+import { cutText } from "../../../shared/text/cut-text.ts"
 
 /** At most `maxChars` UTF-16 code units, plus the ellipsis. */
 export function toExcerpt(text: string, maxChars: number): string {

@@ -1,11 +1,12 @@
 /**
  * relative-time.ts: short texts for when a session was last active, and the date groups of the sidebar.
  *
- * Pure, except for the machine's time zone.
+ * Pure, except for the language and the time zone.
  */
 
-import type { SessionSummary } from "../../shared/protocol/http-body.ts"
-import { timeText } from "./page-text.ts"
+import type { SessionSummary } from "../../../shared/protocol/http-body.ts"
+import { timeText } from "../page-text.ts"
+import { formatCount, formatDate } from "./number-format.ts"
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
@@ -22,23 +23,23 @@ function countDaysAgo(at: number, now: number): number {
   return Math.max(0, Math.round((toUtcDay(today) - toUtcDay(then)) / (24 * HOUR_MS)))
 }
 
-/** "now", "5 min", "3 h", "Yesterday", "Mon", "12 May", "12 May 2025". */
+/** "now", "5 min", "3 hr", "Yesterday", "Mon", "May 12", "May 12, 2025", in the chosen language. */
 export function formatRelativeTime(at: number, now: number): string {
   const days = countDaysAgo(at, now)
   if (days === 0) {
     const ms = Math.max(0, now - at)
     if (ms < MINUTE_MS) return timeText.now
-    return ms < HOUR_MS ? timeText.minutes(Math.floor(ms / MINUTE_MS)) : timeText.hours(Math.floor(ms / HOUR_MS))
+    return ms < HOUR_MS ? formatUnit(ms / MINUTE_MS, "minute") : formatUnit(ms / HOUR_MS, "hour")
   }
   if (days === 1) return timeText.yesterday
-  const day = new Date(at)
-  if (days < 7) return day.toLocaleDateString("en-GB", { weekday: "short" })
-  const isThisYear = day.getFullYear() === new Date(now).getFullYear()
-  return day.toLocaleDateString("en-GB", {
-    day: "numeric",
-    month: "short",
-    ...(isThisYear ? {} : { year: "numeric" }),
-  })
+  if (days < 7) return formatDate(at, { weekday: "short" })
+  const isThisYear = new Date(at).getFullYear() === new Date(now).getFullYear()
+  return formatDate(at, { day: "numeric", month: "short", ...(isThisYear ? {} : { year: "numeric" }) })
+}
+
+/** A whole number of a unit of time, rounded down: "5 min". */
+function formatUnit(count: number, unit: "minute" | "hour"): string {
+  return formatCount(Math.floor(count), { style: "unit", unit })
 }
 
 function getDateGroupName(at: number, now: number): string {

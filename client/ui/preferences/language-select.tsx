@@ -1,0 +1,34 @@
+/** language-select.tsx: the choice of the page's language. Each language is listed by its own name. */
+
+import type { VNode } from "preact"
+import type { Language } from "../../words/languages/language.ts"
+import { sidebarText } from "../../words/page-text.ts"
+import { chooseLanguage, language, type LoadableLanguage } from "./page-language.ts"
+
+/** Each language by its own name, in the order of the list. */
+const LANGUAGE_NAMES: Readonly<Record<Language, string>> = {
+  en: "English",
+  de: "Deutsch",
+}
+
+/** `onFault` is called if the texts of the chosen language can't be loaded. */
+export function LanguageSelect({ onFault }: { readonly onFault: () => void }): VNode {
+  const choose = async (select: HTMLSelectElement): Promise<void> => {
+    const isChosen = await chooseLanguage(select.value as LoadableLanguage)
+    select.value = language.peek()
+    if (!isChosen) onFault()
+  }
+  return (
+    <select
+      aria-label={sidebarText.language}
+      value={language.value}
+      onChange={({ currentTarget }) => void choose(currentTarget)}
+    >
+      {Object.entries(LANGUAGE_NAMES).map(([tag, name]) => (
+        <option key={tag} value={tag} lang={tag} dir="auto">
+          {name}
+        </option>
+      ))}
+    </select>
+  )
+}

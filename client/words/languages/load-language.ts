@@ -1,0 +1,40 @@
+/** load-language.ts: loads the files with the texts of a language. English needs none. Source: SPEC LG2. */
+
+import type { FindTexts, Language } from "./language.ts"
+import type { DialogWords, FaultTexts, PageWords, Words } from "./words.ts"
+
+/** A language of the page, or the pseudo-language, which shows what isn't translated. */
+export type LoadableLanguage = Language | "en-XA"
+
+interface LanguageModule {
+  readonly default: PageWords
+  loadMore(): Promise<readonly [{ readonly default: DialogWords }, { readonly default: FaultTexts }]>
+}
+
+const LOADERS: Readonly<Record<Exclude<Language, "en">, () => Promise<LanguageModule>>> = {
+  de: () => import("./page/page-de.ts"),
+}
+
+/**
+ * Loads the texts of the page itself, and calls `onTexts`. Then loads the others, and calls it again; until then they are
+ * English. Throws if the first file can't be loaded.
+ */
+export async function loadTexts(
+  language: Exclude<LoadableLanguage, "en">,
+  onTexts: (findTexts: FindTexts) => void,
+): Promise<void> {
+  if (language === "en-XA") return onTexts((await import("./pseudo-language.ts")).findPseudoTexts)
+  const page = await LOADERS[language]()
+  onTexts(toFinder(page.default))
+  const addMore = async (): Promise<void> => {
+    const [dialogs, faults] = await page.loadMore()
+    onTexts(toFinder({ ...page.default, ...dialogs.default, ...faults.default }))
+  }
+  // Without the others, the page stays usable.
+  addMore().catch(() => {})
+}
+
+function toFinder(words: Partial<Words>): FindTexts {
+  // The caller passes the area's own English texts, so both have the same type.
+  return <T>(area: keyof Words, english: T) => (words[area] ?? english) as T
+}

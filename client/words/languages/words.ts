@@ -1,0 +1,85 @@
+/**
+ * words.ts: the texts that every language has, by area.
+ *
+ * Their types are those of the English texts, so a text that a language lacks doesn't compile. Each interface is a file of
+ * the language. Source: SPEC LG1.
+ */
+
+import type { FaultFields, TurnFault } from "../../../shared/fault.ts"
+import type { accountText, signInText, signInErrorText } from "../account-text.ts"
+import type { answerMenuText } from "../answer-menu-text.ts"
+import type { attachmentChipText } from "../attachment-chip-text.ts"
+import type { budgetText } from "../budget-text.ts"
+import type { importText } from "../import-text.ts"
+import type {
+  appText,
+  welcomeText,
+  connectionText,
+  errorText,
+  announcementText,
+  composerText,
+  attachmentText,
+  sidebarText,
+  timeText,
+  mediaKindText,
+  sizeText,
+} from "../page-text.ts"
+import type { rateWaitText } from "../rate-wait-text.ts"
+import type { sessionActionText } from "../session-action-text.ts"
+import type { sharingText, readOnlyText } from "../sharing-text.ts"
+import type {
+  transcriptText,
+  actionText,
+  toolText,
+  agentText,
+  mediaText,
+  markdownText,
+  cardText,
+} from "../transcript-text.ts"
+import type { unsentText } from "../unsent-text.ts"
+
+/** The texts of the page itself. The first render waits for them. */
+export interface PageWords {
+  readonly app: typeof appText
+  readonly welcome: typeof welcomeText
+  readonly connection: typeof connectionText
+  readonly error: typeof errorText
+  readonly announcement: typeof announcementText
+  readonly composer: typeof composerText
+  readonly attachment: typeof attachmentText
+  readonly sidebar: typeof sidebarText
+  readonly time: typeof timeText
+  readonly size: typeof sizeText
+  readonly mediaKind: typeof mediaKindText
+  readonly answerMenu: typeof answerMenuText
+  readonly attachmentChip: typeof attachmentChipText
+  readonly rateWait: typeof rateWaitText
+  readonly transcript: typeof transcriptText
+  readonly action: typeof actionText
+  readonly tool: typeof toolText
+  readonly agent: typeof agentText
+  readonly media: typeof mediaText
+  readonly markdown: typeof markdownText
+  readonly card: typeof cardText
+  readonly unsent: typeof unsentText
+}
+
+/** The texts of menus, dialogs and the sign-in. */
+export interface DialogWords {
+  readonly account: typeof accountText
+  readonly signIn: typeof signInText
+  readonly budget: typeof budgetText
+  readonly import: typeof importText
+  readonly sessionAction: typeof sessionActionText
+  readonly sharing: typeof sharingText
+  readonly readOnly: typeof readOnlyText
+}
+
+/** The texts of errors. */
+export interface FaultTexts {
+  readonly fault: { readonly word: (code: string, text: string, fields: FaultFields) => string }
+  readonly signInError: typeof signInErrorText
+  readonly endReason: Readonly<Record<TurnFault, string>>
+}
+
+export interface Words extends PageWords, DialogWords, FaultTexts {}

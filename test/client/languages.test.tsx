@@ -1,0 +1,168 @@
+/** languages.test.tsx: the choice of the language, its formats, and the texts in each language. */
+
+import { render } from "preact"
+import { afterEach, describe, expect, test } from "vitest"
+import { RequestError, describeError } from "../../client/net/http-request.ts"
+import { describeEndReason } from "../../client/words/format/end-reason.ts"
+import { formatCount, formatDate } from "../../client/words/format/number-format.ts"
+import {
+  chooseLocale,
+  findEnglishTexts,
+  findTexts,
+  formatLocale,
+  getDirection,
+  LANGUAGES,
+  type Language,
+  matchLanguage,
+} from "../../client/words/languages/language.ts"
+import { loadTexts } from "../../client/words/languages/load-language.ts"
+import { formatSize } from "../../client/words/media-descriptions.ts"
+import { appText, welcomeText } from "../../client/words/page-text.ts"
+import { sharingText } from "../../client/words/sharing-text.ts"
+import { until } from "./dom.ts"
+
+const TRANSLATIONS = LANGUAGES.filter((language) => language !== "en")
+
+/** The text modules of the chat page. */
+const MODULES = import.meta.glob<Record<string, unknown>>(
+  "../../client/words/{page,transcript,account,answer-menu,attachment-chip,budget,import,rate-wait,session-action,sharing,unsent}-text.ts",
+  { eager: true },
+)
+
+/** The texts of functions whose parameters aren't printed as they are. */
+const COMPUTED = new Set([
+  "action.tooLong",
+  "transcript.thought",
+  "media.position",
+  "budget.exhausted",
+  "budget.exhaustedTenant",
+])
+
+/** All texts with their paths. Each parameter of a function is a marker. */
+function listTexts(): [string, string][] {
+  const visit = (value: unknown, path: string): [string, string][] => {
+    if (typeof value === "string") return [[path, value]]
+    if (path.startsWith("import.kinds")) return []
+    if (typeof value === "function")
+      return COMPUTED.has(path) ? [] : [[path, String(value(...listMarkers(value.length, path)))]]
+    return Object.keys(Object(value)).flatMap((name) => visit(Reflect.get(Object(value), name), `${path}.${name}`))
+  }
+  return Object.values(MODULES).flatMap((module) =>
+    Object.entries(module).flatMap(([name, value]) =>
+      name.endsWith("Text") && name !== "budgetsText" ? visit(value, name.replace(/Text$/, "")) : [],
+    ),
+  )
+}
+
+function listMarkers(count: number, path: string): unknown[] {
+  const markers = Array.from({ length: count }, (_, index) => `⟪${index}⟫`)
+  return path === "media.downloadFile" ? [markers] : markers
+}
+
+function findMarkers(text: string): string[] {
+  return [...new Set(text.match(/⟪\d⟫/g))].sort()
+}
+
+/** Shows a language, and waits until all its files are loaded. */
+async function showLanguage(language: Language): Promise<void> {
+  formatLocale.value = chooseLocale(language, [])
+  if (language === "en") {
+    findTexts.value = findEnglishTexts
+    return
+  }
+  let loaded = 0
+  await loadTexts(language, (texts) => {
+    loaded += 1
+    findTexts.value = texts
+  })
+  await until(() => expect(loaded).toBe(2))
+}
+
+afterEach(() => showLanguage("en"))
+
+describe("the choice", () => {
+  test.each([
+    [["de-AT", "en"], "de"],
+    [["xx", "de-CH"], "de"],
+    [["EN-gb", "de"], "en"],
+    [["tlh"], "en"],
+    [[], "en"],
+  ])("[LG2] %j is shown in %s", (tags, language) => {
+    expect(matchLanguage(tags)).toBe(language)
+  })
+
+  test("[LG2] the files of a language are loaded one after the other, and the page is drawn again", async () => {
+    const root = document.body.appendChild(document.createElement("div"))
+    const Heading = () => <h2>{appText.conversations}</h2>
+    render(<Heading />, root)
+    expect(root.textContent).toBe("Conversations")
+    await showLanguage("de")
+    await until(() => expect(root.textContent).toBe("Unterhaltungen"))
+    expect(sharingText.add).toBe("Hinzufügen")
+    render(null, root)
+  })
+
+  test("[LG3] the direction is that of the language", () => {
+    expect(["ar-EG", "he", "de", "ja", "hi-u-nu-latn"].map(getDirection)).toEqual(["rtl", "rtl", "ltr", "ltr", "ltr"])
+  })
+})
+
+describe("formats", () => {
+  test("[LG5] numbers, dates and lists follow the language and the reader's region, with the digits 0 to 9", () => {
+    formatLocale.value = chooseLocale("de", ["en-US", "de-CH"])
+    expect(formatCount(12_345.5)).toMatch(/^12.345\.5$/)
+    formatLocale.value = chooseLocale("de", ["en-US"])
+    expect(formatCount(12_345.5)).toBe("12.345,5")
+    expect(formatDate("2026-05-12", { day: "numeric", month: "long", timeZone: "UTC" })).toBe("12. Mai")
+    expect(formatSize(1_300_000)).toBe("1,2 MB")
+    formatLocale.value = chooseLocale("ar", ["ar-EG"])
+    expect(formatCount(12_345)).toBe("12,345")
+    formatLocale.value = chooseLocale("en", ["en-GB"])
+    expect(formatDate("2026-05-12", { day: "numeric", month: "short", timeZone: "UTC" })).toBe("12 May")
+  })
+
+  test("[LG5] a malformed language tag of the browser doesn't break the formats", () => {
+    expect(chooseLocale("de", ["de-_!"])).toBe("de")
+  })
+})
+
+describe("errors", () => {
+  test("[LG4] an error is worded by its code and fields", async () => {
+    const error = new RequestError(413, "Messages can be up to 64 KB.", "message_too_large", { max: 65_536 })
+    expect(describeError(error)).toBe("Messages can be up to 64 KB.")
+    await showLanguage("de")
+    expect(describeError(error)).toMatch(/^Nachrichten können bis zu 64 KB groß sein\./)
+    expect(describeEndReason("model_timeout")).toBe("Das Modell hat zu lange gebraucht.")
+  })
+
+  test("[LG4] an unknown code, and fields that are missing or have the wrong type, keep the server's text", async () => {
+    await showLanguage("de")
+    const word = (code: string | null, fields = {}) => describeError(new RequestError(400, "English.", code, fields))
+    expect(word("some_future_code")).toBe("English.")
+    expect(word("constructor")).toBe("English.")
+    expect(word(null)).toBe("English.")
+    expect(word("message_too_large")).toBe("English.")
+    expect(word("message_too_large", { max: "65536" })).toBe("English.")
+    expect(describeEndReason("some_future_reason")).toBe("some_future_reason")
+  })
+})
+
+describe.each(TRANSLATIONS)("%s", (language) => {
+  test("[LG1] all texts are there, none is empty, and none shows a missing value", async () => {
+    await showLanguage(language)
+    expect(welcomeText.examples).toHaveLength(4)
+    const empty = listTexts().filter(([, text]) => text.trim() === "" || /undefined|\bNaN\b/.test(text))
+    expect(empty).toEqual([])
+  })
+
+  test("[LG1] a message contains each of its parameters", async () => {
+    const english = listTexts()
+    await showLanguage(language)
+    const texts = new Map(listTexts())
+    const lost = english.filter(([name, text]) => {
+      const markers = findMarkers(texts.get(name) ?? "")
+      return findMarkers(text).some((marker) => !markers.includes(marker))
+    })
+    expect(lost.map(([name]) => name)).toEqual([])
+  })
+})
