@@ -103,7 +103,7 @@ describe("footnotes", () => {
   })
 
   test("[MD15] [MD10] the list has the direction of its notes", () => {
-    const shown = show("A[^1]\n\n[^1]: שלום\n[^2]: B")
+    const shown = renderText("A[^1]\n\n[^1]: שלום\n[^2]: B")
     expect(shown.querySelector(".footnotes ol")?.getAttribute("dir")).toBe("rtl")
     expect(shown.querySelector("[data-footnote='2']")?.getAttribute("dir")).toBe("ltr")
   })
