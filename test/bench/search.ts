@@ -6,7 +6,7 @@
  */
 
 import { type Cuecard, startCuecard } from "cuecard/testing"
-import { ms, percentile, sleep } from "./measure.ts"
+import { formatMs, percentile, sleep } from "./measure.ts"
 import type { Row } from "./table.ts"
 
 const CONVERSATIONS = 50
@@ -53,7 +53,7 @@ async function time(cuecard: Cuecard, path: string): Promise<{ readonly ms: numb
 }
 
 const describeTimes = (times: readonly number[]): string =>
-  `${ms(percentile(times, 50))}, p95 ${ms(percentile(times, 95))}`
+  `${formatMs(percentile(times, 50))}, p95 ${formatMs(percentile(times, 95))}`
 
 async function untilIndexed(cuecard: Cuecard): Promise<void> {
   const until = performance.now() + MAX_INDEXING_MS
