@@ -5,14 +5,18 @@
 import { Hono } from "hono"
 import { faultToResponse } from "./platform/fault-response.ts"
 import { authorize } from "./routes/access/authorize.ts"
-import { canvasRoutes, isolateCanvasOrigin } from "./routes/media/canvas-routes.ts"
 import { handOver } from "./routes/hand-over.ts"
 import { healthRoutes } from "./routes/health-routes.ts"
 import { mediaRoutes } from "./routes/media/media-routes.ts"
 import { pageRoutes } from "./routes/page-routes.ts"
 import type { AppEnv } from "./routes/request-body.ts"
 import { explainRefusedSocket } from "./routes/access/refuse-socket.ts"
-import { checkOrigin, requireSafeDeployment, setSecureHeaders } from "./routes/access/request-guard.ts"
+import {
+  checkOrigin,
+  isolateCanvasOrigin,
+  requireSafeDeployment,
+  setSecureHeaders,
+} from "./routes/access/request-guard.ts"
 import type { Env } from "./env.ts"
 import { errorToResponse, reportRequest } from "./routes/access/report-request.ts"
 import { sessionRoutes } from "./routes/session-routes.ts"
@@ -43,7 +47,10 @@ for (const path of ["/v1/sessions/*", "/external/sessions/*", "/v1/search", "/v1
   })
 }
 app.route("/media", mediaRoutes)
-app.route("/canvas/documents", canvasRoutes)
+app.all("/canvas/documents/*", async ({ req, env }) => {
+  const { canvasRoutes } = await import("./routes/media/canvas-routes.ts")
+  return await canvasRoutes.fetch(req.raw, env)
+})
 // Loaded with its first request, because most isolates never serve one.
 app.get("/media/remote", async (context) => {
   const { serveRemoteMedia } = await import("./routes/media/remote-media-routes.ts")

@@ -4,7 +4,8 @@
  */
 
 import type { Context, MiddlewareHandler } from "hono"
-import { parseAllowedOrigins, findDeploymentFault } from "../../env.ts"
+import { CANVAS_PATH } from "../../../shared/protocol/asset-url.ts"
+import { findDeploymentFault, getCanvasOrigin, parseAllowedOrigins } from "../../env.ts"
 import { faultToResponse } from "../../platform/fault-response.ts"
 import type { AppEnv } from "../request-body.ts"
 
@@ -75,4 +76,13 @@ export const setSecureHeaders: MiddlewareHandler<AppEnv> = async (context, next)
   for (const [name, value] of Object.entries(SECURE_HEADERS)) {
     if (!context.res.headers.has(name)) context.header(name, value)
   }
+}
+
+/** Runs before all routes: keeps documents and everything else on separate origins, if a canvas origin is configured. */
+export const isolateCanvasOrigin: MiddlewareHandler<AppEnv> = async (context, next) => {
+  const canvasOrigin = getCanvasOrigin(context.env)
+  const { origin, pathname } = new URL(context.req.url)
+  const isDocument = pathname.startsWith(CANVAS_PATH)
+  const isSeparate = canvasOrigin === null || isDocument === (origin === canvasOrigin)
+  return isSeparate ? await next() : faultToResponse({ reason: "route_unknown" })
 }

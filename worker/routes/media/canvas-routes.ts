@@ -1,10 +1,10 @@
 /**
  * canvas-routes.ts: serves HTML documents written by a model, only in frames of the page.
  *
- * A deployment can give them a separate origin. That origin then serves nothing else, and no other origin serves documents.
+ * A deployment can give them a separate origin (access/request-guard.ts). Loaded with the first request for a document.
  */
 
-import { type Context, Hono, type MiddlewareHandler } from "hono"
+import { type Context, Hono } from "hono"
 import { type Fault, fail, faultToWire, type Result, succeed } from "../../../shared/fault.ts"
 import { CANVAS_PATH } from "../../../shared/protocol/asset-url.ts"
 import { listLinkedKeys } from "../../asset/bucket.ts"
@@ -14,11 +14,12 @@ import { describeError, logError } from "../../platform/log.ts"
 import { mediaBucket } from "../../platform/media-bucket.ts"
 import { isPlainOrigin } from "../../platform/origin.ts"
 import { hardenDocument, UNAVAILABLE_DOCUMENT } from "./canvas-document.ts"
+import { errorToResponse } from "../access/report-request.ts"
 import { createDocumentHeaders } from "./content-policy.ts"
 import { openLink } from "../access/open-link.ts"
 import type { AppEnv } from "../request-body.ts"
 
-export const canvasRoutes = new Hono<AppEnv>().get("/:id/index.html", async (context) => {
+export const canvasRoutes = new Hono<AppEnv>().get(`${CANVAS_PATH}:id/index.html`, async (context) => {
   const { env, req } = context
   const found = await loadDocument(env, req.param("id"), req.query("token") ?? "")
   if (!found.ok) return refuseDocument(context, found.fault)
@@ -26,6 +27,9 @@ export const canvasRoutes = new Hono<AppEnv>().get("/:id/index.html", async (con
   if (!isFrameRequest(req.header("sec-fetch-dest"))) return refuseDocument(context, { reason: "link_invalid" })
   return new Response(hardenDocument(found.value), { headers: createDocumentHeaders(listFrameAncestors(env)) })
 })
+
+canvasRoutes.notFound(() => faultToResponse({ reason: "route_unknown" }))
+canvasRoutes.onError(errorToResponse)
 
 /** Old browsers do not send the header. They are restricted only by the document's own policy. */
 function isFrameRequest(destination = "iframe"): boolean {
@@ -68,13 +72,4 @@ function listFrameAncestors(env: Env): readonly string[] {
 function listPageHosts({ PAGE_DOMAIN, ENVIRONMENT }: Env): string {
   if (PAGE_DOMAIN === undefined) return "'none'"
   return ENVIRONMENT === "local" ? `http://*.${PAGE_DOMAIN}:*` : `https://*.${PAGE_DOMAIN}`
-}
-
-/** Runs before all routes: keeps documents and everything else on separate origins, if a canvas origin is configured. */
-export const isolateCanvasOrigin: MiddlewareHandler<AppEnv> = async (context, next) => {
-  const canvasOrigin = getCanvasOrigin(context.env)
-  const { origin, pathname } = new URL(context.req.url)
-  const isDocument = pathname.startsWith(CANVAS_PATH)
-  const isSeparate = canvasOrigin === null || isDocument === (origin === canvasOrigin)
-  return isSeparate ? await next() : faultToResponse({ reason: "route_unknown" })
 }
