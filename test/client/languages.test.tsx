@@ -84,6 +84,8 @@ describe("the choice", () => {
   test.each([
     [["de-AT", "en"], "de"],
     [["xx", "de-CH"], "de"],
+    [["iw"], "he"],
+    [["ar-EG", "en"], "ar"],
     [["EN-gb", "de"], "en"],
     [["tlh"], "en"],
     [[], "en"],

@@ -13,6 +13,9 @@ interface LanguageModule {
 
 const LOADERS: Readonly<Record<Exclude<Language, "en">, () => Promise<LanguageModule>>> = {
   de: () => import("./page/page-de.ts"),
+  fr: () => import("./page/page-fr.ts"),
+  ar: () => import("./page/page-ar.ts"),
+  he: () => import("./page/page-he.ts"),
 }
 
 /**
