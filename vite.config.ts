@@ -33,13 +33,17 @@ function withoutPaths(): Plugin {
 }
 
 /**
- * Keeps only the lexer of `marked`, without its pedantic mode and its mode for line breaks, which the page doesn't use. The
- * module creates an instance of the whole library when it is loaded, so its renderer and parser would stay in the bundle.
+ * Keeps only the lexer of `marked`, without its pedantic mode and its mode for line breaks, which the page doesn't use, and
+ * without the methods and rules that markdown-lexer.ts replaces: code, fences, HTML blocks and definitions. The module
+ * creates an instance of the whole library when it is loaded, so its renderer and parser would stay in the bundle.
  */
 function markedLexerOnly(): Plugin {
   const instance = /var (\w+)=new \w+;function \w+\(\w+,\w+\)\{return \1\.parse\([\s\S]*export\{(.*)\};/
   const modeRules = /,(?:pedantic|breaks):\w+(?=[,}])/g
   const modeTests = /\bthis\.options\.(?:pedantic|breaks)\b/g
+  const replacedMethods =
+    /(?<=\})(?:code\(\w\)\{[\s\S]*?\}(?=heading\(\w\)\{)|html\(\w\)\{[\s\S]*?\}(?=table\(\w\)\{))/g
+  const replacedRules = /\b(?:code:\w+,def:\w+,(?=fences:)|html:\w+,(?=lheading:))/g
   /** The lexer builds its expressions with calls, which the bundler keeps unless they are marked as pure. */
   const ruleBuilds = /(?<=[,\s]\w+=)g\(/g
   return {
@@ -51,13 +55,16 @@ function markedLexerOnly(): Plugin {
         .exec(code)?.[2]
         ?.split(",")
         .filter((name) => / as (?:Lexer|Tokenizer)$/.test(name))
-      if (exported?.length !== 2 || code.match(modeRules)?.length !== 3 || !ruleBuilds.test(code)) {
+      const isReplaced = code.match(replacedMethods)?.length === 2 && code.match(replacedRules)?.length === 2
+      if (exported?.length !== 2 || code.match(modeRules)?.length !== 3 || !isReplaced || !ruleBuilds.test(code)) {
         throw new Error("marked.esm.js has changed: adapt markedLexerOnly.")
       }
       const lexer = code
         .replace(instance, `export{${exported.join(",")}};`)
         .replace(modeRules, "")
         .replace(modeTests, "false")
+        .replace(replacedMethods, "")
+        .replace(replacedRules, "")
         .replace(ruleBuilds, "/*#__PURE__*/g(")
       return { code: lexer, map: null }
     },

@@ -101,7 +101,7 @@ describe("what is revoked while a token is being issued", () => {
     const admit = Tenant.prototype.admitSignIn
     vi.spyOn(Tenant.prototype, "admitSignIn").mockImplementationOnce(async function (this: Tenant, user) {
       const admitted = await admit.call(this, user)
-      await signOut(env as Env, cookie, true, SYSTEM_ACTOR)
+      await signOut(env as Env, cookie, true, SYSTEM_ACTOR, "https://cuecard.test")
       return admitted
     })
     const issued = await issuePageToken(env as Env, cookie, SYSTEM_ACTOR)
@@ -117,7 +117,7 @@ describe("what is revoked while a token is being issued", () => {
     await browser.signIn()
     const cookie = await readLoginCookie(SECRET, browser.jar.header)
     if (cookie === null) throw new Error("not signed in")
-    await signOut(env as Env, cookie, true, SYSTEM_ACTOR)
+    await signOut(env as Env, cookie, true, SYSTEM_ACTOR, "https://cuecard.test")
     expect((await env.DIRECTORY.getByName(`us11b:${cookie.user}`).getRevocationState()).tokens).toEqual([cookie.login])
   })
 
