@@ -38,21 +38,21 @@ export function createConversation(id: string, code: SessionCode): Conversation 
   const snapshot = computed(() => handle.value?.snapshot.value ?? EMPTY_SNAPSHOT)
   /** False after `close`, until the next use. */
   let isWanted = false
-  const attach = ({ openHandle }: LoadedSessions): SessionHandle => {
+  const attachHandle = ({ openHandle }: LoadedSessions): SessionHandle => {
     const attached = handle.peek() ?? openHandle(id)
     handle.value = attached
     return attached
   }
   /** Like the promises of a handle, it may be ignored. */
-  const perform = <T>(run: (open: SessionHandle) => Promise<T> | T): Promise<T> => {
+  const performWhenOpen = <T>(run: (open: SessionHandle) => Promise<T> | T): Promise<T> => {
     isWanted = true
-    const start = async (loaded: LoadedSessions): Promise<T> => {
-      const attached = attach(loaded)
+    const startCall = async (loaded: LoadedSessions): Promise<T> => {
+      const attached = attachHandle(loaded)
       const running = run(attached)
       if (!isWanted) attached.close()
       return await running
     }
-    const started = code.loaded === null ? code.load().then(start) : start(code.loaded)
+    const started = code.loaded === null ? code.load().then(startCall) : startCall(code.loaded)
     const promise = started.catch((error: unknown) => {
       throw toCuecardError(error)
     })
@@ -63,25 +63,25 @@ export function createConversation(id: string, code: SessionCode): Conversation 
     id,
     getSnapshot: () => snapshot.peek(),
     subscribe(listener) {
-      void perform((open) => open.open())
+      void performWhenOpen((open) => open.open())
       return subscribeTo(snapshot, listener)
     },
-    ready: () => perform((open) => open.ready()),
-    send: (content, options) => perform((open) => open.send(content, options)),
-    resend: (message) => perform((open) => open.resend(message)),
+    ready: () => performWhenOpen((open) => open.ready()),
+    send: (content, options) => performWhenOpen((open) => open.send(content, options)),
+    resend: (message) => performWhenOpen((open) => open.resend(message)),
     discard: (message) => handle.peek()?.discard(message),
     cancel: () => handle.peek()?.cancel() ?? false,
-    approve: (call) => perform((open) => open.approve(call)),
-    deny: (call) => perform((open) => open.deny(call)),
-    edit: (message, content) => perform((open) => open.edit(message, content)),
-    regenerate: (message) => perform((open) => open.regenerate(message)),
-    retry: (message) => perform((open) => open.retry(message)),
-    withdraw: (message) => perform((open) => open.withdraw(message)),
-    selectVersion: (message, version) => perform((open) => open.selectVersion(message, version)),
-    attach: (file, options) => perform((open) => open.attach(file, options)),
-    getMediaUrl: (url) => perform((open) => open.getMediaUrl(url)),
-    loadOlder: () => perform((open) => open.loadOlder()),
-    whenIdle: () => perform((open) => open.whenIdle()),
+    approve: (call) => performWhenOpen((open) => open.approve(call)),
+    deny: (call) => performWhenOpen((open) => open.deny(call)),
+    edit: (message, content) => performWhenOpen((open) => open.edit(message, content)),
+    regenerate: (message) => performWhenOpen((open) => open.regenerate(message)),
+    retry: (message) => performWhenOpen((open) => open.retry(message)),
+    withdraw: (message) => performWhenOpen((open) => open.withdraw(message)),
+    selectVersion: (message, version) => performWhenOpen((open) => open.selectVersion(message, version)),
+    attach: (file, options) => performWhenOpen((open) => open.attach(file, options)),
+    getMediaUrl: (url) => performWhenOpen((open) => open.getMediaUrl(url)),
+    loadOlder: () => performWhenOpen((open) => open.loadOlder()),
+    whenIdle: () => performWhenOpen((open) => open.whenIdle()),
     checkConnection: () => handle.peek()?.checkConnection(),
     close() {
       isWanted = false

@@ -85,7 +85,7 @@ export function createClient(options: ClientOptions): Client {
 function createSessionCode(deps: OpenSessionsDeps): SessionCode {
   let loading: Promise<LoadedSessions> | null = null
   let loaded: LoadedSessions | null = null
-  const load = async (): Promise<LoadedSessions> => {
+  const loadSessions = async (): Promise<LoadedSessions> => {
     const { createLoadedSessions } = await import("./session-handle.ts")
     loaded ??= createLoadedSessions(deps)
     return loaded
@@ -95,7 +95,7 @@ function createSessionCode(deps: OpenSessionsDeps): SessionCode {
       return loaded
     },
     load() {
-      loading ??= load().finally(() => {
+      loading ??= loadSessions().finally(() => {
         loading = null
       })
       return loading

@@ -10,22 +10,24 @@ import { setUserAside } from "./switch-user.ts"
 const SIGN_OUT_TIMEOUT_MS = 15_000
 
 /**
- * Signs out here, or in all of the user's browsers. If the server can't be reached or refuses, throws and changes nothing.
+ * Signs out here, or in all of the user's browsers, and then at the provider if it is registered so. If the server can't be
+ * reached or refuses, throws and changes nothing.
  */
 export async function signOut(everywhere: boolean): Promise<void> {
   const request = createJsonRequest("POST", { everywhere })
-  await readJson(await fetch("/auth/logout", { ...request, signal: AbortSignal.timeout(SIGN_OUT_TIMEOUT_MS) }))
-  leavePage()
+  const response = await fetch("/auth/logout", { ...request, signal: AbortSignal.timeout(SIGN_OUT_TIMEOUT_MS) })
+  const { location: provider } = Object(await readJson(response)) as { readonly location?: unknown }
+  leavePage(typeof provider === "string" ? provider : "/")
 }
 
 /**
  * Removing the user from the storage makes the other tabs reload. The page is emptied because the browser may restore it
  * from its back/forward cache.
  */
-function leavePage(): void {
+function leavePage(next: string): void {
   const root = document.getElementById("app")
   if (root !== null) render(null, root)
   const storage = openStorage()
   setUserAside(storage, storage.getItem(USER_KEY))
-  location.replace("/")
+  location.replace(next)
 }

@@ -97,6 +97,7 @@ export interface Issuer {
   readonly client_id: string | null
   readonly has_client_secret: boolean
   readonly label: string
+  readonly logout: boolean
   readonly keys_fetched: number
 }
 
@@ -116,6 +117,7 @@ const ISSUER = {
   client_id: isNullOr(isString),
   has_client_secret: isBoolean,
   label: isString,
+  logout: isBoolean,
   keys_fetched: isNumber,
 }
 

@@ -7,7 +7,7 @@ import { adminText } from "../words/admin-text.ts"
 /** A region that is always there, because screen readers only announce a change to a region that they know. */
 export function AnnouncedStatus({ text }: { readonly text: string }): VNode {
   return (
-    <p class="unseen" role="status">
+    <p class="visually-hidden" role="status">
       {text}
     </p>
   )

@@ -53,6 +53,7 @@ interface IssuerEntry {
   readonly authorized_parties: string
   readonly roles: readonly RoleName[]
   readonly algorithms: readonly string[]
+  readonly logout: boolean
 }
 
 function toEntry(issuer: Issuer | null): IssuerEntry {
@@ -72,6 +73,7 @@ function toEntry(issuer: Issuer | null): IssuerEntry {
     authorized_parties: (issuer?.authorized_parties ?? []).join("\n"),
     roles: issuer?.roles ?? DEFAULT_ROLES,
     algorithms: issuer?.algorithms ?? DEFAULT_ALGORITHMS,
+    logout: issuer?.logout ?? false,
   }
 }
 
@@ -116,7 +118,7 @@ interface IssuerFormProps extends AdminContext {
 
 export function IssuerForm({ api, identity, issuer, onSaved, onClose }: IssuerFormProps): VNode {
   const entry = useSignal(toEntry(issuer))
-  const fieldOf = (field: Exclude<keyof IssuerEntry, "roles" | "algorithms">) => ({
+  const fieldOf = (field: Exclude<keyof IssuerEntry, "roles" | "algorithms" | "logout">) => ({
     value: entry.value[field],
     onChange: (value: string): void => {
       entry.value = { ...entry.peek(), [field]: value }
@@ -184,7 +186,7 @@ function CallbackAddress({ name }: { readonly name: string }): VNode {
 
 interface AdvancedFieldsProps {
   readonly entry: IssuerEntry
-  readonly fieldOf: (field: Exclude<keyof IssuerEntry, "roles" | "algorithms">) => {
+  readonly fieldOf: (field: Exclude<keyof IssuerEntry, "roles" | "algorithms" | "logout">) => {
     readonly value: string
     readonly onChange: (value: string) => void
   }
@@ -220,6 +222,13 @@ function AdvancedFields({ entry, fieldOf, canGrantOwner, onChange }: AdvancedFie
         rows={2}
       />
       <TextField label={issuersText.scopes} hint={issuersText.scopesHint} {...fieldOf("scopes")} />
+      <CheckList
+        label={issuersText.signOut}
+        options={["logout"]}
+        texts={{ logout: issuersText.logout }}
+        value={entry.logout ? ["logout"] : []}
+        onChange={(value) => onChange({ logout: value.length > 0 })}
+      />
       <TextField label={issuersText.jwksUri} hint={issuersText.jwksHint} {...fieldOf("jwks_uri")} type="url" />
       <CheckList
         label={issuersText.algorithms}

@@ -81,9 +81,9 @@ export function createEnvironment(options: EnvironmentOptions): ClientEnvironmen
     now: Date.now,
     async fetch(path, init, timeoutMs = REQUEST_TIMEOUT_MS) {
       // Without a timeout, a network that drops packets would block the client for minutes.
-      const send = (): Promise<Response> =>
+      const sendOnce = (): Promise<Response> =>
         options.fetch(origin + path, { ...init, signal: createTimeout(timeoutMs, init.signal) })
-      const response = await sendWithRateLimitRetry(hold, send)
+      const response = await sendWithRateLimitRetry(hold, sendOnce)
       if (response.status === 403 && init.method !== undefined) loadSettingsNow()
       return response
     },

@@ -168,6 +168,8 @@ export const issuersText = {
   partiesHint: "One client ID per line. Leave it empty to accept tokens of every client of this audience.",
   scopes: "Scopes of the sign-in",
   scopesHint: "Begins with openid. Leave it empty for openid profile email.",
+  signOut: "Signing out",
+  logout: "Signing out here leads to the provider's sign-out. Register this site's address there for the way back.",
   check: "Save and check",
   checking: "Checking…",
   checked: (name: string) => `“${name}” is saved. Its keys were found.`,

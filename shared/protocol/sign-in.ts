@@ -36,6 +36,12 @@ export type SignInError = (typeof SIGN_IN_ERRORS)[number]
 /** The address of the page that shows a sign-in error. */
 export const SIGN_IN_ERROR_PATH = "/#/signin-error/"
 
+/** The response to `POST /auth/logout` if the user should sign out at the provider too. */
+export interface SignedOut {
+  /** The provider's address, an https URL. */
+  readonly location: string
+}
+
 /** `GET /auth/providers`. */
 export interface SignInProviders {
   /** The tenant of this host; null if it has none. */

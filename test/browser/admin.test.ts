@@ -213,6 +213,7 @@ describe("sign-in providers", () => {
     await page.getByLabel("Claims that a user must have").fill("hd = example.com\n\ngroups=staff\ngroups=it=ops")
     await page.getByLabel("Authorized parties").fill("page\nbackend\n")
     await page.getByLabel("Scopes of the sign-in").fill("openid groups")
+    await page.getByLabel("Signing out here leads").check()
     await dialogButton(page, "Save and check").click()
     await rowWith(page, "All staff").waitFor(SOON)
     expect((await api("GET", "/v1/issuers/staff")).body).toMatchObject({
@@ -223,6 +224,7 @@ describe("sign-in providers", () => {
       required_claims: { hd: ["example.com"], groups: ["staff", "it=ops"] },
       authorized_parties: ["page", "backend"],
       scopes: "openid groups",
+      logout: true,
     })
     // The stored values are shown again, and emptying the fields removes them.
     await rowWith(page, "All staff").getByRole("button", { name: "Edit" }).click()

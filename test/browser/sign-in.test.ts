@@ -2,6 +2,7 @@
 
 import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
+import { CLIENT_ID } from "../support/oidc-provider.ts"
 import { findViolations } from "./axe-violations.ts"
 import { ask, DESK, PHONE, sessionIn, settled } from "./page.ts"
 import {
@@ -213,6 +214,33 @@ describe("signing out", () => {
     expect(await other.page.content()).not.toContain("hello")
     await one.context.close()
     await other.context.close()
+  })
+
+  test("[SI13] leads to the provider's sign-out if it is registered so; signing in then needs a login again", async () => {
+    const registration = {
+      issuer: setup.provider.issuer,
+      audience: "https://api.example.com",
+      client_id: CLIENT_ID,
+      label: "Acme Staff",
+      role_claim: "role",
+    }
+    const put = (logout: boolean) => callAsOwner(setup.cuecard, "PUT", "/v1/issuers/staff", { ...registration, logout })
+    expect(await (await put(true)).json()).toMatchObject({ logout: true })
+    const { context, page } = await visit(setup)
+    await signIn(page, "leaver")
+    await openMenu(page)
+    await page.click("text=Sign out")
+    // The provider asks, and leads back.
+    await page.waitForURL(`${setup.provider.issuer}/session/end?*`, SOON)
+    expect(
+      (await context.request.post(url("/auth/token"), { data: {}, headers: { origin: setup.cuecard.url } })).status(),
+    ).toBe(401)
+    await page.click("button[value=yes]")
+    await untilSignedOut(page)
+    expect(page.url()).toBe(url("/"))
+    await goToProvider(page)
+    await context.close()
+    expect(await (await put(false)).json()).toMatchObject({ logout: false })
   })
 
   test("[SP3] is reported if it fails, and the user stays signed in", async () => {

@@ -26,13 +26,13 @@ function createApi(responses: Response[]) {
   return { api, hold, requests }
 }
 
-const refuse = (status: number, headers: Record<string, string> = {}) =>
+const createRefusal = (status: number, headers: Record<string, string> = {}) =>
   Response.json({ code: "rate_limited", text: "Slow down." }, { status, headers })
 
 test("[AD15] a rate-limited request waits and is sent again, a change too; the page says that it waits", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
   vi.spyOn(Math, "random").mockReturnValue(0)
-  const { api, hold, requests } = createApi([refuse(429, { "retry-after": "10" })])
+  const { api, hold, requests } = createApi([createRefusal(429, { "retry-after": "10" })])
   const done = api.sendAction("POST", "/v1/users/ada/suspend", {})
   await vi.waitFor(() => expect(hold.text.value).not.toBe(""))
   expect(requests).toEqual(["POST /v1/users/ada/suspend"])
@@ -43,9 +43,9 @@ test("[AD15] a rate-limited request waits and is sent again, a change too; the p
 })
 
 test.each([
-  ["a limit without a time", refuse(429)],
-  ["a long wait", refuse(429, { "retry-after": "3600" })],
-  ["a busy server", refuse(503, { "retry-after": "1" })],
+  ["a limit without a time", createRefusal(429)],
+  ["a long wait", createRefusal(429, { "retry-after": "3600" })],
+  ["a busy server", createRefusal(503, { "retry-after": "1" })],
 ])("[AD15] after %s nothing is sent again", async (_name, refusal) => {
   const { api, requests } = createApi([refusal])
   await expect(api.sendAction("DELETE", "/v1/users/ada")).rejects.toThrow("Slow down.")

@@ -91,29 +91,36 @@ test("[AD2] choosing a role sends nothing until the button is pressed", async ()
 
 test("[AD16] a user who is being erased leaves the list when the erasure is done; the pages that were added stay", async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] })
-  const user = (id: string, status = "active") => ({ id, name: null, role: "member", issuer: null, status, created: 0 })
+  const createUser = (id: string, status = "active") => ({
+    id,
+    name: null,
+    role: "member",
+    issuer: null,
+    status,
+    created: 0,
+  })
   const requests: string[] = []
   let isErased = false
-  const get: AdminApi["get"] = async (path, parse) => {
+  const recordRequest: AdminApi["get"] = async (path, parse) => {
     requests.push(path)
     if (path.startsWith("/v1/users/")) {
       if (isErased) throw new RequestError(404, "No such user.", "user_unknown")
-      return parseResponse(user("bob", "erasing"), parse)
+      return parseResponse(createUser("bob", "erasing"), parse)
     }
     const isFirst = path.endsWith("after=")
-    const users = isFirst ? [user("ada"), user("bob", "erasing")] : [user("cleo")]
+    const users = isFirst ? [createUser("ada"), createUser("bob", "erasing")] : [createUser("cleo")]
     return parseResponse({ users, next: isFirst ? "bob" : null }, parse)
   }
-  const root = draw(<UsersSection api={apiWith({ get })} identity={identity} />)
-  const ids = (): string[] => [...root.querySelectorAll(".rows > li .row-main > code")].map(textOf)
-  await until(() => expect(ids()).toEqual(["ada", "bob"]))
+  const root = draw(<UsersSection api={apiWith({ get: recordRequest })} identity={identity} />)
+  const listIds = (): string[] => [...root.querySelectorAll(".rows > li .row-main > code")].map(textOf)
+  await until(() => expect(listIds()).toEqual(["ada", "bob"]))
   ;(root.querySelector(".more-rows") as HTMLButtonElement).click()
-  await until(() => expect(ids()).toEqual(["ada", "bob", "cleo"]))
+  await until(() => expect(listIds()).toEqual(["ada", "bob", "cleo"]))
   await vi.advanceTimersByTimeAsync(4_000)
-  expect(ids()).toEqual(["ada", "bob", "cleo"])
+  expect(listIds()).toEqual(["ada", "bob", "cleo"])
   isErased = true
   await vi.advanceTimersByTimeAsync(2_000)
-  await until(() => expect(ids()).toEqual(["ada", "cleo"]))
+  await until(() => expect(listIds()).toEqual(["ada", "cleo"]))
   expect(notice.value).toBe("bob is erased.")
   const count = requests.length
   await vi.advanceTimersByTimeAsync(10_000)
@@ -124,19 +131,19 @@ test("[AD16] a user who is being erased leaves the list when the erasure is done
 
 test("[AD13] the scheduled backups are listed with their retention; a server without any says so", async () => {
   const tally = { users: 2, sessions: 3, agent_sessions: 0, files: 1, bytes: 10 }
-  const backup = (at: number) => ({
+  const createBackup = (at: number) => ({
     ...{ id: `b${at}`, created: at, updated: at, tally, fault: null, state: "done", parts: 1, expires: at + 1 },
     folder: `2026-11-0${at}/acme/b${at}/`,
   })
   const drawBackups = (body: object) =>
     draw(<TenantBackups api={apiWith({ get: async (_path, parse) => parseResponse(body, parse) })} />)
-  const backups = [7, 6, 5, 4, 3, 2, 1].map(backup)
+  const backups = [7, 6, 5, 4, 3, 2, 1].map(createBackup)
   const root = drawBackups({ backups, kept_days: 14 })
   await until(() => expect(textOf(root)).toContain("deleted after 14 days"))
-  const folders = (): string[] => [...root.querySelectorAll("li code")].map(textOf)
-  expect(folders()).toEqual(backups.slice(0, 5).map(({ folder }) => folder))
+  const listFolders = (): string[] => [...root.querySelectorAll("li code")].map(textOf)
+  expect(listFolders()).toEqual(backups.slice(0, 5).map(({ folder }) => folder))
   ;(root.querySelector(".more-rows") as HTMLButtonElement).click()
-  await until(() => expect(folders()).toEqual(backups.map(({ folder }) => folder)))
+  await until(() => expect(listFolders()).toEqual(backups.map(({ folder }) => folder)))
   const none = drawBackups({ backups: [], kept_days: null })
   await until(() => expect(textOf(none)).toContain("makes no scheduled backups"))
   const empty = drawBackups({ backups: [], kept_days: 1 })
@@ -163,16 +170,16 @@ test("[AD14] the end of a job is announced once; what is there when the list loa
   const Jobs = (): VNode => <AnnouncedStatus text={useStateChange(jobs.value, texts)} />
   const root = draw(<Jobs />)
   const announced: string[] = []
-  const show = async (next: readonly Job[]): Promise<void> => {
+  const showJobs = async (next: readonly Job[]): Promise<void> => {
     jobs.value = next
     await new Promise((drawn) => requestAnimationFrame(drawn))
     announced.push(textOf(root))
   }
-  await show([{ id: "new", state: "running" }, ...jobs.value])
-  for (let i = 0; i < 3; i++) await show([...jobs.value])
-  await show([{ id: "new", state: "done" }])
-  await show([{ id: "newer", state: "running" }, ...jobs.value])
-  await show([{ id: "newer", state: "done" }, ...jobs.value.slice(1)])
+  await showJobs([{ id: "new", state: "running" }, ...jobs.value])
+  for (let i = 0; i < 3; i++) await showJobs([...jobs.value])
+  await showJobs([{ id: "new", state: "done" }])
+  await showJobs([{ id: "newer", state: "running" }, ...jobs.value])
+  await showJobs([{ id: "newer", state: "done" }, ...jobs.value.slice(1)])
   expect(announced).toEqual(["", "", "", "", "It is ready.", "", "It is ready."])
 })
 

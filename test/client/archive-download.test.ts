@@ -20,7 +20,7 @@ const MANIFEST = JSON.stringify({
 })
 
 /** Creates a server with the files of an export. `answer` can override a file. */
-function serve(answer: (n: number, attempt: number) => string | Promise<string> | null = () => null) {
+function serveParts(answer: (n: number, attempt: number) => string | Promise<string> | null = () => null) {
   const requests: number[] = []
   const saved: [name: string, text: Blob][] = []
   const deps: ArchiveDownloadDeps = {
@@ -41,7 +41,7 @@ function serve(answer: (n: number, attempt: number) => string | Promise<string> 
 
 describe("the download of an archive", () => {
   test("[AD12] saves the manifest and each part once, in order, with the progress in bytes", async () => {
-    const { deps, saved, names } = serve()
+    const { deps, saved, names } = serveParts()
     const download = new ArchiveDownload()
     const stages: string[] = []
     download.stage.subscribe((stage) => stages.push(stage === null ? "-" : `${stage.doneBytes}/${stage.ofBytes}`))
@@ -54,7 +54,7 @@ describe("the download of an archive", () => {
 
   test("[AD12] requests a damaged or interrupted file again, and continues after the last saved file", async () => {
     let isBroken = true
-    const server = serve((n, attempt) => {
+    const server = serveParts((n, attempt) => {
       if (n === 1 && attempt === 1) return "damaged"
       if (n === 2 && attempt === 1) throw new TypeError("offline")
       return n === 3 && isBroken ? "damaged" : null
@@ -71,13 +71,13 @@ describe("the download of an archive", () => {
 
   test("[AD12] stops at once, even while a file is on its way, and after a refusal says why", async () => {
     const download = new ArchiveDownload()
-    const hanging = serve((n) => (n === 2 ? new Promise<string>(() => {}) : null))
+    const hanging = serveParts((n) => (n === 2 ? new Promise<string>(() => {}) : null))
     const running = download.start(hanging.deps, ITEM)
     await expect.poll(() => hanging.requests).toEqual([0, 1, 2])
     download.stop()
     expect(await running).toBe(false)
     expect([download.fault.value, download.stage.value, download.saved.value]).toEqual([null, null, 2])
-    const refusing = serve(() => {
+    const refusing = serveParts(() => {
       throw new RequestError(404, "No such export.", "export_unknown")
     })
     expect(await download.start(refusing.deps, ITEM)).toBe(false)
@@ -93,7 +93,7 @@ test("[AD12] leaving the page asks first exactly while files are transferred", a
     dispatchEvent(leaving)
     return leaving.defaultPrevented
   }
-  const hanging = serve((n) => (n === 1 ? new Promise<string>(() => {}) : null))
+  const hanging = serveParts((n) => (n === 1 ? new Promise<string>(() => {}) : null))
   expect(isAsked()).toBe(false)
   const running = download.start(hanging.deps, ITEM)
   await expect.poll(() => hanging.requests).toEqual([0, 1])

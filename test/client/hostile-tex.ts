@@ -1,6 +1,6 @@
 /** hostile-tex.ts: formulas that try to run, load, cover or exhaust something. */
 
-const repeat = (part: string, times: number): string => part.repeat(times)
+const repeatPart = (part: string, times: number): string => part.repeat(times)
 
 /** Commands that must never have an effect: their formulas are shown as they were written. */
 export const REFUSED_TEX: readonly string[] = [
@@ -130,22 +130,22 @@ export const TRICKY_TEX: readonly string[] = [
   "\\over\\over",
   "a\\over b\\over c",
   "\\sqrt[\\sqrt[\\sqrt[3]{x}]{y}]{z}",
-  repeat("{", 900),
-  `${repeat("{", 900)}x${repeat("}", 900)}`,
-  `${repeat("\\sqrt{", 280)}x${repeat("}", 280)}`,
-  `${repeat("\\frac{1}{", 200)}x${repeat("}", 200)}`,
-  `${repeat("\\left(", 160)}x${repeat("\\right)", 120)}`,
-  repeat("\\begin{matrix}", 130),
-  `${repeat("x^{", 400)}y${repeat("}", 400)}`,
-  repeat("x^", 900),
-  repeat("\\iff ", 390),
-  repeat("\\text{a}", 240),
-  repeat("\\\\", 900),
-  `\\begin{matrix}${repeat("a&", 900)}\\end{matrix}`,
-  `\\begin{array}{${repeat("c|", 700)}}a\\end{array}`,
-  repeat("\\overbrace{", 170),
-  repeat("\\underset{a}{", 150),
-  repeat("a", 1_990),
-  repeat("\\alpha", 330),
-  repeat("'", 1_900),
+  repeatPart("{", 900),
+  `${repeatPart("{", 900)}x${repeatPart("}", 900)}`,
+  `${repeatPart("\\sqrt{", 280)}x${repeatPart("}", 280)}`,
+  `${repeatPart("\\frac{1}{", 200)}x${repeatPart("}", 200)}`,
+  `${repeatPart("\\left(", 160)}x${repeatPart("\\right)", 120)}`,
+  repeatPart("\\begin{matrix}", 130),
+  `${repeatPart("x^{", 400)}y${repeatPart("}", 400)}`,
+  repeatPart("x^", 900),
+  repeatPart("\\iff ", 390),
+  repeatPart("\\text{a}", 240),
+  repeatPart("\\\\", 900),
+  `\\begin{matrix}${repeatPart("a&", 900)}\\end{matrix}`,
+  `\\begin{array}{${repeatPart("c|", 700)}}a\\end{array}`,
+  repeatPart("\\overbrace{", 170),
+  repeatPart("\\underset{a}{", 150),
+  repeatPart("a", 1_990),
+  repeatPart("\\alpha", 330),
+  repeatPart("'", 1_900),
 ]

@@ -13,7 +13,7 @@ import { assertProperty } from "../support/seeded.ts"
 import { delay, draw, until } from "./dom.ts"
 
 /** The tokens of a code as `type:text`, without plain ones. */
-function colours(lang: string, code: string): string[] {
+function listColours(lang: string, code: string): string[] {
   const lines = new CodeLines().read(findLanguage(lang), code)
   return lines.flatMap(({ tokens }) => tokens.flatMap(({ type, text }) => (type === null ? [] : [`${type}:${text}`])))
 }
@@ -70,7 +70,7 @@ describe("tokens of code", () => {
     ["go", "func main() { var s string }", ["keyword:func", "function:main", "keyword:var", "type:string"]],
     ["toString", "if x", []],
   ])("[MD11] %s: %j", (lang, code, expected) => {
-    expect(colours(lang, code)).toEqual(expected)
+    expect(listColours(lang, code)).toEqual(expected)
   })
 
   const pieces = fc.constantFrom(
@@ -141,9 +141,9 @@ describe("tokens of code", () => {
   })
 
   test("[MD11] a line of 1 MB and code of more than 100 KB have no colours", () => {
-    expect(colours("js", `const a = "${"x".repeat(1_000_000)}"`)).toEqual([])
-    expect(colours("js", "let a\n".repeat(MAX_HIGHLIGHTED_CHARS / 6 + 1))).toEqual([])
-    expect(colours("js", `${"let ".repeat(MAX_LINE_CHARS)}\nlet a`)).toEqual(["keyword:let"])
+    expect(listColours("js", `const a = "${"x".repeat(1_000_000)}"`)).toEqual([])
+    expect(listColours("js", "let a\n".repeat(MAX_HIGHLIGHTED_CHARS / 6 + 1))).toEqual([])
+    expect(listColours("js", `${"let ".repeat(MAX_LINE_CHARS)}\nlet a`)).toEqual(["keyword:let"])
   })
 })
 
@@ -177,18 +177,18 @@ describe("a code block", () => {
   test("[MD11] its buttons wrap lines, number them and save the text as a file", async () => {
     const root = draw(<Markdown text={"```py\na = 1\n```"} />)
     const figure = root.querySelector("figure")
-    const button = (label: string) => root.querySelector<HTMLButtonElement>(`[aria-label="${label}"]`)
-    button("Line numbers")?.click()
-    button("Wrap long lines")?.click()
+    const findButton = (label: string) => root.querySelector<HTMLButtonElement>(`[aria-label="${label}"]`)
+    findButton("Line numbers")?.click()
+    findButton("Wrap long lines")?.click()
     await until(() => expect(figure?.hasAttribute("data-wrapped")).toBe(true))
     expect(figure?.hasAttribute("data-numbered")).toBe(true)
-    expect(button("Line numbers")?.getAttribute("aria-pressed")).toBe("true")
+    expect(findButton("Line numbers")?.getAttribute("aria-pressed")).toBe("true")
     expect(root.querySelector("code")?.textContent).toBe("a = 1")
     const saved: { name: string; href: string }[] = []
     const click = vi.spyOn(HTMLAnchorElement.prototype, "click").mockImplementation(function (this: HTMLAnchorElement) {
       saved.push({ name: this.download, href: this.href })
     })
-    button("Download code")?.click()
+    findButton("Download code")?.click()
     click.mockRestore()
     expect(saved).toMatchObject([{ name: "code.py", href: expect.stringMatching(/^blob:/) }])
     render(null, root)
@@ -207,14 +207,14 @@ describe("a code block", () => {
 describe("colours", () => {
   const css = readFileSync("client/styles/transcript/reading.css", "utf8")
   const base = readFileSync("client/styles/base.css", "utf8")
-  const luminance = (hex: string): number => {
+  const computeLuminance = (hex: string): number => {
     const [r = 0, g = 0, b = 0] = [1, 3, 5]
       .map((at) => Number.parseInt(hex.slice(at, at + 2), 16) / 255)
       .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
     return 0.2126 * r + 0.7152 * g + 0.0722 * b
   }
-  const contrast = (one: string, other: string): number => {
-    const [dark = 0, light = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b)
+  const computeContrast = (one: string, other: string): number => {
+    const [dark = 0, light = 0] = [computeLuminance(one), computeLuminance(other)].sort((a, b) => a - b)
     return (light + 0.05) / (dark + 0.05)
   }
   const pairs = [...css.matchAll(/--([\w-]+): light-dark\((#\w{6}), (#\w{6})\)/g)].map(
@@ -225,8 +225,8 @@ describe("colours", () => {
     "[MD11] --%s has a contrast of at least 4.5 with the ground of code in both themes",
     (_, light, dark) => {
       const [, lightGround = "", darkGround = ""] = /--sunken: light-dark\((#\w{6}), (#\w{6})\)/.exec(base) ?? []
-      expect(contrast(light, lightGround)).toBeGreaterThanOrEqual(4.5)
-      expect(contrast(dark, darkGround)).toBeGreaterThanOrEqual(4.5)
+      expect(computeContrast(light, lightGround)).toBeGreaterThanOrEqual(4.5)
+      expect(computeContrast(dark, darkGround)).toBeGreaterThanOrEqual(4.5)
     },
   )
 })

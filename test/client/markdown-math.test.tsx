@@ -13,7 +13,7 @@ beforeAll(async () => {
   await mathTypesetter.load()
 })
 
-async function show(text: string): Promise<HTMLElement> {
+async function renderText(text: string): Promise<HTMLElement> {
   const root = draw(<Markdown text={text} />)
   await until(() => expect(root.querySelector("math")).not.toBe(null))
   return root
@@ -26,7 +26,7 @@ describe("formulas", () => {
     ["\\[a^2\\]", true],
     ["\\[\n\\sqrt{a} \\ge\n- b\n\\]", true],
   ])("[MD12] %j becomes MathML", async (text, isDisplay) => {
-    const root = await show(`Let\n\n${text}\n\nbe.`)
+    const root = await renderText(`Let\n\n${text}\n\nbe.`)
     const math = root.querySelector("math")
     expect(math?.namespaceURI).toBe("http://www.w3.org/1998/Math/MathML")
     expect(math?.getAttribute("display") === "block").toBe(isDisplay)
@@ -36,7 +36,7 @@ describe("formulas", () => {
   })
 
   test("[MD12] the `<` that the server escaped is an operator again", async () => {
-    const root = await show("\\(a&lt;b\\)")
+    const root = await renderText("\\(a&lt;b\\)")
     expect([...root.querySelectorAll("mo")].map((one) => one.textContent)).toEqual(["<"])
     render(null, root)
   })
@@ -59,7 +59,7 @@ describe("formulas", () => {
   )
 
   test("[MD12] a copied selection contains the TeX of its formulas", async () => {
-    const root = await show("Let \\(a^2\\) be.")
+    const root = await renderText("Let \\(a^2\\) be.")
     document.body.append(root)
     const selection = getSelection()
     selection?.selectAllChildren(root)

@@ -19,7 +19,7 @@ afterEach(() => {
   root = null
 })
 
-function show(text: string): HTMLElement {
+function renderText(text: string): HTMLElement {
   root = draw(<Markdown text={text} />, root ?? undefined)
   return root
 }
@@ -55,7 +55,7 @@ describe("copies of a table", () => {
   })
 
   test("[MD14] the table scrolls in its own box and has a button for each copy", async () => {
-    const shown = show("| a |\n|---|\n| 1 |")
+    const shown = renderText("| a |\n|---|\n| 1 |")
     expect(shown.querySelector(".table-frame > .table[tabindex='0'] > table")).not.toBe(null)
     await until(() =>
       expect([...shown.querySelectorAll(".table-tools button")].map((one) => one.getAttribute("aria-label"))).toEqual([
@@ -67,34 +67,34 @@ describe("copies of a table", () => {
 })
 
 describe("footnotes", () => {
-  const notes = (shown: HTMLElement) =>
+  const listNotes = (shown: HTMLElement) =>
     [...shown.querySelectorAll(".footnotes li")].map((one) => one.textContent?.replace("↩", "").trim())
-  const marks = (shown: HTMLElement) => [...shown.querySelectorAll(".footnote-ref")].map((one) => one.textContent)
+  const listMarks = (shown: HTMLElement) => [...shown.querySelectorAll(".footnote-ref")].map((one) => one.textContent)
 
   test("[MD15] references are numbered in the order of the text, and the notes are listed in that order", () => {
-    const shown = show("A[^b] b[^a] c[^b].\n\n[^a]: Note *a*\n[^b]: Note b\n    more\n\n    second\n\nEnd")
-    expect(marks(shown)).toEqual(["1", "2", "1"])
-    expect(notes(shown)).toEqual(["Note b\nmoresecond", "Note a"])
+    const shown = renderText("A[^b] b[^a] c[^b].\n\n[^a]: Note *a*\n[^b]: Note b\n    more\n\n    second\n\nEnd")
+    expect(listMarks(shown)).toEqual(["1", "2", "1"])
+    expect(listNotes(shown)).toEqual(["Note b\nmoresecond", "Note a"])
     expect(shown.querySelector(".footnotes em")?.textContent).toBe("a")
     expect([...shown.querySelectorAll(".prose > p")].map((one) => one.textContent)).toEqual(["A1 b2 c1.", "End"])
   })
 
   test("[MD15] a reference without a note is shown as written, and a note without a reference is listed", () => {
-    const shown = show("A[^x] `[^y]`\n\n[^y]: Y")
+    const shown = renderText("A[^x] `[^y]`\n\n[^y]: Y")
     expect(shown.querySelector("p")?.textContent).toBe("A[^x] [^y]")
-    expect(notes(shown)).toEqual(["Y"])
+    expect(listNotes(shown)).toEqual(["Y"])
     expect(markdown("[^]: a [^ b]")).toBe("<p>[^]: a [^ b]</p>")
   })
 
   test("[MD15] until the list is loaded, a note is shown in its place", async () => {
     Object.assign(readingTools.module, { value: null })
-    const shown = show("A[^1]\n\n[^1]: B")
+    const shown = renderText("A[^1]\n\n[^1]: B")
     expect(shown.textContent).toBe("A[^1][^1]: B")
     await until(() => expect(shown.textContent).toBe("A1B↩"))
   })
 
   test("[MD15] a reference moves the focus to its note, and the note moves it back", () => {
-    const shown = show("A[^1]\n\n[^1]: B")
+    const shown = renderText("A[^1]\n\n[^1]: B")
     document.body.append(shown)
     shown.querySelector<HTMLElement>(".footnote-ref button")?.click()
     expect(document.activeElement?.getAttribute("data-footnote")).toBe("1")
@@ -102,17 +102,23 @@ describe("footnotes", () => {
     expect(document.activeElement?.getAttribute("data-reference")).toBe("1")
   })
 
+  test("[MD15] [MD10] the list has the direction of its notes", () => {
+    const shown = renderText("A[^1]\n\n[^1]: שלום\n[^2]: B")
+    expect(shown.querySelector(".footnotes ol")?.getAttribute("dir")).toBe("rtl")
+    expect(shown.querySelector("[data-footnote='2']")?.getAttribute("dir")).toBe("ltr")
+  })
+
   test("[MD15] a note that arrives later numbers the references before it", async () => {
-    show("A[^1] and\n\nB\n\nC")
-    const shown = show("A[^1] and\n\nB\n\nC\n\n[^1]: D")
-    await until(() => expect(marks(shown)).toEqual(["1"]))
+    renderText("A[^1] and\n\nB\n\nC")
+    const shown = renderText("A[^1] and\n\nB\n\nC\n\n[^1]: D")
+    await until(() => expect(listMarks(shown)).toEqual(["1"]))
     expect(shown.querySelector("p")?.textContent).toBe("A1 and")
   })
 })
 
 describe("alerts", () => {
   test.each(["Note", "Tip", "Important", "Warning", "Caution"])("[MD15] %s has an icon and its name", (name) => {
-    const shown = show(`> [!${name.toUpperCase()}]\n> One **two**\n>\n> - three`)
+    const shown = renderText(`> [!${name.toUpperCase()}]\n> One **two**\n>\n> - three`)
     const alert = shown.querySelector(".alert")
     expect(alert?.getAttribute("data-alert")).toBe(name.toLowerCase())
     expect(alert?.querySelector(".alert-title")?.textContent).toBe(name)
@@ -128,7 +134,7 @@ describe("alerts", () => {
   test.each(["> [!NOTE] a", "> [!OTHER]\n> a", "> a\n> [!NOTE]", "> **[!NOTE]**\n> a"])(
     "[MD15] %j is an ordinary quote",
     (text) => {
-      const shown = show(text)
+      const shown = renderText(text)
       expect(shown.querySelector(".alert")).toBe(null)
       expect(shown.querySelector("blockquote")).not.toBe(null)
     },
@@ -194,26 +200,27 @@ describe("a text that grows", () => {
     return count
   }
 
-  const row = (at: number): string => `| ${at} | **b** | \`c\` |\n`
-  const table = (rows: number): string =>
-    `| a | b | c |\n|---|---|---|\n${Array.from({ length: rows }, (_, at) => row(at)).join("")}`
-  const list = (items: number): string => Array.from({ length: items }, (_, at) => `- item ${at} **b**\n`).join("")
-  const looseList = (items: number): string => list(items).replaceAll("\n", "\n\n")
-  const code = (lines: number): string => `\`\`\`ts\n${"const a = 1\n".repeat(lines)}`
-  const paragraphs = (count: number): string => "one **two** three\n\n".repeat(count)
+  const createRow = (at: number): string => `| ${at} | **b** | \`c\` |\n`
+  const createTable = (rows: number): string =>
+    `| a | b | c |\n|---|---|---|\n${Array.from({ length: rows }, (_, at) => createRow(at)).join("")}`
+  const createList = (items: number): string =>
+    Array.from({ length: items }, (_, at) => `- item ${at} **b**\n`).join("")
+  const looseList = (items: number): string => createList(items).replaceAll("\n", "\n\n")
+  const createCode = (lines: number): string => `\`\`\`ts\n${"const a = 1\n".repeat(lines)}`
+  const createParagraphs = (count: number): string => "one **two** three\n\n".repeat(count)
 
   test.each([
-    ["table", table, "| x"],
-    ["list", list, "- x"],
+    ["table", createTable, "| x"],
+    ["list", createList, "- x"],
     ["list of paragraphs", looseList, "- x"],
-    ["code block", code, "let"],
-    ["text", paragraphs, "end"],
+    ["code block", createCode, "let"],
+    ["text", createParagraphs, "end"],
   ])("[MD16] a delta at the end of a long %s draws a few nodes, however long it is", (_name, make, delta) => {
     const costOf = (size: number): number => {
       const text = make(size)
-      show(text)
-      show(`${text}${delta}`)
-      const cost = countNodes(() => show(`${text}${delta} y`))
+      renderText(text)
+      renderText(`${text}${delta}`)
+      const cost = countNodes(() => renderText(`${text}${delta} y`))
       if (root !== null) render(null, root)
       root = null
       return cost
@@ -225,8 +232,8 @@ describe("a text that grows", () => {
   })
 
   test.each([
-    ["rows", table, "table"],
-    ["items", list, "list"],
+    ["rows", createTable, "table"],
+    ["items", createList, "list"],
     ["items", looseList, "list"],
   ])("[MD16] finished %s keep their identity", (_name, make, type) => {
     const read = createBlockReader(() => lexGrownProse)

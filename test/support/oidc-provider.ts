@@ -80,6 +80,7 @@ function configure(keys: Keys, redirectUris: readonly string[]): Configuration {
     client_id: CLIENT_ID,
     client_secret: CLIENT_SECRET,
     redirect_uris: [...redirectUris],
+    post_logout_redirect_uris: redirectUris.map((uri) => new URL("/", uri).href),
     grant_types: ["authorization_code"],
     response_types: ["code"],
   }

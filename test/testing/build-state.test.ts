@@ -12,7 +12,7 @@ const VARS = "AUTH=jwt\n"
 
 let project = ""
 
-function write(path: string, text: string): void {
+function writeProjectFile(path: string, text: string): void {
   const file = join(project, path)
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, text)
@@ -24,28 +24,28 @@ function isBuilt(): boolean {
 
 beforeEach(() => {
   project = mkdtempSync(join(tmpdir(), "cuecard-build-"))
-  write("dist/client/index.html", "")
-  write("dist/cuecard/wrangler.json", JSON.stringify({ vars: { ENVIRONMENT: "local" } }))
+  writeProjectFile("dist/client/index.html", "")
+  writeProjectFile("dist/cuecard/wrangler.json", JSON.stringify({ vars: { ENVIRONMENT: "local" } }))
 })
 
 afterEach(() => rmSync(project, { recursive: true, force: true }))
 
 test("[DP11] a build without variables stays valid until .dev.vars is added", () => {
   expect(isBuilt()).toBe(true)
-  write(".dev.vars", VARS)
+  writeProjectFile(".dev.vars", VARS)
   expect(isBuilt()).toBe(false)
 })
 
 test("[DP11] a build with variables is valid only as long as .dev.vars exists", () => {
-  write(".dev.vars", VARS)
-  write("dist/cuecard/.dev.vars", VARS)
-  write("dist/cuecard/wrangler.json", JSON.stringify({ vars: { ENVIRONMENT: "local" } }))
+  writeProjectFile(".dev.vars", VARS)
+  writeProjectFile("dist/cuecard/.dev.vars", VARS)
+  writeProjectFile("dist/cuecard/wrangler.json", JSON.stringify({ vars: { ENVIRONMENT: "local" } }))
   expect(isBuilt()).toBe(true)
   rmSync(join(project, ".dev.vars"))
   expect(isBuilt()).toBe(false)
 })
 
 test("[DP11] a production build is never served", () => {
-  write("dist/cuecard/wrangler.json", JSON.stringify({ vars: { ENVIRONMENT: "production" } }))
+  writeProjectFile("dist/cuecard/wrangler.json", JSON.stringify({ vars: { ENVIRONMENT: "production" } }))
   expect(isBuilt()).toBe(false)
 })

@@ -24,7 +24,7 @@ afterAll(async () => {
   await cuecard.close()
 })
 
-function open(options: Partial<Parameters<typeof createClient>[0]> = {}): Client {
+function openClient(options: Partial<Parameters<typeof createClient>[0]> = {}): Client {
   const client = createClient({ url: cuecard.url, getToken: async () => cuecard.token, ...options })
   clients.push(client)
   return client
@@ -37,8 +37,8 @@ test("[SK4] a socket that is cut off after any frame is resumed, and the text is
   const runs = Array.from({ length: PIECES.length + 3 }, async (_, cutAfter) => {
     const sockets = createCutSockets(cutAfter)
     const { id } = await cuecard.createSession()
-    const cut = open({ WebSocket: sockets.Socket }).openSession(id)
-    const whole = open().openSession(id)
+    const cut = openClient({ WebSocket: sockets.Socket }).openSession(id)
+    const whole = openClient().openSession(id)
     await Promise.all([cut.ready(), whole.ready()])
     const sent = cut.send(scriptOf(PIECES, 160))
     await sent
@@ -56,7 +56,7 @@ test("[SK4] a socket that is cut off after any frame is resumed, and the text is
 test("[SK7] when the token expires in the middle of an answer, a new one is requested and the answer goes on", async () => {
   const { id } = await cuecard.createSession()
   let requested = 0
-  const client = open({
+  const client = openClient({
     getToken: () => {
       requested++
       return cuecard.tokenFor({ expiresIn: requested === 1 ? 2 : 3600 })
@@ -73,7 +73,7 @@ test("[SK6] messages that weren't sent are sent by the user's next client with t
   const { id } = await cuecard.createSession()
   const storage = createStorage()
   // A device that gets a token and then loses its connection.
-  const offline = open({
+  const offline = openClient({
     storage,
     fetch: () => Promise.reject(new TypeError("offline")),
     WebSocket: createCutSockets(0).Socket,
@@ -86,13 +86,13 @@ test("[SK6] messages that weren't sent are sent by the user's next client with t
   expect(await rejectedCode(lost.send("Too late."))).toBe("closed")
   expect([...storage.rows.values()].join()).toContain("/say Second.")
 
-  const stranger = open({ storage, getToken: () => cuecard.tokenFor({ user: "stranger" }) })
+  const stranger = openClient({ storage, getToken: () => cuecard.tokenFor({ user: "stranger" }) })
   await stranger.resume()
   const foreign = stranger.openSession(id)
   await rejectedCode(foreign.ready())
   expect(foreign.getSnapshot().unsent).toEqual([])
 
-  const next = open({ storage })
+  const next = openClient({ storage })
   await next.resume()
   const conversation = next.openSession(id)
   await untilSnapshot(conversation, (snapshot) => answersOf(snapshot).filter(isCompleted).length === 2)
@@ -104,17 +104,17 @@ test("[SK6] messages that weren't sent are sent by the user's next client with t
 test("[SK6] an edit that wasn't sent is sent by the user's next client", async () => {
   const { id } = await cuecard.createSession()
   const storage = createStorage()
-  const first = open().openSession(id)
+  const first = openClient().openSession(id)
   await first.send("/say One.")
   const [question] = (await first.whenIdle()).messages
-  const silent = open({ storage, WebSocket: SilentSocket })
+  const silent = openClient({ storage, WebSocket: SilentSocket })
   const lost = silent.openSession(id)
   await lost.ready()
   void lost.edit(question?.id ?? "", "/say Two.")
   expect(lost.getSnapshot().pending.size).toBe(1)
   silent.close()
 
-  await open({ storage }).resume()
+  await openClient({ storage }).resume()
   const edited = await untilSnapshot(first, ({ messages }) => messages.map(textOf)[1] === "Two.")
   expect(edited.messages[0]).toMatchObject({ version: 2, versions: 2 })
   await expect.poll(() => storage.rows.size).toBe(0)
@@ -122,7 +122,7 @@ test("[SK6] an edit that wasn't sent is sent by the user's next client", async (
 
 test("[SK6] a client belongs to one user", async () => {
   const users = ["ada", "bob"]
-  const client = open({ getToken: () => cuecard.tokenFor({ user: users.shift() ?? "", expiresIn: 1 }) })
+  const client = openClient({ getToken: () => cuecard.tokenFor({ user: users.shift() ?? "", expiresIn: 1 }) })
   await client.sessions.refresh()
   await expect.poll(() => rejectedCode(client.sessions.refresh())).toBe("user_changed")
 })
@@ -130,7 +130,7 @@ test("[SK6] a client belongs to one user", async () => {
 test("[SK3] handles of one session share a connection, which closes with the last one once everything is sent", async () => {
   const { id } = await cuecard.createSession()
   const sockets = createCutSockets(-1)
-  const client = open({ WebSocket: sockets.Socket })
+  const client = openClient({ WebSocket: sockets.Socket })
   const [first, second] = [client.openSession(id), client.openSession(id)]
   expect(sockets.opened()).toBe(0)
   await Promise.all([first.ready(), second.ready()])

@@ -45,10 +45,10 @@ test("[SK10] the example script prints the answer and ends by itself", async () 
   const cuecard = await startCuecard()
   try {
     const env = { ...process.env, CUECARD_URL: cuecard.url, CUECARD_TOKEN: cuecard.token }
-    const ask = (question: string) =>
+    const askExample = (question: string) =>
       promisify(execFile)(process.execPath, ["examples/node/ask.js", question], { env, timeout: 60_000 })
-    expect((await ask("/say Printed by a script.")).stdout).toContain("Printed by a script.")
-    const refused = ask("x".repeat(70_000))
+    expect((await askExample("/say Printed by a script.")).stdout).toContain("Printed by a script.")
+    const refused = askExample("x".repeat(70_000))
     await expect(refused).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining("message_too_large") })
   } finally {
     await cuecard.close()

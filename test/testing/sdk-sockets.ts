@@ -34,7 +34,7 @@ export function createCutSockets(cutAfter: number): { readonly Socket: SocketCla
       let frames = 0
       let isCut = false
       const socket = new WebSocket(url, protocols)
-      const cut = (): void => {
+      const cutSocket = (): void => {
         isCut = true
         socket.close()
         this.onclose?.({ code: 1006 })
@@ -44,7 +44,7 @@ export function createCutSockets(cutAfter: number): { readonly Socket: SocketCla
         if (isCut) return
         this.onmessage?.({ data })
         if (isNumbered(String(data))) frames++
-        if (isFirst && frames === cutAfter) cut()
+        if (isFirst && frames === cutAfter) cutSocket()
       }
       socket.onclose = ({ code }) => {
         if (!isCut) this.onclose?.({ code })
@@ -108,13 +108,13 @@ export function untilSnapshot(
   holds: (snapshot: ConversationSnapshot) => boolean,
 ): Promise<ConversationSnapshot> {
   return new Promise((resolve) => {
-    const check = (): void => {
+    const checkSnapshot = (): void => {
       const snapshot = conversation.getSnapshot()
       if (!holds(snapshot)) return
       resolve(snapshot)
       queueMicrotask(() => unsubscribe())
     }
-    const unsubscribe = conversation.subscribe(check)
-    check()
+    const unsubscribe = conversation.subscribe(checkSnapshot)
+    checkSnapshot()
   })
 }

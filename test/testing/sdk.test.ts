@@ -3,6 +3,7 @@
 import { type Client, createClient, CuecardError } from "cuecard/client"
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
 import { answersOf, scriptOf, textOf, untilSnapshot, withoutContent } from "./sdk-sockets.ts"
 import { createPng } from "./uploads.ts"
 
@@ -17,14 +18,14 @@ afterAll(async () => {
 })
 
 /** A client of a user of its own. */
-function open(user: string, options: Partial<Parameters<typeof createClient>[0]> = {}): Client {
+function openClient(user: string, options: Partial<Parameters<typeof createClient>[0]> = {}): Client {
   const client = createClient({ url: cuecard.url, getToken: () => cuecard.tokenFor({ user }), ...options })
   clients.push(client)
   return client
 }
 
 async function openSession(user: string) {
-  const client = open(user)
+  const client = openClient(user)
   const { id } = await client.sessions.create({ title: "A session" })
   return { client, id, conversation: client.openSession(id) }
 }
@@ -41,7 +42,7 @@ async function rejectionOf(promise: Promise<unknown>): Promise<CuecardError> {
 
 describe("sessions", () => {
   test("[SK1] the list follows what the client does", async () => {
-    const client = open("lister")
+    const client = openClient("lister")
     const ids: string[] = []
     for (let count = 0; count < 3; count++) ids.push((await client.sessions.create({ title: `No. ${count}` })).id)
     const { sessions } = client
@@ -64,14 +65,14 @@ describe("sessions", () => {
   })
 
   test("[SK1] the list is loaded in pages, and a page that failed can be loaded again", async () => {
-    const row = (id: string) => ({ id, title: id, created: 1, active: 1, running: false })
+    const createRow = (id: string) => ({ id, title: id, created: 1, active: 1, running: false })
     let isBroken = true
-    const client = open("pager", {
+    const client = openClient("pager", {
       fetch: async (url) => {
-        if (!url.includes("after=")) return Response.json({ sessions: [row("a")], next: "second page" })
+        if (!url.includes("after=")) return Response.json({ sessions: [createRow("a")], next: "second page" })
         if (isBroken) return Response.json({ code: "internal", text: "Broken." }, { status: 500 })
         expect(new URL(url).searchParams.get("after")).toBe("second page")
-        return Response.json({ sessions: [row("b")], next: null })
+        return Response.json({ sessions: [createRow("b")], next: null })
       },
     })
     const { sessions } = client
@@ -85,7 +86,7 @@ describe("sessions", () => {
   })
 
   test("[SK5] refused requests reject with the code of the server", async () => {
-    const client = open("refused")
+    const client = openClient("refused")
     expect(await rejectionOf(client.sessions.rename("none", "x"))).toMatchObject({
       code: "session_unknown",
       status: 404,
@@ -146,7 +147,7 @@ describe("messages", () => {
     const { conversation } = await openSession("too-long")
     await conversation.ready()
     const error = await rejectionOf(conversation.send("x".repeat(70_000)))
-    expect(error.code).toBe("message_too_large")
+    expect(error).toMatchObject({ code: "message_too_large", fields: { max: MAX_MESSAGE_BYTES } })
     const [unsent] = conversation.getSnapshot().unsent
     expect(unsent?.error).toMatchObject({ code: "message_too_large", message: error.message })
     expect((await rejectionOf(conversation.resend(unsent?.id ?? ""))).code).toBe("message_too_large")
@@ -155,7 +156,7 @@ describe("messages", () => {
   })
 
   test("[SK5] a session that doesn't exist is `gone`, and what is sent there is refused", async () => {
-    const conversation = open("seeker").openSession("missing")
+    const conversation = openClient("seeker").openSession("missing")
     expect(await rejectionOf(conversation.send("Anybody?"))).toMatchObject({ code: "session_unknown" })
     expect(conversation.getSnapshot().connection).toBe("gone")
     expect((await rejectionOf(conversation.whenIdle())).code).toBe("session_unknown")
@@ -176,7 +177,8 @@ describe("messages", () => {
     await conversation.send(scriptOf(["Begun. ", "Never."], 20_000))
     await conversation.send("/say Not any more.", { id: "queued" })
     await conversation.withdraw("queued")
-    conversation.cancel()
+    await untilSnapshot(conversation, ({ activeAnswer }) => activeAnswer !== null)
+    expect(conversation.cancel()).toBe(true)
     expect((await conversation.whenIdle()).messages).toHaveLength(2)
     await conversation.send("/fault model_cut_off")
     const failed = (await conversation.whenIdle()).messages.at(-1)
@@ -246,7 +248,7 @@ describe("commands", () => {
     const first = conversation.regenerate(answer?.id ?? "")
     expect((await rejectionOf(conversation.regenerate(answer?.id ?? ""))).code).toBe("command_pending")
     await first
-    const viewer = open("viewer", { getToken: () => cuecard.tokenFor({ user: "viewer", role: "viewer" }) })
+    const viewer = openClient("viewer", { getToken: () => cuecard.tokenFor({ user: "viewer", role: "viewer" }) })
     const reading = viewer.openSession("any")
     await rejectionOf(reading.ready())
     expect((await rejectionOf(reading.regenerate("any"))).code).toBe("scope_denied")

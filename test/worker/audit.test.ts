@@ -334,6 +334,8 @@ describe("limits", () => {
     const token = await tokenAs("al6")
     expect((await readPage(token)).head.seq).toBe(MAX_FAILURES_PER_MINUTE + 1)
     vi.setSystemTime(60_000 * 30_000_001)
+    // The log contains their number even if nothing else happens.
+    expect((await readPage(token)).entries[0]).toMatchObject({ action: "failures.omitted", details: { count: 440 } })
     await tenant.recordFailure(stranger, failure)
     const { entries, head } = await readPage(token)
     expect(head.seq).toBe(MAX_FAILURES_PER_MINUTE + 3)
@@ -400,18 +402,18 @@ describe("what is recorded", () => {
     const token = await tokenAs("al9", "owner", "boss")
     const headers = { "cf-connecting-ip": "198.51.100.77" }
     await makeSession(await tokenAs("al9", "member", "ada"))
-    const send = (method: string, path: string, body?: string) =>
+    const sendRequest = (method: string, path: string, body?: string) =>
       call(path, { method, token, headers, ...(body === undefined ? {} : { body }) })
-    await send("PUT", "/v1/agents/writer", agent)
-    await send("DELETE", "/v1/agents/writer")
-    await send("PUT", "/v1/settings", '{"media_hosts":["media.example.com"]}')
-    await send("PATCH", "/v1/users/ada", '{"role":"admin","name":"Canary-name"}')
-    await send("POST", "/v1/users/ada/suspend")
-    await send("POST", "/v1/users/ada/restore")
+    await sendRequest("PUT", "/v1/agents/writer", agent)
+    await sendRequest("DELETE", "/v1/agents/writer")
+    await sendRequest("PUT", "/v1/settings", '{"media_hosts":["media.example.com"]}')
+    await sendRequest("PATCH", "/v1/users/ada", '{"role":"admin","name":"Canary-name"}')
+    await sendRequest("POST", "/v1/users/ada/suspend")
+    await sendRequest("POST", "/v1/users/ada/restore")
     // A refused change is not recorded.
-    await send("DELETE", "/v1/agents/nobody")
-    await send("PUT", "/v1/settings", '{"media_hosts":["localhost"]}')
-    await send("PATCH", "/v1/users/nobody", '{"role":"admin"}')
+    await sendRequest("DELETE", "/v1/agents/nobody")
+    await sendRequest("PUT", "/v1/settings", '{"media_hosts":["localhost"]}')
+    await sendRequest("PATCH", "/v1/users/nobody", '{"role":"admin"}')
     const { entries } = await readPage(token)
     expect(entries.toReversed().map(({ action, target, details }) => [action, target, details])).toEqual([
       ["agent.changed", "writer", { tools: "weather", model: null, is_new: true }],

@@ -44,6 +44,7 @@ describe("an issuer", () => {
       has_client_secret: true,
       scopes: "openid profile email",
       label: "idp",
+      logout: false,
       created: expect.any(Number),
       keys_fetched: expect.any(Number),
     }

@@ -8,7 +8,7 @@ import { MAX_LOGINS } from "../../worker/directory/login-rows.ts"
 import { TOKEN_TRUST_MS } from "../../shared/limits.ts"
 import { Tenant } from "../../worker/tenant/tenant-object.ts"
 import { call, makeSession, openSocket, refusal, roleToken } from "./http.ts"
-import { registerIssuer, startProvider, TestBrowser, tokenOfRole } from "./oidc.ts"
+import { CLIENT_ID, putIssuer, registerIssuer, startProvider, TestBrowser, tokenOfRole } from "./oidc.ts"
 
 const COOKIE = "__Host-cuecard"
 const DAY_MS = 24 * 60 * 60_000
@@ -267,6 +267,58 @@ describe("signing out", () => {
   })
 })
 
+describe("the provider's sign-out", () => {
+  async function logoutFrom(tenant: string, change: Record<string, unknown>, body: object = {}) {
+    const provider = await startProvider()
+    await registerIssuer(tenant, provider, change)
+    const browser = new TestBrowser(tenant)
+    await browser.signIn()
+    const token = await tokenFrom(browser)
+    const { status, json } = await browser.post("/auth/logout", body)
+    // The sign-in has ended in any case.
+    expect((await call("/v1/sessions", { token })).status).toBe(401)
+    expect(browser.jar.get(COOKIE)).toBeUndefined()
+    return { status, json, provider }
+  }
+
+  test("[SI13] follows a sign-out if the issuer is registered so, with the client and the page to return to", async () => {
+    for (const [at, body] of [{}, { everywhere: true }].entries()) {
+      const { status, json, provider } = await logoutFrom(`si13-${at}`, { logout: true }, body)
+      expect(status).toBe(200)
+      const { origin, pathname, searchParams } = new URL(json.location)
+      expect(`${origin}${pathname}`).toBe(`${provider.issuer}/session/end`)
+      expect(Object.fromEntries(searchParams)).toEqual({
+        client_id: CLIENT_ID,
+        post_logout_redirect_uri: "https://cuecard.test/",
+      })
+    }
+  })
+
+  test("[SI13] doesn't follow by default, for a provider without such an address, or while the tenant can't be reached", async () => {
+    expect((await logoutFrom("si13-off", {})).status).toBe(204)
+    expect((await logoutFrom("si13-false", { logout: false })).status).toBe(204)
+    const get = Tenant.prototype.getSignInClient
+    vi.spyOn(Tenant.prototype, "getSignInClient").mockImplementation(async function (this: Tenant, name) {
+      const client = await get.call(this, name)
+      if (client === null || client === "secret_unreadable") return client
+      const { end_session_endpoint: _end, ...metadata } = client.metadata
+      return { ...client, metadata }
+    })
+    expect((await logoutFrom("si13-none", { logout: true })).status).toBe(204)
+    vi.restoreAllMocks()
+  })
+
+  test("[SI13] a registration can turn it on and off; its sign-ins continue, and the address must be public", async () => {
+    const { browser, provider } = await signedIn("si13-change")
+    expect((await registerIssuer("si13-change", provider, { logout: true })).logout).toBe(true)
+    expect((await browser.post("/auth/token")).status).toBe(200)
+    expect((await registerIssuer("si13-change", provider)).logout).toBe(false)
+    expect((await browser.post("/auth/token")).status).toBe(200)
+    const put = await putIssuer("si13-bad", { issuer: provider.issuer, audience: "a", logout: "yes" })
+    expect(put).toEqual(refusal(400, "field_invalid"))
+  })
+})
+
 describe("what is read with each token", () => {
   test("[SI11] a removed issuer ends its sign-ins", async () => {
     const { browser } = await signedIn("si-removed")
@@ -314,12 +366,12 @@ describe("what is read with each token", () => {
     const token = await tokenFrom(browser)
     const { user } = (await browser.post("/auth/token")).json
     const owner = await roleToken("us15c", "olga", "owner")
-    const patch = (body: string) => call(`/v1/users/${user.id}`, { method: "PATCH", token: owner, body })
+    const patchUser = (body: string) => call(`/v1/users/${user.id}`, { method: "PATCH", token: owner, body })
     vi.spyOn(Directory.prototype, "applyUserState").mockImplementationOnce(() => {
       throw new Error("unreachable")
     })
-    expect((await patch('{"role":"viewer"}')).status).toBe(200)
-    expect((await patch('{"name":"Ada"}')).status).toBe(200)
+    expect((await patchUser('{"role":"viewer"}')).status).toBe(200)
+    expect((await patchUser('{"name":"Ada"}')).status).toBe(200)
     await expect.poll(async () => (await call("/v1/sessions", { token })).status).toBe(401)
     vi.restoreAllMocks()
   })

@@ -82,11 +82,11 @@ describe("a hashed file of another version", () => {
   /** Returns a fake bucket that has one script, and records the keys that are read. */
   function createBucket() {
     const keys: string[] = []
-    const get = async (key: string) => {
+    const recordGet = async (key: string) => {
       keys.push(key)
       return key === "~page/old-script-00000001.js" ? { body: "export const a = 1" } : null
     }
-    return { keys, MEDIA: { get } }
+    return { keys, MEDIA: { get: recordGet } }
   }
 
   test("[DP14] a missing file is looked up once by an isolate, however often it is requested", async () => {
@@ -108,22 +108,22 @@ describe("a hashed file of another version", () => {
         return { success: counted.length < 3 }
       },
     }
-    const request = (name: string, address: string) =>
+    const requestScript = (name: string, address: string) =>
       call(`/assets/${name}.js`, {
         env: { ASSETS, MEDIA, RATE_READ },
         headers: { "cf-connecting-ip": address },
       })
     // Files that exist do not count.
-    for (let n = 0; n < 5; n += 1) await request("old-script-00000001", "203.0.113.7")
+    for (let n = 0; n < 5; n += 1) await requestScript("old-script-00000001", "203.0.113.7")
     expect(counted).toEqual([])
     for (const name of ["one-00000002", "two-00000002", "three-00000002"])
-      expect(await request(name, "203.0.113.7")).toMatchObject({ status: 404 })
+      expect(await requestScript(name, "203.0.113.7")).toMatchObject({ status: 404 })
     expect(new Set(counted)).toEqual(new Set(["page file 203.0.113.7/32"]))
     const reads = keys.length
-    expect(await request("four-00000002", "203.0.113.7")).toEqual(refusal(429, "rate_limited"))
-    expect(await request("old-script-00000001", "203.0.113.7")).toEqual(refusal(429, "rate_limited"))
+    expect(await requestScript("four-00000002", "203.0.113.7")).toEqual(refusal(429, "rate_limited"))
+    expect(await requestScript("old-script-00000001", "203.0.113.7")).toEqual(refusal(429, "rate_limited"))
     expect(keys.length).toBe(reads)
-    expect(await request("old-script-00000001", "203.0.113.8")).toMatchObject({ status: 200 })
+    expect(await requestScript("old-script-00000001", "203.0.113.8")).toMatchObject({ status: 200 })
   })
 })
 

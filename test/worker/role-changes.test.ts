@@ -101,7 +101,7 @@ describe("what is revoked while a token is being issued", () => {
     const admit = Tenant.prototype.admitSignIn
     vi.spyOn(Tenant.prototype, "admitSignIn").mockImplementationOnce(async function (this: Tenant, user) {
       const admitted = await admit.call(this, user)
-      await signOut(env as Env, cookie, true, SYSTEM_ACTOR)
+      await signOut(env as Env, cookie, true, SYSTEM_ACTOR, "https://cuecard.test")
       return admitted
     })
     const issued = await issuePageToken(env as Env, cookie, SYSTEM_ACTOR)
@@ -117,7 +117,7 @@ describe("what is revoked while a token is being issued", () => {
     await browser.signIn()
     const cookie = await readLoginCookie(SECRET, browser.jar.header)
     if (cookie === null) throw new Error("not signed in")
-    await signOut(env as Env, cookie, true, SYSTEM_ACTOR)
+    await signOut(env as Env, cookie, true, SYSTEM_ACTOR, "https://cuecard.test")
     expect((await env.DIRECTORY.getByName(`us11b:${cookie.user}`).getRevocationState()).tokens).toEqual([cookie.login])
   })
 
@@ -189,9 +189,9 @@ describe("a role that the provider sends", () => {
     expect(put.status, put.text).toBe(200)
     const tenant = env.TENANT.getByName("us15b")
     const { generation } = (await tenant.getSignInClient("second")) as unknown as { generation: number }
-    const admit = (role: Role, isNew: boolean) =>
+    const admitSignIn = (role: Role, isNew: boolean) =>
       tenant.admitSignIn({ id: user.id, name: null, issuer: "second", generation, role, isNew })
-    await admit("admin", true)
+    await admitSignIn("admin", true)
     await runDurableObjectAlarm(tenant)
     const asked = vi.spyOn(Tenant.prototype, "admitSignIn")
     const nextRole = async () => (await browser.post("/auth/token")).json.user.role
@@ -199,7 +199,7 @@ describe("a role that the provider sends", () => {
     for (let i = 0; i < 3; i++) expect(await nextRole()).toBe("admin")
     expect(asked).toHaveBeenCalledTimes(1)
     // Later tokens of a sign-in notify nobody. Otherwise two sign-ins with different roles would do so endlessly.
-    await admit("viewer", false)
+    await admitSignIn("viewer", false)
     await runDurableObjectAlarm(tenant)
     expect(await nextRole()).toBe("admin")
     vi.restoreAllMocks()

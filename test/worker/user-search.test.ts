@@ -18,13 +18,13 @@ async function addUsers(tenant: string, names: Readonly<Record<string, string | 
   })
 }
 
-async function search(tenant: string, q: string, after = "") {
+async function searchUsers(tenant: string, q: string, after = "") {
   const query = new URLSearchParams({ q, after })
   return await call(`/v1/users?${query}`, { token: await tokenOfRole(tenant, "admin") })
 }
 
 async function findIds(tenant: string, q: string): Promise<string[]> {
-  return ((await search(tenant, q)).json as Found).users.map(({ id }) => id)
+  return ((await searchUsers(tenant, q)).json as Found).users.map(({ id }) => id)
 }
 
 describe("the keys of a user", () => {
@@ -68,22 +68,22 @@ describe("the search", () => {
     expect(await findIds("us14a", "team-7")).toEqual(["Team-7"])
     expect(await findIds("us14a", "Team-")).toEqual(["Team-7"])
     for (const q of ["vela", "ada x", "%", "_", "*", "  ", "-"]) expect(await findIds("us14a", q), q).toEqual([])
-    expect((await search("us14a", "ada")).json.users[0]).toMatchObject({ id: "ada", name: "Ada Lovelace" })
+    expect((await searchUsers("us14a", "ada")).json.users[0]).toMatchObject({ id: "ada", name: "Ada Lovelace" })
   })
 
   test("[US14] follows a new name, and leaves nothing of a removed user", async () => {
     await addUsers("us14b", { ada: "Ada Lovelace" })
     const token = await tokenOfRole("us14b", "owner")
-    const rename = (name: string | null) =>
+    const renameUser = (name: string | null) =>
       call("/v1/users/ada", { method: "PATCH", token, body: JSON.stringify({ name }) })
-    expect((await rename("Countess Byron")).status).toBe(200)
+    expect((await renameUser("Countess Byron")).status).toBe(200)
     expect([await findIds("us14b", "love"), await findIds("us14b", "byron")]).toEqual([[], ["ada"]])
     const countKeys = () =>
       runInDurableObject(tenantOf("us14b"), (_object, { storage: { sql } }) =>
         Number(sql.exec("SELECT count(*) AS n FROM user_keys").one()["n"]),
       )
     expect(await countKeys()).toBe(2)
-    expect((await rename(null)).status).toBe(200)
+    expect((await renameUser(null)).status).toBe(200)
     expect(await countKeys()).toBe(0)
   })
 
@@ -93,7 +93,7 @@ describe("the search", () => {
     await addUsers("us14c", { ...names, other: "Bo" })
     const seen: string[] = []
     for (let [after, pages] = ["", 0] as [string, number]; pages < 20; pages++) {
-      const { users, next } = (await search("us14c", "an", after)).json as Found
+      const { users, next } = (await searchUsers("us14c", "an", after)).json as Found
       expect(users.length).toBeLessThanOrEqual(USER_PAGE_ROWS)
       seen.push(...users.map(({ id }) => id))
       if (next === null) break
@@ -101,8 +101,8 @@ describe("the search", () => {
     }
     expect(seen.sort()).toEqual(Object.keys(names).sort())
     for (const after of ["x", "!!", "W10", btoa('{"a":1}'), "a".repeat(600)])
-      expect(await search("us14c", "an", after), after).toEqual(refusal(400, "field_invalid"))
-    expect(await search("us14c", "a".repeat(121))).toEqual(refusal(400, "field_invalid"))
+      expect(await searchUsers("us14c", "an", after), after).toEqual(refusal(400, "field_invalid"))
+    expect(await searchUsers("us14c", "a".repeat(121))).toEqual(refusal(400, "field_invalid"))
   })
 
   test("[US14] reads as many rows with 100,000 users as with 1,000: the first, a middle and a last page, and no result", async () => {
@@ -116,7 +116,7 @@ describe("the search", () => {
           SELECT id, lower(name) FROM users WHERE id > 'u' UNION ALL SELECT id, lower(substr(name, 6)) FROM users WHERE id > 'u'`)
         const { searchUsers } = await import("../../worker/tenant/user-search.ts")
         const counts: number[] = []
-        const count = (text: string, after: string): string => {
+        const countReads = (text: string, after: string): string => {
           let read = 0
           const counting = {
             exec(query: string, ...bindings: unknown[]) {
@@ -130,13 +130,13 @@ describe("the search", () => {
           counts.push(read)
           return found.ok ? (found.value.next ?? "") : ""
         }
-        const next = count("u", "")
-        count("u", next)
+        const next = countReads("u", "")
+        countReads("u", next)
         const last = btoa(JSON.stringify([`u${String(users - 50).padStart(8, "0")}`, "u"])).replace(/=+$/, "")
-        count("u", last)
-        count("user number", "")
-        count("number", "")
-        count("nobody", "")
+        countReads("u", last)
+        countReads("user number", "")
+        countReads("number", "")
+        countReads("nobody", "")
         return counts
       })
     const [few, many] = [await rowsRead(1_000), await rowsRead(100_000)]

@@ -64,10 +64,10 @@ export class HolderSockets {
   async #recount(session: string): Promise<void> {
     const { rows, countSockets } = this.#deps
     const others = rows.listSocketHolders().filter((other) => other !== session)
-    const timeout = (): Error => new Error(`no response within ${COUNT_TIMEOUT_MS} ms`)
+    const createTimeout = (): Error => new Error(`no response within ${COUNT_TIMEOUT_MS} ms`)
     const recountOne = async (other: string): Promise<void> => {
       try {
-        rows.setSockets(other, await withTimeout(countSockets(other), COUNT_TIMEOUT_MS, timeout))
+        rows.setSockets(other, await withTimeout(countSockets(other), COUNT_TIMEOUT_MS, createTimeout))
       } catch (error) {
         logError("sockets_not_counted", { error: describeError(error) })
       }

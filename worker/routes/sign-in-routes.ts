@@ -8,7 +8,12 @@
 
 import { type Context, Hono, type MiddlewareHandler } from "hono"
 import * as v from "valibot"
-import { SIGN_IN_ERROR_PATH, type SignInError, type SignInProviders } from "../../shared/protocol/sign-in.ts"
+import {
+  SIGN_IN_ERROR_PATH,
+  type SignedOut,
+  type SignInError,
+  type SignInProviders,
+} from "../../shared/protocol/sign-in.ts"
 import { recordFailure } from "../auth/record-failure.ts"
 import { type Env, getPageTenant } from "../env.ts"
 import { checkSignIn, countFailedSignIn } from "../limits/failed-sign-ins.ts"
@@ -168,13 +173,20 @@ signInRoutes.post("/logout", requireOwnPage, async (context) => {
   const { everywhere } = body.value
   const { signOut } = await loadPageToken()
   const actor = createActor(context, "anonymous")
-  const ended = cookie === null ? null : await signOut(env, cookie, everywhere, actor)
+  const ended = cookie === null ? null : await signOut(env, cookie, everywhere, actor, new URL(req.url).origin)
   if (cookie !== null) clearCachedRevocations(cookie)
   const isDone = ended === null ? !everywhere : ended.ok
-  const response = isDone ? new Response(null, { status: 204 }) : faultToResponse({ reason: "sign_in_required" })
+  const response = isDone
+    ? createSignedOut(ended?.ok === true ? ended.value : null)
+    : faultToResponse({ reason: "sign_in_required" })
   response.headers.append("set-cookie", cookies.NO_LOGIN_COOKIE)
   return response
 })
+
+/** `location`: the provider's address at which the user signs out there too. */
+function createSignedOut(location: string | null): Response {
+  return location === null ? new Response(null, { status: 204 }) : Response.json({ location } satisfies SignedOut)
+}
 
 signInRoutes.notFound(() => faultToResponse({ reason: "route_unknown" }))
 signInRoutes.onError(errorToResponse)

@@ -91,6 +91,8 @@ export const issuerSchema = v.strictObject({
     "openid profile email",
   ),
   label: v.optional(label),
+  /** Whether signing out on the page also leads to the provider's sign-out. */
+  logout: v.optional(v.boolean()),
 })
 
 export type IssuerInput = v.InferOutput<typeof issuerSchema>
@@ -106,6 +108,7 @@ export interface IssuerView extends Omit<IssuerConfig, "role_claim" | "jwks_uri"
   readonly client_id: string | null
   readonly has_client_secret: boolean
   readonly label: string
+  readonly logout: boolean
   readonly created: number
   /** When its keys were last fetched. */
   readonly keys_fetched: number
@@ -129,6 +132,7 @@ export interface ProviderMetadata {
   readonly token_endpoint?: string | undefined
   readonly token_endpoint_auth_methods_supported?: readonly string[] | undefined
   readonly authorization_response_iss_parameter_supported?: boolean | undefined
+  readonly end_session_endpoint?: string | undefined
 }
 
 /** The settings of an issuer for a sign-in. */

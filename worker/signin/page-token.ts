@@ -9,11 +9,12 @@ import { issueNewToken } from "../auth/new-token.ts"
 import { getTenantAccess } from "../auth/tenant-access-cache.ts"
 import { recordFailure } from "../auth/record-failure.ts"
 import type { Env } from "../env.ts"
+import { describeError, logError } from "../platform/log.ts"
 import type { Actor } from "../platform/rpc/actor.ts"
 import type { UsedLogin } from "../platform/rpc/directory-rpc.ts"
 import { directoryStub, tenantStub } from "../platform/rpc/object-stubs.ts"
 import { deriveNextSecret, hashLoginSecret } from "./login-secret.ts"
-import { findClient } from "./sign-in-client.ts"
+import { createLogoutUrl, findClient } from "./sign-in-client.ts"
 import type { Admission, LoginCookie } from "./sign-in-cookies.ts"
 
 /**
@@ -102,13 +103,33 @@ async function recordCopy(env: Env, { tenant, user }: LoginCookie, actor: Actor)
 }
 
 /**
- * Ends a sign-in, or all of the user's. Repeating it has no effect. Errors, only with `everywhere`: `sign_in_required` if
- * this sign-in has ended or the cookie is an old copy.
+ * Ends a sign-in, or all of the user's. Returns the provider's address at which the user signs out there too, if there is
+ * one. Repeating it has no effect. Errors, only with `everywhere`: `sign_in_required` if this sign-in has ended or the
+ * cookie is an old copy.
  */
-export async function signOut(env: Env, cookie: LoginCookie, everywhere: boolean, actor: Actor): Promise<Result<null>> {
+export async function signOut(
+  env: Env,
+  cookie: LoginCookie,
+  everywhere: boolean,
+  actor: Actor,
+  origin: string,
+): Promise<Result<string | null>> {
   const hash = await hashLoginSecret(cookie.secret)
   const ended = await directoryStub(env, cookie).endLogin(cookie.login, hash, everywhere)
   if (ended === "copied") await recordCopy(env, cookie, actor)
   // The other sign-ins, which the user asked to end, still exist, so this must be an error.
-  return everywhere && ended !== "current" ? fail({ reason: "sign_in_required" }) : succeed(null)
+  if (everywhere && ended !== "current") return fail({ reason: "sign_in_required" })
+  return succeed(await findLogoutUrl(env, cookie, origin))
+}
+
+/** Does not reject, because the user is already signed out here. */
+async function findLogoutUrl(env: Env, { tenant, provider }: LoginCookie, origin: string): Promise<string | null> {
+  if (provider === undefined) return null
+  try {
+    const client = await findClient(env, tenant, provider)
+    return client === null || client === "secret_unreadable" ? null : createLogoutUrl(client, `${origin}/`)
+  } catch (error) {
+    logError("logout_url_not_found", { tenant, provider, error: describeError(error) })
+    return null
+  }
 }

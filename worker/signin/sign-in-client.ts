@@ -26,3 +26,15 @@ export async function findKeys(env: Env, tenant: string, name: string, kid: stri
     found !== null && Date.now() < found.trustedUntil && (kid === null || found.keys.some((key) => key.kid === kid))
   return await readCachedConfig(tenant, `keys ${name} ${kid}`, findInTenant, isUsable)
 }
+
+/**
+ * The provider's address at which the user signs out there too, and from which the provider leads back to `returnTo`. Null
+ * if the registration doesn't ask for this, or the provider has no such address.
+ */
+export function createLogoutUrl({ config, metadata }: SignInClient, returnTo: string): string | null {
+  if (config.logout !== true || metadata.end_session_endpoint === undefined) return null
+  const url = new URL(metadata.end_session_endpoint)
+  url.searchParams.set("client_id", config.client_id)
+  url.searchParams.set("post_logout_redirect_uri", returnTo)
+  return url.href
+}

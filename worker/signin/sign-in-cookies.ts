@@ -43,6 +43,8 @@ const loginSchema = v.object({
   login: text,
   secret: text,
   admission: v.optional(admissionSchema),
+  /** The name of the provider. Absent from cookies of earlier versions. */
+  provider: v.optional(text),
 })
 
 const transactionSchema = v.object({

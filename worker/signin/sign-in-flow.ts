@@ -151,7 +151,7 @@ async function addLogin(
     if (admitted.status !== "active") return failStep("user_suspended")
     added = await directory.addLogin(newLogin)
   }
-  if (added.ok) return { ok: true, value: { tenant, user, login, secret } }
+  if (added.ok) return { ok: true, value: { tenant, user, login, secret, provider } }
   if (added.fault.reason === "sign_in_required") return failStep("state_invalid")
   log("sign_in_failed", { tenant, provider, message: added.fault.reason })
   return failStep("internal")

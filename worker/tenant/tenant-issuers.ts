@@ -327,8 +327,8 @@ export class TenantIssuers {
  * are accepted.
  */
 function hasSameUsers(before: IssuerConfig, after: IssuerConfig): boolean {
-  const [a, b] = [before, after].map(({ label: _label, name_claim: _name, scopes: _scopes, ...deciding }) =>
-    JSON.stringify(deciding),
+  const [a, b] = [before, after].map(
+    ({ label: _label, name_claim: _name, scopes: _scopes, logout: _logout, ...deciding }) => JSON.stringify(deciding),
   )
   return a === b
 }
@@ -342,7 +342,8 @@ function describeChange(name: string, { issuer, audience, roles }: IssuerConfig)
 }
 
 function toView({ name, config, secret, created, fetched }: StoredIssuer): IssuerView {
-  const { role_claim = null, jwks_uri = null, client_id = null, label = name } = config
+  const { role_claim = null, jwks_uri = null, client_id = null, label = name, logout = false } = config
   const times = { created, keys_fetched: fetched }
-  return { ...config, ...times, name, role_claim, jwks_uri, client_id, label, has_client_secret: secret !== null }
+  const has_client_secret = secret !== null
+  return { ...config, ...times, name, role_claim, jwks_uri, client_id, label, logout, has_client_secret }
 }

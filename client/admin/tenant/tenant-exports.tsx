@@ -123,9 +123,9 @@ function Downloads({ api, item }: Pick<ExportRowProps, "api" | "item">): VNode {
   const isOwn = archive.exportId.value === id
   const left = parts + 1 - (isOwn ? archive.saved.value : 0)
   const saveAll = async (): Promise<void> => {
-    const wait = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms))
+    const sleep = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms))
     notice.value = ""
-    if (await archive.start({ api, random: Math.random, wait, save: saveBlob }, item))
+    if (await archive.start({ api, random: Math.random, wait: sleep, save: saveBlob }, item))
       notice.value = tenantText.allSaved(parts + 1)
   }
   const saveOne = (n: number): void =>

@@ -15,7 +15,7 @@ interface TransferProgressProps {
 /** Not a live region, because the counter would be announced with every file; see announced-status.tsx. */
 export function TransferProgress({ label, doneBytes, ofBytes, onStop }: TransferProgressProps): VNode {
   return (
-    <div class="box">
+    <div class="transfer">
       {/* Without a value, the bar is indeterminate. */}
       <progress {...(doneBytes > 0 ? { value: doneBytes, max: ofBytes } : {})} aria-label={label} />
       <p>

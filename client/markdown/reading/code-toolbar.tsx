@@ -17,7 +17,7 @@ interface CodeToolbarProps {
 
 export function CodeToolbar(props: CodeToolbarProps): VNode {
   const { words, getText, extension, isWrapped, isNumbered, onWrap, onNumber } = props
-  const download = (): void => {
+  const downloadCode = (): void => {
     saveBlob(new Blob([`${getText()}\n`], { type: "text/plain;charset=utf-8" }), `code.${extension}`)
   }
   return (
@@ -34,7 +34,11 @@ export function CodeToolbar(props: CodeToolbarProps): VNode {
         path="M3 5h14M3 10h11a2.5 2.5 0 010 5h-3M12.5 13L10.5 15l2 2M3 15h4"
         onActivate={() => onWrap(!isWrapped)}
       />
-      <ToolButton label={words.downloadCode} path="M10 3.5v9M6.5 9.5L10 13l3.5-3.5M4 16.5h12" onActivate={download} />
+      <ToolButton
+        label={words.downloadCode}
+        path="M10 3.5v9M6.5 9.5L10 13l3.5-3.5M4 16.5h12"
+        onActivate={downloadCode}
+      />
     </span>
   )
 }

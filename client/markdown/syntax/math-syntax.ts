@@ -8,7 +8,7 @@ export const MAX_MATH_CHARS = 2_000
 const MATH_OPENER = /^(?:\\\(|\\\[|\$\$)/
 const MATH_CLOSERS: Readonly<Record<string, string>> = { "\\(": "\\)", "\\[": "\\]", $$: "$$" }
 /** A formula that begins a line and may contain lines that look like other blocks. */
-const MATH_BLOCK_OPENER = /^ {0,3}(?=\\\[|\$\$)/
+const MATH_BLOCK_INDENT = /^ {0,3}(?=\\\[|\$\$)/
 
 /**
  * The source of the formula at the start of a text, or null. Markdown would remove its backslashes and turn its
@@ -27,7 +27,7 @@ export function matchMath(text: string): string | null {
 
 /** A line that begins with a formula, through the end of the paragraph's line in which the formula ends. */
 export function matchMathBlock(text: string): string | null {
-  const indent = MATH_BLOCK_OPENER.exec(text)?.[0]
+  const indent = MATH_BLOCK_INDENT.exec(text)?.[0]
   if (indent === undefined) return null
   const math = matchMath(text.slice(indent.length, indent.length + MAX_MATH_CHARS))
   if (math === null || !math.includes("\n")) return null

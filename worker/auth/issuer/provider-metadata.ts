@@ -15,6 +15,7 @@ const metadataSchema = v.object({
   token_endpoint: v.optional(address),
   token_endpoint_auth_methods_supported: v.optional(v.pipe(v.array(v.string()), v.maxLength(50))),
   authorization_response_iss_parameter_supported: v.optional(v.boolean()),
+  end_session_endpoint: v.optional(address),
 })
 
 /**
@@ -40,8 +41,8 @@ export async function discoverProvider(config: IssuerConfig, env: ProviderEnv): 
 }
 
 async function checkAddresses(metadata: ProviderMetadata, env: ProviderEnv): Promise<Result<ProviderMetadata>> {
-  const { jwks_uri, authorization_endpoint, token_endpoint } = metadata
-  for (const text of [jwks_uri, authorization_endpoint, token_endpoint]) {
+  const { jwks_uri, authorization_endpoint, token_endpoint, end_session_endpoint } = metadata
+  for (const text of [jwks_uri, authorization_endpoint, token_endpoint, end_session_endpoint]) {
     const checked = text === undefined ? succeed("") : checkProviderUrl(text, env)
     if (!checked.ok) return checked
   }
