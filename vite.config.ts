@@ -163,7 +163,7 @@ const DEV_PATHS = ["/v1/*", "/auth/*", "/healthz", "/external/*", "/media/*", "/
 
 /** Modules that only chunks loaded on demand import. In the base chunk they would be part of the first view. */
 const DEFERRED_MODULES =
-  /\/client\/(?:account\/(?!user-guard|deferred|token-response)|words\/account-text|ui\/(?:dialog|use-modal-dialog))/
+  /\/client\/(?:account\/(?!user-guard|deferred|token-response)|words\/(?:account-text|languages\/fault-words)|ui\/(?:dialog|use-modal-dialog))/
 
 function isInFirstView(id: string): boolean {
   return !DEFERRED_MODULES.test(id)

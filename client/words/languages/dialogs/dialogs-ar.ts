@@ -4,6 +4,24 @@ import { formatCount as n } from "../../format/number-format.ts"
 import type { DialogWords } from "../words.ts"
 
 export default {
+  attachmentChip: {
+    list: "المرفقات",
+    uploading: (name) => `جارٍ رفع ${name}`,
+    progress: (sent, size) => `${sent} من ${size}`,
+    retry: (name) => `إعادة المحاولة: ${name}`,
+    cancel: (name) => `إلغاء: ${name}`,
+    remove: (name) => `إزالة: ${name}`,
+    removeToSend: (name) => `لإرسال رسالتك، أزل «${name}».`,
+    retryToSend: (name) => `لإرسال رسالتك، أعد محاولة «${name}» أو أزله.`,
+    removeAllToSend: (count) => `لإرسال رسالتك، أزل الملفات التي لم تُرفع (${n(count)}).`,
+    replyTo: (author) => `رد على ${author}`,
+    cancelReply: "إلغاء الرد",
+    dropFiles: "أفلت الملفات لإرفاقها",
+  },
+  rateWait: {
+    waiting: (reason) => `${reason} لن تفقد شيئًا. سنتابع تلقائيًا.`.trim(),
+    limited: (seconds) => `طلبات كثيرة دفعة واحدة. لن تفقد شيئًا. سنتابع تلقائيًا خلال نحو ${n(seconds)} ث.`,
+  },
   account: {
     account: "الحساب",
     tenant: "المؤسسة",

@@ -4,6 +4,25 @@ import { formatCount as n } from "../../format/number-format.ts"
 import type { DialogWords } from "../words.ts"
 
 export default {
+  attachmentChip: {
+    list: "Pièces jointes",
+    uploading: (name) => `Envoi de ${name}`,
+    progress: (sent, size) => `${sent} sur ${size}`,
+    retry: (name) => `Réessayer : ${name}`,
+    cancel: (name) => `Annuler : ${name}`,
+    remove: (name) => `Retirer : ${name}`,
+    removeToSend: (name) => `Pour envoyer le message, retirez « ${name} ».`,
+    retryToSend: (name) => `Pour envoyer le message, réessayez « ${name} » ou retirez-le.`,
+    removeAllToSend: (count) => `Pour envoyer le message, retirez les ${n(count)} fichiers non envoyés.`,
+    replyTo: (author) => `Réponse à ${author}`,
+    cancelReply: "Annuler la réponse",
+    dropFiles: "Déposez des fichiers pour les joindre",
+  },
+  rateWait: {
+    waiting: (reason) => `${reason} Rien n’est perdu. Nous continuerons automatiquement.`.trim(),
+    limited: (seconds) =>
+      `Trop de requêtes à la fois. Rien n’est perdu. Reprise automatique dans ${n(seconds)} s environ.`,
+  },
   account: {
     account: "Compte",
     tenant: "Organisation",

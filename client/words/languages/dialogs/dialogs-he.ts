@@ -4,6 +4,24 @@ import { formatCount as n } from "../../format/number-format.ts"
 import type { DialogWords } from "../words.ts"
 
 export default {
+  attachmentChip: {
+    list: "קבצים מצורפים",
+    uploading: (name) => `${name} בהעלאה`,
+    progress: (sent, size) => `${sent} מתוך ${size}`,
+    retry: (name) => `ניסיון נוסף: ${name}`,
+    cancel: (name) => `ביטול: ${name}`,
+    remove: (name) => `הסרה: ${name}`,
+    removeToSend: (name) => `כדי לשלוח את ההודעה יש להסיר את „${name}”.`,
+    retryToSend: (name) => `כדי לשלוח את ההודעה יש לנסות שוב את „${name}” או להסיר אותו.`,
+    removeAllToSend: (count) => `כדי לשלוח את ההודעה יש להסיר את הקבצים שלא הועלו (${n(count)}).`,
+    replyTo: (author) => `תשובה אל ${author}`,
+    cancelReply: "ביטול התשובה",
+    dropFiles: "שחרור קבצים כדי לצרף",
+  },
+  rateWait: {
+    waiting: (reason) => `${reason} דבר לא אבד. נמשיך אוטומטית.`.trim(),
+    limited: (seconds) => `יותר מדי בקשות בבת אחת. דבר לא אבד. נמשיך אוטומטית בעוד כ-${n(seconds)} שניות.`,
+  },
   account: {
     account: "חשבון",
     tenant: "ארגון",

@@ -2,7 +2,6 @@
 
 import { formatCount as n } from "../../format/number-format.ts"
 import { formatClock } from "../../media-descriptions.ts"
-import { formatDuration } from "../../transcript-text.ts"
 import type { PageWords } from "../words.ts"
 
 export default {
@@ -95,24 +94,6 @@ export default {
   size: { bytes: (count) => `${count} بايت`, kilobytes: "كيلوبايت", megabytes: "ميغابايت", gigabytes: "غيغابايت" },
   mediaKind: { image: "صورة", audio: "صوت", video: "فيديو", file: "ملف", voice: "رسالة صوتية", canvas: "مستند" },
   answerMenu: { more: "المزيد", copyTrace: "نسخ معرّف التتبّع", copied: "تم النسخ", copyFailed: "تعذّر النسخ" },
-  attachmentChip: {
-    list: "المرفقات",
-    uploading: (name) => `جارٍ رفع ${name}`,
-    progress: (sent, size) => `${sent} من ${size}`,
-    retry: (name) => `إعادة المحاولة: ${name}`,
-    cancel: (name) => `إلغاء: ${name}`,
-    remove: (name) => `إزالة: ${name}`,
-    removeToSend: (name) => `لإرسال رسالتك، أزل «${name}».`,
-    retryToSend: (name) => `لإرسال رسالتك، أعد محاولة «${name}» أو أزله.`,
-    removeAllToSend: (count) => `لإرسال رسالتك، أزل الملفات التي لم تُرفع (${n(count)}).`,
-    replyTo: (author) => `رد على ${author}`,
-    cancelReply: "إلغاء الرد",
-    dropFiles: "أفلت الملفات لإرفاقها",
-  },
-  rateWait: {
-    waiting: (reason) => `${reason} لن تفقد شيئًا. سنتابع تلقائيًا.`.trim(),
-    limited: (seconds) => `طلبات كثيرة دفعة واحدة. لن تفقد شيئًا. سنتابع تلقائيًا خلال نحو ${n(seconds)} ث.`,
-  },
   transcript: {
     notPrinted: "لا يُطبع الباقي. لطباعته أيضًا، اعرضه كاملًا أولًا.",
     conversation: "المحادثة",
@@ -125,7 +106,7 @@ export default {
     spokenWithoutText: "رسالة صوتية بلا نص",
     queued: "في الانتظار",
     thinking: "جارٍ التفكير…",
-    thought: (ms) => (ms === undefined ? "فكّر" : `فكّر لمدة ${formatDuration(ms)}`),
+    thought: (duration) => (duration === undefined ? "فكّر" : `فكّر لمدة ${duration}`),
     status: {
       queued: "في الانتظار.",
       waiting: "بانتظار رد.",

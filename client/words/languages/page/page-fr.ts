@@ -2,7 +2,6 @@
 
 import { formatCount as n } from "../../format/number-format.ts"
 import { formatClock } from "../../media-descriptions.ts"
-import { formatDuration } from "../../transcript-text.ts"
 import type { PageWords } from "../words.ts"
 
 export default {
@@ -107,25 +106,6 @@ export default {
     canvas: "Document",
   },
   answerMenu: { more: "Plus", copyTrace: "Copier l’ID de trace", copied: "Copié", copyFailed: "Échec de la copie" },
-  attachmentChip: {
-    list: "Pièces jointes",
-    uploading: (name) => `Envoi de ${name}`,
-    progress: (sent, size) => `${sent} sur ${size}`,
-    retry: (name) => `Réessayer : ${name}`,
-    cancel: (name) => `Annuler : ${name}`,
-    remove: (name) => `Retirer : ${name}`,
-    removeToSend: (name) => `Pour envoyer le message, retirez « ${name} ».`,
-    retryToSend: (name) => `Pour envoyer le message, réessayez « ${name} » ou retirez-le.`,
-    removeAllToSend: (count) => `Pour envoyer le message, retirez les ${n(count)} fichiers non envoyés.`,
-    replyTo: (author) => `Réponse à ${author}`,
-    cancelReply: "Annuler la réponse",
-    dropFiles: "Déposez des fichiers pour les joindre",
-  },
-  rateWait: {
-    waiting: (reason) => `${reason} Rien n’est perdu. Nous continuerons automatiquement.`.trim(),
-    limited: (seconds) =>
-      `Trop de requêtes à la fois. Rien n’est perdu. Reprise automatique dans ${n(seconds)} s environ.`,
-  },
   transcript: {
     notPrinted: "Le reste n’est pas imprimé. Pour l’imprimer aussi, affichez d’abord tout.",
     conversation: "Conversation",
@@ -138,7 +118,7 @@ export default {
     spokenWithoutText: "Message parlé, sans transcription",
     queued: "En attente",
     thinking: "Réflexion…",
-    thought: (ms) => (ms === undefined ? "Réflexion" : `Réflexion de ${formatDuration(ms)}`),
+    thought: (duration) => (duration === undefined ? "Réflexion" : `Réflexion de ${duration}`),
     status: {
       queued: "En attente.",
       waiting: "En attente d’une réponse.",

@@ -2,7 +2,6 @@
 
 import { formatCount as n } from "../../format/number-format.ts"
 import { formatClock } from "../../media-descriptions.ts"
-import { formatDuration } from "../../transcript-text.ts"
 import type { PageWords } from "../words.ts"
 
 export default {
@@ -95,24 +94,6 @@ export default {
   size: { bytes: (count) => `${count} בתים`, kilobytes: "KB", megabytes: "MB", gigabytes: "GB" },
   mediaKind: { image: "תמונה", audio: "שמע", video: "וידאו", file: "קובץ", voice: "הודעה קולית", canvas: "מסמך" },
   answerMenu: { more: "עוד", copyTrace: "העתקת מזהה מעקב", copied: "הועתק", copyFailed: "ההעתקה נכשלה" },
-  attachmentChip: {
-    list: "קבצים מצורפים",
-    uploading: (name) => `${name} בהעלאה`,
-    progress: (sent, size) => `${sent} מתוך ${size}`,
-    retry: (name) => `ניסיון נוסף: ${name}`,
-    cancel: (name) => `ביטול: ${name}`,
-    remove: (name) => `הסרה: ${name}`,
-    removeToSend: (name) => `כדי לשלוח את ההודעה יש להסיר את „${name}”.`,
-    retryToSend: (name) => `כדי לשלוח את ההודעה יש לנסות שוב את „${name}” או להסיר אותו.`,
-    removeAllToSend: (count) => `כדי לשלוח את ההודעה יש להסיר את הקבצים שלא הועלו (${n(count)}).`,
-    replyTo: (author) => `תשובה אל ${author}`,
-    cancelReply: "ביטול התשובה",
-    dropFiles: "שחרור קבצים כדי לצרף",
-  },
-  rateWait: {
-    waiting: (reason) => `${reason} דבר לא אבד. נמשיך אוטומטית.`.trim(),
-    limited: (seconds) => `יותר מדי בקשות בבת אחת. דבר לא אבד. נמשיך אוטומטית בעוד כ-${n(seconds)} שניות.`,
-  },
   transcript: {
     notPrinted: "השאר לא יודפס. כדי להדפיס גם אותו, יש להציג קודם הכול.",
     conversation: "שיחה",
@@ -125,7 +106,7 @@ export default {
     spokenWithoutText: "הודעה קולית, ללא תמלול",
     queued: "בתור",
     thinking: "חושב…",
-    thought: (ms) => (ms === undefined ? "חשב" : `חשב במשך ${formatDuration(ms)}`),
+    thought: (duration) => (duration === undefined ? "חשב" : `חשב במשך ${duration}`),
     status: {
       queued: "בתור.",
       waiting: "בהמתנה לתשובה.",
