@@ -33,13 +33,17 @@ function withoutPaths(): Plugin {
 }
 
 /**
- * Keeps only the lexer of `marked`, without its pedantic mode and its mode for line breaks, which the page doesn't use. The
- * module creates an instance of the whole library when it is loaded, so its renderer and parser would stay in the bundle.
+ * Keeps only the lexer of `marked`, without its pedantic mode and its mode for line breaks, which the page doesn't use, and
+ * without the methods and rules that markdown-lexer.ts replaces: code, fences, HTML blocks and definitions. The module
+ * creates an instance of the whole library when it is loaded, so its renderer and parser would stay in the bundle.
  */
 function markedLexerOnly(): Plugin {
   const instance = /var (\w+)=new \w+;function \w+\(\w+,\w+\)\{return \1\.parse\([\s\S]*export\{(.*)\};/
   const modeRules = /,(?:pedantic|breaks):\w+(?=[,}])/g
   const modeTests = /\bthis\.options\.(?:pedantic|breaks)\b/g
+  const replacedMethods =
+    /(?<=\})(?:code\(\w\)\{[\s\S]*?\}(?=heading\(\w\)\{)|html\(\w\)\{[\s\S]*?\}(?=table\(\w\)\{))/g
+  const replacedRules = /\b(?:code:\w+,def:\w+,(?=fences:)|html:\w+,(?=lheading:))/g
   /** The lexer builds its expressions with calls, which the bundler keeps unless they are marked as pure. */
   const ruleBuilds = /(?<=[,\s]\w+=)g\(/g
   return {
@@ -51,13 +55,16 @@ function markedLexerOnly(): Plugin {
         .exec(code)?.[2]
         ?.split(",")
         .filter((name) => / as (?:Lexer|Tokenizer)$/.test(name))
-      if (exported?.length !== 2 || code.match(modeRules)?.length !== 3 || !ruleBuilds.test(code)) {
+      const isReplaced = code.match(replacedMethods)?.length === 2 && code.match(replacedRules)?.length === 2
+      if (exported?.length !== 2 || code.match(modeRules)?.length !== 3 || !isReplaced || !ruleBuilds.test(code)) {
         throw new Error("marked.esm.js has changed: adapt markedLexerOnly.")
       }
       const lexer = code
         .replace(instance, `export{${exported.join(",")}};`)
         .replace(modeRules, "")
         .replace(modeTests, "false")
+        .replace(replacedMethods, "")
+        .replace(replacedRules, "")
         .replace(ruleBuilds, "/*#__PURE__*/g(")
       return { code: lexer, map: null }
     },
@@ -76,6 +83,33 @@ function withoutPreloadHelper(): Plugin {
     load: {
       filter: { id: /vite\/preload-helper\.js$/ },
       handler: () => "export const __vitePreload = (load) => load()",
+    },
+  }
+}
+
+/**
+ * Removes the decoder of HTML entities, with its table of 19 KB. `htmlparser2` imports it, but the sanitiser parses tags
+ * without decoding entities.
+ */
+function withoutEntityDecoder(): Plugin {
+  const user = "shared/sanitize/html-token.ts"
+  const empty = "\0cuecard:entity-decoder"
+  return {
+    name: "cuecard:without-entity-decoder",
+    apply: "build",
+    enforce: "pre",
+    resolveId: {
+      filter: { id: /^entities\/decode$/ },
+      handler: (_id, importer) => (/\/htmlparser2\/dist\/Tokenizer\.js$/.test(importer ?? "") ? empty : null),
+    },
+    load: {
+      filter: { id: /cuecard:entity-decoder$/ },
+      handler() {
+        if (!readFileSync(user, "utf8").includes("{ decodeEntities: false }")) {
+          throw new Error(`${user} has changed: adapt withoutEntityDecoder.`)
+        }
+        return "export class EntityDecoder {}\nexport const DecodingMode = {}, htmlDecodeTree = null, xmlDecodeTree = null"
+      },
     },
   }
 }
@@ -207,6 +241,7 @@ export default defineConfig(({ mode, command, isPreview }) =>
     : mode === "testing" || mode === "shared"
       ? {
           publicDir: false,
+          plugins: [withoutEntityDecoder()],
           build: {
             ssr: `${mode}/index.ts`,
             outDir: `dist/${mode}`,
@@ -229,6 +264,7 @@ export default defineConfig(({ mode, command, isPreview }) =>
             }),
             withoutPaths(),
             markedLexerOnly(),
+            withoutEntityDecoder(),
             withoutPreloadHelper(),
             withAdminPage(),
           ],

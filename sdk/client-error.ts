@@ -1,6 +1,6 @@
 /** client-error.ts: the errors of `cuecard/client`, each with a code. */
 
-import type { FaultReason } from "../shared/fault.ts"
+import type { FaultFields, FaultReason } from "../shared/fault.ts"
 import { isPermanentRefusal, RequestError } from "../client/net/http-request.ts"
 
 /**
@@ -24,21 +24,30 @@ export type ClientErrorCode =
   | "discarded"
   | "closed"
 
+interface ErrorDetails {
+  readonly status?: number | null
+  readonly fields?: FaultFields | undefined
+  readonly cause?: unknown
+}
+
 export class CuecardError extends Error {
   /** A code of the server (SPEC §12), or one of `ClientErrorCode`. */
   readonly code: FaultReason | ClientErrorCode
   /** The HTTP status; null if there was no response, and for refusals on the socket. */
   readonly status: number | null
+  /** The values in the text, such as `max`, for callers that word errors in another language (SPEC §12). */
+  readonly fields: FaultFields
 
   constructor(
     code: FaultReason | ClientErrorCode,
     text: string = code,
-    { status = null, cause }: { readonly status?: number | null; readonly cause?: unknown } = {},
+    { status = null, fields = {}, cause }: ErrorDetails = {},
   ) {
     super(text, cause === undefined ? {} : { cause })
     this.name = "CuecardError"
     this.code = code
     this.status = status
+    this.fields = fields
   }
 }
 
@@ -48,7 +57,7 @@ export function toCuecardError(error: unknown): CuecardError {
   if (error instanceof RequestError) {
     // The server's codes are a closed list, but a newer server may have more of them.
     const code = (error.code ?? "http_error") as FaultReason | "http_error"
-    return new CuecardError(code, error.message, { status: error.status, cause: error })
+    return new CuecardError(code, error.message, { status: error.status, fields: error.fields, cause: error })
   }
   const isAborted = error instanceof Error && error.name === "AbortError"
   return new CuecardError(isAborted ? "aborted" : "unreachable", String(error), { cause: error })

@@ -38,7 +38,9 @@ function toUnsentMessage(entry: OutboxEntry): UnsentMessage {
 }
 
 /** Why the server refused a message; null if it didn't. */
-export function readRefusal({ code, error }: OutboxEntry): CuecardError | null {
+export function readRefusal({ code, fields, error }: OutboxEntry): CuecardError | null {
   // Rows in storage come from this client, so their code is one of the server's.
-  return error === null ? null : new CuecardError((code ?? "http_error") as FaultReason | "http_error", error)
+  return error === null
+    ? null
+    : new CuecardError((code ?? "http_error") as FaultReason | "http_error", error, { fields })
 }

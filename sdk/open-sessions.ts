@@ -22,8 +22,6 @@ export interface OpenSession {
   readonly snapshot: ReadonlySignal<ConversationSnapshot>
   /** Number of handles that use it. */
   users: number
-  /** The last message that was sent here; null for none. */
-  lastSent: string | null
   /** A message or command was sent here that an answer follows. */
   isAnswerExpected: boolean
   /** Signs URLs of media; null before the first one. */
@@ -128,7 +126,6 @@ export class OpenSessions {
       controller,
       snapshot,
       users: 0,
-      lastSent: null,
       isAnswerExpected: false,
       getMediaLink: null,
       stopReporting,

@@ -169,7 +169,6 @@ export class SessionHandle {
   /** Whether the server has accepted a message. */
   #checkAccepted(open: OpenSession, id: string): () => string | typeof NOT_YET {
     const { outbox, isReadOnly } = open.controller
-    open.lastSent = id
     open.isAnswerExpected = true
     this.#sessions.sessionList.markActive(this.#id)
     return () => {
@@ -212,7 +211,7 @@ export class SessionHandle {
         const pending = commands.pending.value.get(target)
         if (pending !== undefined && !pending.isAcknowledged) return NOT_YET
         const refusal = commands.lastRefusals.get(target)
-        if (refusal !== undefined) throw new CuecardError(refusal.code, refusal.text)
+        if (refusal !== undefined) throw new CuecardError(refusal.code, refusal.text, { fields: refusal.fields })
         if (pending === undefined && link.peek() === "gone") throw new CuecardError("session_unknown")
         return undefined
       }
@@ -233,19 +232,17 @@ export class SessionHandle {
   }
 }
 
-/** Whether nothing is under way. The snapshot may be behind the store, and an answer begins after its question. */
-function isIdle({ lastSent, isAnswerExpected, controller }: OpenSession, snapshot: ConversationSnapshot): boolean {
+/** Whether nothing is under way. An answer begins after its question. */
+function isIdle({ isAnswerExpected, controller }: OpenSession, snapshot: ConversationSnapshot): boolean {
   const { messages, unsent, pending, isLoaded, isBusy } = snapshot
-  const { store } = controller
+  const { changeCount, hasUnshownChanges } = controller.store
   const last = messages.at(-1)
   const isSent = isLoaded && pending.size === 0 && unsent.every(({ error }) => error !== null)
-  const isShown = lastSent === null || !store.has(lastSent) || messages.some(({ id }) => id === lastSent)
-  if (!isSent || !isShown || isBusy) return false
-  if (last === undefined) return true
-  if (store.get(last.id) !== last) return false
+  // Reading the count makes the caller check again after the next update.
+  if (changeCount.value < 0 || hasUnshownChanges || !isSent || isBusy) return false
   // The user has decided the calls, and the answer is about to continue.
-  if (last.status === "waiting") return last.segments.some(isWaitingCall)
-  return last.role !== "user" || !isAnswerExpected || unsent.length > 0
+  if (last?.status === "waiting") return last.segments.some(isWaitingCall)
+  return last?.role !== "user" || !isAnswerExpected || unsent.length > 0
 }
 
 function isWaitingCall(segment: Segment): boolean {

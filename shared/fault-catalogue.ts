@@ -66,6 +66,8 @@ export const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByRe
     status: 409,
     text: ({ max }) => `You already share ${max} conversations with this person. Stop sharing one first.`,
   },
+  folder_unknown: { status: 404, text: "We couldn't find that folder." },
+  folders_full: { status: 409, text: ({ max }) => `You can have up to ${max} folders. Delete one first.` },
   user_suspended: { status: 403, text: "This account is suspended. Ask an administrator.", close: 4401 },
   user_erased: {
     status: 403,

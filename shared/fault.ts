@@ -51,6 +51,8 @@ export type Fault =
   | { readonly reason: "region_unavailable"; readonly region: string }
   | { readonly reason: "viewers_full"; readonly max: number }
   | { readonly reason: "shares_full"; readonly max: number }
+  | { readonly reason: "folder_unknown" }
+  | { readonly reason: "folders_full"; readonly max: number }
   | { readonly reason: "user_suspended" }
   | { readonly reason: "user_erased" }
   | { readonly reason: "user_unknown" }

@@ -70,6 +70,20 @@ export const TENANT_STEP_BYTES = 8 * 1024 * 1024
 export const MAX_REMOTE_FETCHES = 1_000
 export const REMOTE_WINDOW_MS = 60 * 60_000
 
+// ── Search and organising ──
+
+/** How long a temporary session is kept after its last socket, in milliseconds. SPEC OG8. */
+export const TEMPORARY_MS = 24 * 60 * 60_000
+
+/** Maximum number of sessions that one request changes. SPEC OG5. */
+export const MAX_BULK_SESSIONS = 100
+
+/** Number of hits in a page of a search: the default and the maximum. SPEC FT1. */
+export const DEFAULT_PAGE_HITS = 20
+export const MAX_PAGE_HITS = 50
+
+// ── Backups ──
+
 /**
  * Longest time for which a deployment may keep scheduled backups, in days. The platform itself can restore storage for 30
  * days, as the receipt of an erasure says. Backups contain erased users until they are deleted, a whole day at a time, so

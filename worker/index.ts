@@ -4,10 +4,8 @@
 
 import { Hono } from "hono"
 import { faultToResponse } from "./platform/fault-response.ts"
-import { agentRoutes } from "./routes/agent-routes.ts"
 import { authorize } from "./routes/access/authorize.ts"
 import { canvasRoutes, isolateCanvasOrigin } from "./routes/media/canvas-routes.ts"
-import { externalRoutes } from "./routes/external-routes.ts"
 import { handOver } from "./routes/hand-over.ts"
 import { healthRoutes } from "./routes/health-routes.ts"
 import { mediaRoutes } from "./routes/media/media-routes.ts"
@@ -18,8 +16,6 @@ import { checkOrigin, requireSafeDeployment, setSecureHeaders } from "./routes/a
 import type { Env } from "./env.ts"
 import { errorToResponse, reportRequest } from "./routes/access/report-request.ts"
 import { sessionRoutes } from "./routes/session-routes.ts"
-import { settingsRoutes } from "./routes/settings-routes.ts"
-import { devTokenRoutes, tokenRoutes } from "./routes/token-routes.ts"
 
 export { Session } from "./session/session-object.ts"
 export { Directory } from "./directory/directory-object.ts"
@@ -33,17 +29,19 @@ app.use("/v1/sessions/:id/socket", explainRefusedSocket)
 app.use("/v1/*", checkOrigin, authorize)
 app.use("/external/*", checkOrigin, authorize)
 app.route("/healthz", healthRoutes)
-app.route("/v1/dev/token", devTokenRoutes)
-app.route("/v1/tokens", tokenRoutes)
-app.route("/v1/agents", agentRoutes)
-app.route("/v1/settings", settingsRoutes)
 // Loaded on demand, like the rest of the sign-in code.
 app.all("/auth/*", async ({ req, env, executionCtx }) => {
   const { signInRoutes } = await import("./routes/sign-in-routes.ts")
   return await signInRoutes.fetch(req.raw, env, executionCtx)
 })
 app.route("/v1/sessions", sessionRoutes)
-app.route("/external/sessions", externalRoutes)
+// The other routes of sessions and of external producers, which are loaded on demand.
+for (const path of ["/v1/sessions/*", "/external/sessions/*", "/v1/search", "/v1/folders/*"]) {
+  app.all(path, async (context) => {
+    const { library } = await import("./routes/library/library-routes.ts")
+    return await handOver(context, library)
+  })
+}
 app.route("/media", mediaRoutes)
 app.route("/canvas/documents", canvasRoutes)
 // Loaded with its first request, because most isolates never serve one.

@@ -7,6 +7,7 @@
  */
 
 import { type Signal, signal } from "@preact/signals"
+import type { FaultFields } from "../../shared/fault.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
 import type { ClientFrame } from "../../shared/protocol/client-frame.ts"
 import { parseJson } from "../../shared/json.ts"
@@ -29,6 +30,8 @@ export interface OutboxEntry extends MessageExtras {
   readonly error: string | null
   /** The code of the refusal (shared/fault.ts). */
   readonly code?: string | undefined
+  /** The values in the text of the refusal. */
+  readonly fields?: FaultFields | undefined
   /** The trace of the refusal in the server's log. */
   readonly trace?: string | undefined
 }
@@ -103,7 +106,7 @@ export class Outbox {
   }
 
   /** Records that the server refused the message. It stays in its place, with the server's text. */
-  markFailed(id: string, error: string, refusal: Pick<OutboxEntry, "code" | "trace"> = {}): void {
+  markFailed(id: string, error: string, refusal: Pick<OutboxEntry, "code" | "fields" | "trace"> = {}): void {
     const entry = this.entries.value.find((known) => known.id === id)
     if (entry === undefined) return
     const failed = { ...entry, ...refusal, error }
@@ -164,9 +167,9 @@ function readOutboxEntries(storage: KeyValueStorage, prefix: string): readonly O
 
 function parseOutboxEntry(value: unknown): OutboxEntry | null {
   if (typeof value !== "object" || value === null) return null
-  const { id, content, at, error, code, trace, ...rest } = value as Partial<OutboxEntry>
+  const { id, content, at, error, code, fields, trace, ...rest } = value as Partial<OutboxEntry>
   if (typeof id !== "string" || typeof content !== "string" || typeof at !== "number") return null
-  return { id, content, at, code, trace, error: typeof error === "string" ? error : null, ...pickExtras(rest) }
+  return { id, content, at, code, fields, trace, error: typeof error === "string" ? error : null, ...pickExtras(rest) }
 }
 
 /** Returns only the fields that are set. Ids are not validated, because only the page writes to its storage. */

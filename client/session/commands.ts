@@ -7,7 +7,7 @@
  */
 
 import { type Signal, signal } from "@preact/signals"
-import type { FaultReason } from "../../shared/fault.ts"
+import type { FaultFields, FaultReason } from "../../shared/fault.ts"
 import type { ClientFrame } from "../../shared/protocol/client-frame.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { isEnded } from "../../shared/protocol/message.ts"
@@ -38,6 +38,8 @@ export interface PendingCommand {
 export interface Refusal {
   readonly code: FaultReason
   readonly text: string
+  /** The values in the text. */
+  readonly fields?: FaultFields | undefined
 }
 
 /** Returns the id by which the server's ack or error refers to the command. */
@@ -91,10 +93,10 @@ export class Commands {
   }
 
   /** Records a refusal. Returns false if the id belongs to no command. */
-  refuseCommand(id: string, code: FaultReason, text: string): boolean {
+  refuseCommand(id: string, code: FaultReason, text: string, fields?: FaultFields): boolean {
     const pending = this.#findById(id)
     if (pending === undefined) return false
-    this.lastRefusals.set(pending.target, { code, text })
+    this.lastRefusals.set(pending.target, { code, text, fields })
     this.forgetCommand(pending.target)
     if (!SILENT_REFUSALS.has(code)) this.refusals.value = new Map(this.refusals.peek()).set(pending.target, text)
     return true

@@ -5,9 +5,8 @@
  * for room in the server's queue. Source: SPEC SO6, SO14.
  */
 
-import type { FaultReason } from "../../shared/fault.ts"
 import type { ClientFrame } from "../../shared/protocol/client-frame.ts"
-import { type Outbox, toSendFrame } from "../net/outbox.ts"
+import { type Outbox, type OutboxEntry, toSendFrame } from "../net/outbox.ts"
 
 export class MessageSender {
   readonly #outbox: Outbox
@@ -42,9 +41,10 @@ export class MessageSender {
   }
 
   /** Handles a refused message. A full queue or a read-only tenant only delays it. */
-  handleRefusal(id: string, code: FaultReason, text: string, trace?: string): void {
+  handleRefusal(id: string, text: string, refusal: Pick<OutboxEntry, "code" | "fields" | "trace">): void {
+    const { code } = refusal
     if ((code === "queue_full" || code === "scope_denied") && this.#sendingId === id) this.#isHeld = true
-    else this.#outbox.markFailed(id, text, { code, trace })
+    else this.#outbox.markFailed(id, text, refusal)
     if (this.#sendingId === id) this.#sendingId = null
     this.sendNext()
   }

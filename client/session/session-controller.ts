@@ -358,11 +358,11 @@ export class SessionController<D extends SessionDraft = Draft> {
     else void wordRefusal(frame).then((words) => this.#handleRefusal(frame, words))
   }
 
-  #handleRefusal({ id, code, trace }: ErrorFrame, text: string): void {
+  #handleRefusal({ id, code, trace, fields }: ErrorFrame, text: string): void {
     if (id === undefined) return
     if (code === "scope_denied") this.#deps.onAccessUnsure?.()
-    if (this.commands.refuseCommand(id, code, text)) this.#restoreOrphanedEdits()
-    else this.#sender.handleRefusal(id, code, text, trace)
+    if (this.commands.refuseCommand(id, code, text, fields)) this.#restoreOrphanedEdits()
+    else this.#sender.handleRefusal(id, text, { code, fields, trace })
     this.#closeIfDone()
   }
 

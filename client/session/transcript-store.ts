@@ -54,6 +54,11 @@ export class TranscriptStore {
     this.#deps = deps
   }
 
+  /** Whether frames were applied that the signals don't show yet. `changeCount` changes when they do. */
+  get hasUnshownChanges(): boolean {
+    return this.#isScheduled
+  }
+
   /** The cursor of the next older page; undefined if there is none. */
   get cursor(): string | undefined {
     return this.#cursor

@@ -13,6 +13,7 @@ import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { sessionActions } from "../sidebar/deferred-actions.tsx"
 import { focusRequests } from "../ui/focus.ts"
 import { useCopy, writeToClipboard } from "../ui/copy-button.tsx"
+import { formatDate } from "../words/format/number-format.ts"
 import { actionText } from "../words/transcript-text.ts"
 import { ActionButton } from "./action-button.tsx"
 import { hasCopyText, segmentsToCopyText } from "./copy-text.ts"
@@ -178,30 +179,26 @@ export function FaultNote({ text }: { readonly text: string }): VNode {
   )
 }
 
-const LOCALE = "en-GB"
-const TIME = { hour: "2-digit", minute: "2-digit" } as const
-const DAY = { day: "numeric", month: "short" } as const
-const TIME_FORMAT = new Intl.DateTimeFormat(LOCALE, TIME)
-const DAY_FORMAT = new Intl.DateTimeFormat(LOCALE, { ...DAY, ...TIME })
-const DATE_FORMAT = new Intl.DateTimeFormat(LOCALE, { ...DAY, year: "numeric", ...TIME })
-const FULL_FORMAT = new Intl.DateTimeFormat(LOCALE, { dateStyle: "full", timeStyle: "short" })
-
-/** When a message was sent, or an answer began. The style sheet shows the text, so a copied selection doesn't contain it. SPEC RD1. */
+/** When a message was sent, or an answer began. The style sheet shows the text, so no copied selection contains it. SPEC RD1. */
 export function MessageTime({ timestamp }: { readonly timestamp: string }): VNode | null {
-  const at = new Date(timestamp)
-  if (Number.isNaN(at.getTime())) return null
+  const at = Date.parse(timestamp)
+  if (Number.isNaN(at)) return null
   return (
     <time
       class="when"
       dateTime={timestamp}
-      title={FULL_FORMAT.format(at)}
-      data-text={formatMessageTime(at, new Date())}
+      title={formatDate(at, { dateStyle: "full", timeStyle: "short" })}
+      data-text={formatMessageTime(at, Date.now())}
     />
   )
 }
 
-/** "14:05" today, "12 May, 14:05" in this year, "12 May 2025, 14:05". */
-export function formatMessageTime(at: Date, now: Date): string {
-  if (at.toDateString() === now.toDateString()) return TIME_FORMAT.format(at)
-  return (at.getFullYear() === now.getFullYear() ? DAY_FORMAT : DATE_FORMAT).format(at)
+/** "2:05 PM" today, "May 12, 2:05 PM" in this year, "May 12, 2025, 2:05 PM", in the chosen language. */
+export function formatMessageTime(at: number, now: number): string {
+  const [then, today] = [new Date(at), new Date(now)]
+  const isToday = then.toDateString() === today.toDateString()
+  const day = isToday ? undefined : "numeric"
+  const month = isToday ? undefined : "short"
+  const year = then.getFullYear() === today.getFullYear() ? undefined : "numeric"
+  return formatDate(at, { year, month, day, hour: "numeric", minute: "2-digit" })
 }

@@ -14,6 +14,10 @@ export interface HistoryPage {
   readonly has_more: boolean
   /** The `before` parameter of the next older page. Absent on the oldest page. */
   readonly cursor?: string
+  /** The `after` parameter of the next newer page. Absent if the page ends with the newest message. */
+  readonly next?: string
+  /** The session is temporary: it is in no list and is erased TEMPORARY_MS after its last socket. Absent: no. */
+  readonly temporary?: true
   readonly epoch: string
   readonly seq: number
 }
@@ -66,6 +70,69 @@ export interface SessionSummary {
   readonly running: boolean
   /** The agent of the session, if it is not the default one. */
   readonly agent?: string
+  /** It is listed before the sessions that are not pinned. Absent: no. */
+  readonly pinned?: true
+  /** It is only in the list of archived sessions. Absent: no. */
+  readonly archived?: true
+  /** The id of its folder. Absent: none. */
+  readonly folder?: string
+  /** An answer ended while the user had no socket in the session. Absent: no. */
+  readonly unread?: true
+}
+
+/** A folder of a user's sessions. Folders contain no folders. */
+export interface SessionFolder {
+  readonly id: string
+  readonly name: string
+  /** Milliseconds since 1970. */
+  readonly created: number
+}
+
+/** The result of a change of many sessions for one of them. */
+export type BulkResult =
+  | { readonly id: string; readonly ok: true }
+  | { readonly id: string; readonly ok: false; readonly code: FaultReason; readonly text: string }
+
+/** A piece of a snippet. `hit`: it was searched for. */
+export interface SnippetPart {
+  readonly text: string
+  readonly hit: boolean
+}
+
+/** A message of an open session that contains what was searched for. */
+export interface MessageHit {
+  /** The id of the message. */
+  readonly message: string
+  readonly role: "user" | "assistant" | "agent"
+  readonly snippet: readonly SnippetPart[]
+  /** Time of the message, in milliseconds since 1970. */
+  readonly at: number
+}
+
+/** The response to `GET /v1/sessions/:id/search`. */
+export interface MessageHitPage {
+  readonly hits: readonly MessageHit[]
+  /** The `before` parameter of the next page; null: everything was searched. A page can be empty and have a next one. */
+  readonly next: string | null
+}
+
+/** A session or a message that contains what was searched for. */
+export interface SearchHit extends Omit<MessageHit, "message" | "role"> {
+  readonly session: string
+  /** The title of the session. */
+  readonly title: string
+  /** Null if the title was found. */
+  readonly message: string | null
+  readonly role: MessageHit["role"] | "title"
+}
+
+/** The response to `GET /v1/search`. */
+export interface SearchPage {
+  readonly hits: readonly SearchHit[]
+  /** The `after` parameter of the next page; null on the last one. */
+  readonly next: string | null
+  /** Some older conversations are still being indexed. */
+  readonly pending: boolean
 }
 
 /** The response to `GET /v1/sessions`: a page of the session list, the newest activity first. */

@@ -26,6 +26,10 @@ const isSession = hasShape<SessionSummary>({
   active: isNumber,
   running: isBoolean,
   agent: isOptional(isString),
+  pinned: isOptional(isBoolean),
+  archived: isOptional(isBoolean),
+  folder: isOptional(isString),
+  unread: isOptional(isBoolean),
 })
 
 export const parseTokenResponse = createParser<{ readonly token: string }>({ token: isString })
@@ -44,6 +48,8 @@ export const parseHistoryPage = createParser<HistoryPage>({
   messages: isListOf(isMessageShape),
   has_more: isBoolean,
   cursor: isOptional(isString),
+  next: isOptional(isString),
+  temporary: isOptional(isBoolean),
   epoch: isString,
   seq: isNumber,
 })

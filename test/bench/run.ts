@@ -20,6 +20,7 @@ import { benchLists } from "./lists.ts"
 import { benchLoad } from "./load.ts"
 import { benchResume } from "./resume.ts"
 import { benchRows } from "./rows.ts"
+import { benchSearch } from "./search.ts"
 import { type Row, tableOf } from "./table.ts"
 import { benchEachText, benchText } from "./text.ts"
 import { benchTenantExport } from "./tenant-export.ts"
@@ -44,6 +45,7 @@ const GROUPS: Groups = {
   "tenant-export": benchTenantExport,
   auth: benchAuth,
   lists: benchLists,
+  search: benchSearch,
   weight: benchWeight,
 }
 

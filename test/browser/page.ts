@@ -126,7 +126,10 @@ export async function untilStill(page: Page): Promise<void> {
           one.playState === "running" && one.effect?.getComputedTiming().iterations !== Number.POSITIVE_INFINITY
         requestAnimationFrame(function look(now) {
           const html = document.querySelector("[data-transcript]")?.innerHTML
-          if (since === 0 || html !== shown || document.getAnimations().some(isMoving)) {
+          // Highlighting and buttons are loaded on demand.
+          const isLoading =
+            document.querySelector("figure.code:not(:has(.code-tools)), .table-frame:not(:has(.table-tools))") !== null
+          if (since === 0 || html !== shown || isLoading || document.getAnimations().some(isMoving)) {
             shown = html
             since = now
           }

@@ -163,6 +163,8 @@ async function shownBy(page: Page, turns: readonly Turn[]): Promise<string> {
     undefined,
     { polling: 100, timeout: 90_000 },
   )
+  // The typesetter of formulas is loaded on demand.
+  await page.waitForLoadState("networkidle")
   await untilStill(page)
   return await transcriptOf(page)
 }

@@ -102,6 +102,12 @@ describe("footnotes", () => {
     expect(document.activeElement?.getAttribute("data-reference")).toBe("1")
   })
 
+  test("[MD15] [MD10] the list has the direction of its notes", () => {
+    const shown = renderText("A[^1]\n\n[^1]: שלום\n[^2]: B")
+    expect(shown.querySelector(".footnotes ol")?.getAttribute("dir")).toBe("rtl")
+    expect(shown.querySelector("[data-footnote='2']")?.getAttribute("dir")).toBe("ltr")
+  })
+
   test("[MD15] a note that arrives later numbers the references before it", async () => {
     renderText("A[^1] and\n\nB\n\nC")
     const shown = renderText("A[^1] and\n\nB\n\nC\n\n[^1]: D")

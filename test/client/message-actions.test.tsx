@@ -3,6 +3,7 @@
 import type { Signal } from "@preact/signals"
 import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
 import { focusRequests } from "../../client/ui/focus.ts"
+import { formatMessageTime } from "../../client/transcript/message-actions.tsx"
 import { messageEditor } from "../../client/transcript/message-view.tsx"
 import { segmentsToCopyText } from "../../client/transcript/copy-text.ts"
 import type { Segment } from "../../shared/protocol/segment.ts"
@@ -358,6 +359,30 @@ describe("versions", () => {
     expect(store.getMessageSignal("first")?.value.segments[1]).toBe(shown?.[1])
     expect(document.activeElement?.getAttribute("aria-label")).toBe("Next version")
     expect(document.activeElement?.closest("article")?.dataset["id"]).toBe("b2")
+  })
+})
+
+describe("the time of a message", () => {
+  test("[RD1] is beside its buttons, but not part of its text", () => {
+    const { root } = transcript([user("q", "go"), answer("a", { timestamp: "2026-05-02T12:00:00.000Z" })])
+    const times = [...root.querySelectorAll("footer time")]
+    expect(times).toHaveLength(2)
+    expect(times[1]?.getAttribute("datetime")).toBe("2026-05-02T12:00:00.000Z")
+    expect(times[1]?.getAttribute("title")).toContain("May 2, 2026")
+    expect(times[1]?.textContent).toBe("")
+  })
+
+  test.each([
+    [new Date(2026, 4, 2, 14, 5), "2:05 PM"],
+    [new Date(2026, 4, 1, 14, 5), "May 1, 2:05 PM"],
+    [new Date(2025, 4, 2, 14, 5), "May 2, 2025, 2:05 PM"],
+  ])("[RD1] on 2 May 2026, %s is %s", (at, shown) => {
+    const text = formatMessageTime(at.getTime(), new Date(2026, 4, 2, 20, 0).getTime())
+    expect(text.replace(/\s/g, " ")).toBe(shown)
+  })
+
+  test("[RD1] a time that can't be read is omitted", () => {
+    expect(transcript([answer("a", { timestamp: "" })]).root.querySelector("time")).toBe(null)
   })
 })
 

@@ -32,6 +32,8 @@ const FAULTS: { readonly [R in Fault["reason"]]: Extract<Fault, { reason: R }> }
   scope_denied: { reason: "scope_denied" },
   region_unavailable: { reason: "region_unavailable", region: "eu" },
   viewers_full: { reason: "viewers_full", max: 100 },
+  folder_unknown: { reason: "folder_unknown" },
+  folders_full: { reason: "folders_full", max: 100 },
   shares_full: { reason: "shares_full", max: 1_000 },
   user_suspended: { reason: "user_suspended" },
   user_erased: { reason: "user_erased" },

@@ -3,6 +3,7 @@
 import { type Client, createClient, CuecardError } from "cuecard/client"
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
 import { answersOf, scriptOf, textOf, untilSnapshot, withoutContent } from "./sdk-sockets.ts"
 import { createPng } from "./uploads.ts"
 
@@ -146,7 +147,7 @@ describe("messages", () => {
     const { conversation } = await openSession("too-long")
     await conversation.ready()
     const error = await rejectionOf(conversation.send("x".repeat(70_000)))
-    expect(error.code).toBe("message_too_large")
+    expect(error).toMatchObject({ code: "message_too_large", fields: { max: MAX_MESSAGE_BYTES } })
     const [unsent] = conversation.getSnapshot().unsent
     expect(unsent?.error).toMatchObject({ code: "message_too_large", message: error.message })
     expect((await rejectionOf(conversation.resend(unsent?.id ?? ""))).code).toBe("message_too_large")
@@ -176,7 +177,8 @@ describe("messages", () => {
     await conversation.send(scriptOf(["Begun. ", "Never."], 20_000))
     await conversation.send("/say Not any more.", { id: "queued" })
     await conversation.withdraw("queued")
-    conversation.cancel()
+    await untilSnapshot(conversation, ({ activeAnswer }) => activeAnswer !== null)
+    expect(conversation.cancel()).toBe(true)
     expect((await conversation.whenIdle()).messages).toHaveLength(2)
     await conversation.send("/fault model_cut_off")
     const failed = (await conversation.whenIdle()).messages.at(-1)

@@ -14,7 +14,7 @@ const nameOf = ({ method, path }: Route): string => `${method} ${path}`
 
 /** Whether the route isn't for all members: their sessions, tokens and usage, and reading agents and settings. */
 export function isAdministration(route: Route): boolean {
-  if (/^\/(?:external|v1\/sessions|v1\/dev)\b/.test(route.path)) return false
+  if (/^\/(?:external|v1\/sessions|v1\/search|v1\/folders|v1\/dev)\b/.test(route.path)) return false
   return !["POST /v1/tokens/revoke", "GET /v1/agents", "GET /v1/settings", "GET /v1/usage/me"].includes(nameOf(route))
 }
 
@@ -73,6 +73,9 @@ export function listBodies(route: Route, { tenant, provider }: Names): readonly 
     "PUT /v1/agents/:name": [{ description: "d", prompt: "p" }],
     "PUT /v1/settings": [{ embed_origins: [], media_hosts: ["evil.example.com"] }],
     "PUT /v1/budgets": [{ roles: { owner: { tokens_per_day: 0 } } }],
+    "POST /v1/folders": [{ name: "x" }],
+    "POST /v1/sessions/bulk": [{ ids: ["a1", "a2", "b1"], action: "delete" }],
+    "PATCH /v1/sessions/:id": [{ pinned: true, title: "x" }],
     "PATCH /v1/users/:id": [{ name: "x" }, { role: "owner" }, { role: "viewer" }],
     "PUT /v1/issuers/:name": [{ issuer: provider, audience: "https://evil.example.com", roles: ["owner"] }],
     "DELETE /v1/tenant": [{ confirm: tenant }],

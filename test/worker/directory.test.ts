@@ -89,7 +89,7 @@ test("[DI4] a read costs only the rows that it returns, however many sessions th
   const stub = env.DIRECTORY.getByName("acme:many")
   for (let n = 0; n < 300; n += 1) await stub.addSession(`s${n}`, "", n)
   const rowsRead = await runInDurableObject(stub, (_object, state) => {
-    const cursor = state.storage.sql.exec(LIST_SQL, 20)
+    const cursor = state.storage.sql.exec(LIST_SQL, 0, 20)
     cursor.toArray()
     return cursor.rowsRead
   })
@@ -104,8 +104,8 @@ test("[DI4] the first and the last page cost the same with 100,000 sessions as w
       sql.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${sessions})
         INSERT INTO sessions (id, title, created, active) SELECT printf('s%08d', i), '', i, i FROM n`)
       const cursors = [
-        sql.exec(LIST_SQL, MAX_SESSIONS_LISTED + 1),
-        sql.exec(LIST_AFTER_SQL, 150, 150, "s00000150", MAX_SESSIONS_LISTED + 1),
+        sql.exec(LIST_SQL, 0, MAX_SESSIONS_LISTED + 1),
+        sql.exec(LIST_AFTER_SQL, 0, 0, 150, 150, "s00000150", MAX_SESSIONS_LISTED + 1),
       ]
       return cursors.map((cursor) => {
         expect(cursor.toArray()).toHaveLength(MAX_SESSIONS_LISTED + 1)
@@ -194,7 +194,7 @@ test("[DI6] a later page costs only the rows that it returns, however many sessi
   const stub = env.DIRECTORY.getByName("pages:flat")
   const rowsRead = await runInDurableObject(stub, async (object, state) => {
     for (let n = 0; n < 600; n += 1) await object.addSession(`s${String(n).padStart(3, "0")}`, "", 1_000)
-    const cursor = state.storage.sql.exec(LIST_AFTER_SQL, 1_000, 1_000, "s100", 20)
+    const cursor = state.storage.sql.exec(LIST_AFTER_SQL, 0, 0, 1_000, 1_000, "s100", 20)
     expect(cursor.toArray().map(({ id }) => id)).toEqual(
       Array.from({ length: 20 }, (_, n) => `s${String(99 - n).padStart(3, "0")}`),
     )

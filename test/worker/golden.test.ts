@@ -67,7 +67,9 @@ function feedEvent(name: string, event: TurnEvent, resolver: Resolver): Promise<
 function segmentsStored(name: string): Promise<readonly Segment[]> {
   return runInDurableObject(stubOf(name), (_object, state) => {
     const store = createSessionStore(state.storage.sql)
-    const page: HistoryPage = JSON.parse(readPageJson(store, "e", store.readLastSeq(), { limit: 1, before: 2 }))
+    const page: HistoryPage = JSON.parse(
+      readPageJson(store, { epoch: "e", seq: store.readLastSeq(), isTemporary: false }, { limit: 1, before: 2 }),
+    )
     return page.messages[0]?.segments ?? []
   })
 }

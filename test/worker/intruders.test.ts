@@ -233,7 +233,16 @@ const attempt = fc.record({
     { description: "d", prompt: "p" },
     { user: "ada", role: "owner" },
   ),
-  query: fc.constantFrom("", "&after=0", "&limit=100", "&responseId=a1-q", "&format=markdown"),
+  query: fc.constantFrom(
+    "",
+    "&q=zq",
+    "&around=a1-q",
+    "&undo=1",
+    "&after=0",
+    "&limit=100",
+    "&responseId=a1-q",
+    "&format=markdown",
+  ),
   frame: fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, fc.constantFrom(...Object.keys(FRAME_ACCESS))),
 })
 

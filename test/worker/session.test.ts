@@ -233,7 +233,7 @@ describe("history", () => {
         const store = createSessionStore(state.storage.sql)
         store.readLastSeq()
         const wake = store.countRows().read
-        readPageJson(store, "e", 0, { limit: 50 })
+        readPageJson(store, { epoch: "e", seq: 0, isTemporary: false }, { limit: 50 })
         return [wake, store.countRows().read - wake]
       })
     }

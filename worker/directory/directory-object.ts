@@ -5,11 +5,9 @@
  * A list entry grants no access: each session object checks its owner. The object stores nothing before its first write.
  */
 
-import { DurableObject } from "cloudflare:workers"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import type { SessionSummary, SharedSession } from "../../shared/protocol/http-body.ts"
 import type { BudgetView } from "../../shared/usage/budget-view.ts"
-import type { UsageReceipt, UsageReport } from "../../shared/usage/usage-report.ts"
+import type { UsageReport } from "../../shared/usage/usage-report.ts"
 import type { UsageEntry } from "../../shared/usage/usage-totals.ts"
 import type { SessionLease } from "../../shared/usage/user-account.ts"
 import { isIssuedBeforeCutoff } from "../auth/revocation.ts"
@@ -20,11 +18,14 @@ import { createUserBytes, USER_BYTES_TABLES, type UserBytes } from "../limits/us
 import { deleteAllRows, ObjectTables } from "../platform/migrate.ts"
 import { type Claims, getRole } from "../platform/rpc/claims.ts"
 import type * as Types from "../platform/rpc/directory-rpc.ts"
+import { ORGANIZING_TABLES } from "../organizing/organizing-columns.ts"
+import { SEARCH_TABLE } from "../search/search-table.ts"
 import { DirectoryBudgets } from "../usage/directory-budgets.ts"
-import { createDirectoryHost } from "../usage/directory-host.ts"
+import { createDirectoryHost, type DirectoryHost } from "../usage/directory-host.ts"
 import { DIRECTORY_USAGE_TABLES, ENDED_LEDGERS, UNSENT_REPORTS } from "../usage/directory-usage.ts"
 import { BUDGET_ACCOUNT_TABLE } from "../usage/user-budget.ts"
 import { ACCOUNT_TABLE, AccountRows } from "./account-rows.ts"
+import { DirectoryLibrary } from "./directory-library.ts"
 import { LOGIN_TABLE, LoginRows } from "./login-rows.ts"
 import { HOLDER_SOCKETS, REVOCATION_TABLES } from "./revocation-rows.ts"
 import { SESSION_RUNNING, SESSION_TABLE, SessionLists } from "./session-lists.ts"
@@ -48,12 +49,15 @@ const MIGRATIONS: readonly string[] = [
   REMOTE_FETCH_TABLE,
   ENDED_LEDGERS,
   UNSENT_REPORTS,
+  ORGANIZING_TABLES,
+  SEARCH_TABLE,
 ]
 
 /** Upper bound for the next alarm, in milliseconds from now: a token may be valid forever. */
 const MAX_ALARM_MS = 30 * 24 * 60 * 60_000
 
-export class Directory extends DurableObject<Env> implements Types.DirectoryRpc {
+export class Directory extends DirectoryLibrary implements Types.DirectoryRpc {
+  readonly #host: DirectoryHost
   readonly #tables: ObjectTables
   readonly #budgets: DirectoryBudgets
   readonly #sessions: SessionLists
@@ -67,15 +71,28 @@ export class Directory extends DurableObject<Env> implements Types.DirectoryRpc 
     super(ctx, env)
     this.#tables = new ObjectTables(ctx.storage, MIGRATIONS)
     const host = createDirectoryHost(ctx, env, this.#tables)
+    this.#host = host
     const accountRows = new AccountRows(host.sql)
     const loginRows = new LoginRows(host.sql)
     this.#budgets = new DirectoryBudgets(host, () => this.#sessions.listRunning())
     this.#sessions = new SessionLists(host, this.#budgets)
     this.#registration = new UserRegistration(host, accountRows, (grant) => this.#budgets.applyGrant(grant))
-    this.#revocations = new TokenRevocations(host, accountRows, loginRows, () => this.#scheduleAlarm())
+    this.#revocations = new TokenRevocations(host, accountRows, loginRows, () => this.scheduleAlarm())
     this.#logins = new UserLogins(host, loginRows, accountRows, this.#revocations)
     this.#userBytes = createUserBytes(ctx, env, (bytes) => this.#budgets.account.checkHeld("stored_bytes", bytes))
     this.#remoteFetches = new RemoteFetches(host.sql)
+  }
+
+  protected override getHost(): DirectoryHost {
+    return this.#host
+  }
+
+  protected override getLists(): SessionLists {
+    return this.#sessions
+  }
+
+  protected override async ensureUser(): Promise<void> {
+    await this.#registration.ensure()
   }
 
   // Sessions
@@ -85,47 +102,23 @@ export class Directory extends DurableObject<Env> implements Types.DirectoryRpc 
     title: string,
     created: number,
     claims?: Pick<Claims, "role" | "issued">,
+    isTemporary = false,
   ): Promise<Result<null>> {
     const isTooOld = (): boolean => claims !== undefined && isIssuedBeforeCutoff(claims, this.#revocations.readState())
     // Even a slow request that was admitted before the user was erased must not add the user again.
     if (isTooOld()) return fail({ reason: "token_revoked" })
     await this.#registration.ensure(claims?.role, true)
     if (isTooOld()) return fail({ reason: "token_revoked" })
-    return this.#sessions.add({ id, title, created, active: created })
+    const added = this.#sessions.add({ id, title, created, active: created, ...(isTemporary ? { isTemporary } : {}) })
+    if (added.ok && title !== "") await this.addTitle(id)
+    return added
   }
 
-  removeSession(id: string): boolean {
+  override async removeSession(id: string): Promise<boolean> {
     if (!this.#tables.exist()) return false
     this.#revocations.removeSession(id)
+    await this.removeTexts(id)
     return this.#sessions.remove(id)
-  }
-
-  recordActivity(id: string, at: number, title?: string, running?: boolean): boolean {
-    return this.#sessions.recordActivity(id, at, title, running)
-  }
-
-  listSessions(limit: number, after?: Types.SessionCursor): SessionSummary[] {
-    return this.#sessions.list(limit, after)
-  }
-
-  setRunning(id: string, running: boolean, report?: UsageReport): UsageReceipt {
-    return this.#sessions.setRunning(id, running, report)
-  }
-
-  putShared(shared: SharedSession): Result<null> {
-    return this.#sessions.putShared(shared)
-  }
-
-  renameShared(owner: string, id: string, title: string): void {
-    this.#sessions.renameShared(owner, id, title)
-  }
-
-  removeShared(owner: string, id: string): void {
-    this.#sessions.removeShared(owner, id)
-  }
-
-  listShared(limit: number, after?: Types.SharedCursor): SharedSession[] {
-    return this.#sessions.listShared(limit, after)
   }
 
   // Usage and budgets
@@ -193,7 +186,9 @@ export class Directory extends DurableObject<Env> implements Types.DirectoryRpc 
 
   async authorizeSocket(claims: Claims, session: string, sockets = 0): Promise<Result<null>> {
     await this.#registration.ensure(getRole(claims))
-    return await this.#revocations.authorizeSocket(claims, session, sockets)
+    const authorized = await this.#revocations.authorizeSocket(claims, session, sockets)
+    if (authorized.ok) this.#sessions.markRead(session)
+    return authorized
   }
 
   async revokeTokens(claims: Claims, wantsAll: boolean): Promise<Result<Types.RevocationResult>> {
@@ -223,14 +218,6 @@ export class Directory extends DurableObject<Env> implements Types.DirectoryRpc 
 
   // Export, import and erasure
 
-  listEntries(after: string | null, limit: number): Types.DirectoryEntry[] {
-    return this.#sessions.listEntries(after, limit)
-  }
-
-  restoreEntry(entry: Types.DirectoryEntry): void {
-    this.#sessions.restore(entry)
-  }
-
   beginErasure(): void {
     this.#revocations.beginErasure()
   }
@@ -241,6 +228,7 @@ export class Directory extends DurableObject<Env> implements Types.DirectoryRpc 
     this.#registration.reset()
     this.#budgets.forget()
     this.#revocations.forget()
+    this.forgetLibrary()
     await storage.deleteAlarm()
     if (!keepsTombstone) return await storage.deleteAll()
     storage.transactionSync(() => {
@@ -255,14 +243,19 @@ export class Directory extends DurableObject<Env> implements Types.DirectoryRpc 
 
   override async alarm(): Promise<void> {
     if (!this.#tables.exist()) return
-    await Promise.all([this.#revocations.handleAlarm(), this.#budgets.metering.flushDue(REVOCATION_RETRY_MS)])
-    if (this.#tables.exist()) this.#scheduleAlarm()
+    const flushed = this.#budgets.metering.flushDue(REVOCATION_RETRY_MS)
+    await Promise.all([this.#revocations.handleAlarm(), flushed, this.handleLibraryAlarm()])
+    if (this.#tables.exist()) this.scheduleAlarm(true)
   }
 
-  /** Sets the alarm to the earliest time that a part requests. The alarm is stored together with the preceding writes. */
-  #scheduleAlarm(): void {
+  /**
+   * Sets the alarm to the earliest time that a part requests. It is stored together with the preceding writes. `isRetry`: the
+   * alarm has just run.
+   */
+  protected override scheduleAlarm(isRetry = false): void {
     const { storage } = this.ctx
-    const next = Math.min(this.#revocations.nextAlarmAt(), this.#budgets.metering.nextBatchAt() ?? Infinity)
+    const metering = this.#budgets.metering.nextBatchAt() ?? Infinity
+    const next = Math.min(this.#revocations.nextAlarmAt(), metering, this.nextLibraryAlarmAt(isRetry))
     const setting =
       next === Infinity ? storage.deleteAlarm() : storage.setAlarm(Math.min(next, Date.now() + MAX_ALARM_MS))
     this.ctx.waitUntil(setting)

@@ -4,11 +4,12 @@
  */
 
 import { type Result, succeed } from "../../shared/fault.ts"
-import type { SessionSummary, SharedSession } from "../../shared/protocol/http-body.ts"
+import type { SessionFolder, SessionSummary, SharedSession } from "../../shared/protocol/http-body.ts"
 import { toTitle } from "../../shared/text/title.ts"
 import type { UsageReceipt, UsageReport } from "../../shared/usage/usage-report.ts"
 import { StockRows } from "../limits/stock-rows.ts"
-import type { DirectoryEntry, SessionCursor, SharedCursor } from "../platform/rpc/directory-rpc.ts"
+import { SHELVES } from "../organizing/organizing-columns.ts"
+import type { DirectoryEntry, SessionCursor, SessionFilter, SharedCursor } from "../platform/rpc/directory-rpc.ts"
 import type { DirectoryBudgets } from "../usage/directory-budgets.ts"
 import type { DirectoryHost } from "../usage/directory-host.ts"
 import { SharedRows } from "./shared-rows.ts"
@@ -22,12 +23,21 @@ export const SESSION_TABLE = `
 
 export const SESSION_RUNNING = "ALTER TABLE sessions ADD COLUMN running INTEGER NOT NULL DEFAULT 0"
 
-const LIST_COLUMNS = "SELECT id, title, created, active, running FROM sessions"
-/** The index ends with the primary key, so this order needs no sorting either. */
-const LIST_ORDER = "ORDER BY active DESC, created DESC, id DESC LIMIT ?"
+const LIST_COLUMNS =
+  "SELECT id, title, created, active, running, shelf, pinned, folder, unread FROM sessions WHERE shelf = ?"
+const IN_FOLDER = "AND folder = ?"
+const AFTER = "AND (pinned, active, created, id) < (?, ?, ?, ?)"
+/** The indexes end with the primary key, so this order needs no sorting either. */
+const LIST_ORDER = "ORDER BY pinned DESC, active DESC, created DESC, id DESC LIMIT ?"
 
 export const LIST_SQL = `${LIST_COLUMNS} ${LIST_ORDER}`
-export const LIST_AFTER_SQL = `${LIST_COLUMNS} WHERE (active, created, id) < (?, ?, ?) ${LIST_ORDER}`
+export const LIST_AFTER_SQL = `${LIST_COLUMNS} ${AFTER} ${LIST_ORDER}`
+export const FOLDER_SQL = `${LIST_COLUMNS} ${IN_FOLDER} ${LIST_ORDER}`
+export const FOLDER_AFTER_SQL = `${LIST_COLUMNS} ${IN_FOLDER} ${AFTER} ${LIST_ORDER}`
+
+/** `active` is the last column of the index that a range can use. */
+const RUNNING_SQL = `SELECT id FROM sessions
+  WHERE shelf IN (0, 1, 2, 3, 4) AND pinned IN (0, 1) AND active > ? AND running = 1`
 
 /**
  * How long ago a session with a running turn can have been used, in milliseconds. It is longer than a message can wait for
@@ -37,6 +47,19 @@ const RUNNING_WINDOW_MS = 24 * 60 * 60_000
 
 /** Finds a session by its public id, which is also its key or the part of its key before the dot (`/` follows `.`). */
 const FIND_KEY_SQL = "SELECT id FROM sessions WHERE id = ?1 OR (id > ?1 || '.' AND id < ?1 || '/') LIMIT 1"
+
+type FolderRow = { id: string; name: string; created: number }
+type EntryRow = {
+  id: string
+  title: string
+  created: number
+  active: number
+  shelf: number
+  pinned: number
+  folder: string | null
+  unread: number
+}
+type ListedRow = EntryRow & { running: number }
 
 export class SessionLists {
   readonly #host: DirectoryHost
@@ -61,9 +84,8 @@ export class SessionLists {
    * all sessions of that period, because an index of the running ones would write two more rows per turn.
    */
   listRunning(): string[] {
-    const query = "SELECT id FROM sessions WHERE active > ? AND running = 1"
     return this.#host.sql
-      .exec<{ id: string }>(query, Date.now() - RUNNING_WINDOW_MS)
+      .exec<{ id: string }>(RUNNING_SQL, Date.now() - RUNNING_WINDOW_MS)
       .toArray()
       .map(({ id }) => id)
   }
@@ -75,17 +97,34 @@ export class SessionLists {
     const budgeted = this.#budgets.account.checkHeld("sessions", this.count() + 1)
     const admitted = budgeted.ok ? this.#stockRows.checkSessions() : budgeted
     if (!admitted.ok) return admitted
-    this.restore(entry)
+    this.restore(entry, true)
     return succeed(null)
   }
 
-  /** Lists a session regardless of limits, unless it is already listed. */
-  restore({ id, title, created, active }: DirectoryEntry): void {
+  /** Lists a session regardless of limits, unless it is already listed. A new session has nothing to be indexed. */
+  restore(entry: DirectoryEntry, isNew = false): void {
+    const { id, title, created, active, pinned, archived, folder, unread, isTemporary } = entry
     this.#host.tables.create()
     if (this.#isListed(id)) return
     this.#stockRows.addSessions(1)
-    const query = "INSERT INTO sessions (id, title, created, active) VALUES (?, ?, ?, ?)"
-    this.#host.sql.exec(query, id, title, created, active)
+    const { sql } = this.#host
+    if (folder !== undefined) {
+      const insert = "INSERT OR IGNORE INTO folders (id, name, created) VALUES (?, ?, ?)"
+      sql.exec(insert, folder.id, folder.name, folder.created)
+    }
+    sql.exec(
+      `INSERT INTO sessions (id, title, created, active, pinned, shelf, folder, unread, indexed)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      id,
+      title,
+      created,
+      active,
+      pinned === true ? 1 : 0,
+      isTemporary === true ? SHELVES.temporary : archived === true ? SHELVES.archive : SHELVES.main,
+      folder?.id ?? null,
+      unread === true ? 1 : 0,
+      isNew || isTemporary === true ? 1 : 0,
+    )
   }
 
   /** Removes a session. Returns whether it was listed. */
@@ -95,28 +134,45 @@ export class SessionLists {
     return removed.length > 0
   }
 
-  recordActivity(id: string, at: number, title?: string, running?: boolean): boolean {
-    if (!this.#host.tables.exist()) return running !== undefined
+  /** Whether a session is listed under another title. */
+  isRenamed(id: string, title: string | undefined): boolean {
+    const known = title === undefined ? undefined : this.#readTitle(id)
+    return known !== undefined && known !== title
+  }
+
+  /** A running state comes with a message of the user, who has read the rest. */
+  recordActivity(id: string, at: number, title?: string, running?: boolean): void {
     if (running !== undefined) this.#noteRunning(id, running)
     this.#host.sql.exec(
-      `UPDATE sessions SET active = max(active, ?), title = coalesce(?, title), running = coalesce(?, running)
+      `UPDATE sessions SET active = max(active, ?), title = coalesce(?, title), running = coalesce(?, running),
+         unread = iif(?, 0, unread)
        WHERE id = ?`,
       at,
       title ?? null,
       running === undefined ? null : Number(running),
+      running === undefined ? 0 : 1,
       id,
     )
-    return running !== undefined
   }
 
-  setRunning(id: string, running: boolean, report?: UsageReport): UsageReceipt {
+  setRunning(id: string, running: boolean, report?: UsageReport, isUnread = false): UsageReceipt {
     if (report !== undefined) this.#budgets.metering.add(report)
     if (!this.#host.tables.exist()) return { n: null }
     this.#noteRunning(id, running)
     const value = running ? 1 : 0
-    this.#host.sql.exec("UPDATE sessions SET running = ? WHERE id = ? AND running <> ?", value, id, value)
+    this.#host.sql.exec(
+      "UPDATE sessions SET running = ?1, unread = max(unread, ?2) WHERE id = ?3 AND (running <> ?1 OR unread < ?2)",
+      value,
+      isUnread ? 1 : 0,
+      id,
+    )
     if (report === undefined) return { n: null }
     return running ? { n: report.n } : { n: report.n, lease: this.#budgets.account.leaseNext(id) }
+  }
+
+  /** Called when the user opens a socket in a session. Writes only if it was unread. */
+  markRead(id: string): void {
+    this.#host.sql.exec("UPDATE sessions SET unread = 0 WHERE id = ? AND unread = 1", id)
   }
 
   /**
@@ -132,16 +188,28 @@ export class SessionLists {
     return this.#host.sql.exec("SELECT 1 FROM sessions WHERE id = ?", id).toArray().length > 0
   }
 
-  list(limit: number, after?: SessionCursor): SessionSummary[] {
+  #readTitle(id: string): string | undefined {
+    return this.#host.sql.exec<{ title: string }>("SELECT title FROM sessions WHERE id = ?", id).toArray()[0]?.title
+  }
+
+  list(
+    limit: number,
+    after: SessionCursor | null = null,
+    { isArchived, folder }: SessionFilter = {},
+  ): SessionSummary[] {
     if (!this.#host.tables.exist()) return []
-    type ListedRow = Omit<SessionSummary, "running"> & { running: number }
-    const { sql } = this.#host
-    const rows =
-      after === undefined
-        ? sql.exec<ListedRow>(LIST_SQL, limit)
-        : sql.exec<ListedRow>(LIST_AFTER_SQL, after.active, after.created, this.#findKey(after.id), limit)
-    // An earlier version stored titles with control characters.
-    return rows.toArray().map((row) => ({ ...row, title: toTitle(row.title), running: row.running === 1 }))
+    const query = [
+      [LIST_SQL, LIST_AFTER_SQL],
+      [FOLDER_SQL, FOLDER_AFTER_SQL],
+    ][folder === undefined ? 0 : 1]?.[after === null ? 0 : 1]
+    const position =
+      after === null ? [] : [after.isPinned ? 1 : 0, after.active, after.created, this.#findKey(after.id)]
+    const shelf = isArchived === true ? SHELVES.archive : SHELVES.main
+    const bindings = [shelf, ...(folder === undefined ? [] : [folder]), ...position, limit]
+    return this.#host.sql
+      .exec<ListedRow>(query ?? LIST_SQL, ...bindings)
+      .toArray()
+      .map(rowToSummary)
   }
 
   /** The key of a session; its public id if the session is no longer listed. */
@@ -150,12 +218,20 @@ export class SessionLists {
     return row?.id ?? publicId
   }
 
-  /** The user's own sessions by key, as an export contains them. */
-  listEntries(after: string | null, limit: number): DirectoryEntry[] {
+  /** The user's own sessions by key, or those that an export contains. */
+  listEntries(after: string | null, limit: number, isExport: boolean): DirectoryEntry[] {
     if (!this.#host.tables.exist()) return []
-    const query = "SELECT id, title, created, active FROM sessions WHERE id > ? ORDER BY id LIMIT ?"
-    type EntryRow = DirectoryEntry & Record<string, SqlStorageValue>
-    return this.#host.sql.exec<EntryRow>(query, after ?? "", limit).toArray()
+    const folders = new Map(this.#listFolders().map((folder) => [folder.id, folder]))
+    const query = `SELECT id, title, created, active, shelf, pinned, folder, unread FROM sessions
+      WHERE id > ? AND shelf <= ? ORDER BY id LIMIT ?`
+    return this.#host.sql
+      .exec<EntryRow>(query, after ?? "", isExport ? SHELVES.archive : SHELVES.temporary, limit)
+      .toArray()
+      .map((row) => rowToEntry(row, folders.get(row.folder ?? "")))
+  }
+
+  #listFolders(): SessionFolder[] {
+    return this.#host.sql.exec<FolderRow>("SELECT id, name, created FROM folders").toArray()
   }
 
   putShared(shared: SharedSession): Result<null> {
@@ -173,5 +249,48 @@ export class SessionLists {
 
   listShared(limit: number, after?: SharedCursor): SharedSession[] {
     return this.#host.tables.exist() ? this.#sharedRows.list(limit, after) : []
+  }
+}
+
+/** An earlier version stored titles with control characters. */
+function rowToSummary({
+  id,
+  title,
+  created,
+  active,
+  running,
+  shelf,
+  pinned,
+  folder,
+  unread,
+}: ListedRow): SessionSummary {
+  return {
+    id,
+    title: toTitle(title),
+    created,
+    active,
+    running: running === 1,
+    ...(pinned === 1 ? { pinned: true } : {}),
+    ...(shelf === SHELVES.archive ? { archived: true } : {}),
+    ...(folder === null ? {} : { folder }),
+    ...(unread === 1 ? { unread: true } : {}),
+  }
+}
+
+function rowToEntry(
+  { id, title, created, active, shelf, pinned, unread }: EntryRow,
+  folder?: SessionFolder,
+): DirectoryEntry {
+  const isArchived = shelf === SHELVES.archive || shelf === SHELVES.hiddenArchive
+  return {
+    id,
+    title,
+    created,
+    active,
+    ...(pinned === 1 ? { pinned: true } : {}),
+    ...(isArchived ? { archived: true } : {}),
+    ...(folder === undefined ? {} : { folder }),
+    ...(unread === 1 ? { unread: true } : {}),
+    ...(shelf === SHELVES.temporary ? { isTemporary: true } : {}),
   }
 }

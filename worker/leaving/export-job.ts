@@ -152,7 +152,7 @@ class ExportSlice {
     const { group, session = null } = this.#progress
     if (group !== undefined) return await this.#exportGroup(owner, group, null)
     this.#requestsLeft -= 1
-    const entries = await directoryStub(this.#host.env, owner).listEntries(session, this.#sessionsLeft)
+    const entries = await directoryStub(this.#host.env, owner).listEntries(session, this.#sessionsLeft, true)
     for (const entry of entries) {
       await this.#exportGroup(owner, { known: [entry.id], done: 0, open: null }, entry)
       if (this.#isFull()) return

@@ -44,8 +44,13 @@ export class ObjectTables {
   }
 }
 
-/** Deletes the rows of all tables. The tables themselves and the schema version stay. */
+/**
+ * Deletes the rows of all tables. The tables themselves and the schema version stay. Full-text indexes are dropped, because
+ * they would keep the words of deleted rows.
+ */
 export function deleteAllRows(sql: SqlStorage): void {
+  const indexes = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE%'"
+  for (const { name } of sql.exec<{ name: string }>(indexes).toArray()) sql.exec(`DROP TABLE "${name}"`)
   const tables = sql.exec<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table'").toArray()
   for (const { name } of tables) {
     // The other tables belong to SQLite and to the platform.

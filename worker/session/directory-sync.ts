@@ -3,11 +3,12 @@
  *
  * The entry contains the title, the time of the last activity, and whether a turn is running. The running state is sent
  * only when it has changed. If that fails, it is sent again with the next change or alarm (SPEC DI1, DI5). The session's
- * usage report is sent with it, if there is one (SPEC MT5).
+ * usage report is sent with it, if there is one (SPEC MT5), and so are the texts of finished turns (SPEC FT3).
  */
 
 import { toTitle } from "../../shared/text/title.ts"
 import type { UsageReceipt } from "../../shared/usage/usage-report.ts"
+import { SearchFeed } from "../search/search-feed.ts"
 import type { Env } from "../env.ts"
 import { log } from "../platform/log.ts"
 import { ensureTitle } from "../turn/accept-message.ts"
@@ -22,7 +23,9 @@ export interface DirectorySync {
   renameSession(title: string, nowMs: number): Promise<void>
   /** Sends the running state and the usage report, unless the directory already has them. Never rejects. */
   syncRunningState(): Promise<void>
-  /** Whether the directory may be missing the running state or a usage report. */
+  /** Sends that the active path has changed below a position, whose old messages are then no longer found. */
+  notePathChange(fork: number): void
+  /** Whether the directory may be missing the running state, a usage report or a change of the path. */
   isPending(): boolean
 }
 
@@ -35,6 +38,7 @@ export function createDirectorySync(env: Env, session: LiveSession): DirectorySy
   /** The running state known to the directory; null if unknown. */
   let reportedRunning: boolean | null = null
   let syncing: Promise<void> | null = null
+  const feed = new SearchFeed(session)
   /** The last report of activity. It includes the running state, so the next state must not overtake it. */
   let reporting: Promise<void> = Promise.resolve()
   const recordActivity = async (nowMs: number, title: string): Promise<void> => {
@@ -51,7 +55,7 @@ export function createDirectorySync(env: Env, session: LiveSession): DirectorySy
   const reportRunningState = async (): Promise<void> => {
     await reporting
     try {
-      reportedRunning = await sendState(env, session, reportedRunning)
+      reportedRunning = await sendState(env, session, feed, reportedRunning)
     } catch {
       reportedRunning = null
       log("mark_failed", { id })
@@ -59,6 +63,7 @@ export function createDirectorySync(env: Env, session: LiveSession): DirectorySy
   }
   return {
     async reportActivity(text, nowMs) {
+      feed.noteQuestion()
       const { title, isNew } = ensureTitle(store, text)
       reporting = Promise.all([reporting, syncing]).then(() => recordActivity(nowMs, title))
       await reporting
@@ -78,29 +83,39 @@ export function createDirectorySync(env: Env, session: LiveSession): DirectorySy
       })
       return syncing
     },
-    isPending: () => reportedRunning !== isRunning() || store.usage.isPending(),
+    notePathChange(fork) {
+      feed.notePathChange(fork)
+      void this.syncRunningState()
+    },
+    isPending: () => feed.isPathChanged() || reportedRunning !== isRunning() || store.usage.isPending(),
   }
 }
 
 /**
- * Sends the running state and the usage until the directory has both. `known` is the state that the directory has now.
- * Returns the state that it has afterwards.
+ * Sends the running state, the usage and the texts for the search until the directory has them. `known` is the state that
+ * the directory has now. Returns the state that it has afterwards.
  */
 async function sendState(
   env: Env,
-  { row, store, turns, gate }: LiveSession,
+  { row, store, turns, gate, sockets }: LiveSession,
+  feed: SearchFeed,
   known: boolean | null,
 ): Promise<boolean | null> {
   for (let sent = known; ; ) {
     const state = turns.isRunning()
     const report = store.usage.nextReport()
-    if (state === sent && report === null) return sent
+    if (state === sent && report === null && !feed.isPathChanged()) return sent
+    const search = await feed.readNext(state)
+    const isUnread = sent === true && !state && sockets.countOpen(row.user) === 0
+    const news = search === null && !isUnread ? undefined : { search: search ?? undefined, isUnread }
     const receipt: UsageReceipt | undefined = await directoryStub(env, row).setRunning(
       row.id,
       state,
       report ?? undefined,
+      news,
     )
     sent = state
+    if (search !== null) feed.acknowledge(search)
     if (report === null) continue
     // A directory of an earlier version ignores reports and returns nothing. The alarm tries again.
     if (receipt?.n !== report.n) return sent

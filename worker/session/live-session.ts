@@ -177,9 +177,10 @@ export class LiveSession implements AgentSession, RevisionContext {
     }
   }
 
-  readonly setEpoch = (epoch: string): void => {
+  readonly setEpoch = (epoch: string, fork: number): void => {
     this.#epoch = epoch
     this.sockets.announceEpoch(epoch, this.#seq)
+    this.directorySync.notePathChange(fork)
   }
 
   isOwner({ tenant, user }: SessionOwner): boolean {
@@ -391,7 +392,7 @@ export class LiveSession implements AgentSession, RevisionContext {
     const epoch = nanoid()
     // An imported file can name any tip, so its tip is used only if there is a message at it.
     this.store.setActivePath(epoch, tip !== null && this.store.hasMessageAt(tip) ? tip : null)
-    this.setEpoch(epoch)
+    this.setEpoch(epoch, 0)
     if (title === "" || this.store.readSession()?.title !== "") return
     // Without its title the session is listed under the first words of its next message.
     await this.#renameSession(title).catch(() => this.log("import_untitled", {}))

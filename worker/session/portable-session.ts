@@ -1,19 +1,44 @@
 /**
- * portable-session.ts: the calls of a session object for the export, import and erasure of a whole tenant, and for counting
- * a user's sockets.
+ * portable-session.ts: the calls of a session object for reading its messages, for counting a user's sockets, and for the
+ * export, import and erasure of a whole tenant.
  */
 
 import { DurableObject } from "cloudflare:workers"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import type { Env } from "../env.ts"
-import type { SessionOwner } from "../platform/rpc/claims.ts"
-import type { AssetEntry, StoredSession } from "../platform/rpc/session-types.ts"
+import type { OwnerClaims, SessionOwner } from "../platform/rpc/claims.ts"
+import type { FoundMessages, MessageQuery, SearchUpdate } from "../platform/rpc/search-types.ts"
+import type { AssetEntry, PageQuery, PageText, StoredSession } from "../platform/rpc/session-types.ts"
+import { readPage } from "../socket/history-pages.ts"
 import type { LiveSession } from "./live-session.ts"
 import { readStoredSession } from "../store/stored-session.ts"
 import type { SessionLifecycle } from "./session-lifecycle.ts"
 
 export abstract class PortableSession extends DurableObject<Env> {
   protected abstract getLifecycle(): SessionLifecycle
+
+  async readHistoryPage(claims: OwnerClaims, query: PageQuery): Promise<Result<PageText>> {
+    return await this.#withReadable(claims, async ({ store, row, epoch, lastSeq: seq }) => {
+      const head = { epoch, seq, isTemporary: row.erasesAt !== null }
+      if (query.around === undefined && query.after === undefined) return succeed(readPage(store, head, query))
+      const { readWindow } = await import("../socket/history-window.ts")
+      const page = readWindow(store, head, query)
+      return page === null ? fail({ reason: "message_unknown" }) : succeed(page)
+    })
+  }
+
+  async searchMessages(claims: OwnerClaims, query: MessageQuery): Promise<Result<FoundMessages>> {
+    return await this.#withReadable(claims, async ({ store }) => {
+      const { searchMessages } = await import("../search/message-search.ts")
+      const found = searchMessages(store, query)
+      return found === null ? fail({ reason: "field_invalid", field: "q" }) : succeed(found)
+    })
+  }
+
+  async readTurnTexts(owner: SessionOwner, after: number): Promise<Result<SearchUpdate>> {
+    const { readTurnTexts } = await import("../search/turn-texts.ts")
+    return this.#withOwn(owner, ({ store }) => succeed(readTurnTexts(store, { after })))
+  }
 
   describe(owner: SessionOwner): Result<StoredSession> {
     return this.#withOwn(owner, ({ store, row }) => succeed(readStoredSession(store, row)))
@@ -58,5 +83,10 @@ export abstract class PortableSession extends DurableObject<Env> {
   #withOwn<T>(owner: SessionOwner, run: (session: LiveSession) => Result<T>): Result<T> {
     const session = this.getLifecycle().find(owner)
     return session === null ? fail({ reason: "session_unknown" }) : run(session)
+  }
+
+  async #withReadable<T>(claims: OwnerClaims, run: (session: LiveSession) => Promise<Result<T>>): Promise<Result<T>> {
+    const session = this.getLifecycle().findReadable(claims)
+    return session === null ? fail({ reason: "session_unknown" }) : await run(session)
   }
 }

@@ -7,6 +7,7 @@
 import { nanoid } from "nanoid"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { SOCKET_REGISTER_MS } from "../../shared/limits.ts"
+import { TEMPORARY_MS } from "../../shared/user-limits.ts"
 import { readAgentView } from "../agent/agent-view.ts"
 import type { SessionRef } from "../asset/bucket.ts"
 import { describeError, logError } from "../platform/log.ts"
@@ -94,12 +95,13 @@ export class SessionLifecycle {
     // Another request may have created it in the meantime.
     if (this.#session !== null) return this.#checkOwner(owner)
     if (view === null) return fail({ reason: "agent_unknown" })
-    const { id, title, family } = newSession
+    const { id, title, family, isTemporary = false } = newSession
     const { tenant, user } = owner
     migrateSession(this.#ctx.storage)
     const row = { id, title, family, tenant, user, agent: view, epoch: nanoid(), created: Date.now() }
-    createSessionStore(this.#ctx.storage.sql).createSession(row)
+    createSessionStore(this.#ctx.storage.sql).createSession(row, isTemporary ? Date.now() + TEMPORARY_MS : null)
     this.#open()
+    this.#postponeErasure()
     if (view.hasBudgets === true) this.#ctx.waitUntil(this.#tellBudgets(owner))
     return succeed(null)
   }
@@ -157,14 +159,40 @@ export class SessionLifecycle {
     return succeed(null)
   }
 
+  /** Completes the close of a socket. */
+  closeSocket(socket: WebSocket, code: number): void {
+    this.sockets.closeSocket(socket, code)
+    this.#postponeErasure()
+  }
+
+  /** A temporary session is erased TEMPORARY_MS after its last socket. */
+  #postponeErasure(): void {
+    const session = this.#session
+    if (session === null || session.row.erasesAt === null) return
+    const erasesAt = Date.now() + TEMPORARY_MS
+    session.store.setErasesAt(erasesAt)
+    this.#alarm.armBy(erasesAt)
+  }
+
+  /** Erases a temporary session. It is removed from the directory first: if that fails, the alarm runs again. */
+  async #eraseExpired({ row }: LiveSession): Promise<void> {
+    await directoryStub(this.#env, row).removeSession(row.id)
+    await this.erase(row)
+  }
+
   async handleAlarm(): Promise<void> {
     const session = this.#session
     if (session === null) return await this.#eraseLateUploads()
     const { turns, importer, assetService } = session
+    if (this.sockets.countOpen() > 0) this.#postponeErasure()
+    if (readErasureTime(session) <= Date.now()) return await this.#eraseExpired(session)
     this.sockets.closeExpired()
     // Done first, so that the alarm fires again if anything below fails.
     this.#alarm.rescheduleAt(
-      Math.min(...[turns, importer, assetService, this.sockets].map((source) => source.nextAlarmAt() ?? Infinity)),
+      Math.min(
+        readErasureTime(session),
+        ...[turns, importer, assetService, this.sockets].map((source) => source.nextAlarmAt() ?? Infinity),
+      ),
     )
     this.#ctx.waitUntil(importer.resumeImport())
     this.#ctx.waitUntil(assetService.sweepPending())
@@ -255,4 +283,9 @@ export class SessionLifecycle {
     })
     await this.#eraseInProgress
   }
+}
+
+/** When a temporary session is erased, in milliseconds since 1970; Infinity: never. */
+function readErasureTime({ row, store }: LiveSession): number {
+  return row.erasesAt === null ? Infinity : (store.readSession()?.erasesAt ?? Infinity)
 }

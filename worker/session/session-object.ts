@@ -7,7 +7,6 @@
 import { fail, type Result, succeed, type TurnFault } from "../../shared/fault.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
 import type { Env } from "../env.ts"
-import { readPage } from "../socket/history-pages.ts"
 import { GENERAL_AGENT_NAME } from "../settings/agent-config.ts"
 import { WHOLE_FILE } from "../transfer/import-steps.ts"
 import { acceptAsk, acceptCallback, cancelAsk, waitForAnswer } from "./agent-rpc.ts"
@@ -42,8 +41,14 @@ export class Session extends PortableSession implements SessionRpc {
     return this.#lifecycle
   }
 
-  async create(claims: Claims, id: string, title: string, agent = GENERAL_AGENT_NAME): Promise<Result<null>> {
-    return await this.#lifecycle.create(claims, { id, title, agent, family: { session: id, agent } })
+  async create(
+    claims: Claims,
+    id: string,
+    title: string,
+    agent = GENERAL_AGENT_NAME,
+    isTemporary = false,
+  ): Promise<Result<null>> {
+    return await this.#lifecycle.create(claims, { id, title, agent, family: { session: id, agent }, isTemporary })
   }
 
   async erase(owner: SessionOwner, withAgents = false): Promise<Result<null>> {
@@ -72,10 +77,6 @@ export class Session extends PortableSession implements SessionRpc {
 
   async renameSession(claims: Claims, title: string): Promise<Result<null>> {
     return await this.#withSession(claims, (session) => session.rename(title))
-  }
-
-  readHistoryPage(claims: Claims, query: Types.PageQuery): Result<Types.PageText> {
-    return this.#withReadable(claims, ({ store, epoch, lastSeq }) => succeed(readPage(store, epoch, lastSeq, query)))
   }
 
   async send(claims: Claims, request: Types.SendRequest, trace?: string): Promise<Result<Types.AcceptedMessage>> {
@@ -176,7 +177,7 @@ export class Session extends PortableSession implements SessionRpc {
   }
 
   override webSocketClose(socket: WebSocket, code: number): void {
-    this.#lifecycle.sockets.closeSocket(socket, code)
+    this.#lifecycle.closeSocket(socket, code)
   }
 
   override async alarm(): Promise<void> {

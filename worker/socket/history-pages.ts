@@ -12,9 +12,16 @@ import { isMessageSettled, type StoredMessage } from "../store/row-codec.ts"
 import type { SessionStore } from "../store/session-store.ts"
 import type { PageQuery, PageText } from "../platform/rpc/session-types.ts"
 
-export function readPage(store: SessionStore, epoch: string, seq: number, query: PageQuery): PageText {
+/** The state of a session that its pages contain. */
+export interface PageHead {
+  readonly epoch: string
+  readonly seq: number
+  readonly isTemporary: boolean
+}
+
+export function readPage(store: SessionStore, head: PageHead, query: PageQuery): PageText {
   const before = store.countRows().read
-  const json = readPageJson(store, epoch, seq, query)
+  const json = readPageJson(store, head, query)
   return { json, rowsRead: store.countRows().read - before }
 }
 
@@ -23,7 +30,7 @@ export function readPage(store: SessionStore, epoch: string, seq: number, query:
  *
  * Cost: the rows of its messages. Size: at most MAX_PAGE_BYTES, but at least one message (SPEC HI1).
  */
-export function readPageJson(store: SessionStore, epoch: string, seq: number, query: PageQuery): string {
+export function readPageJson(store: SessionStore, head: PageHead, query: PageQuery): string {
   // Newest first.
   const texts: string[] = []
   let bytes = 0
@@ -47,10 +54,19 @@ export function readPageJson(store: SessionStore, epoch: string, seq: number, qu
     oldest = stored.pos
     next = stored.parent
   }
-  const hasMore = next !== null
-  const cursor = hasMore && oldest !== null ? `,"cursor":"${oldest}"` : ""
-  const messages = texts.reverse().join(",")
-  return `{"messages":[${messages}],"has_more":${hasMore}${cursor},"epoch":${JSON.stringify(epoch)},"seq":${seq}}`
+  return pageToJson(head, texts.reverse(), { before: next === null ? null : oldest, after: null })
+}
+
+/** The JSON of a page. `before` and `after`: the positions at which the next older and newer pages begin, if there are any. */
+export function pageToJson(
+  { epoch, seq, isTemporary }: PageHead,
+  texts: readonly string[],
+  { before, after }: { readonly before: number | null; readonly after: number | null },
+): string {
+  const cursor = before === null ? "" : `,"cursor":"${before}"`
+  const next = after === null ? "" : `,"next":"${after}"`
+  const marks = `${cursor}${next}${isTemporary ? ',"temporary":true' : ""}`
+  return `{"messages":[${texts.join(",")}],"has_more":${before !== null}${marks},"epoch":${JSON.stringify(epoch)},"seq":${seq}}`
 }
 
 /**

@@ -33,6 +33,16 @@ export function createAncestryIndex({ queryFirst }: Pick<Database, "queryFirst">
     return ancestry
   }
 
+  /** The ancestor of a message at a depth, or the message itself if it is not deeper. Null if there is none. */
+  function findAncestor(from: number, depth: number): number | null {
+    let current = readAncestry(from)
+    while (current !== null && current.depth > depth) {
+      const jump = readAncestry(current.jump)
+      current = jump !== null && jump.depth >= depth ? jump : readAncestry(current.parent)
+    }
+    return current?.pos ?? null
+  }
+
   return {
     /** Caches a message that was just stored. */
     remember: rememberAncestry,
@@ -47,15 +57,14 @@ export function createAncestryIndex({ queryFirst }: Pick<Database, "queryFirst">
       return { depth: parent.depth + 1, jump: hasEqualJumps ? far.pos : parent.pos }
     },
 
+    readAncestry,
+
+    findAncestor,
+
     /** Whether the path that ends at `tip` contains the message at `pos`. */
     isOnPathTo(tip: number, pos: number): boolean {
       const target = readAncestry(pos)
-      let current = readAncestry(tip)
-      while (target !== null && current !== null && current.depth > target.depth) {
-        const jump = readAncestry(current.jump)
-        current = jump !== null && jump.depth >= target.depth ? jump : readAncestry(current.parent)
-      }
-      return target !== null && current?.pos === pos
+      return target !== null && findAncestor(tip, target.depth) === pos
     },
   }
 }

@@ -154,6 +154,22 @@ function createPathQueries(database: Database, ancestry: AncestryIndex) {
     isOnPath(pos: number): boolean {
       return ancestry.isOnPathTo(readTip() ?? 0, pos)
     },
+
+    /**
+     * Up to `limit` positions of the active path after a position, in the order of the path. 0: from its beginning. The
+     * position must be on the path. Cost: a row for each, and a number that is logarithmic in the number of later messages.
+     */
+    listPathAfter(pos: number, limit: number): number[] {
+      const tip = readTip()
+      const depth = ancestry.readAncestry(pos)?.depth ?? -1
+      const positions: number[] = []
+      let at = tip === null ? null : ancestry.findAncestor(tip, depth + limit)
+      while (at !== null && at !== pos && positions.length < limit) {
+        positions.push(at)
+        at = ancestry.readAncestry(at)?.parent ?? null
+      }
+      return positions.reverse()
+    },
   }
 }
 

@@ -39,12 +39,15 @@ export interface SessionRow {
   /** The agent that answers; null in sessions created before agents existed. */
   readonly agent: AgentView | null
   readonly family: SessionGroup
+  /** When a temporary session is erased, in milliseconds since 1970; null: never. */
+  readonly erasesAt: number | null
 }
 
 /** A session to be created. */
 export interface NewSession extends Pick<SessionRow, "id" | "title" | "family"> {
   /** Name of the agent that answers. */
   readonly agent: string
+  readonly isTemporary?: boolean
 }
 
 /** A message and its place in the transcript. `seq` is the seq of its last change. */
@@ -137,6 +140,7 @@ export function rowToSession(row: Row): SessionRow {
     late_seq: Number(row["late_seq"]),
     switches: parseJsonColumn<string[]>(row["switches"]) ?? [],
     created: Number(row["created"]),
+    erasesAt: columnToNumberOrNull(row["erases_at"]),
     agent,
     family: parseJsonColumn<SessionGroup>(row["family"]) ?? {
       session: columnToText(row["id"]),

@@ -15,10 +15,13 @@ export function createSessionRows({ queryAll, queryFirst }: Database) {
       return row === null ? null : rowToSession(row)
     },
 
-    createSession(row: Omit<SessionRow, "tip" | "late_seq" | "switches">): void {
+    createSession(
+      row: Omit<SessionRow, "tip" | "late_seq" | "switches" | "erasesAt">,
+      erasesAt: number | null = null,
+    ): void {
       queryAll(
-        `INSERT INTO session (one, id, tenant, user, title, epoch, tip, late_seq, created, agent, family)
-         VALUES (1, ?, ?, ?, ?, ?, NULL, 0, ?, ?, ?)`,
+        `INSERT INTO session (one, id, tenant, user, title, epoch, tip, late_seq, created, agent, family, erases_at)
+         VALUES (1, ?, ?, ?, ?, ?, NULL, 0, ?, ?, ?, ?)`,
         row.id,
         row.tenant,
         row.user,
@@ -27,7 +30,12 @@ export function createSessionRows({ queryAll, queryFirst }: Database) {
         row.created,
         toJsonColumn(row.agent),
         toJsonColumn(row.family),
+        erasesAt,
       )
+    },
+
+    setErasesAt(atMs: number): void {
+      queryAll("UPDATE session SET erases_at = ?", atMs)
     },
 
     setAgent(agent: AgentView): void {

@@ -133,6 +133,8 @@ export const MIGRATIONS: readonly string[] = [
    ALTER TABLE tool_calls ADD COLUMN usage TEXT;
    ${SESSION_USAGE_TABLE}`,
   REPORTED_BYTES_TABLE,
+  // When a temporary session is erased, in milliseconds since 1970; null: never.
+  "ALTER TABLE session ADD COLUMN erases_at INTEGER",
 ]
 
 /**

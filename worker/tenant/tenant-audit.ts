@@ -20,6 +20,8 @@ export class TenantAudit {
 
   list(filter: AuditFilter, limit: number): AuditPage {
     const { audit, tables } = this.#host
+    // Otherwise nobody would see how many attempts were refused until something else happens.
+    if (tables.exist() && filter.before === undefined && !this.#host.isErased()) audit.recordOmitted(Date.now())
     return tables.exist() ? audit.list(filter, limit) : { entries: [], next: null, head: audit.start }
   }
 

@@ -29,8 +29,8 @@ export interface RevisionContext {
   readonly host: TurnHost
   readonly turns: TurnScheduler
   readonly maxMessageTokens: () => number
-  /** Announces a new epoch, so that every client reads the history again. */
-  readonly setEpoch: (epoch: string) => void
+  /** Announces a new epoch, so that every client reads the history again. The active path has changed below `fork`. */
+  readonly setEpoch: (epoch: string, fork: number) => void
 }
 
 /**
@@ -114,7 +114,7 @@ function switchVersion(
     store.setActivePath(epoch, tip)
     store.setSwitches(switches)
   })
-  setEpoch(epoch)
+  setEpoch(epoch, parent ?? 0)
   return store.readLastSeq()
 }
 
@@ -136,7 +136,7 @@ function createVersion(
     store.setActivePath(epoch, null)
     return stored
   })
-  setEpoch(epoch)
+  setEpoch(epoch, target.parent ?? 0)
   turns.startVersion(created)
   return created[0]?.seq ?? store.readLastSeq()
 }

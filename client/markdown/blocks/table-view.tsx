@@ -11,8 +11,6 @@ import { renderInGroups } from "./part-groups.tsx"
 import { readingTools, useReadingTools } from "./deferred-tools.ts"
 import { findAutoDirection, findDirection } from "../text-direction.ts"
 
-const WORDS = { ...actionText, ...markdownText }
-
 type TableRow = readonly TableCell[]
 
 export function TableView({ table }: { readonly table: ProseToken }): VNode {
@@ -29,7 +27,9 @@ export function TableView({ table }: { readonly table: ProseToken }): VNode {
           <tbody>{renderInGroups(table.rows ?? [], renderRow)}</tbody>
         </table>
       </div>
-      {tools !== null && <tools.TableTools table={table} words={WORDS} Button={CopyButton} />}
+      {tools !== null && (
+        <tools.TableTools table={table} words={markdownText} actions={actionText} Button={CopyButton} />
+      )}
     </div>
   )
 }

@@ -6,6 +6,7 @@ import { focusInText } from "../blocks/focus-in-text.ts"
 import type { FootnoteNumbers } from "../blocks/footnotes.tsx"
 import type { Block } from "../markdown-blocks.ts"
 import type { ProseToken } from "../markdown-lexer.ts"
+import { findDirection } from "../text-direction.ts"
 
 /** Maximum number of footnotes in one text. */
 const MAX_FOOTNOTES = 500
@@ -55,10 +56,10 @@ interface FootnoteListProps {
 export function FootnoteList({ words, footnotes: { tokens }, renderBlocks }: FootnoteListProps): VNode | null {
   if (tokens.length === 0) return null
   return (
-    <section class="footnotes" aria-label={words.footnotes}>
-      <ol>
+    <div class="footnotes">
+      <ol aria-label={words.footnotes} dir={findDirection(tokens)}>
         {tokens.map((token, at) => (
-          <li key={token.text} data-footnote={at + 1} tabIndex={-1}>
+          <li key={token.text} data-footnote={at + 1} dir={findDirection([token])} tabIndex={-1}>
             {renderBlocks(token.tokens ?? [])}
             <button
               type="button"
@@ -70,7 +71,7 @@ export function FootnoteList({ words, footnotes: { tokens }, renderBlocks }: Foo
           </li>
         ))}
       </ol>
-    </section>
+    </div>
   )
 }
 

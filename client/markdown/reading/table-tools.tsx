@@ -8,24 +8,25 @@ import { cellsToCsv, cellsToTabSeparated, readTableCells } from "./table-text.ts
 
 interface TableToolsProps {
   readonly table: ProseToken
-  readonly words: typeof markdownText & Pick<typeof actionText, "copy" | "copied">
+  readonly words: typeof markdownText
+  readonly actions: typeof actionText
   readonly Button: typeof CopyButton
 }
 
-export function TableTools({ table, words, Button }: TableToolsProps): VNode {
+export function TableTools({ table, words, actions, Button }: TableToolsProps): VNode {
   return (
     <div class="table-tools">
       <Button
         getText={() => cellsToTabSeparated(readTableCells(table))}
         label={words.copyTable}
-        text={words.copy}
-        doneText={words.copied}
+        text={actions.copy}
+        doneText={actions.copied}
       />
       <Button
         getText={() => cellsToCsv(readTableCells(table))}
         label={words.copyCsv}
         text={words.csv}
-        doneText={words.copied}
+        doneText={actions.copied}
       />
     </div>
   )

@@ -5,12 +5,13 @@
  */
 
 import type { Result } from "../../../shared/fault.ts"
-import type { SessionSummary, SharedSession } from "../../../shared/protocol/http-body.ts"
+import type { BulkResult, SessionFolder, SessionSummary, SharedSession } from "../../../shared/protocol/http-body.ts"
 import type { BudgetView } from "../../../shared/usage/budget-view.ts"
 import type { SessionLease } from "../../../shared/usage/user-account.ts"
 import type { UsageReceipt, UsageReport } from "../../../shared/usage/usage-report.ts"
 import type { UsageEntry } from "../../../shared/usage/usage-totals.ts"
 import type { Claims, Role } from "./claims.ts"
+import type { FoundHits, SearchQuery, SearchUpdate } from "./search-types.ts"
 
 /** The revoked tokens of one user. */
 export interface RevocationState {
@@ -75,10 +76,46 @@ export interface LoginSecrets {
 /**
  * A position in the list of sessions, with a public id. It stays valid when the session that it names is used or erased.
  */
-export type SessionCursor = Pick<SessionSummary, "active" | "created" | "id">
+export type SessionCursor = Pick<SessionSummary, "active" | "created" | "id"> & { readonly isPinned: boolean }
+
+/** The list of sessions to read. Default: the sessions that are not archived, in all folders. */
+export interface SessionFilter {
+  readonly isArchived?: boolean
+  /** The id of a folder. */
+  readonly folder?: string | undefined
+}
+
+/** How a user organises a session. Absent fields do not change. */
+export interface SessionChange {
+  readonly pinned?: boolean | undefined
+  readonly archived?: boolean | undefined
+  /** The id of a folder; null: none. */
+  readonly folder?: string | null | undefined
+  readonly unread?: boolean | undefined
+}
+
+/** A change of many sessions. `hasUndo`: they can be restored for UNDO_MS. */
+export type BulkAction =
+  | { readonly do: "change"; readonly change: SessionChange }
+  | { readonly do: "delete"; readonly hasUndo: boolean }
+  | { readonly do: "restore" }
+
+/** What a session sends with its running state. */
+export interface TurnNews {
+  /** Texts for the search. */
+  readonly search?: SearchUpdate | undefined
+  /** An answer ended while the user had no socket in the session. */
+  readonly isUnread?: boolean | undefined
+}
 
 /** A row of the list of sessions. `id` is the session's key (platform/session-key.ts). */
-export type DirectoryEntry = Pick<SessionSummary, "title" | "created" | "active"> & { readonly id: string }
+export interface DirectoryEntry
+  extends Pick<SessionSummary, "title" | "created" | "active" | "pinned" | "archived" | "unread"> {
+  readonly id: string
+  /** Its folder. Absent: none. */
+  readonly folder?: SessionFolder
+  readonly isTemporary?: true
+}
 
 /** A position in the list of shared sessions. It stays valid when the session that it names is no longer shared. */
 export type SharedCursor = Pick<SharedSession, "since" | "owner" | "id">
@@ -96,25 +133,43 @@ export interface BytesReport {
 export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   /**
    * Lists a new session. Repeating the call has no effect. The first session adds the user to the tenant's list of users;
-   * `role` is the role in the user's token. Errors: `sessions_full`, `budget_exhausted`, `token_revoked`.
+   * `role` is the role in the user's token. A temporary session counts, but no list contains it. Errors: `sessions_full`,
+   * `budget_exhausted`, `token_revoked`.
    */
   addSession(
     id: string,
     title: string,
     created: number,
     claims?: Pick<Claims, "role" | "issued">,
+    isTemporary?: boolean,
   ): Promise<Result<null>>
   /**
    * Updates the time of the last activity and, if given, the title and whether a turn is running. Ignores a session that is
    * not listed. Returns true if the running state was stored.
    */
-  recordActivity(id: string, at: number, title?: string, running?: boolean): boolean
-  /** The most recently active sessions first, from the beginning or after a position. */
-  listSessions(limit: number, after?: SessionCursor): SessionSummary[]
+  recordActivity(id: string, at: number, title?: string, running?: boolean): Promise<boolean>
+  /** Pinned sessions first, then the most recently active ones, from the beginning or after a position. */
+  listSessions(limit: number, after?: SessionCursor | null, filter?: SessionFilter): SessionSummary[]
   /**
-   * Stores whether a turn is running in a session, and adds the session's usage report, once.
+   * Stores whether a turn is running in a session, adds the session's usage report, once, and applies its news.
    */
-  setRunning(id: string, running: boolean, report?: UsageReport): UsageReceipt
+  setRunning(id: string, running: boolean, report?: UsageReport, news?: TurnNews): Promise<UsageReceipt>
+  /** Searches titles and messages. `session` of each hit is a key. Errors: `field_invalid`. */
+  search(query: SearchQuery): Promise<Result<FoundHits>>
+  /** Changes sessions, which are named by their public ids. One result for each. */
+  changeSessions(ids: readonly string[], action: BulkAction): Promise<BulkResult[]>
+  /**
+   * Hides a session, which is erased after UNDO_MS unless it is restored. Returns the time of its erasure. Errors:
+   * `session_unknown`.
+   */
+  hideSession(id: string): Promise<Result<number>>
+  listFolders(): Promise<SessionFolder[]>
+  /** Repeating the call with the same id has no effect. Errors: `folders_full`. */
+  addFolder(id: string, name: string): Promise<Result<SessionFolder>>
+  /** Errors: `folder_unknown`. */
+  renameFolder(id: string, name: string): Promise<Result<SessionFolder>>
+  /** Removes a folder. Its sessions stay. Errors: `folder_unknown`. */
+  removeFolder(id: string): Promise<Result<null>>
   /** Adds the last reports of a session that is being erased, each once. */
   endUsage(reports: readonly UsageReport[]): void
   /** Sends the tenant all usage that it has not yet received. Rejects if that fails. */
@@ -138,7 +193,7 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   /** The remaining amounts of the budgets that apply to the user. */
   readBudgets(): Promise<BudgetView[]>
   /** Removes an erased session. Returns whether it was listed. */
-  removeSession(id: string): boolean
+  removeSession(id: string): Promise<boolean>
   /**
    * Lists a session of another user, or replaces its entry. The caller has checked that the tenant lists this user, so that
    * sharing cannot add users. Errors: `shares_full`.
@@ -203,8 +258,11 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   /** Ends all tokens of a user who was suspended or has another role. Repeating the call has no effect. */
   applyUserState(state: UserState): void
 
-  /** Lists up to `limit` sessions by key, from the beginning or after a key. */
-  listEntries(after: string | null, limit: number): DirectoryEntry[]
+  /**
+   * Lists up to `limit` sessions by key, from the beginning or after a key. An export contains no hidden and no temporary
+   * sessions.
+   */
+  listEntries(after: string | null, limit: number, isExport?: boolean): DirectoryEntry[]
   /** Lists an imported session with its former entry. Repeating the call has no effect. */
   restoreEntry(entry: DirectoryEntry): void
   /** Closes the user's sockets, and refuses all of the user's tokens, even new ones, until `endErasure`. */

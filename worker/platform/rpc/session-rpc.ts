@@ -9,6 +9,7 @@ import type { Asset } from "../../../shared/protocol/event.ts"
 import type { ImportAnswer, ImportProgress, SessionViewer, SharedSession } from "../../../shared/protocol/http-body.ts"
 import type { Claims, OwnerClaims, SessionOwner } from "./claims.ts"
 import type { RevocationState } from "./directory-rpc.ts"
+import type { FoundMessages, MessageQuery, SearchUpdate } from "./search-types.ts"
 import type {
   AcceptedMessage,
   AnswerRef,
@@ -34,7 +35,7 @@ import type {
  */
 export interface SessionRpc extends Rpc.DurableObjectBranded {
   /** Creates the session. Repeating the call has no effect. Errors: `agent_unknown`. */
-  create(claims: Claims, id: string, title: string, agent?: string): Promise<Result<null>>
+  create(claims: Claims, id: string, title: string, agent?: string, isTemporary?: boolean): Promise<Result<null>>
   checkOwner(claims: OwnerClaims): Result<null>
   /** Checks that the claims are those of the session's owner or of a user with whom it is shared. */
   checkReader(claims: OwnerClaims): Result<null>
@@ -58,7 +59,10 @@ export interface SessionRpc extends Rpc.DurableObjectBranded {
    * `turn_ended`, `turn_unknown`.
    */
   cancel(claims: Claims, exchangeId: string | null): Result<{ readonly exchange_id: string; readonly seq: number }>
-  readHistoryPage(claims: Claims, query: PageQuery): Result<PageText>
+  /** Errors: `message_unknown` if `around` or `after` is not on the active path. */
+  readHistoryPage(claims: Claims, query: PageQuery): Promise<Result<PageText>>
+  /** Searches the messages of the active path. Errors: `field_invalid`. */
+  searchMessages(claims: Claims, query: MessageQuery): Promise<Result<FoundMessages>>
 
   /** Reserves an id for a user's upload. Errors: `assets_full`, `storage_full`, `tenant_storage_full`, budget errors. */
   reserveAsset(claims: Claims, size: number): Promise<Result<string>>
@@ -117,6 +121,8 @@ export interface SessionRpc extends Rpc.DurableObjectBranded {
   commitRestored(owner: SessionOwner, entry: AssetEntry): Result<null>
   /** Closes all sockets. Their clients reconnect with the current rights of their tokens. */
   closeSockets(): void
+  /** The texts of finished turns that follow a position, for the search. Called by the owner's directory. */
+  readTurnTexts(owner: SessionOwner, after: number): Promise<Result<SearchUpdate>>
   /** The number of open sockets of a user, the owner or a viewer. Called by the user's directory. */
   countSockets(user: string): number
 

@@ -35,6 +35,10 @@ export interface PageQuery {
   readonly limit: number
   /** Return messages before this position. Absent: return the newest messages. */
   readonly before?: number
+  /** Return messages after this position. */
+  readonly after?: number
+  /** Return the message with this id, and messages before and after it. */
+  readonly around?: string
 }
 
 /** A page of history as JSON text, and the number of rows read for it. */

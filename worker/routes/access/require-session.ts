@@ -51,6 +51,7 @@ export interface NewOwnSession {
   readonly created: number
   readonly agent?: string | undefined
   readonly locationHint?: DurableObjectLocationHint | undefined
+  readonly isTemporary?: boolean
 }
 
 /**
@@ -64,7 +65,7 @@ export async function createOwnSession(
   env: Env,
   claims: Claims,
   id: string,
-  { title, agent, created, locationHint }: NewOwnSession,
+  { title, agent, created, locationHint, isTemporary = false }: NewOwnSession,
 ): Promise<Result<string>> {
   const { tenant, user } = claims
   const directory = directoryStub(env, claims, locationHint)
@@ -72,17 +73,18 @@ export async function createOwnSession(
   for (const key of [own, createPrivateKey(id, user)]) {
     // Listed first, so that an erasure of the user finds the session if this process ends before it is created (SPEC LV9).
     const about = { role: getRole(claims), issued: claims.issued }
-    const added = await directory.addSession(key, title, created, about)
+    const added = await directory.addSession(key, title, created, about, isTemporary)
     if (!added.ok) return added
     const session = sessionStub(env, tenant, key, locationHint)
-    const createdSession = await session.create(claims, key, title, agent)
+    const createdSession = await session.create(claims, key, title, agent, isTemporary)
     if (createdSession.ok) {
       keyCache.set(cacheKey(claims, id), key, Date.now())
       return { ok: true, value: key }
     }
     await directory.removeSession(key)
     // A concurrent request may have created it.
-    if ((await session.checkOwner({ tenant, user })).ok) await directory.addSession(key, title, created, about)
+    if ((await session.checkOwner({ tenant, user })).ok)
+      await directory.addSession(key, title, created, about, isTemporary)
     if (createdSession.fault.reason !== "session_unknown") return createdSession
   }
   return { ok: false, fault: { reason: "session_unknown" } }

@@ -1,6 +1,6 @@
 /**
- * administration.ts: the routes that manage tenants, their users, keys, issuers, budgets and usage. Loaded with their
- * first request.
+ * administration.ts: the routes of tokens, and of tenants with their agents, settings, users, keys, issuers, budgets and
+ * usage. Loaded with their first request.
  */
 
 import { Hono } from "hono"
@@ -11,6 +11,9 @@ import { receiveHandover } from "../hand-over.ts"
 import { issuerRoutes } from "./issuer-routes.ts"
 import { leavingRoutes } from "./leaving-routes.ts"
 import type { AppEnv } from "../request-body.ts"
+import { agentRoutes } from "../agent-routes.ts"
+import { settingsRoutes } from "../settings-routes.ts"
+import { devTokenRoutes, tokenRoutes } from "../token-routes.ts"
 import { apiKeyRoutes } from "./api-key-routes.ts"
 import { changeBudgets, listBudgets, readOwnBudgets } from "./budget-routes.ts"
 import { tenantRoutes } from "./tenant-routes.ts"
@@ -20,6 +23,10 @@ import { userRoutes } from "./user-routes.ts"
 
 export const administration = new Hono<AppEnv>()
   .use("*", receiveHandover)
+  .route("/v1/dev/token", devTokenRoutes)
+  .route("/v1/tokens", tokenRoutes)
+  .route("/v1/agents", agentRoutes)
+  .route("/v1/settings", settingsRoutes)
   .route("/v1/tenants", tenantRoutes)
   .route("/v1/keys", apiKeyRoutes)
   .route("/v1/token-keys", tokenKeyRoutes)

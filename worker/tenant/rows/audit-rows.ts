@@ -95,18 +95,18 @@ export class AuditRows {
   append(actor: Actor, event: AuditEvent, now: number): number {
     // Every change of the configuration has an entry.
     clearCachedConfig(this.#tenant)
-    this.#writeOmitted(now)
+    this.recordOmitted(now)
     return this.#write(actor, event, now)
   }
 
   /**
    * Adds an entry for an attempt that was refused. There are at most MAX_FAILURES_PER_MINUTE such entries per minute and
    * MAX_FAILURES_PER_DAY per day, so that nobody can fill the log. The others are counted, and their number is written in
-   * an entry before the first one of a later minute or day.
+   * an entry before the first one of a later minute or day, or when the log is read (`recordOmitted`).
    */
   appendFailure(actor: Actor, event: AuditEvent, now: number): void {
     const minute = Math.floor(now / 60_000)
-    this.#writeOmitted(now)
+    this.recordOmitted(now)
     const head = this.#readHeadRow()
     const failures = head.minute === minute ? head.failures : 0
     const dayFailures = toDay(head.minute) === toDay(minute) ? head.day_failures : 0
@@ -192,7 +192,7 @@ export class AuditRows {
    * Writes one entry with the number of failures that have none, once their minute is over, or their day if its limit was
    * reached.
    */
-  #writeOmitted(now: number): void {
+  recordOmitted(now: number): void {
     const { minute, omitted, day_failures } = this.#readHeadRow()
     const current = Math.floor(now / 60_000)
     const isOver = day_failures >= MAX_FAILURES_PER_DAY ? toDay(minute) !== toDay(current) : minute !== current

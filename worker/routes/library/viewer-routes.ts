@@ -7,15 +7,15 @@
 
 import { type Context, Hono } from "hono"
 import * as v from "valibot"
-import { MAX_SESSIONS_LISTED } from "../../shared/limits.ts"
-import { idSchema } from "../../shared/protocol/event.ts"
-import type { SessionViewer, SharedSessionPage } from "../../shared/protocol/http-body.ts"
-import { faultToResponse } from "../platform/fault-response.ts"
-import type { SharedCursor } from "../platform/rpc/directory-rpc.ts"
-import { directoryStub, tenantStub } from "../platform/rpc/object-stubs.ts"
-import { requireSession } from "./access/require-session.ts"
-import { cutPage } from "./cut-page.ts"
-import { type AppEnv, readQuery } from "./request-body.ts"
+import { MAX_SESSIONS_LISTED } from "../../../shared/limits.ts"
+import { idSchema } from "../../../shared/protocol/event.ts"
+import type { SessionViewer, SharedSessionPage } from "../../../shared/protocol/http-body.ts"
+import { faultToResponse } from "../../platform/fault-response.ts"
+import type { SharedCursor } from "../../platform/rpc/directory-rpc.ts"
+import { directoryStub, tenantStub } from "../../platform/rpc/object-stubs.ts"
+import { requireSession } from "../access/require-session.ts"
+import { cutPage } from "../cut-page.ts"
+import { type AppEnv, readQuery } from "../request-body.ts"
 
 /** `after` is a position in the list, as `sharedCursorToText` writes it. */
 const listSchema = v.object({

@@ -1,0 +1,38 @@
+/**
+ * library-routes.ts: the routes that list, search, organise, share and delete sessions and add files to them, and those of
+ * external producers. Loaded with their first request.
+ */
+
+import { Hono } from "hono"
+import { faultToResponse } from "../../platform/fault-response.ts"
+import { errorToResponse } from "../access/report-request.ts"
+import { receiveHandover } from "../hand-over.ts"
+import type { AppEnv } from "../request-body.ts"
+import { folderRoutes } from "./folder-routes.ts"
+import { organizingRoutes } from "./organizing-routes.ts"
+import { searchMessages, searchSessions } from "./search-routes.ts"
+import { sessionListRoutes } from "./session-list-routes.ts"
+import { transferRoutes } from "./transfer-routes.ts"
+import { viewerRoutes } from "./viewer-routes.ts"
+import { requireSession } from "../access/require-session.ts"
+import { externalRoutes } from "../external-routes.ts"
+import { assetRoutes } from "../media/asset-routes.ts"
+import { externalTokenRoutes } from "../token-routes.ts"
+import { readWindow } from "./history-route.ts"
+
+export const library = new Hono<AppEnv>()
+  .use("*", receiveHandover)
+  .get("/v1/search", searchSessions)
+  .get("/v1/sessions/:id/search", requireSession, searchMessages)
+  .get("/v1/sessions/:id/conversation", requireSession, readWindow)
+  .route("/v1/folders", folderRoutes)
+  .route("/v1/sessions", sessionListRoutes)
+  .route("/v1/sessions", transferRoutes)
+  .route("/v1/sessions", viewerRoutes)
+  .route("/v1/sessions", assetRoutes)
+  .route("/v1/sessions", externalTokenRoutes)
+  .route("/external/sessions", externalRoutes)
+  .route("/v1/sessions", organizingRoutes)
+
+library.notFound(() => faultToResponse({ reason: "route_unknown" }))
+library.onError(errorToResponse)

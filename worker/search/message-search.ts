@@ -1,0 +1,55 @@
+/**
+ * message-search.ts: searches the active path of one session, in the session's own object. Also finds what the page has
+ * not loaded.
+ */
+
+import type { MessageHit } from "../../shared/protocol/http-body.ts"
+import type { FoundMessages, MessageQuery } from "../platform/rpc/search-types.ts"
+import { parseSearchQuery } from "./search-query.ts"
+import { createSnippet, hasAllPhrases } from "./snippet.ts"
+import type { PathReader } from "./finished-tip.ts"
+import { toMessageText } from "./turn-texts.ts"
+import { listWords } from "./word-list.ts"
+
+/**
+ * Maximum number of messages and characters that one request reads. If they are not enough for a page of hits, the next
+ * request continues.
+ */
+const MAX_SCANNED_MESSAGES = 1_000
+const MAX_SCANNED_CHARS = 2 * 1024 * 1024
+
+/** The newest hits first. Null if the query has no word, or too many. Cost: the rows of the messages that are read. */
+export function searchMessages(
+  store: Pick<PathReader, "readTip" | "isOnPath" | "findMessageAt">,
+  { text, limit, before }: MessageQuery,
+): FoundMessages | null {
+  const phrases = parseSearchQuery(text)
+  if (phrases === null) return null
+  const hits: MessageHit[] = []
+  let chars = 0
+  let last = before
+  for (let pos = findStart(store, before), count = 0; pos !== null; count++) {
+    const isFull = count >= MAX_SCANNED_MESSAGES || chars > MAX_SCANNED_CHARS || hits.length >= limit
+    if (isFull) return { hits, next: last }
+    const stored = store.findMessageAt(pos)
+    if (stored === null) break
+    const message = toMessageText(stored.message)
+    chars += message.text.length
+    if (hasAllPhrases(listWords(message.text), phrases)) {
+      const { id, role, at } = message
+      hits.push({ message: id, role, at, snippet: createSnippet(message.text, phrases).parts })
+    }
+    last = pos
+    pos = stored.parent
+  }
+  return { hits, next: null }
+}
+
+/** A position that is no longer on the active path has nothing before it. */
+function findStart(
+  store: Pick<PathReader, "readTip" | "isOnPath" | "findMessageAt">,
+  before: number | null,
+): number | null {
+  if (before === null) return store.readTip()
+  return store.isOnPath(before) ? (store.findMessageAt(before)?.parent ?? null) : null
+}

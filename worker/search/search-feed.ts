@@ -1,0 +1,75 @@
+/**
+ * search-feed.ts: the texts of a session that its user's directory has not yet received.
+ */
+
+import type { SearchUpdate } from "../platform/rpc/search-types.ts"
+import { type PathReader, readFinishedTip } from "./finished-tip.ts"
+
+/** The part of a live session that its feed uses. */
+interface FedSession {
+  readonly row: { readonly id: string; readonly family: { readonly session: string }; readonly erasesAt: number | null }
+  readonly store: PathReader
+  readonly host: { readonly armAlarm: () => void }
+}
+
+/**
+ * Decides which texts the directory has not yet received. It is only in memory: a new process sends the newest turn, and the
+ * directory fetches what is missing before it.
+ */
+export class SearchFeed {
+  readonly #session: FedSession
+  /** Position of the newest message whose text was sent or was old when this process began; null: unknown. */
+  #sentTip: number | null = null
+  /** The position below which the active path has changed; null: it has not. */
+  #fork: { readonly pos: number } | null = null
+  /** The change that is being sent. */
+  #sentFork: { readonly pos: number } | null = null
+
+  constructor(session: FedSession) {
+    this.#session = session
+  }
+
+  /** Called when the user has sent a message, before its turn ends. */
+  noteQuestion(): void {
+    this.#sentTip ??= this.#readTip()
+  }
+
+  notePathChange(fork: number): void {
+    if (!this.#isSearchable()) return
+    // If this process is killed first, the alarm sends it.
+    this.#session.host.armAlarm()
+    this.#fork = { pos: Math.min(this.#fork?.pos ?? fork, fork) }
+  }
+
+  isPathChanged(): boolean {
+    return this.#fork !== null
+  }
+
+  /** The texts to send with a running state; null: none. While a turn runs, only a changed path is sent. */
+  async readNext(isRunning: boolean): Promise<SearchUpdate | null> {
+    const fork = this.#fork
+    if (!this.#isSearchable() || (isRunning && fork === null)) return null
+    if (fork === null && this.#sentTip === this.#readTip()) return null
+    const { readTurnTexts } = await import("./turn-texts.ts")
+    this.#sentFork = fork
+    const after = this.#sentTip
+    const { store } = this.#session
+    return readTurnTexts(store, fork !== null ? { fork: fork.pos } : after === null ? "newest" : { after })
+  }
+
+  acknowledge({ tip }: SearchUpdate): void {
+    this.#sentTip = tip
+    // The path may have changed again meanwhile.
+    if (this.#fork === this.#sentFork) this.#fork = null
+  }
+
+  /** Sessions of agents and temporary sessions are in no list, so they are not searched. */
+  #isSearchable(): boolean {
+    const { id, family, erasesAt } = this.#session.row
+    return id === family.session && erasesAt === null
+  }
+
+  #readTip(): number {
+    return this.#isSearchable() ? readFinishedTip(this.#session.store) : 0
+  }
+}

@@ -1,0 +1,260 @@
+/**
+ * search-index.ts: the full-text index of a user's conversations, in the user's directory.
+ *
+ * Each entry is a turn of a listed session: a question and its answer. The first entry of a session also contains its
+ * title. The texts are stored in `search_entry` for the snippets; the index (SQLite's FTS5) contains only their words.
+ * A session's entries are always a prefix of its active path.
+ */
+
+import { parseJson } from "../../shared/json.ts"
+import type { SearchHit } from "../../shared/protocol/http-body.ts"
+import { toTitle } from "../../shared/text/title.ts"
+import type { FoundHits, MessageText, SearchQuery, SearchUpdate, TurnText } from "../platform/rpc/search-types.ts"
+import { type Phrase, phrasesToMatch, parseSearchQuery } from "./search-query.ts"
+import { createSnippet } from "./snippet.ts"
+import { toIndexText } from "./word-list.ts"
+
+/**
+ * Not part of the migrations, because the erasure of a user drops it: its terms would remain in a table whose rows are
+ * deleted. The words are already folded. Marks are part of words. A prefix of two or three letters is looked up, not
+ * collected.
+ */
+const WORD_INDEX = `
+  CREATE VIRTUAL TABLE IF NOT EXISTS search_words USING fts5(
+    title, question, answer, content='', contentless_delete=1, prefix='2 3',
+    tokenize="unicode61 remove_diacritics 0 categories 'L* N* M* Co'")`
+
+/** Entries per millisecond of message time. A whole import may have one time. */
+const ENTRIES_PER_MS = 1_000
+
+/** Titles on the first page of a search for everything. */
+const MAX_TITLE_HITS = 5
+
+/**
+ * Size of the directory from which on each new entry removes the oldest two, in bytes: well below the platform's 10 GB, so
+ * that the index never prevents other writes.
+ */
+const MAX_DIRECTORY_BYTES = 4 * 1024 * 1024 * 1024
+
+/** Hidden sessions have a greater `shelf` (organizing/organizing-columns.ts). */
+const FIND_SQL = `
+  SELECT e.n, e.session, e.question, e.answer, s.title, s.active
+  FROM search_words CROSS JOIN search_entry e ON e.n = search_words.rowid CROSS JOIN sessions s ON s.id = e.session
+  WHERE search_words MATCH ? AND search_words.rowid < ? AND s.shelf < 2
+  ORDER BY search_words.rowid DESC LIMIT ?`
+
+type FoundRow = {
+  n: number
+  session: string
+  question: string | null
+  answer: string | null
+  title: string
+  active: number
+}
+
+interface ListedRow {
+  readonly title: string
+  readonly isIndexed: boolean
+  readonly isRunning: boolean
+}
+
+export class SearchIndex {
+  readonly #sql: SqlStorage
+  #hasWordIndex = false
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql
+  }
+
+  /** Creates the word index before its first use. */
+  #createWordIndex(): void {
+    if (!this.#hasWordIndex) this.#sql.exec(WORD_INDEX)
+    this.#hasWordIndex = true
+  }
+
+  /**
+   * Applies what a session sends: removes the entries that are no longer on the active path, and adds `turns` if no entry is
+   * missing before them. Ignores sessions that are not listed, and temporary ones.
+   *
+   * Returns whether entries are still missing. They must then be fetched from the session. Cost: three rows written per
+   * turn.
+   */
+  apply(session: string, { tip, after, turns }: SearchUpdate): boolean {
+    const row = this.#findListed(session)
+    if (row === null) return false
+    let newest = this.findNewest(session)
+    if (newest !== tip) {
+      if (newest > after) this.#removeAfter(session, after)
+      if (this.findNewest(session) === after) for (const turn of turns) this.#add(session, turn, row.title)
+      newest = this.findNewest(session)
+    }
+    const isComplete = newest === tip
+    if (isComplete && !row.isRunning) this.#ensureTitle(session, row.title)
+    if (row.isIndexed !== isComplete) this.setIndexed(session, isComplete)
+    return !isComplete
+  }
+
+  /** Position of the session's newest entry; 0 if it has none. */
+  findNewest(session: string): number {
+    const query = "SELECT pos FROM search_entry WHERE session = ? ORDER BY pos DESC LIMIT 1"
+    const [row] = this.#sql.exec<{ pos: number }>(query, session).toArray()
+    return row?.pos ?? 0
+  }
+
+  setIndexed(session: string, isIndexed: boolean): void {
+    this.#sql.exec("UPDATE sessions SET indexed = ? WHERE id = ?", isIndexed ? 1 : 0, session)
+  }
+
+  /**
+   * Replaces the title of a session. The title of a session whose first turn is running is added with that turn. Cost: two
+   * rows written.
+   */
+  replaceTitle(session: string): void {
+    const row = this.#findListed(session)
+    if (row === null) return
+    const query = "SELECT n, pos, question, answer FROM search_entry WHERE session = ? ORDER BY pos LIMIT 1"
+    type EntryRow = { n: number; pos: number; question: string | null; answer: string | null }
+    const [first] = this.#sql.exec<EntryRow>(query, session).toArray()
+    if (first === undefined) {
+      if (!row.isRunning) this.#ensureTitle(session, row.title)
+      return
+    }
+    this.#createWordIndex()
+    this.#sql.exec("DELETE FROM search_words WHERE rowid = ?", first.n)
+    const { n, question, answer } = first
+    this.#addWords(n, row.title, columnToText(question)?.text ?? "", columnToText(answer)?.text ?? "")
+  }
+
+  /** Adds the title of a new session. Repeating the call has no effect. */
+  addTitle(session: string): void {
+    const row = this.#findListed(session)
+    if (row !== null && !row.isRunning) this.#ensureTitle(session, row.title)
+  }
+
+  removeSession(session: string): void {
+    this.#removeAfter(session, -1)
+  }
+
+  /** Finds a page of hits, the newest first. Null if the query has no word, or too many. */
+  find({ text, scope, limit, after }: SearchQuery): FoundHits | null {
+    const phrases = parseSearchQuery(text)
+    if (phrases === null) return null
+    const hasTitlesFirst = scope === "all" && after === null
+    const titles = hasTitlesFirst ? this.#match(phrases, ["title"], MAX_TITLE_HITS, null) : []
+    const columns = scope === "titles" ? ["title"] : ["question", "answer"]
+    const found = this.#match(phrases, columns, limit + 1, after)
+    const page = found.slice(0, limit)
+    const toHit = scope === "titles" ? toTitleHit : toMessageHit
+    const hits = [...titles.map((row) => toTitleHit(row, phrases)), ...page.map((row) => toHit(row, phrases))]
+    const next = found.length > limit ? (page.at(-1)?.n ?? null) : null
+    return { hits, next, pending: this.hasUnindexed() }
+  }
+
+  /** Whether the entries of a session must still be fetched. */
+  hasUnindexed(): boolean {
+    return this.#sql.exec("SELECT 1 FROM sessions WHERE indexed = 0 LIMIT 1").toArray().length > 0
+  }
+
+  #match(phrases: readonly Phrase[], columns: readonly string[], limit: number, after: number | null): FoundRow[] {
+    const match = phrasesToMatch(phrases, columns)
+    this.#createWordIndex()
+    return this.#sql.exec<FoundRow>(FIND_SQL, match, after ?? Number.MAX_SAFE_INTEGER, limit).toArray()
+  }
+
+  #findListed(session: string): ListedRow | null {
+    type Row = { title: string; indexed: number; running: number }
+    const query = "SELECT title, indexed, running FROM sessions WHERE id = ? AND shelf < 4"
+    const [row] = this.#sql.exec<Row>(query, session).toArray()
+    return row === undefined
+      ? null
+      : { title: toTitle(row.title), isIndexed: row.indexed === 1, isRunning: row.running === 1 }
+  }
+
+  #add(session: string, { pos, question, answer }: TurnText, title: string): void {
+    this.#evictOldest()
+    const isFirst = !this.#hasEntries(session)
+    const n = this.#findFreeNumber((answer ?? question)?.at ?? Date.now())
+    this.#sql.exec(
+      "INSERT INTO search_entry (n, session, pos, question, answer) VALUES (?, ?, ?, ?, ?)",
+      n,
+      session,
+      pos,
+      question === null ? null : JSON.stringify(question),
+      answer === null ? null : JSON.stringify(answer),
+    )
+    this.#addWords(n, isFirst ? title : "", question?.text ?? "", answer?.text ?? "")
+  }
+
+  #addWords(n: number, ...texts: readonly [title: string, question: string, answer: string]): void {
+    this.#createWordIndex()
+    this.#sql.exec(
+      "INSERT INTO search_words (rowid, title, question, answer) VALUES (?, ?, ?, ?)",
+      n,
+      ...texts.map(toIndexText),
+    )
+  }
+
+  /** Adds an entry that has only the title, for a session without finished messages. */
+  #ensureTitle(session: string, title: string): void {
+    if (title !== "" && !this.#hasEntries(session)) this.#add(session, { pos: 0, question: null, answer: null }, title)
+  }
+
+  #hasEntries(session: string): boolean {
+    return this.#sql.exec("SELECT 1 FROM search_entry WHERE session = ? LIMIT 1", session).toArray().length > 0
+  }
+
+  #removeAfter(session: string, pos: number): void {
+    this.#createWordIndex()
+    const numbers = "SELECT n FROM search_entry WHERE session = ? AND pos > ?"
+    this.#sql.exec(`DELETE FROM search_words WHERE rowid IN (${numbers})`, session, pos)
+    this.#sql.exec("DELETE FROM search_entry WHERE session = ? AND pos > ?", session, pos)
+  }
+
+  /** The number of a new entry: after those of the same millisecond. Times of imported messages can be any. */
+  #findFreeNumber(atMs: number): number {
+    const at = Math.min(Math.max(Number.isFinite(atMs) ? Math.trunc(atMs) : 0, 0), Date.now())
+    const query = "SELECT n FROM search_entry WHERE n >= ? AND n < ? ORDER BY n DESC LIMIT 1"
+    for (let first = at * ENTRIES_PER_MS; ; first += ENTRIES_PER_MS) {
+      const [last] = this.#sql.exec<{ n: number }>(query, first, first + ENTRIES_PER_MS).toArray()
+      if (last === undefined) return first
+      if (last.n + 1 < first + ENTRIES_PER_MS) return last.n + 1
+    }
+  }
+
+  #evictOldest(): void {
+    if (this.#sql.databaseSize < MAX_DIRECTORY_BYTES) return
+    this.#createWordIndex()
+    const oldest = "SELECT n FROM search_entry ORDER BY n LIMIT 2"
+    this.#sql.exec(`DELETE FROM search_words WHERE rowid IN (${oldest})`)
+    this.#sql.exec(`DELETE FROM search_entry WHERE n IN (${oldest})`)
+  }
+}
+
+/** Written by `#add`. */
+function columnToText(column: string | null): MessageText | null {
+  return column === null ? null : (parseJson(column) as unknown as MessageText)
+}
+
+function toTitleHit({ session, title, active }: FoundRow, phrases: readonly Phrase[]): SearchHit {
+  const shown = toTitle(title)
+  return {
+    session,
+    title: shown,
+    message: null,
+    role: "title",
+    snippet: createSnippet(shown, phrases).parts,
+    at: active,
+  }
+}
+
+/** The message of the entry in which more of the phrases occur; if both have as many, the question. */
+function toMessageHit({ session, title, question, answer }: FoundRow, phrases: readonly Phrase[]): SearchHit {
+  const found = [question, answer]
+    .map(columnToText)
+    .filter((text) => text !== null)
+    .map((text) => ({ ...text, snippet: createSnippet(text.text, phrases) }))
+  const [first, second] = found
+  const best = second !== undefined && second.snippet.found > (first?.snippet.found ?? 0) ? second : first
+  const { id = null, role = "user", at = 0, snippet } = best ?? {}
+  return { session, title: toTitle(title), message: id, role, snippet: snippet?.parts ?? [], at }
+}
