@@ -48,15 +48,15 @@ export const OPERATION_COSTS = {
   firstToken: {
     what: "the first token of a page, with name and role read from the tenant",
     ...REQUEST,
-    DIRECTORY: createCost(1, 30, 1),
+    DIRECTORY: createCost(1, 60, 1),
     TENANT: createCost(1, 40, 0),
   },
-  nextToken: { what: "each further token within 12 hours", ...REQUEST, DIRECTORY: createCost(1, 30, 1) },
-  listSessions: { what: "the list of sessions", ...REQUEST, DIRECTORY: createCost(1, 30, 0) },
+  nextToken: { what: "each further token within 12 hours", ...REQUEST, DIRECTORY: createCost(1, 60, 1) },
+  listSessions: { what: "the list of sessions", ...REQUEST, DIRECTORY: createCost(1, 60, 0) },
   createSession: {
     what: "a session is created",
     ...REQUEST,
-    SESSION: createCost(3, 60, 25),
+    SESSION: createCost(3, 90, 26),
     DIRECTORY: createCost(1, 100, 3),
   },
   readHistory: { what: "a page of history: 4 turns", ...REQUEST, SESSION: createCost(2, 40, 0) },
@@ -91,7 +91,7 @@ export const OPERATION_COSTS = {
     alarms: 1,
     answerSeconds: 4.1,
     SESSION: createCost(0, 40, 30),
-    DIRECTORY: createCost(2, 70, 6),
+    DIRECTORY: createCost(2, 120, 11),
   },
   turn: {
     what: "each further turn of that size",
@@ -101,7 +101,7 @@ export const OPERATION_COSTS = {
     alarms: 1,
     answerSeconds: 4.1,
     SESSION: createCost(0, 50, 28),
-    DIRECTORY: createCost(2, 80, 4),
+    DIRECTORY: createCost(2, 150, 7),
   },
   usageBatch: {
     what: "the usage of up to eight turns, reported to the tenant",

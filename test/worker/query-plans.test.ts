@@ -8,7 +8,7 @@ import { askQuestion } from "./tenant-transfer.ts"
 
 /** Tables whose number of rows grows with use. Other tables have one row, or a bounded number of rows. */
 const GROWING = {
-  DIRECTORY: ["sessions", "shared", "holder", "session_bytes", "usage_session", "usage_total"],
+  DIRECTORY: ["sessions", "search_entry", "shared", "holder", "session_bytes", "usage_session", "usage_total"],
   TENANT: [
     "users",
     "user_notices",
@@ -89,7 +89,7 @@ test("[DI4] no query of a request, a socket or a turn scans a table that grows, 
   const connection = await openSocket(session, token)
   await askQuestion(session, token, "/say one")
   await askQuestion(session, token, "/say two")
-  for (const path of ["/v1/sessions", "/v1/sessions/shared", "/v1/usage/me", "/v1/settings", "/v1/agents"])
+  for (const path of ["/v1/sessions", "/v1/sessions?archived=1", "/v1/search?q=one", "/v1/sessions/shared", "/v1/usage/me", "/v1/settings", "/v1/agents"])
     expect((await call(path, { token })).status).toBe(200)
   expect((await call("/v1/users", { token: boss })).status).toBe(200)
   expect((await call("/v1/audit", { token: boss })).status).toBe(200)
