@@ -87,6 +87,33 @@ function withoutPreloadHelper(): Plugin {
   }
 }
 
+/**
+ * Removes the decoder of HTML entities, with its table of 19 KB. `htmlparser2` imports it, but the sanitiser parses tags
+ * without decoding entities.
+ */
+function withoutEntityDecoder(): Plugin {
+  const user = "shared/sanitize/html-token.ts"
+  const empty = "\0cuecard:entity-decoder"
+  return {
+    name: "cuecard:without-entity-decoder",
+    apply: "build",
+    enforce: "pre",
+    resolveId: {
+      filter: { id: /^entities\/decode$/ },
+      handler: (_id, importer) => (/\/htmlparser2\/dist\/Tokenizer\.js$/.test(importer ?? "") ? empty : null),
+    },
+    load: {
+      filter: { id: /cuecard:entity-decoder$/ },
+      handler() {
+        if (!readFileSync(user, "utf8").includes("{ decodeEntities: false }")) {
+          throw new Error(`${user} has changed: adapt withoutEntityDecoder.`)
+        }
+        return "export class EntityDecoder {}\nexport const DecodingMode = {}, htmlDecodeTree = null, xmlDecodeTree = null"
+      },
+    },
+  }
+}
+
 /** Replaces the comment that names the file with the head elements that all pages share. */
 function withSharedHead(): Plugin {
   const file = "client/page-head.html"
@@ -136,7 +163,7 @@ const DEV_PATHS = ["/v1/*", "/auth/*", "/healthz", "/external/*", "/media/*", "/
 
 /** Modules that only chunks loaded on demand import. In the base chunk they would be part of the first view. */
 const DEFERRED_MODULES =
-  /\/client\/(?:account\/(?!user-guard|deferred|token-response)|words\/account-text|ui\/(?:dialog|use-modal-dialog))/
+  /\/client\/(?:account\/(?!user-guard|deferred|token-response)|words\/(?:account-text|languages\/fault-words)|ui\/(?:dialog|use-modal-dialog))/
 
 function isInFirstView(id: string): boolean {
   return !DEFERRED_MODULES.test(id)
@@ -214,6 +241,7 @@ export default defineConfig(({ mode, command, isPreview }) =>
     : mode === "testing" || mode === "shared"
       ? {
           publicDir: false,
+          plugins: [withoutEntityDecoder()],
           build: {
             ssr: `${mode}/index.ts`,
             outDir: `dist/${mode}`,
@@ -236,6 +264,7 @@ export default defineConfig(({ mode, command, isPreview }) =>
             }),
             withoutPaths(),
             markedLexerOnly(),
+            withoutEntityDecoder(),
             withoutPreloadHelper(),
             withAdminPage(),
           ],

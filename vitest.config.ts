@@ -31,6 +31,9 @@ const FAULTS_MS = 300_000
 /** More than the two cores of CI, because most files wait for a server, a browser or a timer for much of their time. */
 const MAX_WORKERS = Number(process.env["MAX_WORKERS"] ?? 6)
 
+/** Processes of a test run compile the packages that they load once. The commands that tests start inherit this. */
+process.env["NODE_COMPILE_CACHE"] ??= resolve("node_modules/.cache/cuecard/compiled")
+
 /** Variables that control generated tests (test/support/seeded.ts). workerd receives them as bindings. */
 const LENGTHS = Object.fromEntries(
   ["RUNS", "FC_RUNS", "FC_SEED"].flatMap((name) => {
@@ -38,6 +41,8 @@ const LENGTHS = Object.fromEntries(
     return value === undefined ? [] : [[name, value]]
   }),
 )
+
+const IS_FULL = ["full", "long"].includes(process.env["RUNS"] ?? "")
 
 /** Vitest's default of one second is too short for a server on a busy machine. */
 const EXPECT = { poll: { timeout: 20_000 } }
@@ -65,7 +70,12 @@ const TIMED_FILES = ["faults", "mutants", "releases"].map((name) => `test/faults
 /** A project that kills real servers. */
 function faultsProject(
   name: string,
-  test: { include: string[]; exclude?: string[]; maxWorkers: number; sequence?: { groupOrder: number } },
+  test: {
+    include: string[]
+    exclude?: string[]
+    maxWorkers: number
+    sequence?: { groupOrder: number }
+  },
 ): TestProjectConfiguration {
   return {
     test: {
@@ -84,6 +94,7 @@ function faultsProject(
 function workerProject(
   name: string,
   test: { isolate?: boolean; include: string[]; exclude?: string[] },
+  vars: Readonly<Record<string, string>> = {},
 ): TestProjectConfiguration {
   return {
     // Otherwise Vite warns about missing source maps of packages.
@@ -103,6 +114,7 @@ function workerProject(
           // The bindings that upstreams.ts provides are added to the Worker's variables.
           bindings: {
             PROBE_TOOLS: "on",
+            ...vars,
             // Spans and data points are log lines here, so that every test checks them for content (SPEC OB6).
             SPANS: "log",
             SPAN_SAMPLING: "1",
@@ -148,7 +160,12 @@ export default defineConfig({
           testTimeout: LONG_MS,
         },
       },
-      workerProject("worker", { isolate: false, exclude: COUNTING_FILES, include: ["test/worker/**/*.test.ts"] }),
+      workerProject(
+        "worker",
+        { isolate: false, exclude: COUNTING_FILES, include: ["test/worker/**/*.test.ts"] },
+        // Otherwise the scripted model writes at a reader's pace, and most of a test's time is waiting.
+        { SCRIPTED_DELAY_MS: "0" },
+      ),
       workerProject("worker-counting", { include: COUNTING_FILES }),
       {
         plugins: [preact()],
@@ -186,7 +203,7 @@ export default defineConfig({
         // Runs after the other projects, whose load would make recovery slower than allowed.
         sequence: { groupOrder: 1 },
         // The full suite measures how long recovery takes, so it leaves more headroom.
-        maxWorkers: ["full", "long"].includes(process.env["RUNS"] ?? "") ? 3 : MAX_WORKERS,
+        maxWorkers: IS_FULL ? 3 : MAX_WORKERS,
       }),
       {
         resolve: { alias: NODE_ALIAS },

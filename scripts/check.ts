@@ -1,11 +1,12 @@
 /**
- * check.ts: runs everything that CI checks: format, lint, types, migrations, tests, size.
+ * check.ts: runs everything that CI checks: format, lint, types, migrations, build, tests, size.
  *
- * A failed step does not stop the following ones. The generated tests run in full (RUNS=full). The output ends
- * with the duration of each step, what it skipped, and a command to rerun each failure. The totals are written to
- * TOTALS_FILE for .ci/run: one total for all tests, and one for each other step.
+ * The steps before the tests run side by side. A failed step does not stop the following ones, except that nothing is tested
+ * without a build. The generated tests run in full (RUNS=full). The output ends with the duration of each step, what it
+ * skipped, and a command to rerun each failure. The totals are written to TOTALS_FILE for .ci/run: one total for all tests,
+ * and one for each other step.
  */
-import { type StdioOptions, spawnSync } from "node:child_process"
+import { spawn } from "node:child_process"
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { relative } from "node:path"
 import process from "node:process"
@@ -21,14 +22,24 @@ const MAX_NAMED_TESTS = 5
 const MAX_MESSAGE_LINES = 5
 const MAX_MESSAGE_CHARS = 500
 
-const STEPS = [
+interface StepCommand {
+  readonly name: string
+  /** Arguments of npm. */
+  readonly args: readonly string[]
+}
+
+/** These steps run side by side: they don't depend on each other, and none of them uses both cores all the time. */
+const FIRST_STEPS: readonly StepCommand[] = [
   { name: "format", args: ["run", "check:format"] },
   { name: "lint", args: ["run", "check:lint"] },
   { name: "types", args: ["run", "check:types"] },
   { name: "migrations", args: ["run", "check:migrations"] },
-  { name: "tests", args: ["test"] },
+  { name: "build", args: ["run", "build"] },
+]
+const LAST_STEPS: readonly StepCommand[] = [
+  { name: "tests", args: ["run", "test:built"] },
   { name: "size", args: ["run", "size"] },
-] as const
+]
 
 interface Step extends Totals {
   readonly name: string
@@ -60,23 +71,29 @@ interface VitestResult {
   }[]
 }
 
-function runStep(name: string, args: readonly string[]): Step {
-  console.log(`\n── ${name} ──`)
+async function runStep({ name, args }: StepCommand): Promise<Step> {
   const started = performance.now()
-  const env = { ...process.env, RUNS: process.env["RUNS"] ?? "full" }
-  // This step reports in its output that it could not check.
-  const stdio: StdioOptions = name === "migrations" ? ["inherit", "pipe", "inherit"] : "inherit"
-  const { status, stdout } = spawnSync("npm", ["--silent", ...args], { stdio, env, encoding: "utf8" })
-  const ok = status === 0
+  const head = `\n── ${name} ──\n`
+  if (name === "tests") process.stdout.write(head)
+  const { ok, output } = await runNpm(args, name === "tests")
   const seconds = (performance.now() - started) / 1000
   if (name === "tests") return { name, ok, seconds, ...readTests(ok) }
-  // `stdout` is null if it was not piped.
-  const output = stdout ?? ""
-  process.stdout.write(output)
+  process.stdout.write(head + output)
+  // A step reports in its output that it could not check.
   const reason = ok ? findSkipReason(output) : null
   const [passed, failed, skipped] = [Number(ok && reason === null), Number(!ok), Number(reason !== null)]
   const skips = reason === null ? [] : [reason]
   return { name, ok, seconds, passed, failed, skipped, skips, help: [`  npm ${args.join(" ")}`] }
+}
+
+/** The output of a command that is shown while it runs is not returned. */
+async function runNpm(args: readonly string[], isShown: boolean): Promise<{ ok: boolean; output: string }> {
+  const env = { ...process.env, RUNS: process.env["RUNS"] ?? "full" }
+  const child = spawn("npm", ["--silent", ...args], { stdio: isShown ? "inherit" : ["ignore", "pipe", "pipe"], env })
+  const chunks: Buffer[] = []
+  for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk: Buffer) => chunks.push(chunk))
+  const code = await new Promise<number | null>((resolve) => child.on("close", resolve))
+  return { ok: code === 0, output: Buffer.concat(chunks).toString() }
 }
 
 /** Counts the tests of all projects. A file that does not load, or a run that crashes, counts as a failure. */
@@ -121,7 +138,9 @@ function beginningOf(message: string, indent: string): string[] {
 }
 
 rmSync(VITEST_FILE, { force: true })
-const steps = STEPS.map(({ name, args }) => runStep(name, args))
+const steps = await Promise.all(FIRST_STEPS.map(runStep))
+const isBuilt = steps.every(({ name, ok }) => ok || name !== "build")
+for (const step of isBuilt ? LAST_STEPS : []) steps.push(await runStep(step))
 
 console.log("")
 for (const { name, ok, seconds, skips } of steps) {

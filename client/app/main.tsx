@@ -46,6 +46,7 @@ import "../styles/media/audio.css"
 import "../styles/media/canvas.css"
 import "../styles/media/files.css"
 import "../styles/media/lightbox.css"
+import "../styles/right-to-left.css"
 import "../styles/print-forced-colors.css"
 
 declare global {

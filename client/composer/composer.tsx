@@ -81,12 +81,12 @@ export function Composer({ canSend, onSend, onFiles, quote = null, stop, draft }
       <textarea
         ref={field}
         rows={1}
-        dir="auto"
         value={text}
         placeholder={composerText.placeholder}
         aria-label={composerText.message}
         aria-describedby="composer-size"
         enterkeyhint="send"
+        dir={text === "" ? undefined : "auto"}
         onInput={(event) => (draft.text.value = event.currentTarget.value)}
         onKeyDown={onKeyDown}
         onPaste={(event) => handlePaste(event, onFiles)}

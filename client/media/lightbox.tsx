@@ -51,8 +51,10 @@ interface LightboxDialogProps {
 function LightboxDialog({ media, image, position, onPrevious, onNext, onClose }: LightboxDialogProps): VNode {
   const dialogRef = useRef<HTMLDialogElement>(null)
   useModalDialog(dialogRef)
+  // The images follow the direction of the page.
+  const [onLeft, onRight] = document.documentElement.dir === "rtl" ? [onNext, onPrevious] : [onPrevious, onNext]
   const onKeyDown = (event: KeyboardEvent): void => {
-    const action = { Escape: onClose, ArrowLeft: onPrevious, ArrowRight: onNext }[event.key]
+    const action = { Escape: onClose, ArrowLeft: onLeft, ArrowRight: onRight }[event.key]
     if (action === undefined || action === null || event.isComposing) return
     // Otherwise the page's own Escape handler would stop a running answer.
     event.preventDefault()
@@ -73,7 +75,7 @@ function LightboxDialog({ media, image, position, onPrevious, onNext, onClose }:
       }}
     >
       <LightboxHeader media={media} image={image} position={position} onClose={onClose} />
-      <LightboxImage key={image.url} image={image} onSwipe={{ left: onNext, right: onPrevious, down: onClose }} />
+      <LightboxImage key={image.url} image={image} onSwipe={{ left: onRight, right: onLeft, down: onClose }} />
       {position !== "" && <IconButton name="back" label={mediaText.previousImage} onActivate={onPrevious} />}
       {position !== "" && <IconButton name="on" label={mediaText.nextImage} onActivate={onNext} />}
     </dialog>

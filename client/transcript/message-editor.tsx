@@ -48,6 +48,7 @@ export function MessageEditor(props: MessageEditorProps): VNode {
         rows={1}
         value={text}
         readOnly={isSaving}
+        dir="auto"
         aria-label={words.editField}
         onInput={(event) => updateText(event.currentTarget.value)}
       />

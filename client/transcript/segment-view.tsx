@@ -13,7 +13,7 @@ import { measureText, SLICE_COST } from "../markdown/text-part.ts"
 import { CanvasView } from "../media/canvas-view.tsx"
 import { MediaView } from "../media/media-view.tsx"
 import { ErrorBoundary } from "../ui/error-boundary.tsx"
-import { transcriptText } from "../words/transcript-text.ts"
+import { formatDuration, transcriptText } from "../words/transcript-text.ts"
 import { AgentCallView, isAgentCall, ReceivedMessageView } from "./agent-exchange.tsx"
 import { ToolView } from "./tool-call.tsx"
 
@@ -122,7 +122,11 @@ interface ThinkingViewProps {
 function ThinkingView({ text, ms, isOpen }: ThinkingViewProps): VNode {
   return (
     <details data-segment="thinking">
-      <summary>{ms === undefined && isOpen ? transcriptText.thinking : transcriptText.thought(ms)}</summary>
+      <summary>
+        {ms === undefined && isOpen
+          ? transcriptText.thinking
+          : transcriptText.thought(ms === undefined ? undefined : formatDuration(ms))}
+      </summary>
       <Markdown text={text} />
     </details>
   )

@@ -23,7 +23,8 @@ export const transcriptText = translate("transcript", {
   spokenWithoutText: "Spoken message, without a transcript",
   queued: "Queued",
   thinking: "Thinking…",
-  thought: (ms?: number) => (ms === undefined ? "Thought" : `Thought for ${formatDuration(ms)}`),
+  /** `duration` is undefined if unknown. */
+  thought: (duration: string | undefined) => (duration === undefined ? "Thought" : `Thought for ${duration}`),
   status: {
     queued: "Queued.",
     waiting: "Waiting for a response.",

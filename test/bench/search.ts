@@ -44,7 +44,7 @@ async function importConversation({ url, token, createSession }: Cuecard, first:
   if (!answer.ok) throw new Error(`not imported: ${answer.status} ${await answer.text()}`)
 }
 
-async function time(cuecard: Cuecard, path: string): Promise<{ readonly ms: number; readonly text: string }> {
+async function timeRequest(cuecard: Cuecard, path: string): Promise<{ readonly ms: number; readonly text: string }> {
   const started = performance.now()
   const answer = await fetch(new URL(path, cuecard.url), { headers: { authorization: `Bearer ${cuecard.token}` } })
   const text = await answer.text()
@@ -58,7 +58,7 @@ const describeTimes = (times: readonly number[]): string =>
 async function untilIndexed(cuecard: Cuecard): Promise<void> {
   const until = performance.now() + MAX_INDEXING_MS
   while (performance.now() < until) {
-    const { text } = await time(cuecard, "/v1/search?q=nowhere")
+    const { text } = await timeRequest(cuecard, "/v1/search?q=nowhere")
     if (JSON.parse(text).pending === false) return
     await sleep(POLL_MS)
   }
@@ -75,8 +75,8 @@ export async function benchSearch(): Promise<Row[]> {
       const times: number[] = []
       const floors: number[] = []
       for (let run = -5; run < RUNS; run++) {
-        const found = await time(cuecard, `/v1/search?q=${encodeURIComponent(query)}`)
-        const floor = await time(cuecard, "/v1/sessions")
+        const found = await timeRequest(cuecard, `/v1/search?q=${encodeURIComponent(query)}`)
+        const floor = await timeRequest(cuecard, "/v1/sessions")
         if (run < 0) continue
         times.push(found.ms)
         floors.push(floor.ms)

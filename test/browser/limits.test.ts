@@ -3,6 +3,7 @@
 import { mkdirSync } from "node:fs"
 import { expect, test } from "vitest"
 import { faultToWire } from "../../shared/fault.ts"
+import { everyNth } from "../support/seeded.ts"
 import { ask, DESK, open, PHONE, settled, THEMES } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
@@ -19,7 +20,9 @@ const LINE = "Too many requests at once. Nothing is lost. We'll continue automat
 /** The browser logs the refusal itself. */
 const EXPECTED_ERROR = /status of 429/
 
-test.each(THEMES.flatMap((theme) => [DESK, PHONE].map((size) => ({ theme, size }))))(
+const VIEWS = THEMES.flatMap((theme) => [DESK, PHONE].map((size) => ({ theme, size })))
+
+test.each(everyNth(VIEWS, 3))(
   "[LI6] a first message waits for Retry-After, which a status line says, and is then answered ($theme, $size.width)",
   async ({ theme, size }) => {
     const { page, errors } = await open(setup.browser, setup.cuecard, { theme, size })

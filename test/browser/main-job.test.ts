@@ -43,7 +43,7 @@ describe("the main job", () => {
   test.each(everyNth(VIEWS, 3))(
     "[PG1] %s: the weather in two cities, and the same after a reload",
     async (name, size, theme) => {
-      const { page, errors, strangers } = await open(browser, cuecard, { size, theme })
+      const { page, errors, strangers } = await open(browser, cuecard, { size, theme, hasMotion: true })
       await ask(page, WEATHER)
       await settled(page)
       const kinds = await page.$$eval("article[data-role=assistant] [data-segment]", (all) =>

@@ -163,7 +163,8 @@ describe("copying and printing", () => {
   })
 
   test("[PG44] a printed page contains the whole conversation and nothing else, dark on light", async () => {
-    const { page } = await open(setup.browser, setup.cuecard, { theme: "dark" })
+    // With reduced motion, colours change within a millisecond instead of at once.
+    const { page } = await open(setup.browser, setup.cuecard, { theme: "dark", hasMotion: true })
     for (let at = 0; at < 4; at++) {
       await ask(page, `/say ${JSON.stringify(`${"A line of words.\n\n".repeat(20)}Answer ${at}.`)}`)
       await settled(page, at + 1)

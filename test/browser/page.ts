@@ -26,13 +26,15 @@ export interface View {
   readonly at?: string
   /** Turns off the content security policy, so that the test can run scripts. */
   readonly bypassCSP?: boolean
+  /** Lets cards and other elements move, as for a user who hasn't reduced motion. */
+  readonly hasMotion?: boolean
 }
 
 export async function open(browser: Browser, cuecard: Cuecard, view: View = {}): Promise<Opened> {
   const context = await browser.newContext({
     viewport: view.size ?? DESK,
     colorScheme: view.theme ?? "light",
-    reducedMotion: "no-preference",
+    reducedMotion: view.hasMotion === true ? "no-preference" : "reduce",
     bypassCSP: view.bypassCSP ?? false,
   })
   return openIn(context, cuecard, view.at)
@@ -120,21 +122,35 @@ export async function untilStill(page: Page): Promise<void> {
   await page.evaluate(
     (stillMs) =>
       new Promise<void>((done) => {
-        let shown: string | undefined
+        let transcript: Element | null = null
         let since = 0
+        const observer = new MutationObserver(() => {
+          since = 0
+        })
+        const observe = (next: Element | null): void => {
+          observer.disconnect()
+          if (next !== null)
+            observer.observe(next, { subtree: true, childList: true, attributes: true, characterData: true })
+          transcript = next
+          since = 0
+        }
         const isMoving = (one: Animation): boolean =>
           one.playState === "running" && one.effect?.getComputedTiming().iterations !== Number.POSITIVE_INFINITY
         requestAnimationFrame(function look(now) {
-          const html = document.querySelector("[data-transcript]")?.innerHTML
+          const current = document.querySelector("[data-transcript]")
+          if (current !== transcript) observe(current)
           // Highlighting and buttons are loaded on demand.
           const isLoading =
             document.querySelector("figure.code:not(:has(.code-tools)), .table-frame:not(:has(.table-tools))") !== null
-          if (since === 0 || html !== shown || isLoading || document.getAnimations().some(isMoving)) {
-            shown = html
-            since = now
+          if (since === 0 || isLoading || document.getAnimations().some(isMoving)) since = now
+          if (now - since < stillMs) return void requestAnimationFrame(look)
+          // Long code and long texts are drawn in idle slices, which a busy machine delays. A slice renders a frame later.
+          requestIdleCallback(() => requestAnimationFrame(() => requestAnimationFrame(finish)))
+          function finish(later: number): void {
+            if (since === 0) return look(later)
+            observer.disconnect()
+            done()
           }
-          if (now - since < stillMs) requestAnimationFrame(look)
-          else done()
         })
       }),
     STILL_MS,
@@ -170,6 +186,13 @@ export async function loadWholeHistory(context: BrowserContext): Promise<void> {
 export function transcriptOf(page: Page): Promise<string> {
   return page.evaluate(() => {
     const lines: string[] = []
+    const generatedIds: string[] = []
+    // Each page gets its own signatures, and counts the ids of all conversations that it has shown.
+    const normalize = (value: string): string => {
+      if (/^P\d+-\d+$/.test(value) && !generatedIds.includes(value)) generatedIds.push(value)
+      const at = generatedIds.indexOf(value)
+      return JSON.stringify(at === -1 ? value.replace(/\?token=[^"]*$/, "?token") : `generated-${at}`)
+    }
     const walk = (node: Node, depth: number): void => {
       if (node.nodeType === Node.TEXT_NODE) {
         const text = node.textContent ?? ""
@@ -178,9 +201,7 @@ export function transcriptOf(page: Page): Promise<string> {
       }
       // Only answers of turns that this server ran have a menu; imported answers don't.
       if (!(node instanceof Element) || node.matches(".acts [aria-haspopup=menu]")) return
-      // Each page gets its own signatures.
-      const withoutToken = (value: string): string => JSON.stringify(value.replace(/\?token=[^"]*$/, "?token"))
-      const attributes = [...node.attributes].map(({ name, value }) => `${name}=${withoutToken(value)}`).sort()
+      const attributes = [...node.attributes].map(({ name, value }) => `${name}=${normalize(value)}`).sort()
       lines.push(`${" ".repeat(depth)}<${[node.localName, ...attributes].join(" ")}>`)
       for (const child of node.childNodes) walk(child, depth + 1)
     }

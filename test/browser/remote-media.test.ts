@@ -31,9 +31,7 @@ let elsewhere: Awaited<ReturnType<typeof startElsewhere>>
 
 beforeAll(async () => {
   browser = await openChromium()
-  const page = await browser.newPage()
-  const files = await makeFiles(page)
-  await page.close()
+  const files = await makeFiles(browser)
   const of = (name: string): Bytes => files.get(name) as Bytes
   elsewhere = await startElsewhere(
     new Map<string, Far>([

@@ -34,9 +34,7 @@ beforeAll(async () => {
   cuecard = await startCuecard(options)
   servers.push(cuecard)
   browser = await openChromium()
-  const maker = await browser.newPage()
-  bay = (await makeFiles(maker)).get("/media/landscape")?.body ?? Buffer.alloc(0)
-  await maker.close()
+  bay = (await makeFiles(browser)).get("/media/landscape")?.body ?? Buffer.alloc(0)
 })
 
 afterAll(async () => {

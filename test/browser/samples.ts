@@ -5,7 +5,7 @@
  * every kind of segment.
  */
 
-import type { BrowserContext, Page } from "playwright-core"
+import type { Browser, BrowserContext } from "playwright-core"
 import type { PageSettings, HistoryPage } from "../../shared/protocol/http-body.ts"
 import type { Segment } from "../../shared/protocol/segment.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
@@ -119,13 +119,23 @@ export async function serve(
   return served
 }
 
-/** Creates the sample files in a browser. */
-export async function makeFiles(page: Page): Promise<ReadonlyMap<string, Bytes>> {
+let madeFiles: Promise<ReadonlyMap<string, Bytes>> | null = null
+
+/** Creates the sample files in a browser, once per process. */
+export function makeFiles(browser: Browser): Promise<ReadonlyMap<string, Bytes>> {
+  madeFiles ??= makeFilesIn(browser)
+  return madeFiles
+}
+
+async function makeFilesIn(browser: Browser): Promise<ReadonlyMap<string, Bytes>> {
+  const page = await browser.newPage()
   const drawn = async (name: "landscape" | "portrait" | "chart"): Promise<Bytes> => ({
     type: "image/png",
     body: Buffer.from(await page.evaluate(draw, name), "base64"),
   })
   const [landscape, portrait, chart] = [await drawn("landscape"), await drawn("portrait"), await drawn("chart")]
+  const recording: Bytes = { type: "video/webm", body: Buffer.from(await page.evaluate(film), "base64") }
+  await page.close()
   return new Map([
     ["/media/landscape", landscape],
     ["/media/portrait", portrait],
@@ -133,7 +143,7 @@ export async function makeFiles(page: Page): Promise<ReadonlyMap<string, Bytes>>
     ["https://pictures.example.com/harbour.png", landscape],
     ["/media/tone", { type: "audio/wav", body: wave(3) }],
     ["/media/note", { type: "audio/wav", body: wave(5) }],
-    ["/media/film", { type: "video/webm", body: Buffer.from(await page.evaluate(film), "base64") }],
+    ["/media/film", recording],
     ["/media/table", { type: "text/csv", body: Buffer.from("month,visitors\nMay,4200\n") }],
     ["/canvas/documents/plan/index.html", { type: "text/html", body: Buffer.from(DOCUMENT) }],
   ])

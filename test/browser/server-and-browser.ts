@@ -19,10 +19,7 @@ export function useServerAndBrowser(options: CuecardOptions = {}, { withFiles = 
     // Logged to the running test's console, whose output is printed if that test fails.
     setup.cuecard = await startCuecard({ onLog: console.log, ...options })
     setup.browser = await openChromium()
-    if (!withFiles) return
-    const page = await setup.browser.newPage()
-    setup.files = await makeFiles(page)
-    await page.close()
+    if (withFiles) setup.files = await makeFiles(setup.browser)
   })
   afterAll(async () => {
     await closeContexts(setup.browser)

@@ -2,16 +2,36 @@
 
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import type { Browser, Page } from "playwright-core"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
 import { closeContexts, openChromium } from "../support/chromium.ts"
-import { ask, FIELD, netOf, open, openIn, PHONE, sessionIn, settled, transcriptOf, untilStill } from "./page.ts"
+import {
+  ask,
+  DESK,
+  FIELD,
+  netOf,
+  open,
+  openIn,
+  type Opened,
+  PHONE,
+  sessionIn,
+  settled,
+  transcriptOf,
+  untilStill,
+} from "./page.ts"
 
 const SLOW = "/bench deltas=4000 delay_ms=10"
 
 let cuecard: Cuecard
 let browser: Browser
+/** The windows on the conversation of the running test. */
 let windows: Page[] = []
 let faults: string[] = []
+/** Windows that tests share, because opening one takes most of a second of processor time. */
+const sharedWindows = new Map<number, Opened>()
+const WINDOW_SIZES = [DESK, DESK, PHONE, DESK]
+const PHONE_WINDOW = 2
+/** Opens each conversation last. */
+const LATE_WINDOW = 3
 
 beforeAll(async () => {
   cuecard = await startCuecard({ vars: { SCRIPTED_DELAY_MS: "5", PROBE_TOOLS: "on" } })
@@ -23,39 +43,74 @@ afterAll(async () => {
   await cuecard?.close()
 })
 
-/** Opens another window of the given size on the first window's session. */
-async function another(of: Page, size?: typeof PHONE): Promise<Page> {
-  const { page, errors } = await open(browser, cuecard, { at: `#/s/${sessionIn(of)}`, ...(size ? { size } : {}) })
-  faults.push(...errors)
-  await page.waitForSelector("article")
+afterEach(async ({ task }) => {
+  // The next test must not depend on what a failed one left behind.
+  if (task.result?.state !== "fail") return
+  sharedWindows.clear()
+  await closeContexts(browser)
+})
+
+/** A shared window on a new conversation. */
+async function takeWindow(at: number): Promise<Page> {
+  const opened = sharedWindows.get(at) ?? (await open(browser, cuecard, { size: WINDOW_SIZES[at] ?? DESK }))
+  sharedWindows.set(at, opened)
+  const { page, errors } = opened
+  errors.length = 0
+  await goTo(page, "#/")
+  await page.waitForSelector(".welcome")
   windows.push(page)
   return page
 }
 
-/** Opens two desktop windows and one phone window on a session with one exchange. */
+/** Goes to a place within the page, which stays loaded. */
+async function goTo(page: Page, at: string): Promise<void> {
+  await page.evaluate((hash) => {
+    location.hash = hash
+  }, at)
+}
+
+/** A shared window on the conversation of another one. */
+async function takeWindowOn(of: Page, at: number): Promise<Page> {
+  const page = await takeWindow(at)
+  await goTo(page, `#/s/${sessionIn(of)}`)
+  await page.waitForSelector("article")
+  return page
+}
+
+/** Two desktop windows and one phone window on a conversation with one exchange. */
 async function threeWindows(first = "/say hello"): Promise<[Page, Page, Page]> {
-  const { page, errors } = await open(browser, cuecard)
-  windows = [page]
-  faults = errors
+  windows = []
+  faults = []
+  const page = await takeWindow(0)
   await ask(page, first)
   await settled(page)
-  return [page, await another(page), await another(page, PHONE)]
+  return [page, await takeWindowOn(page, 1), await takeWindowOn(page, PHONE_WINDOW)]
 }
 
 const state = (page: Page) => page.getAttribute("article[data-role=assistant] >> nth=-1", "data-status")
 const shows = (pages: readonly Page[], selector: string) =>
   Promise.all(pages.map((page) => page.waitForSelector(selector, { timeout: 20_000 })))
 
-/** Expects all windows, including a new one, to show the same transcript. */
+/** Expects all windows, including one that opens the conversation only now, to show the same. */
 async function expectSame(answers: number): Promise<void> {
   await Promise.all(windows.map((page) => settled(page, answers)))
-  const fresh = await another(windows[0] as Page)
-  await settled(fresh, answers)
-  const shown = await transcriptOf(fresh)
+  const late = await takeWindowOn(windows[0] as Page, LATE_WINDOW)
+  await settled(late, answers)
+  const shown = await transcriptOf(late)
   for (const page of windows) expect(await transcriptOf(page)).toBe(shown)
   expect(await Promise.all(windows.map((page) => page.$(".typing")))).toEqual(windows.map(() => null))
-  expect(faults).toEqual([])
-  await Promise.all(windows.map((page) => page.context().close()))
+  expectNoFaults()
+  await closeOwnWindows()
+}
+
+function expectNoFaults(): void {
+  expect([...faults, ...[...sharedWindows.values()].flatMap(({ errors }) => errors)]).toEqual([])
+}
+
+/** Closes the windows that a test opened for itself. */
+async function closeOwnWindows(): Promise<void> {
+  const shared = new Set([...sharedWindows.values()].map(({ page }) => page))
+  await Promise.all(windows.filter((page) => !shared.has(page)).map((page) => page.context().close()))
 }
 
 describe("stopping", () => {
@@ -70,7 +125,7 @@ describe("stopping", () => {
   })
 
   test("[PG18] Escape stops the answer and keeps the text in the composer; an open drawer takes Escape first", async () => {
-    const { page } = await open(browser, cuecard, { size: PHONE })
+    const page = await takeWindow(PHONE_WINDOW)
     await ask(page, SLOW)
     await page.waitForSelector("article[data-status=running] [data-segment=text]")
     await page.click("button[aria-label=Conversations]")
@@ -81,7 +136,6 @@ describe("stopping", () => {
     await page.waitForSelector("article[data-status=cancelled]")
     expect(await page.inputValue(FIELD)).toBe("not sent")
     expect(await page.$("button[aria-label=Stop]")).toBe(null)
-    await page.context().close()
   })
 })
 
@@ -178,7 +232,7 @@ describe("approval", () => {
   })
 
   test("[PG20] [PG28] on a phone a long argument and a long line in the composer are fully visible", async () => {
-    const { page } = await open(browser, cuecard, { size: PHONE })
+    const page = await takeWindow(PHONE_WINDOW)
     const long = "/etc/very/long/path/that/goes/on".repeat(4)
     await ask(page, `/call probe_ask {"text":"${long}"}`)
     await page.waitForSelector(".ask")
@@ -193,7 +247,7 @@ describe("approval", () => {
     expect(await hidden()).toBeLessThanOrEqual(1)
     await page.setViewportSize({ width: 320, height: 700 })
     expect(await hidden()).toBeLessThanOrEqual(1)
-    await page.context().close()
+    await page.setViewportSize(PHONE)
   })
 
   test("[PG20] approval works with the keyboard alone", async () => {
@@ -304,8 +358,7 @@ describe("retries and versions", () => {
       true,
     )
     await shows(windows, 'p:text-is("16")')
-    expect(faults).toEqual([])
-    await Promise.all(windows.map((page) => page.context().close()))
+    expectNoFaults()
   })
 
   test("[PG19] a withdrawn message returns to the composer of one window and disappears from all", async () => {
@@ -358,7 +411,7 @@ describe("retries and versions", () => {
   })
 
   test("[PG25] the output of a running tool grows while its details are open", async () => {
-    const { page } = await open(browser, cuecard)
+    const page = await takeWindow(0)
     await ask(page, '/call probe_stream {"lines":200,"ms":15}')
     await page.waitForSelector("[data-state=running] summary")
     await page.click("[data-segment=tool] summary")
@@ -376,6 +429,5 @@ describe("retries and versions", () => {
     expect(await box.evaluate((one) => one.scrollHeight - one.scrollTop - one.clientHeight)).toBeLessThan(9)
     await settled(page)
     expect(await page.getAttribute("[data-segment=tool] details", "open")).toBe("")
-    await page.context().close()
   })
 })

@@ -84,6 +84,9 @@ describe("the choice", () => {
   test.each([
     [["de-AT", "en"], "de"],
     [["xx", "de-CH"], "de"],
+    [["zh-TW"], "zh-Hans"],
+    [["iw"], "he"],
+    [["ar-EG", "en"], "ar"],
     [["EN-gb", "de"], "en"],
     [["tlh"], "en"],
     [[], "en"],

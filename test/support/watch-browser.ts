@@ -1,12 +1,22 @@
 /** watch-browser.ts: records the texts that pages send and receive, which no server may log (SPEC OB6). */
 
-import type { Browser, BrowserContext } from "playwright-core"
+import type { Browser, BrowserContext, Page } from "playwright-core"
 import { noteAddress, noteJson } from "./log-check.ts"
+import { reuseContexts } from "./reused-contexts.ts"
 
-/** Returns the same browser, with its contexts watched. */
+/**
+ * Returns the same browser, with its contexts watched and reused. Unless a test asks for motion, nothing moves, because
+ * drawing each step takes processor time.
+ */
 export function watchBrowser(browser: Browser): Browser {
-  const newContext = browser.newContext.bind(browser)
-  browser.newContext = async (...options) => watchContext(await newContext(...options))
+  const watched = new WeakSet<BrowserContext>()
+  const newContext = reuseContexts(browser, watchSockets).newContext.bind(browser)
+  browser.newContext = async (options) => {
+    const context = await newContext({ reducedMotion: "reduce", ...options })
+    if (!watched.has(context)) watchRequests(context)
+    watched.add(context)
+    return context
+  }
   browser.newPage = async (...options) => {
     const context = await browser.newContext(...options)
     const page = await context.newPage()
@@ -16,17 +26,17 @@ export function watchBrowser(browser: Browser): Browser {
   return browser
 }
 
-function watchContext(context: BrowserContext): BrowserContext {
+function watchRequests(context: BrowserContext): void {
   context.on("request", (request) => {
     noteAddress(request.url())
     // Bodies of uploads are bytes.
     if (request.headers()["content-type"]?.includes("json") === true) noteJson(request.postData())
   })
-  context.on("page", (page) => {
-    page.on("websocket", (socket) => {
-      socket.on("framesent", ({ payload }) => noteJson(payload))
-      socket.on("framereceived", ({ payload }) => noteJson(payload))
-    })
+}
+
+function watchSockets(page: Page): void {
+  page.on("websocket", (socket) => {
+    socket.on("framesent", ({ payload }) => noteJson(payload))
+    socket.on("framereceived", ({ payload }) => noteJson(payload))
   })
-  return context
 }

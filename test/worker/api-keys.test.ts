@@ -8,7 +8,7 @@ import { createApiKey, formatApiKey, parseApiKey } from "../../worker/auth/api-k
 import { clearCachedAccess, clearCachedKey } from "../../worker/auth/tenant-access-cache.ts"
 import { verifyToken } from "../../worker/auth/verify-token.ts"
 import type { Role } from "../../worker/platform/rpc/claims.ts"
-import { MAX_API_KEYS } from "../../worker/tenant/tenant-keys.ts"
+import { MAX_API_KEYS } from "../../worker/tenant/key-administration.ts"
 import { call, makeSession, nowSeconds, refusal, SECRET, tablesOf, tokenOf } from "./http.ts"
 import { createKey, createTenant, OPERATOR, postJson, tokenWith } from "./tenant-access.ts"
 

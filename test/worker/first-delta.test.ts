@@ -3,6 +3,7 @@
 import { runInDurableObject } from "cloudflare:test"
 import { expect, test } from "vitest"
 import { connect, createSession, sessionOf } from "../support/socket.ts"
+import { pause, say, script } from "./session-helpers.ts"
 
 /** Maximum statements for a turn after the first. Statements take most of the time until the first delta. */
 const MAX_STATEMENTS = 20
@@ -20,7 +21,8 @@ test("[ST3] a message runs few statements until its first delta is written", asy
       }
       Object.defineProperty(sql, "exec", { configurable: true, value: recordQuery })
     })
-    client.say({ type: "send", id, content: "/say One two three." })
+    // The text pauses after its first delta, as a provider's does.
+    client.say({ type: "send", id, content: script([say("One"), pause(50), say(" two three.")]) })
     await client.untilEnd(id)
     await runInDurableObject(sessionOf("first-delta"), (_object, { storage: { sql } }) => {
       Reflect.deleteProperty(sql, "exec")

@@ -89,7 +89,15 @@ test("[DI4] no query of a request, a socket or a turn scans a table that grows, 
   const connection = await openSocket(session, token)
   await askQuestion(session, token, "/say one")
   await askQuestion(session, token, "/say two")
-  for (const path of ["/v1/sessions", "/v1/sessions?archived=1", "/v1/search?q=one", "/v1/sessions/shared", "/v1/usage/me", "/v1/settings", "/v1/agents"])
+  for (const path of [
+    "/v1/sessions",
+    "/v1/sessions?archived=1",
+    "/v1/search?q=one",
+    "/v1/sessions/shared",
+    "/v1/usage/me",
+    "/v1/settings",
+    "/v1/agents",
+  ])
     expect((await call(path, { token })).status).toBe(200)
   expect((await call("/v1/users", { token: boss })).status).toBe(200)
   expect((await call("/v1/audit", { token: boss })).status).toBe(200)

@@ -140,7 +140,7 @@ describe("the line at a turn's end", () => {
     const id = await createTracedSession()
     const client = await connect(id)
     const lines = recordLogLines(id)
-    await beginTurn(client, "q1", script([say("One. "), pause(60_000)]))
+    await beginTurn(client, "q1", script([say("One. "), pause(10_000)]))
     client.say({ type: "cancel", exchange_id: "q1" })
     const cancelled = await client.untilEnd("q1")
     // Its process is gone: only the rows of the turn are left.

@@ -114,7 +114,7 @@ describe("the search", () => {
           SELECT printf('u%08d', i), printf('User Number%d', i), 'member', i FROM n`)
         sql.exec(`INSERT INTO user_keys (user, key)
           SELECT id, lower(name) FROM users WHERE id > 'u' UNION ALL SELECT id, lower(substr(name, 6)) FROM users WHERE id > 'u'`)
-        const { searchUsers } = await import("../../worker/tenant/user-search.ts")
+        const { searchUsers } = await import("../../worker/tenant/rows/user-search.ts")
         const counts: number[] = []
         const countReads = (text: string, after: string): string => {
           let read = 0

@@ -28,7 +28,7 @@ import { ACCOUNT_TABLE, AccountRows } from "./account-rows.ts"
 import { DirectoryLibrary } from "./directory-library.ts"
 import { LOGIN_TABLE, LoginRows } from "./login-rows.ts"
 import { HOLDER_SOCKETS, REVOCATION_TABLES } from "./revocation-rows.ts"
-import { SESSION_RUNNING, SESSION_TABLE, SessionLists } from "./session-lists.ts"
+import { SESSION_RUNNING, SESSION_TABLE, SessionLists, listRunningSessions } from "./session-lists.ts"
 import { SHARED_TABLE } from "./shared-rows.ts"
 import { REVOCATION_RETRY_MS, TokenRevocations } from "./token-revocations.ts"
 import { UserLogins } from "./user-logins.ts"
@@ -74,7 +74,7 @@ export class Directory extends DirectoryLibrary implements Types.DirectoryRpc {
     this.#host = host
     const accountRows = new AccountRows(host.sql)
     const loginRows = new LoginRows(host.sql)
-    this.#budgets = new DirectoryBudgets(host, () => this.#sessions.listRunning())
+    this.#budgets = new DirectoryBudgets(host, () => listRunningSessions(host.sql))
     this.#sessions = new SessionLists(host, this.#budgets)
     this.#registration = new UserRegistration(host, accountRows, (grant) => this.#budgets.applyGrant(grant))
     this.#revocations = new TokenRevocations(host, accountRows, loginRows, () => this.scheduleAlarm())

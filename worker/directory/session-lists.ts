@@ -61,6 +61,17 @@ type EntryRow = {
 }
 type ListedRow = EntryRow & { running: number }
 
+/**
+ * The keys of the user's own sessions in which a turn is running and that were used in the last RUNNING_WINDOW_MS. Reads
+ * all sessions of that period, because an index of the running ones would write two more rows per turn.
+ */
+export function listRunningSessions(sql: SqlStorage): string[] {
+  return sql
+    .exec<{ id: string }>(RUNNING_SQL, Date.now() - RUNNING_WINDOW_MS)
+    .toArray()
+    .map(({ id }) => id)
+}
+
 export class SessionLists {
   readonly #host: DirectoryHost
   readonly #budgets: DirectoryBudgets
@@ -77,17 +88,6 @@ export class SessionLists {
   /** The number of the user's own sessions. */
   count(): number {
     return this.#stockRows.countSessions()
-  }
-
-  /**
-   * The keys of the user's own sessions in which a turn is running and that were used in the last RUNNING_WINDOW_MS. Reads
-   * all sessions of that period, because an index of the running ones would write two more rows per turn.
-   */
-  listRunning(): string[] {
-    return this.#host.sql
-      .exec<{ id: string }>(RUNNING_SQL, Date.now() - RUNNING_WINDOW_MS)
-      .toArray()
-      .map(({ id }) => id)
   }
 
   /** Lists a new session, once. Errors: `sessions_full`, `budget_exhausted`. */

@@ -97,18 +97,18 @@ export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc, BudgetR
   /** The state that every request of the tenant needs. Stores nothing. */
   getAccess(): TenantAccess
   /** Creates the tenant with its first API key. Errors: `tenant_taken`, even if the tenant was erased. */
-  createTenant(actor: Actor, tenant: NewTenant, key: NewApiKey): Result<null>
+  createTenant(actor: Actor, tenant: NewTenant, key: NewApiKey): Promise<Result<null>>
   /** All API keys, oldest first. */
   listKeys(): ApiKeyInfo[]
   /** Adds an API key. Errors: `keys_full`; `scope_denied` if one of its roles is above the manager's; `tenant_erased`. */
-  addKey(manager: Administrator, key: NewApiKey): Result<ApiKeyInfo>
+  addKey(manager: Administrator, key: NewApiKey): Promise<Result<ApiKeyInfo>>
   /** Revokes an API key. Errors: `key_unknown`; `scope_denied` if one of its roles is above the manager's. */
-  removeKey(manager: Administrator, id: string): Result<null>
+  removeKey(manager: Administrator, id: string): Promise<Result<null>>
   /**
    * Adds a key with the name, roles and remaining lifetime of another key, which then expires after `graceMs`. Errors:
    * those of `addKey` and `removeKey`; `key_expired`.
    */
-  rotateKey(manager: Administrator, id: string, successor: StoredKey, graceMs: number): Result<ApiKeyInfo>
+  rotateKey(manager: Administrator, id: string, successor: StoredKey, graceMs: number): Promise<Result<ApiKeyInfo>>
   /**
    * Checks an API key and records its use. Stores nothing for a tenant without keys. Errors: `key_invalid`, `key_expired`;
    * `user_suspended` or `scope_denied` if the user who is responsible for the key has lost the rights.
@@ -127,7 +127,7 @@ export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc, BudgetR
    * Adds a token key, which signs from now on. The others remain accepted for `retireMs`. Errors: `token_keys_full`,
    * `tenant_erased`.
    */
-  rotateTokenKeys(actor: Actor, retireMs: number): Result<TokenKeyInfo[]>
+  rotateTokenKeys(actor: Actor, retireMs: number): Promise<Result<TokenKeyInfo[]>>
   /** The user with this id; null if there is none. */
   findUser(id: string): TenantUser | null
   /** The users after an id whose ids begin with `prefix`, by id. */

@@ -50,6 +50,7 @@ import { TenantMetering } from "./tenant-metering.ts"
 import { TenantUsers } from "./tenant-users.ts"
 import { USER_NOTICE_TABLE } from "./user-notices.ts"
 
+type KeyResult = Result<Access.ApiKeyInfo>
 const MIGRATIONS: readonly string[] = [
   AGENT_TABLE,
   SETTINGS_TABLE,
@@ -162,8 +163,8 @@ export class Tenant extends DurableObject<Env> implements TenantRpc {
 
   // The tenant itself, its API keys and its token keys
 
-  createTenant(actor: Actor, tenant: Access.NewTenant, key: Access.NewApiKey): Result<null> {
-    return this.#keys.createTenant(actor, tenant, key, Date.now())
+  async createTenant(actor: Actor, tenant: Access.NewTenant, key: Access.NewApiKey): Promise<Result<null>> {
+    return (await this.#keys.administer()).createTenant(actor, tenant, key, Date.now())
   }
 
   getAccess(): Access.TenantAccess {
@@ -174,16 +175,16 @@ export class Tenant extends DurableObject<Env> implements TenantRpc {
     return this.#keys.listKeys()
   }
 
-  addKey(manager: Administrator, key: Access.NewApiKey): Result<Access.ApiKeyInfo> {
-    return this.#keys.addKey(manager, key, Date.now())
+  async addKey(manager: Administrator, key: Access.NewApiKey): Promise<KeyResult> {
+    return (await this.#keys.administer()).addKey(manager, key, Date.now())
   }
 
-  removeKey(manager: Administrator, id: string): Result<null> {
-    return this.#keys.removeKey(manager, id, Date.now())
+  async removeKey(manager: Administrator, id: string): Promise<Result<null>> {
+    return (await this.#keys.administer()).removeKey(manager, id, Date.now())
   }
 
-  rotateKey(manager: Administrator, id: string, next: Access.StoredKey, graceMs: number): Result<Access.ApiKeyInfo> {
-    return this.#keys.rotateKey(manager, id, next, graceMs, Date.now())
+  async rotateKey(by: Administrator, id: string, next: Access.StoredKey, graceMs: number): Promise<KeyResult> {
+    return (await this.#keys.administer()).rotateKey(by, id, next, graceMs, Date.now())
   }
 
   useKey(use: Access.ApiKeyUse): Result<Access.ApiKeyUser> {
@@ -198,8 +199,8 @@ export class Tenant extends DurableObject<Env> implements TenantRpc {
     return this.#keys.listTokenKeys(Date.now())
   }
 
-  rotateTokenKeys(actor: Actor, retireMs: number): Result<Access.TokenKeyInfo[]> {
-    return this.#keys.rotateTokenKeys(actor, retireMs, Date.now())
+  async rotateTokenKeys(actor: Actor, retireMs: number): Promise<Result<Access.TokenKeyInfo[]>> {
+    return (await this.#keys.administer()).rotateTokenKeys(actor, retireMs, Date.now())
   }
 
   // OpenID providers

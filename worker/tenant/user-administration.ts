@@ -10,7 +10,7 @@ import type { AuditEvent } from "../settings/audit-event.ts"
 import type { FoundUsers, TenantUser } from "../settings/tenant-rpc.ts"
 import type { UserChange } from "../settings/user-change.ts"
 import type { TenantHost } from "./tenant-host.ts"
-import { searchUsers } from "./user-search.ts"
+import { searchUsers } from "./rows/user-search.ts"
 
 export class UserAdministration {
   readonly #host: TenantHost

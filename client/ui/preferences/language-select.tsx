@@ -9,6 +9,10 @@ import { chooseLanguage, language, type LoadableLanguage } from "./page-language
 const LANGUAGE_NAMES: Readonly<Record<Language, string>> = {
   en: "English",
   de: "Deutsch",
+  fr: "Français",
+  "zh-Hans": "简体中文",
+  ar: "العربية",
+  he: "עברית",
 }
 
 /** `onFault` is called if the texts of the chosen language can't be loaded. */

@@ -9,7 +9,7 @@ import { signal } from "@preact/signals"
 import type { Words } from "./words.ts"
 
 /** The English texts are the source of the others. */
-export const LANGUAGES = ["en", "de"] as const
+export const LANGUAGES = ["en", "de", "fr", "zh-Hans", "ar", "he"] as const
 
 export type Language = (typeof LANGUAGES)[number]
 

@@ -52,8 +52,6 @@ export interface PageWords {
   readonly size: typeof sizeText
   readonly mediaKind: typeof mediaKindText
   readonly answerMenu: typeof answerMenuText
-  readonly attachmentChip: typeof attachmentChipText
-  readonly rateWait: typeof rateWaitText
   readonly transcript: typeof transcriptText
   readonly action: typeof actionText
   readonly tool: typeof toolText
@@ -66,6 +64,8 @@ export interface PageWords {
 
 /** The texts of menus, dialogs and the sign-in. */
 export interface DialogWords {
+  readonly rateWait: typeof rateWaitText
+  readonly attachmentChip: typeof attachmentChipText
   readonly account: typeof accountText
   readonly signIn: typeof signInText
   readonly budget: typeof budgetText

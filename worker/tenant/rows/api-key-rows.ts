@@ -144,3 +144,12 @@ export class ApiKeyRows {
       .map(toRecord)
   }
 }
+
+export function hasExpired({ expires }: ApiKeyInfo, now: number): boolean {
+  return expires !== null && expires <= now
+}
+
+/** The fields of a key that administrators may see. */
+export function toInfo({ id, name, roles, created, expires, used, created_by }: ApiKeyRecord): ApiKeyInfo {
+  return { id, name, roles, created, expires, used, created_by }
+}

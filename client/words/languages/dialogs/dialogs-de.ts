@@ -4,6 +4,26 @@ import { formatCount as n } from "../../format/number-format.ts"
 import type { DialogWords } from "../words.ts"
 
 export default {
+  attachmentChip: {
+    list: "Anhänge",
+    uploading: (name) => `${name} wird hochgeladen`,
+    progress: (sent, size) => `${sent} von ${size}`,
+    retry: (name) => `Erneut versuchen: ${name}`,
+    cancel: (name) => `Abbrechen: ${name}`,
+    remove: (name) => `Entfernen: ${name}`,
+    removeToSend: (name) => `Entfernen Sie „${name}“, um die Nachricht zu senden.`,
+    retryToSend: (name) => `Versuchen Sie „${name}“ erneut oder entfernen Sie die Datei, um die Nachricht zu senden.`,
+    removeAllToSend: (count) =>
+      `Entfernen Sie die ${n(count)} nicht hochgeladenen Dateien, um die Nachricht zu senden.`,
+    replyTo: (author) => `Antwort an ${author}`,
+    cancelReply: "Antwort verwerfen",
+    dropFiles: "Dateien zum Anhängen ablegen",
+  },
+  rateWait: {
+    waiting: (reason) => `${reason} Es geht nichts verloren. Wir machen automatisch weiter.`.trim(),
+    limited: (seconds) =>
+      `Zu viele Anfragen auf einmal. Es geht nichts verloren. Automatisch weiter in etwa ${n(seconds)} s.`,
+  },
   account: {
     account: "Konto",
     tenant: "Organisation",

@@ -2,7 +2,6 @@
 
 import { formatCount as n } from "../../format/number-format.ts"
 import { formatClock } from "../../media-descriptions.ts"
-import { formatDuration } from "../../transcript-text.ts"
 import type { PageWords } from "../words.ts"
 
 export default {
@@ -112,26 +111,6 @@ export default {
     copied: "Kopiert",
     copyFailed: "Kopieren fehlgeschlagen",
   },
-  attachmentChip: {
-    list: "Anhänge",
-    uploading: (name) => `${name} wird hochgeladen`,
-    progress: (sent, size) => `${sent} von ${size}`,
-    retry: (name) => `Erneut versuchen: ${name}`,
-    cancel: (name) => `Abbrechen: ${name}`,
-    remove: (name) => `Entfernen: ${name}`,
-    removeToSend: (name) => `Entfernen Sie „${name}“, um die Nachricht zu senden.`,
-    retryToSend: (name) => `Versuchen Sie „${name}“ erneut oder entfernen Sie die Datei, um die Nachricht zu senden.`,
-    removeAllToSend: (count) =>
-      `Entfernen Sie die ${n(count)} nicht hochgeladenen Dateien, um die Nachricht zu senden.`,
-    replyTo: (author) => `Antwort an ${author}`,
-    cancelReply: "Antwort verwerfen",
-    dropFiles: "Dateien zum Anhängen ablegen",
-  },
-  rateWait: {
-    waiting: (reason) => `${reason} Es geht nichts verloren. Wir machen automatisch weiter.`.trim(),
-    limited: (seconds) =>
-      `Zu viele Anfragen auf einmal. Es geht nichts verloren. Automatisch weiter in etwa ${n(seconds)} s.`,
-  },
   transcript: {
     notPrinted: "Der Rest wird nicht gedruckt. Um ihn mitzudrucken, zeigen Sie zuerst alles an.",
     conversation: "Unterhaltung",
@@ -144,7 +123,7 @@ export default {
     spokenWithoutText: "Gesprochene Nachricht ohne Abschrift",
     queued: "In der Warteschlange",
     thinking: "Denkt nach …",
-    thought: (ms) => (ms === undefined ? "Nachgedacht" : `${formatDuration(ms)} nachgedacht`),
+    thought: (duration) => (duration === undefined ? "Nachgedacht" : `${duration} nachgedacht`),
     status: {
       queued: "In der Warteschlange.",
       waiting: "Wartet auf eine Antwort.",

@@ -5,11 +5,11 @@
  */
 
 import { base64url } from "jose"
-import { fail, type Result, succeed } from "../../shared/fault.ts"
-import { parseJson } from "../../shared/json.ts"
-import type { FoundUsers, TenantUser } from "../settings/tenant-rpc.ts"
-import { UserRows } from "./rows/user-rows.ts"
-import { listSearchKeys, toSearchKey } from "./rows/user-search-keys.ts"
+import { fail, type Result, succeed } from "../../../shared/fault.ts"
+import { parseJson } from "../../../shared/json.ts"
+import type { FoundUsers, TenantUser } from "../../settings/tenant-rpc.ts"
+import { UserRows } from "./user-rows.ts"
+import { listSearchKeys, toSearchKey } from "./user-search-keys.ts"
 
 /**
  * Number of index rows that are read per user of a full page. A user can be found under several keys but is returned only

@@ -1,0 +1,164 @@
+/**
+ * reused-contexts.ts: gives the contexts that tests have closed to later tests, without their storage, cookies and history. A
+ * new context takes more processor time than most tests, because it needs a process that loads the page's code again.
+ *
+ * A context is closed if a test has added something to it that can't be removed, such as a script.
+ */
+
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core"
+
+/** Methods whose effect lasts until the context is closed. */
+const LASTING_CHANGES = [
+  "addInitScript",
+  "exposeBinding",
+  "exposeFunction",
+  "grantPermissions",
+  "newCDPSession",
+  "routeWebSocket",
+  "setExtraHTTPHeaders",
+] as const
+
+/** The events of a page to which tests listen. */
+const PAGE_EVENTS = [
+  "console",
+  "dialog",
+  "download",
+  "filechooser",
+  "framenavigated",
+  "load",
+  "pageerror",
+  "popup",
+  "request",
+  "response",
+  "websocket",
+]
+
+const EMPTY_PAGE = "/an-empty-page"
+
+/** Number of unused contexts per browser. Each keeps a process. */
+const MAX_UNUSED = 3
+
+/** Returns the same browser. `watchPage` is called for each page, and again when a page is reused. */
+export function reuseContexts(browser: Browser, watchPage: (page: Page) => void): Browser {
+  const create = browser.newContext.bind(browser)
+  const unused: ReusableContext[] = []
+  browser.newContext = async (options = {}) => {
+    const key = JSON.stringify(options)
+    const at = unused.findIndex((one) => one.key === key)
+    const [found] = at === -1 ? [] : unused.splice(at, 1)
+    const reusable = found ?? new ReusableContext(await create(options), options, watchPage)
+    reusable.onEmptied = () => {
+      unused.push(reusable)
+      if (unused.length > MAX_UNUSED) void unused.shift()?.close()
+    }
+    return reusable.context
+  }
+  return browser
+}
+
+class ReusableContext {
+  readonly context: BrowserContext
+  readonly key: string
+  readonly close: () => Promise<void>
+  onEmptied: () => void = () => {}
+  readonly #options: BrowserContextOptions
+  readonly #watchPage: (page: Page) => void
+  readonly #newCdpSession: BrowserContext["newCDPSession"]
+  /** The origins that the pages have visited. */
+  readonly #origins = new Set<string>()
+  /** The page of an emptied context. */
+  #emptied: Page | null = null
+  #isChanged = false
+
+  constructor(context: BrowserContext, options: BrowserContextOptions, watchPage: (page: Page) => void) {
+    this.context = context
+    this.key = JSON.stringify(options)
+    this.#options = options
+    this.#watchPage = watchPage
+    this.close = context.close.bind(context)
+    this.#newCdpSession = context.newCDPSession.bind(context)
+    const newPage = context.newPage.bind(context)
+    context.newPage = async () => {
+      const page = this.#emptied ?? (await newPage())
+      this.#emptied = null
+      return page
+    }
+    context.close = () => this.#release()
+    context.on("request", (request) => {
+      if (request.isNavigationRequest()) this.#origins.add(new URL(request.url()).origin)
+    })
+    context.on("page", (page) => {
+      this.#noteChanges(page)
+      watchPage(page)
+    })
+    this.#noteChanges(context)
+  }
+
+  #noteChanges(target: BrowserContext | Page): void {
+    for (const name of LASTING_CHANGES) {
+      const change: unknown = Reflect.get(target, name)
+      if (typeof change !== "function") continue
+      Reflect.set(target, name, (...values: unknown[]) => {
+        this.#isChanged = true
+        return Reflect.apply(change, target, values)
+      })
+    }
+  }
+
+  /** Empties the context for another test, or closes it. Has no effect if it is unused. */
+  async #release(): Promise<void> {
+    if (this.#emptied !== null) return
+    const isUsable = !this.#isChanged && this.context.browser()?.isConnected() === true
+    this.#emptied = isUsable ? await this.#empty().catch(() => null) : null
+    if (this.#emptied === null) await this.close()
+    else this.onEmptied()
+  }
+
+  async #empty(): Promise<Page | null> {
+    const { context } = this
+    const [page, ...others] = context.pages()
+    if (page === undefined) return null
+    await Promise.all(others.map((other) => other.close()))
+    for (const event of PAGE_EVENTS) page.removeAllListeners(event)
+    for (const target of [page, context]) await target.unrouteAll({ behavior: "ignoreErrors" })
+    await context.setOffline(false)
+    await page.evaluate(() => sessionStorage.clear())
+    // Leaving the page may write to its storage.
+    await leave(page)
+    await this.#clearStorage(page)
+    await this.#resetView(page)
+    this.#watchPage(page)
+    return page
+  }
+
+  async #resetView(page: Page): Promise<void> {
+    const { viewport, colorScheme, reducedMotion, forcedColors, contrast } = this.#options
+    // Null would mean the preferences of the system, not those of the context.
+    await page.emulateMedia({
+      media: null,
+      colorScheme: colorScheme ?? "light",
+      reducedMotion: reducedMotion ?? "no-preference",
+      forcedColors: forcedColors ?? "none",
+      contrast: contrast ?? "no-preference",
+    })
+    if (viewport) await page.setViewportSize(viewport)
+  }
+
+  async #clearStorage(page: Page): Promise<void> {
+    await this.context.clearCookies()
+    const session = await this.#newCdpSession(page)
+    for (const origin of this.#origins)
+      await session.send("Storage.clearDataForOrigin", { origin, storageTypes: "local_storage,indexeddb" })
+    await session.send("Page.resetNavigationHistory")
+    await session.detach()
+    this.#origins.clear()
+  }
+}
+
+/** Goes to an empty page of the same origin. It has the opener policy of our pages; otherwise the browser would start a new process. */
+async function leave(page: Page): Promise<void> {
+  const headers = { "cross-origin-opener-policy": "same-origin" }
+  await page.route(`**${EMPTY_PAGE}`, (route) => route.fulfill({ contentType: "text/html", headers, body: "" }))
+  await page.goto(new URL(EMPTY_PAGE, page.url()).href)
+  await page.unrouteAll()
+}
