@@ -18,6 +18,8 @@ export const SLICE_COST = 30_000
 const LINE_COST = 32
 /** A character that may begin or end an element, such as a cell or emphasis. */
 const MARKUP_COST = 16
+/** A character of a fence, because a code block also has a toolbar. */
+const FENCE_COST = 24
 /** A space of a deep indentation, because each level of a list parses its content again. */
 const INDENT_COST = 8
 const MAX_CHEAP_INDENT = 12
@@ -31,6 +33,7 @@ const SCRIPT_CHANGE_COST = 32
 
 const ASCII_COSTS = new Uint8Array(128).fill(1)
 for (const char of "*_~[]()<>`|&$\\#@") ASCII_COSTS[char.charCodeAt(0)] = MARKUP_COST
+for (const char of "`~") ASCII_COSTS[char.charCodeAt(0)] = FENCE_COST
 ASCII_COSTS[10] = LINE_COST
 // An image is a component of its own, with a button.
 ASCII_COSTS[33] = 4 * MARKUP_COST

@@ -15,7 +15,14 @@ import { MediaIcon } from "./media-icons.tsx"
 import { type AudioPlayback, useAudioPlayback } from "./use-audio-playback.ts"
 import { useInView } from "./use-in-view.ts"
 import { type MediaSourceHandle, useMediaContext, useMediaSource } from "./use-media-source.ts"
-import { WAVEFORM_BARS, loadWaveform } from "./waveform.ts"
+
+const WAVEFORM_BARS = 48
+
+/** Loads the code with the first voice note that is in view. Null if it can't be loaded or the file has no waveform. */
+async function loadWaveform(url: string, href: string, size: number | undefined): Promise<string | null> {
+  const module = await import("./waveform.ts").catch(() => null)
+  return module === null ? null : await module.loadWaveformPath(url, href, size, WAVEFORM_BARS)
+}
 
 export function AudioView({ segment }: { readonly segment: MediaSegment }): VNode {
   const { url, label, voice } = segment
@@ -145,12 +152,12 @@ interface WaveformProps {
 function Waveform({ url, href, size }: WaveformProps): VNode {
   const svgRef = useRef<SVGSVGElement>(null)
   const isInView = useInView(svgRef)
-  const [bars, setBars] = useState<readonly number[] | null>(null)
+  const [waveform, setWaveform] = useState<string | null>(null)
   useEffect(() => {
-    if (!isInView || href === null || bars !== null) return
-    void loadWaveform(url, href, size).then(setBars)
+    if (!isInView || href === null || waveform !== null) return
+    void loadWaveform(url, href, size).then(setWaveform)
   }, [isInView, href])
-  const path = bars === null ? `M2 16H${WAVEFORM_BARS * 4 - 2}` : barsToPath(bars)
+  const path = waveform ?? `M2 16H${WAVEFORM_BARS * 4 - 2}`
   return (
     <svg
       class="wave"
@@ -163,8 +170,4 @@ function Waveform({ url, href, size }: WaveformProps): VNode {
       <path class="done" d={path} />
     </svg>
   )
-}
-
-function barsToPath(bars: readonly number[]): string {
-  return bars.map((bar, at) => `M${at * 4 + 2} ${(16 - bar * 14).toFixed(1)}V${(16 + bar * 14).toFixed(1)}`).join("")
 }

@@ -6,32 +6,32 @@
 
 /** Larger files get no bars, in bytes. Enough for a few minutes of speech. */
 const MAX_WAVEFORM_BYTES = 1_500_000
-export const WAVEFORM_BARS = 48
 /** The sample rate to which a file is decoded. Enough to measure loudness. */
 const DECODE_RATE_HZ = 8_000
 /** The height of a silent bar, so that it stays visible. */
 const MIN_BAR = 0.06
 const MAX_CACHED_WAVEFORMS = 200
 
-const barsByUrl = new Map<string, readonly number[]>()
+const pathByUrl = new Map<string, string>()
 
-/** Returns a height of 0–1 for each bar; null if the file is too large, or can't be fetched or decoded. */
-export async function loadWaveform(
+/** Returns `count` bars as an SVG path; null if the file is too large, or can't be fetched or decoded. */
+export async function loadWaveformPath(
   url: string,
   href: string,
   size: number | undefined,
-): Promise<readonly number[] | null> {
-  const cached = barsByUrl.get(url)
+  count: number,
+): Promise<string | null> {
+  const cached = pathByUrl.get(url)
   if (cached !== undefined) return cached
   if (size !== undefined && size > MAX_WAVEFORM_BYTES) return null
   try {
     const bytes = await fetchSmallBody(href)
     if (bytes === null) return null
     const audio = await new OfflineAudioContext(1, 1, DECODE_RATE_HZ).decodeAudioData(bytes)
-    const bars = samplesToBars(audio.getChannelData(0), WAVEFORM_BARS)
-    if (barsByUrl.size >= MAX_CACHED_WAVEFORMS) barsByUrl.clear()
-    barsByUrl.set(url, bars)
-    return bars
+    const path = barsToPath(samplesToBars(audio.getChannelData(0), count))
+    if (pathByUrl.size >= MAX_CACHED_WAVEFORMS) pathByUrl.clear()
+    pathByUrl.set(url, path)
+    return path
   } catch {
     return null
   }
@@ -57,4 +57,8 @@ export function samplesToBars(samples: Float32Array, count: number): readonly nu
   return loudness.map((level) =>
     loudest === 0 ? MIN_BAR : Math.max(MIN_BAR, Math.round((level / loudest) * 100) / 100),
   )
+}
+
+function barsToPath(bars: readonly number[]): string {
+  return bars.map((bar, at) => `M${at * 4 + 2} ${(16 - bar * 14).toFixed(1)}V${(16 + bar * 14).toFixed(1)}`).join("")
 }

@@ -5,11 +5,15 @@
  * with a button for the rest, because a tool decides how long its text is. SPEC BD4.
  */
 
-import type { ComponentChildren, VNode } from "preact"
-import { useState } from "preact/hooks"
+import type { VNode } from "preact"
+import { useEffect, useState } from "preact/hooks"
 import { parseJsonToDepth, printJson } from "../../shared/json-depth.ts"
 import { cutText } from "../../shared/text/cut-text.ts"
+import { deferModule } from "../ui/deferred-module.ts"
 import { toolText, transcriptText } from "../words/transcript-text.ts"
+
+/** Loaded when a tool call is opened. Until then, and if that fails, JSON has no colours. */
+export const jsonColors = deferModule(() => import("../markdown/blocks/json-colors.tsx"))
 
 /** Maximum length that is drawn at first, in UTF-16 code units: a few screens. Longer text isn't coloured. */
 const MAX_DRAWN_CHARS = 20_000
@@ -29,12 +33,16 @@ export function JsonView({ title, text, isColoured, isWhole = false }: JsonViewP
   const printed = value === undefined ? text : printJson(value)
   const drawn = isWhole || isExpanded ? printed : cutAtLine(printed)
   const isHighlighted = isColoured && value !== undefined && drawn.length <= MAX_DRAWN_CHARS
+  useEffect(() => {
+    if (isHighlighted) void jsonColors.load()
+  }, [isHighlighted])
+  const highlightJson = isHighlighted ? jsonColors.module.value?.highlightJson : undefined
   return (
     <figure class="data">
       <figcaption>{title}</figcaption>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a wide block must scroll with the keyboard. */}
       <pre tabIndex={0}>
-        <code>{isHighlighted ? highlightJson(drawn) : drawn}</code>
+        <code>{highlightJson?.(drawn) ?? drawn}</code>
       </pre>
       {drawn !== printed && (
         <>
@@ -53,21 +61,4 @@ function cutAtLine(text: string): string {
   if (text.length <= MAX_DRAWN_CHARS) return text
   const lineEnd = text.lastIndexOf("\n", MAX_DRAWN_CHARS)
   return lineEnd > 0 ? text.slice(0, lineEnd) : cutText(text, MAX_DRAWN_CHARS)
-}
-
-const JSON_TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|-?\d[\d.eE+-]*|\b(?:true|false|null)\b/g
-
-function highlightJson(json: string): ComponentChildren[] {
-  const nodes: ComponentChildren[] = []
-  let from = 0
-  for (const match of json.matchAll(JSON_TOKEN)) {
-    const [token, string, colon] = match
-    if (match.index > from) nodes.push(json.slice(from, match.index))
-    const kind = colon !== undefined ? "key" : string !== undefined ? "string" : /[tfn]/.test(token) ? "word" : "number"
-    nodes.push(<span class={kind}>{string ?? token}</span>)
-    if (colon !== undefined) nodes.push(colon)
-    from = match.index + token.length
-  }
-  nodes.push(json.slice(from))
-  return nodes
 }

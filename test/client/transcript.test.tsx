@@ -163,7 +163,7 @@ describe("tools", () => {
     const details = root.querySelector("details") as HTMLDetailsElement
     details.open = true
     details.dispatchEvent(new Event("toggle"))
-    await delay()
+    await expect.poll(() => root.querySelector(".key")).not.toBe(null)
     expect([...root.querySelectorAll(".key")].map((key) => key.textContent)).toEqual(['"city"', '"days"', '"ok"'])
     expect(root.querySelector(".string")?.textContent).toBe('"Lon\\"don"')
     expect([...root.querySelectorAll(".word")].map((word) => word.textContent)).toEqual(["true", "null"])
