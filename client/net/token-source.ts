@@ -82,7 +82,8 @@ export class TokenSource {
   /** Sends a request with the token. If the server refuses the token, sends the request once more with a new one. */
   async fetchAuthorized(path: string, init: RequestInit = {}, timeoutMs?: number): Promise<Response> {
     const fetchOnce = async (): Promise<Response> => {
-      const headers = { ...init.headers, authorization: `Bearer ${(await this.getToken()).token}` }
+      const headers = new Headers(init.headers)
+      headers.set("authorization", `Bearer ${(await this.getToken()).token}`)
       return await this.#deps.fetch(path, { ...init, headers }, timeoutMs)
     }
     const response = await fetchOnce()

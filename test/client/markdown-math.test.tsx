@@ -115,6 +115,14 @@ describe("hostile formulas", () => {
     },
   )
 
+  test.each(["\\hspace{-1e+21em}", "\\hspace{100em}", "\\hspace{-1000000000000000000000000em}", "\\rule{1em}{99in}"])(
+    "[MD13] %j has no large length",
+    (tex) => {
+      const printed = JSON.stringify(typesetMath(tex, false)) ?? ""
+      expect(printed).not.toMatch(/\de[+-]?\d|(?:2[1-9]|[3-9]\d)em|\d{3,}(?:em|in)|99in/)
+    },
+  )
+
   test("[MD13] 1 MB of TeX is no formula, and 100 KB of formulas are typeset in slices", async () => {
     const long = `\\(${"\\frac{a}{b}".repeat(100_000)}\\)`
     const root = draw(<Markdown text={long} />)

@@ -38,12 +38,13 @@ describe("copies of a table", () => {
   test("[MD14] CSV follows RFC 4180, without markup", () => {
     const cells = cellsOf('| a, b | **c** "d" |\n|---|---|\n| `x` \\| y | [l](https://e.x) &amp; |')
     expect(cellsToCsv(cells)).toBe('"a, b","c ""d"""\r\nx | y,l &\r\n')
-    expect(cellsToTabSeparated(cells)).toBe('a, b\tc "d"\nx | y\tl &')
+    expect(cellsToTabSeparated(cells)).toBe('a, b\t"c ""d"""\nx | y\tl &')
   })
 
   test.each([
     ["=HYPERLINK(1)", "'=HYPERLINK(1)"],
     ["@SUM(1)", "'@SUM(1)"],
+    ["＝SUM(1)", "'＝SUM(1)"],
     ["+cmd", "'+cmd"],
     ["-1+1", "'-1+1"],
     ["-3", "-3"],
@@ -52,6 +53,10 @@ describe("copies of a table", () => {
     ["1=1", "1=1"],
   ])("[MD14] the cell %j is copied as %j, so that no spreadsheet runs it", (cell, copied) => {
     expect(cellsOf(`| a |\n|---|\n| ${cell} |`)[1]).toEqual([copied])
+  })
+
+  test("[MD14] a quoted formula stays quoted text for a spreadsheet", () => {
+    expect(cellsToTabSeparated(cellsOf('| a |\n|---|\n| "=HYPERLINK(1)" |'))).toBe('a\n"""=HYPERLINK(1)"""')
   })
 
   test("[MD14] the table scrolls in its own box and has a button for each copy", async () => {

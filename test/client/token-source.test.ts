@@ -49,6 +49,23 @@ describe("the source of the token", () => {
     expect(refusals).toEqual([])
   })
 
+  test("[SP1] a request keeps its headers in each of their forms, with the token", async () => {
+    for (const headers of [{ "x-a": "1" }, [["x-a", "1"]] as [string, string][], new Headers({ "x-a": "1" })]) {
+      const seen: unknown[] = []
+      const source = new TokenSource({
+        now: () => 0,
+        tokenRoutes: [],
+        getEmbeddedToken: async () => "given",
+        async fetch(_path, init) {
+          seen.push(Object.fromEntries(new Headers(init.headers)))
+          return Response.json({})
+        },
+      })
+      await source.fetchAuthorized("/x", { headers })
+      expect(seen).toEqual([{ "x-a": "1", authorization: "Bearer given" }])
+    }
+  })
+
   test("[SP5] a token is used only after the page has accepted its user", async () => {
     const accept = Promise.withResolvers<void>()
     const seen: string[] = []

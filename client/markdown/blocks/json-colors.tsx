@@ -2,7 +2,8 @@
 
 import type { ComponentChildren } from "preact"
 
-const JSON_TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|-?\d[\d.eE+-]*|\b(?:true|false|null)\b/g
+/** A string may be unclosed where a long text is cut: without that, each quote in it would be searched to the end. */
+const JSON_TOKEN = /("(?:[^"\\]|\\.)*"?)(\s*:)?|-?\d[\d.eE+-]*|\b(?:true|false|null)\b/g
 
 /** Wraps keys, strings, numbers and literals in spans. The text stays the same. */
 export function highlightJson(json: string): ComponentChildren[] {

@@ -19,6 +19,19 @@ const MAX_DEPTH = 60
 const MAX_SOURCE_DEPTH = 100
 /** The greatest length in `em`. A greater one would cover other parts of the page. */
 const MAX_EM = 20
+/** The greatest number of each unit, on both sides of zero. The absolute units allow about as much as MAX_EM. */
+const MAX_BY_UNIT: ReadonlyMap<string, number> = new Map([
+  ["", 1_000],
+  ["%", 100],
+  ["width", 1],
+  ["em", MAX_EM],
+  ["ex", MAX_EM],
+  ["px", 300],
+  ["pt", 300],
+  ["mm", 100],
+  ["cm", 10],
+  ["in", 4],
+])
 
 const REFUSED_NAMES =
   "[gex]?def|let|futurelet|global|long|newcommand|renewcommand|providecommand|newenvironment|renewenvironment|" +
@@ -129,9 +142,11 @@ function pickAllowed(values: Readonly<Record<string, unknown>>, names: ReadonlyS
   return Object.fromEntries(entries.filter(([name, value]) => names.has(name) && VALUE.test(value) && isSmall(value)))
 }
 
-/** No length is greater than MAX_EM, whatever its unit. */
+/** Whether every number of a value is within MAX_BY_UNIT. A number with an exponent is none. */
 function isSmall(value: string): boolean {
-  return (value.match(/\d+(?:\.\d+)?(?=em|ex|rem|px|pt|vw|vh|cm|mm|in)/g) ?? []).every(
-    (length) => Number(length) <= MAX_EM * 10,
-  )
+  const parts = value.split(/[\s,()]+/).filter((part) => /\d/.test(part) && !part.startsWith("#"))
+  return parts.every((part) => {
+    const [, number, unit = ""] = /^[+-]?(\d+\.?\d*|\.\d+)([a-z%]*)$/.exec(part) ?? []
+    return number !== undefined && Number(number) <= (MAX_BY_UNIT.get(unit) ?? -1)
+  })
 }

@@ -8,7 +8,8 @@
 import type { ProseToken } from "../markdown-lexer.ts"
 import { tokensToText } from "../syntax/token-text.ts"
 
-const FORMULA_START = /^[=+\-@\t\r]/
+/** With the full-width forms, which some spreadsheets read as the ASCII ones. */
+const FORMULA_START = /^[=+\-@＝＋－＠\t\r]/
 /** `-3`, `+1.5`, `-1,234.50 %`, `-€3` */
 const SIGNED_NUMBER = /^[+-]\s?\p{Sc}?[\d.,\u00a0\u202f ]*\d\s?[%‰\p{Sc}]?$/u
 
@@ -31,7 +32,10 @@ function quoteCell(text: string): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** What spreadsheets exchange through the clipboard. Cells contain no tabs and no line breaks. */
+/**
+ * What spreadsheets exchange through the clipboard. Cells contain no tabs and no line breaks. A cell with a quote is quoted,
+ * because a spreadsheet would remove the quotes around `"=1"` and run what is left.
+ */
 export function cellsToTabSeparated(cells: readonly (readonly string[])[]): string {
-  return cells.map((row) => row.join("\t")).join("\n")
+  return cells.map((row) => row.map((text) => (text.includes('"') ? quoteCell(text) : text)).join("\t")).join("\n")
 }
