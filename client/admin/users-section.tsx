@@ -25,7 +25,7 @@ const USERS_PATH = "/v1/users"
 const SEARCH_DELAY_MS = 250
 /** Maximum number of pages without a result that are skipped, before the administrator decides whether to search on. */
 const MAX_EMPTY_PAGES = 5
-/** Maximum number of users whose erasure is followed at the same time. The others follow when these are erased. */
+/** Maximum number of users whose erasure is polled at the same time. The others are polled once these are erased. */
 const MAX_FOLLOWED_ERASURES = 5
 
 /** A user, and the change that awaits confirmation. */

@@ -82,6 +82,12 @@ class ProseTokenizer extends Tokenizer {
     }
   }
 
+  /** A footnote ends the paragraph before it, so its line is no part of a heading. */
+  override lheading(src: string): Tokens.Heading | undefined {
+    const token = super.lheading(src)
+    return token !== undefined && FOOTNOTE_LINE.test(token.raw) ? undefined : token
+  }
+
   /** An asterisk or underscore in a formula neither begins nor ends emphasis. */
   override emStrong(src: string, maskedSrc: string, prevChar?: string): Tokens.Em | Tokens.Strong | undefined {
     const masked = this.lexer instanceof ProseLexer ? this.lexer.maskMath(maskedSrc) : maskedSrc
@@ -106,6 +112,8 @@ class ProseTokenizer extends Tokenizer {
     return super.table(src)
   }
 }
+
+const FOOTNOTE_LINE = new RegExp(`\\n {0,3}${FOOTNOTE_LABEL}:`)
 
 const DEFINITION =
   /^ {0,3}\[(?!\^)([^[\]\n\\]{1,200})\]:[ \t]*(<[^<>\n]*>|[^\s<][^\s]*)(?:[ \t]+("[^"\n]*"|'[^'\n]*'|\([^()\n]*\)))?[ \t]*(?:\n+|$)/

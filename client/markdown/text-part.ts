@@ -19,7 +19,7 @@ const LINE_COST = 32
 /** A character that may begin or end an element, such as a cell or emphasis. */
 const MARKUP_COST = 16
 /** A character of a fence, because a code block also has a toolbar. */
-const FENCE_COST = 24
+const FENCE_COST = 32
 /** A space of a deep indentation, because each level of a list parses its content again. */
 const INDENT_COST = 8
 const MAX_CHEAP_INDENT = 12

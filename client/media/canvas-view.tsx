@@ -8,14 +8,17 @@
 import type { ComponentChildren, RefObject, VNode } from "preact"
 import { useEffect, useRef, useState } from "preact/hooks"
 import type { SignedLink } from "../files/signed-links.ts"
+import { deferModule } from "../ui/deferred-module.ts"
 import { parseHost } from "../words/format/link-policy.ts"
 import type { CanvasSegment } from "../words/media-descriptions.ts"
 import { mediaText } from "../words/transcript-text.ts"
-import { CanvasFrame } from "./canvas-frame.tsx"
 import { GONE_TEXT, UNREACHABLE_TEXT } from "./load-failure.ts"
 import { MediaIcon } from "./media-icons.tsx"
 import { useInView } from "./use-in-view.ts"
 import { useMediaContext } from "./use-media-source.ts"
+
+/** Loaded when the first frame is about to be created. */
+export const canvasFrame = deferModule(() => import("./canvas-frame.tsx"))
 
 /** The height of a document that declares none. */
 const DEFAULT_HEIGHT_PX = 320
@@ -64,6 +67,21 @@ interface CanvasBodyProps {
 /** The frame, or a note of the same height that says why it is missing. */
 function CanvasBody({ url, name, link, height }: CanvasBodyProps): VNode {
   const [pause, setPause] = useState<string | null>(() => (floodedUrls.has(url) ? mediaText.floodedPage : null))
+  const [isCodeMissing, setCodeMissing] = useState(false)
+  const isNeeded = link.href !== null && !isCodeMissing
+  useEffect(() => {
+    if (isNeeded) void canvasFrame.load().then((isLoaded) => setCodeMissing(!isLoaded))
+  }, [isNeeded])
+  const CanvasFrame = canvasFrame.module.value?.CanvasFrame
+  if (isCodeMissing) {
+    return (
+      <CanvasNote text={UNREACHABLE_TEXT} height={height}>
+        <button type="button" onClick={() => setCodeMissing(false)}>
+          {mediaText.tryAgain}
+        </button>
+      </CanvasNote>
+    )
+  }
   if (link.isBlocked) {
     return (
       <CanvasNote text={mediaText.onAnotherSite} height={height}>
@@ -93,7 +111,7 @@ function CanvasBody({ url, name, link, height }: CanvasBodyProps): VNode {
   }
   return (
     <div class="pane" style={{ height: `${height}px` }}>
-      {link.href !== null && (
+      {link.href !== null && CanvasFrame !== undefined && (
         <CanvasFrame
           href={link.href}
           name={name}

@@ -1,4 +1,4 @@
-/** sharing-text.ts: the strings of sharing, and of conversations that can only be read. Pure. */
+/** sharing-text.ts: the strings for sharing and for read-only conversations. Pure. */
 
 import { translate } from "./languages/language.ts"
 

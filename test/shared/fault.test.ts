@@ -15,7 +15,7 @@ const FAULTS: { readonly [R in Fault["reason"]]: Extract<Fault, { reason: R }> }
   frame_too_large: { reason: "frame_too_large", max: 262144 },
   hello_first: { reason: "hello_first" },
   hello_timeout: { reason: "hello_timeout" },
-  protocol_unsupported: { reason: "protocol_unsupported", supported: 3 },
+  protocol_unsupported: { reason: "protocol_unsupported", supported: 4 },
   message_empty: { reason: "message_empty" },
   message_too_large: { reason: "message_too_large", max: 65536 },
   attachment_unknown: { reason: "attachment_unknown" },

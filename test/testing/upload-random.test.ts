@@ -82,7 +82,7 @@ async function useSession(cuecard: Cuecard, chance: Chance, erased: Set<string>)
   await Promise.all(jobs)
 }
 
-test.each([1, 6])("[AS7] [AS9] whatever is cut, erased and killed, nothing is orphaned: seed %i", async (seed) => {
+test.each([1, 6])("[AS7] [AS9] whatever is cut off, erased or killed, nothing is orphaned: seed %i", async (seed) => {
   const chance = createChance(seed)
   const persist = await mkdtemp(join(tmpdir(), "uploads-"))
   const erased = new Set<string>()

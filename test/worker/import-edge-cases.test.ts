@@ -66,7 +66,7 @@ describe("our own export", () => {
     expect((await exportOf(there)).replaceAll(there, here)).toBe(file)
   })
 
-  test("[RE10] with one damaged line still shows all other lines, and its pages end", async () => {
+  test("[RE10] with one damaged line still shows all other messages, and reports no further pages", async () => {
     const [here, there] = [await freshSession(), await freshSession()]
     const client = await connect(here)
     for (const id of ["q1", "q2", "q3"]) {
@@ -82,7 +82,7 @@ describe("our own export", () => {
     expect(page.has_more).toBe(false)
   })
 
-  test("[RE6] is shown in full even if its seal names a tip without a message", async () => {
+  test("[RE6] still shows messages if its seal names a tip without a message", async () => {
     const [here, there] = [await freshSession(), await freshSession()]
     await fillSession(here)
     await changePath(here)

@@ -62,7 +62,7 @@ describe("a file in parts", () => {
     expect((await exportOf(there)).replaceAll(there, here).split("\n")).toEqual(file.split("\n"))
     expect(withoutTraces((await pageOf(there)).messages)).toBe(withoutTraces((await pageOf(here)).messages))
     expect(await rowsIn(there)).toMatchObject({ staged: 0, staged_part: 0, folding: 0 })
-    // A part or the whole file again adds nothing. Another file, or other parts of the same file, are refused.
+    // Sending a part or the whole file again adds nothing. Another file, or other parts of the same file, are refused.
     expect(await importFile(there, parts[1] ?? "", 2, 5)).toMatchObject({ ok: true, value: { duplicate: true } })
     expect(await importFile(there, file)).toMatchObject({ ok: true, value: { duplicate: true } })
     expect(await importFile(there, toJsonl(userRecord(9)), 2, 5)).toEqual({
@@ -72,7 +72,7 @@ describe("a file in parts", () => {
     expect(await importFile(there, parts[1] ?? "", 2, 4)).toEqual({ ok: false, fault: { reason: "session_begun" } })
   })
 
-  test("[RE20] replaces a part that is sent again", async () => {
+  test("[RE20] a part that is sent again replaces the earlier one", async () => {
     const id = await freshSession()
     await importFile(id, toJsonl(userRecord(1), userRecord(2), userRecord(3)), 1, 2)
     await importFile(id, toJsonl(userRecord(4)), 1, 2)
@@ -81,7 +81,7 @@ describe("a file in parts", () => {
     expect((await pageOf(id)).messages.map((one) => one.content)).toEqual(["words 4", "words 5"])
   })
 
-  test("[RE30] [RE28] is ordered by time across all parts; a record without time stays with the one before it", async () => {
+  test("[RE30] [RE28] is ordered by time across all parts; a record without a timestamp stays with the one before it", async () => {
     const id = await freshSession()
     const T = (second: number): string => `2025-06-01T10:00:0${second}.000Z`
     await importFile(
@@ -111,7 +111,7 @@ describe("a file in parts", () => {
     ])
   })
 
-  test("[RE20] refuses a part with another count or a bad number, or one that is being uploaded already", async () => {
+  test("[RE20] a part with another count or a bad number is refused, and so is a whole file while parts are staged", async () => {
     const id = await freshSession()
     await importFile(id, toJsonl(userRecord(1)), 1, 3)
     expect(await importFile(id, toJsonl(userRecord(2)), 2, 4)).toEqual({

@@ -335,6 +335,7 @@ function listOthersTables(): Readonly<Record<string, string>> {
   return {
     shared: "SELECT * FROM shared WHERE owner IN ('ada', 'boss')",
     users: `SELECT * FROM users WHERE id IN (${ids}) OR role IN ('owner', 'admin')`,
+    user_keys: `SELECT * FROM user_keys WHERE user IN (${ids})`,
     // Using a key changes its row.
     api_keys: "SELECT id, hash, name, roles, created, expires FROM api_keys",
     // A token that names an unknown key makes the tenant fetch the provider's keys again.

@@ -124,7 +124,8 @@ test("[LI3] a refused socket request gets 429; a browser's socket is opened and 
   webSocket?.addEventListener("message", ({ data }) => frames.push(JSON.parse(String(data))))
   webSocket?.accept()
   expect((await closed).code).toBe(4429)
-  expect(frames).toEqual([{ type: "error", code: "rate_limited", text: expect.any(String) }])
+  const fields = { rateClass: "socket", per: "user", retryAfterSeconds: 10 }
+  expect(frames).toEqual([{ type: "error", code: "rate_limited", text: expect.any(String), fields }])
 })
 
 test("[LI4] a flooding socket gets an error for each frame over the limit, and stays open", async () => {

@@ -1,5 +1,5 @@
 /**
- * session-fields.ts: fields and responses that several routes of sessions share.
+ * session-fields.ts: fields and responses that several session routes share.
  */
 
 import * as v from "valibot"

@@ -53,7 +53,7 @@ export const SUBPROTOCOL = "cuecard.v1"
 export interface SocketsHost extends SocketRegistrationHost {
   /** Longest wait for a socket's `hello`, in milliseconds. */
   readonly helloMs: number
-  /** Makes sure that the object's alarm fires by a time. */
+  /** Makes sure that the object's alarm fires by the given time. */
   readonly armBy: (atMs: number) => void
 }
 
@@ -138,7 +138,7 @@ export class Sockets {
     setAttachment(socket, { ...attachment, unseen: before.unseen })
   }
 
-  /** Sends a new epoch to every client. Each receives no numbered frame before its next `hello`. */
+  /** Sends a new epoch to every client. A client then receives no numbered frames until it has sent another `hello`. */
   announceEpoch(epoch: string, seq: number): void {
     this.#replayBuffer.clear()
     for (const socket of this.#ctx.getWebSockets()) {

@@ -1,5 +1,5 @@
 /**
- * key-administration.ts: administrators' changes to a tenant's API keys and token keys. Each writes its row of the audit log.
+ * key-administration.ts: administrators' changes to a tenant's API keys and token keys. Each change adds an entry to the audit log.
  * Loaded on demand.
  */
 
@@ -62,7 +62,7 @@ export class KeyAdministration {
     })
   }
 
-  /** A key that was made with another key has the same creator, so that both end when that user loses the rights. */
+  /** A key made with another key has that key's creator, so that both stop working when that user loses the role they need. */
   #readCreator({ actor: { kind, id }, role }: Administrator, now: number): KeyCreator {
     const created_by = id === "" ? kind : `${kind}:${id}`
     const parent = kind === "key" ? this.#apiKeyRows.find(id) : null
@@ -126,7 +126,7 @@ export class KeyAdministration {
   }
 }
 
-/** Whether somebody with a role may create or remove keys with these roles. */
+/** Whether somebody with this role may create or remove keys with these roles. */
 function mayManage(role: Role, roles: readonly Role[]): boolean {
   return includesRole(role, getHighestRole(roles))
 }

@@ -44,7 +44,7 @@ export const sessionListRoutes = new Hono<AppEnv>()
 sessionListRoutes.get("/", async (context) => {
   const query = readQuery(context, listSchema)
   if (!query.ok) return faultToResponse(query.fault)
-  const { after = null, archived, folder } = query.value
+  const { after, archived, folder } = query.value
   const directory = directoryStub(context.env, context.get("claims"), context.get("locationHint"))
   const filter = { isArchived: archived === "1", folder }
   const found = await directory.listSessions(MAX_SESSIONS_LISTED + 1, after, filter)

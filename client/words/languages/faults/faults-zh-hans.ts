@@ -72,7 +72,7 @@ export default {
     clock_skewed: "提供商与我们服务器的时钟相差过大。请告知管理员。",
     user_suspended: "你的账号已停用。请联系组织管理员。",
     user_erased: "你的账号正在删除。完成后可重新登录。",
-    attempts_limited: "你的网络登录失败次数过多。请等待一分钟后重试。",
+    attempts_limited: "来自你所在网络的失败登录过多。请等待一分钟后重试。",
     internal: "我们这边出了问题，未能登录。请重试。",
   },
   endReason: {

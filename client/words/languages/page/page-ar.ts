@@ -166,7 +166,7 @@ export default {
     partOf: (whole) => `يُعرض جزء من ${whole}.`,
     partSoFar: (whole) => `يُعرض جزء من ${whole} حتى الآن.`,
     lines: (count, size) => `${n(count)} من الأسطر${size === "" ? "" : ` (${size})`}`,
-    showAll: (chars) => `عرض الكل (${n(chars)} من الأحرف)`,
+    showAll: (chars) => `عرض الكل (بقي ${n(chars)} من الأحرف)`,
     approvalLabel: (tool) => `السماح بـ ${tool}؟`,
     approvalQuestion: (tool) => `هل تسمح لـ Cuecard بتشغيل ${tool}؟`,
     allow: "السماح",

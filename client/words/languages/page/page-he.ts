@@ -35,7 +35,7 @@ export default {
       "מה מזג האוויר בלונדון ובטוקיו?",
       "צריך מטרייה מחר בברגן?",
       "ציור תרשים: תה 4, קפה 7, מים 9",
-      "מה יש לך להציע?",
+      "מה אפשר לעשות כאן?",
     ],
   },
   connection: {
@@ -59,7 +59,7 @@ export default {
   announcement: { waiting: "נדרש אישור.", stopped: "התשובה נעצרה.", unfinished: "התשובה לא הושלמה." },
   composer: {
     message: "הודעה",
-    placeholder: "אפשר לשאול הכול",
+    placeholder: "אפשר לשאול על הכול",
     send: "שליחה",
     stop: "עצירה",
     stopTitle: "עצירה (Esc)",
@@ -95,7 +95,7 @@ export default {
   mediaKind: { image: "תמונה", audio: "שמע", video: "וידאו", file: "קובץ", voice: "הודעה קולית", canvas: "מסמך" },
   answerMenu: { more: "עוד", copyTrace: "העתקת מזהה מעקב", copied: "הועתק", copyFailed: "ההעתקה נכשלה" },
   transcript: {
-    notPrinted: "השאר לא יודפס. כדי להדפיס גם אותו, יש להציג קודם הכול.",
+    notPrinted: "השאר לא יודפס. כדי להדפיס גם אותו, יש להציג את הכול לפני ההדפסה.",
     conversation: "שיחה",
     user: "אני",
     assistant: "Cuecard",
@@ -182,7 +182,7 @@ export default {
     exchangeWith: (agent) => `התכתבות עם ${agent}`,
     viewThread: "הצגת השרשור",
     viewThreadWith: (agent) => `הצגת השרשור עם ${agent}`,
-    waitingFor: (agent) => `בהמתנה אל ${agent}…`,
+    waitingFor: (agent) => `בהמתנה ל-${agent}…`,
     showLess: "הצגת פחות",
   },
   media: {
