@@ -259,6 +259,8 @@ describe("deleting with undo", () => {
     const token = await tokenOf("og6b", "ada")
     const id = await makeSession(token, "Shale")
     await call(`/v1/sessions/${id}?undo=1`, { method: "DELETE", token })
+    // A new session with this id would be erased together with the deleted one.
+    expect(await call("/v1/sessions", { method: "POST", token, body: JSON.stringify({ id }) })).toEqual(UNKNOWN)
     const directory = env.DIRECTORY.getByName("og6b:ada")
     await runInDurableObject(directory, (_object, { storage: { sql } }) => {
       sql.exec("UPDATE sessions SET gone = 1")
@@ -267,6 +269,8 @@ describe("deleting with undo", () => {
     expect(await call(`/v1/sessions/${id}/restore`, { method: "POST", token, body: "{}" })).toEqual(UNKNOWN)
     await runDurableObjectAlarm(directory)
     expect(await tablesOf(env.SESSION.getByName(`og6b:${id}`))).toEqual([])
+    expect((await call("/v1/sessions", { method: "POST", token, body: JSON.stringify({ id }) })).status).toBe(201)
+    await call(`/v1/sessions/${id}`, { method: "DELETE", token })
     expect(await directory.listEntries(null, 10)).toEqual([])
     expect(
       await runInDurableObject(directory, (_object, { storage: { sql } }) =>

@@ -3,7 +3,7 @@
  * directory.
  */
 
-import { type Result, succeed } from "../../shared/fault.ts"
+import { fail, type Result, succeed } from "../../shared/fault.ts"
 import type { SessionFolder, SessionSummary, SharedSession } from "../../shared/protocol/http-body.ts"
 import { toTitle } from "../../shared/text/title.ts"
 import type { UsageReceipt, UsageReport } from "../../shared/usage/usage-report.ts"
@@ -90,9 +90,13 @@ export class SessionLists {
     return this.#stockRows.countSessions()
   }
 
-  /** Lists a new session, once. Errors: `sessions_full`, `budget_exhausted`. */
+  /**
+   * Lists a new session, once. Errors: `sessions_full`, `budget_exhausted`; `session_unknown` if a deleted session has the id
+   * and isn't erased yet, because the new one would be erased with it.
+   */
   add(entry: DirectoryEntry): Result<null> {
     this.#host.tables.create()
+    if (this.#isHidden(entry.id)) return fail({ reason: "session_unknown" })
     if (this.#isListed(entry.id)) return succeed(null)
     const budgeted = this.#budgets.account.checkHeld("sessions", this.count() + 1)
     const admitted = budgeted.ok ? this.#stockRows.checkSessions() : budgeted
@@ -182,6 +186,11 @@ export class SessionLists {
   #noteRunning(id: string, running: boolean): void {
     const { account } = this.#budgets
     if (account.readAccount() !== null && this.#isListed(id)) account.setRunning(id, running)
+  }
+
+  #isHidden(id: string): boolean {
+    const query = "SELECT 1 FROM sessions WHERE id = ? AND gone IS NOT NULL"
+    return this.#host.sql.exec(query, id).toArray().length > 0
   }
 
   #isListed(id: string): boolean {

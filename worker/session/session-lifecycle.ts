@@ -32,6 +32,9 @@ import { restoreSessionRows } from "../store/stored-session.ts"
 import type { StoredSession } from "../platform/rpc/session-types.ts"
 import { getScope, isReadOnly, type OwnerClaims, type SessionOwner } from "../platform/rpc/claims.ts"
 
+/** How long the alarm waits before it tries again to erase a temporary session, in milliseconds. */
+const ERASE_RETRY_MS = 60_000
+
 export class SessionLifecycle {
   readonly sockets: Sockets
   readonly frameRates: FrameRates
@@ -174,8 +177,12 @@ export class SessionLifecycle {
     this.#alarm.armBy(erasesAt)
   }
 
-  /** Erases a temporary session. It is removed from the directory first: if that fails, the alarm runs again. */
+  /**
+   * Erases a temporary session. It is removed from the directory first, so afterwards only its own alarm can find it. The
+   * next alarm is set before anything can fail, because the platform repeats a failed one only a few times.
+   */
   async #eraseExpired({ row }: LiveSession): Promise<void> {
+    this.#alarm.rescheduleAt(Date.now() + ERASE_RETRY_MS)
     await directoryStub(this.#env, row).removeSession(row.id)
     await this.erase(row)
   }
