@@ -209,3 +209,14 @@ test("[MT5] [MT6] [MT7] [MT8] [MT15] whatever gets lost or arrives late, the tot
     2_000,
   )
 })
+
+test("[MT15] even the first batch of a user can arrive after the erasure, and names nobody", () => {
+  const tenant = new TenantUsage(openSql(`${TENANT_USAGE_TABLES}; ${ENDED_USER_LEDGERS}`))
+  const now = Date.parse("2026-01-31T23:00:00Z")
+  const entry = { ...NO_USAGE, day: "2026-01-31", provider: "a", model: "big", agent: "general", calls: 1, input: 5 }
+  tenant.removeUser("ada", "of-ada", now)
+  for (let i = 0; i < 2; i++) tenant.add({ ledger: "of-ada", n: 1, entries: [entry] }, "ada", now + 1_000)
+  const readBy = (by: "day" | "user") => tenant.readPage({ from: "1970-01-01", to: "9999-12-31", by }, () => ["ada"])
+  expect(readBy("day").total).toMatchObject({ calls: 1, input: 5 })
+  expect(readBy("user").rows).toEqual([])
+})

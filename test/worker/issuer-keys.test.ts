@@ -51,6 +51,36 @@ test("[OI6] a new key works within 35 seconds, and the withdrawn key stops worki
   expect(await countKeyFetches(provider)).toBe(2)
 })
 
+test("[OI6] [SI13] no unusable sign-out address of a provider keeps its new keys from being fetched", async () => {
+  const provider = await startProvider()
+  const { issuer } = provider
+  await registerIssuer("ik-logout", provider)
+  const metadata = {
+    issuer,
+    jwks_uri: `${issuer}/jwks`,
+    authorization_endpoint: `${issuer}/authorize`,
+    token_endpoint: `${issuer}/token`,
+  }
+  const unusable = [
+    null,
+    7,
+    "",
+    "/logout",
+    "http://idp.example.com/",
+    "https://10.0.0.1/",
+    `https://a.com/${"x".repeat(3_000)}`,
+  ]
+  for (const end_session_endpoint of unusable) {
+    await provider.setFaults({ path: "/.well-known", body: JSON.stringify({ ...metadata, end_session_endpoint }) })
+    await provider.rotateKeys()
+    advanceClock(2 * DAY_SECONDS * 1_000)
+    const { status } = await listSessions(await signLong(provider))
+    expect(status, String(end_session_endpoint)).toBe(200)
+    const client = await env.TENANT.getByName("ik-logout").getSignInClient("idp")
+    expect(client).toMatchObject({ metadata: expect.not.objectContaining({ end_session_endpoint: expect.anything() }) })
+  }
+})
+
 test("[OI6] during a rotation both keys work", async () => {
   const provider = await startProvider()
   await registerIssuer("ik-both", provider)

@@ -238,10 +238,10 @@ describe("a transfer", () => {
   test("[TX3] that certainly needs more files than an archive may have is refused", async () => {
     await registerUser("rm-huge", "boss", "owner")
     const store = "INSERT OR REPLACE INTO tenant_bytes VALUES (1, ?)"
-    await sqlOf("rm-huge", store, 32 * 1024 ** 3)
+    await sqlOf("rm-huge", store, 63 * 1024 ** 3)
     expect((await postAsOwner("rm-huge", "/v1/tenant/export")).status).toBe(409)
     expect(await tenantStubOf("rm-huge").listExports()).toEqual([])
-    await sqlOf("rm-huge", store, 31.25 * 1024 ** 3)
+    await sqlOf("rm-huge", store, 62.5 * 1024 ** 3)
     expect((await postAsOwner("rm-huge", "/v1/tenant/export")).status).toBe(202)
   })
 

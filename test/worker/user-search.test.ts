@@ -1,6 +1,6 @@
 /** user-search.test.ts: users are found by the beginning of their id, of their name, or of a later word of it. */
 
-import { env, runInDurableObject } from "cloudflare:test"
+import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { USER_PAGE_ROWS } from "../../worker/settings/user-change.ts"
 import type { Tenant } from "../../worker/tenant/tenant-object.ts"
@@ -85,6 +85,35 @@ describe("the search", () => {
     expect(await countKeys()).toBe(2)
     expect((await renameUser(null)).status).toBe(200)
     expect(await countKeys()).toBe(0)
+  })
+
+  test("[US14] finds users from before there were keys, soon after the update", async () => {
+    const names = Object.fromEntries(Array.from({ length: 1_100 }, (_, n) => [`old-${n}`, `Ada Number${n}`]))
+    await addUsers("us14d", names)
+    await runInDurableObject(tenantOf("us14d"), (_object, { storage: { sql } }) => {
+      sql.exec("DELETE FROM user_keys; DROP TABLE user_key_fill; UPDATE schema_version SET version = version - 1")
+      sql.exec("INSERT INTO user_keys (user, key) VALUES ('old-7', 'earlier')")
+    })
+    await evictDurableObject(tenantOf("us14d"))
+    const lastInOrder = "number999"
+    await expect.poll(() => findIds("us14d", lastInOrder), { timeout: 10_000 }).toEqual(["old-999"])
+    expect([await findIds("us14d", "number0"), await findIds("us14d", "earlier")]).toEqual([["old-0"], []])
+    const readState = () =>
+      runInDurableObject(tenantOf("us14d"), async (_object, { storage }) => [
+        Number(storage.sql.exec("SELECT count(*) AS n FROM user_keys").one()["n"]),
+        storage.sql.exec("SELECT * FROM user_key_fill").toArray(),
+        await storage.getAlarm(),
+      ])
+    await expect.poll(readState).toEqual([2_200, [], null])
+  })
+
+  test("[US14] a user whose keys an earlier version left can come back", async () => {
+    await addUsers("us14e", { ada: "Ada Lovelace" })
+    await runInDurableObject(tenantOf("us14e"), (_object, { storage: { sql } }) => {
+      sql.exec("DELETE FROM users")
+    })
+    await addUsers("us14e", { ada: "Ada Byron Lovelace" })
+    expect([await findIds("us14e", "byron"), await findIds("us14e", "lovelace")]).toEqual([["ada"], ["ada"]])
   })
 
   test("[US14] pages return every result once; a `next` that no search returned is field_invalid", async () => {

@@ -24,8 +24,11 @@ export const ARCHIVE_FILE_BYTES = 8 * 1024 * 1024
 /** Largest file of an archive, in bytes. The last block can exceed the size at which a file is closed. SPEC TX3. */
 export const MAX_ARCHIVE_FILE_BYTES = 2 * ARCHIVE_FILE_BYTES
 
-/** Stored bytes above which an export does not start, because an archive has no room for more: 31.25 GiB. SPEC TX3. */
-export const MAX_EXPORTED_BYTES = MAX_ARCHIVE_FILES * ARCHIVE_FILE_BYTES
+/**
+ * Stored bytes above which an export does not start, because they fit in no archive: 62.5 GiB. Most archives hold less,
+ * because few files reach the largest size. SPEC TX3.
+ */
+export const MAX_EXPORTED_BYTES = MAX_ARCHIVE_FILES * MAX_ARCHIVE_FILE_BYTES
 
 const countSchema = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 

@@ -1,8 +1,6 @@
 /**
  * tenant-object.ts: the Durable Object of one tenant. Each method forwards to the part that owns the rows. `TenantRpc`
- * describes the methods.
- *
- * Before its first write, it stores nothing and has the default agents.
+ * describes the methods. Before its first write, it stores nothing and has the default agents.
  */
 
 import { DurableObject } from "cloudflare:workers"
@@ -38,7 +36,7 @@ import { ISSUER_TABLES } from "./rows/issuer-rows.ts"
 import { TENANT_TABLE } from "./rows/tenant-row.ts"
 import { TOKEN_KEY_TABLE } from "./rows/token-key-rows.ts"
 import { USER_TABLE } from "./rows/user-rows.ts"
-import { USER_KEY_TABLE } from "./rows/user-search-keys.ts"
+import { USER_KEY_FILL, USER_KEY_TABLE } from "./rows/user-search-keys.ts"
 import { TenantAlarm } from "./tenant-alarm.ts"
 import { TenantAudit } from "./tenant-audit.ts"
 import { TenantBudgets } from "./tenant-budgets.ts"
@@ -67,6 +65,7 @@ const MIGRATIONS: readonly string[] = [
   TENANT_BYTES_TABLES,
   ENDED_USER_LEDGERS,
   USER_KEY_TABLE,
+  USER_KEY_FILL,
 ]
 
 export class Tenant extends DurableObject<Env> implements TenantRpc {
@@ -92,7 +91,8 @@ export class Tenant extends DurableObject<Env> implements TenantRpc {
     this.#metering = new TenantMetering(this.#host)
     this.#budgets = new TenantBudgets(this.#host, this.#metering)
     this.#jobs = new TenantJobs(this.#host)
-    this.#alarm = new TenantAlarm(ctx, [this.#host.notices, this.#keys, this.#jobs, this.#issuers])
+    this.#alarm = new TenantAlarm(ctx, [this.#host.notices, this.#keys, this.#jobs, this.#issuers, this.#users])
+    if (this.#host.tables.exist() && this.#users.nextAlarmAt() !== null) this.#alarm.schedule()
   }
 
   override async alarm(): Promise<void> {

@@ -1,13 +1,15 @@
 /**
- * tenant-users.ts: registers the users of a tenant on first contact, and lists them, in the tenant object.
+ * tenant-users.ts: registers the users of a tenant on first contact, and lists them, in the tenant object. The alarm writes
+ * the search keys of users from before there were any.
  */
 
 import type { NewUser, TenantUser } from "../settings/tenant-rpc.ts"
 import { createUser } from "./rows/user-rows.ts"
+import type { AlarmSource } from "./tenant-alarm.ts"
 import type { TenantHost } from "./tenant-host.ts"
 import type { UserAdministration } from "./user-administration.ts"
 
-export class TenantUsers {
+export class TenantUsers implements AlarmSource {
   readonly #host: TenantHost
 
   constructor(host: TenantHost) {
@@ -30,6 +32,16 @@ export class TenantUsers {
 
   list(after: string, prefix: string, limit: number): TenantUser[] {
     return this.#host.tables.exist() ? this.#host.users.list(after, prefix, limit) : []
+  }
+
+  /** If users have no search keys, the alarm is due at once. The platform accepts no 0. */
+  nextAlarmAt(): number | null {
+    return this.#host.users.lacksKeys() ? 1 : null
+  }
+
+  handleAlarm(): Promise<void> {
+    this.#host.storage.transactionSync(() => this.#host.users.fillKeys())
+    return Promise.resolve()
   }
 
   /** Loads the code of administrators' changes and searches, which few requests need. */

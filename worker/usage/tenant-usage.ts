@@ -108,7 +108,10 @@ export class TenantUsage {
    */
   removeUser(user: string, ledger: string | null, now: number): void {
     this.#sql.exec("DELETE FROM usage_user WHERE user = ?", user)
-    if (ledger !== null) this.#sql.exec("UPDATE usage_ledger SET ended = ? WHERE ledger = ?", now, ledger)
+    // Even the first batch can arrive late.
+    const end =
+      "INSERT INTO usage_ledger (ledger, n, ended) VALUES (?1, 0, ?2) ON CONFLICT (ledger) DO UPDATE SET ended = ?2"
+    if (ledger !== null) this.#sql.exec(end, ledger, now)
     this.#prunedAt = 0
     this.#pruneEnded(now)
   }

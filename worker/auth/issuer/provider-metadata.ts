@@ -15,7 +15,8 @@ const metadataSchema = v.object({
   token_endpoint: v.optional(address),
   token_endpoint_auth_methods_supported: v.optional(v.pipe(v.array(v.string()), v.maxLength(50))),
   authorization_response_iss_parameter_supported: v.optional(v.boolean()),
-  end_session_endpoint: v.optional(address),
+  // Sign-ins and keys do not depend on this address, so an unusable one is ignored.
+  end_session_endpoint: v.optional(v.unknown()),
 })
 
 /**
@@ -33,16 +34,22 @@ export async function discoverProvider(config: IssuerConfig, env: ProviderEnv): 
   if (!found.ok) return found
   const parsed = v.safeParse(metadataSchema, found.value)
   if (!parsed.success) return fail({ reason: "issuer_refused", because: "malformed" })
-  if (parsed.output.issuer !== issuer) return fail({ reason: "issuer_refused", because: "issuer_differs" })
-  const { authorization_endpoint, token_endpoint } = parsed.output
+  const { end_session_endpoint, ...metadata } = parsed.output
+  if (metadata.issuer !== issuer) return fail({ reason: "issuer_refused", because: "issuer_differs" })
+  const { authorization_endpoint, token_endpoint } = metadata
   if (client_id !== undefined && (authorization_endpoint === undefined || token_endpoint === undefined))
     return fail({ reason: "issuer_refused", because: "malformed" })
-  return await checkAddresses({ ...parsed.output, jwks_uri: jwks_uri ?? parsed.output.jwks_uri }, env)
+  const end = isUsableAddress(end_session_endpoint, env) ? { end_session_endpoint } : {}
+  return await checkAddresses({ ...metadata, jwks_uri: jwks_uri ?? metadata.jwks_uri, ...end }, env)
+}
+
+function isUsableAddress(value: unknown, env: ProviderEnv): value is string {
+  return v.is(address, value) && checkProviderUrl(value, env).ok
 }
 
 async function checkAddresses(metadata: ProviderMetadata, env: ProviderEnv): Promise<Result<ProviderMetadata>> {
-  const { jwks_uri, authorization_endpoint, token_endpoint, end_session_endpoint } = metadata
-  for (const text of [jwks_uri, authorization_endpoint, token_endpoint, end_session_endpoint]) {
+  const { jwks_uri, authorization_endpoint, token_endpoint } = metadata
+  for (const text of [jwks_uri, authorization_endpoint, token_endpoint]) {
     const checked = text === undefined ? succeed("") : checkProviderUrl(text, env)
     if (!checked.ok) return checked
   }

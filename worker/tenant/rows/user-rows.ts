@@ -19,6 +19,9 @@ export const USER_TABLE = `
 /** Pages read only the rows that they return. */
 export const LIST_USERS_SQL = "SELECT * FROM users WHERE id > ? AND id >= ? AND id < ? ORDER BY id LIMIT ?"
 
+/** Number of users whose keys are written at a time. Each has at most nine, with two rows each. */
+const USERS_PER_FILL = 500
+
 /** Sorts after every id that begins with the preceding text, because no id contains this character. */
 const AFTER_IDS = "\x7f"
 
@@ -64,7 +67,7 @@ export class UserRows {
       status === "erasing" ? "active" : status,
       created,
     )
-    if (rowsWritten > 0) this.#addKeys(id, name)
+    if (rowsWritten > 0) this.#putKeys(id, name)
   }
 
   remove(id: string): void {
@@ -87,14 +90,29 @@ export class UserRows {
 
   /** Writes the fields of a user that can change. */
   update({ id, name, role, status }: TenantUser): void {
-    if (this.find(id)?.name !== name) {
-      this.#removeKeys(id)
-      this.#addKeys(id, name)
-    }
+    if (this.find(id)?.name !== name) this.#putKeys(id, name)
     this.#sql.exec("UPDATE users SET name = ?, role = ?, status = ? WHERE id = ?", name, role, status, id)
   }
 
-  #addKeys(id: string, name: string | null): void {
+  /** Whether there may be users without keys. */
+  lacksKeys(): boolean {
+    return this.#sql.exec("SELECT 1 FROM user_key_fill").toArray().length > 0
+  }
+
+  /** Writes the keys of the next users who may have none. Call this in a transaction. */
+  fillKeys(): void {
+    const [fill] = this.#sql.exec<{ after: string }>("SELECT after FROM user_key_fill").toArray()
+    if (fill === undefined) return
+    const users = this.list(fill.after, "", USERS_PER_FILL)
+    for (const { id, name } of users) this.#putKeys(id, name)
+    const last = users.at(-1)
+    if (last === undefined || users.length < USERS_PER_FILL) this.#sql.exec("DELETE FROM user_key_fill")
+    else this.#sql.exec("UPDATE user_key_fill SET after = ?", last.id)
+  }
+
+  /** Replaces the keys of a user. An older version, which knows no keys, may have removed a user and left the keys. */
+  #putKeys(id: string, name: string | null): void {
+    this.#removeKeys(id)
     for (const key of listSearchKeys(id, name))
       this.#sql.exec("INSERT INTO user_keys (user, key) VALUES (?, ?)", id, key)
   }
