@@ -73,15 +73,6 @@ function CanvasBody({ url, name, link, height }: CanvasBodyProps): VNode {
     if (isNeeded) void canvasFrame.load().then((isLoaded) => setCodeMissing(!isLoaded))
   }, [isNeeded])
   const CanvasFrame = canvasFrame.module.value?.CanvasFrame
-  if (isCodeMissing) {
-    return (
-      <CanvasNote text={UNREACHABLE_TEXT} height={height}>
-        <button type="button" onClick={() => setCodeMissing(false)}>
-          {mediaText.tryAgain}
-        </button>
-      </CanvasNote>
-    )
-  }
   if (link.isBlocked) {
     return (
       <CanvasNote text={mediaText.onAnotherSite} height={height}>
@@ -91,10 +82,11 @@ function CanvasBody({ url, name, link, height }: CanvasBodyProps): VNode {
       </CanvasNote>
     )
   }
-  if (link.fault !== null) {
+  const fault = isCodeMissing ? UNREACHABLE_TEXT : link.fault
+  if (fault !== null) {
     return (
-      <CanvasNote text={link.fault} height={height}>
-        <button type="button" onClick={link.retry}>
+      <CanvasNote text={fault} height={height}>
+        <button type="button" onClick={isCodeMissing ? () => setCodeMissing(false) : link.retry}>
           {mediaText.tryAgain}
         </button>
       </CanvasNote>

@@ -68,7 +68,7 @@ test("[OI6] [SI13] no unusable sign-out address of a provider keeps its new keys
     "/logout",
     "http://idp.example.com/",
     "https://10.0.0.1/",
-    `https://a.com/${"x".repeat(3_000)}`,
+    `https://a.com/${"x".repeat(20_000)}`,
   ]
   for (const end_session_endpoint of unusable) {
     await provider.setFaults({ path: "/.well-known", body: JSON.stringify({ ...metadata, end_session_endpoint }) })
