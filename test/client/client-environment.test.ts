@@ -50,7 +50,7 @@ test("[SK2] requests go to the origin with the token and a time limit, which the
   await api.fetchAuthorized("/v1/settings", { signal: abort.signal })
   const [path, init] = requests[0] ?? []
   expect(path).toBe("/v1/settings")
-  expect(Reflect.get(init?.headers ?? {}, "authorization")).toBe(`Bearer ${tokenOf("member")}`)
+  expect(new Headers(init?.headers).get("authorization")).toBe(`Bearer ${tokenOf("member")}`)
   expect(init?.signal?.aborted).toBe(false)
   abort.abort()
   expect(init?.signal?.aborted).toBe(true)
