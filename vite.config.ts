@@ -9,6 +9,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { cloudflare } from "@cloudflare/vite-plugin"
 import preact from "@preact/preset-vite"
 import { build, type BuildEnvironmentOptions, defineConfig, type Plugin, type UserConfig } from "vite"
+import { adaptStyles } from "./scripts/adapt-styles.ts"
 
 const STATE_DIR = process.env["CUECARD_STATE"] ?? ".wrangler/state"
 
@@ -127,12 +128,54 @@ function withSharedHead(): Plugin {
 }
 
 /**
- * Builds the admin page into the same folder, as a separate bundle. Chunks that it shared with the chat page would be part
- * of that page's first view.
+ * Builds the admin page and the page of shared copies into the same folder, as separate bundles. Chunks that they shared
+ * with the chat page would be part of that page's first view.
  */
-function withAdminPage(): Plugin {
+function withOtherPages(): Plugin {
   return {
-    name: "cuecard:with-admin-page",
+    name: "cuecard:with-other-pages",
+    apply: "build",
+    applyToEnvironment: ({ name }) => name === "client",
+    closeBundle: {
+      sequential: true,
+      async handler() {
+        for (const input of ["admin.html", "share.html"])
+          await build({
+            configFile: false,
+            plugins: [preact(), withSharedHead(), markedLexerOnly(), withoutPreloadHelper()],
+            build: {
+              target: "es2023",
+              outDir: "dist/client",
+              emptyOutDir: false,
+              copyPublicDir: false,
+              modulePreload: { polyfill: false },
+              rolldownOptions: { input },
+            },
+          })
+      },
+    },
+  }
+}
+
+/** Adapts the page's style sheets, which the widget imports as text. */
+function adaptedStyles(): Plugin {
+  return {
+    name: "cuecard:adapted-styles",
+    enforce: "pre",
+    transform: {
+      filter: { id: /\.css\?inline$/ },
+      handler: (code, id) => ({ code: adaptStyles(code, id.replace(/\?.*/, "")), map: null }),
+    },
+  }
+}
+
+/**
+ * Builds the widget and the page of its frame into the same folder. Other sites load the script by its name, which therefore
+ * contains no hash; it imports the others, which do, by their relative addresses.
+ */
+function withWidget(): Plugin {
+  return {
+    name: "cuecard:with-widget",
     apply: "build",
     applyToEnvironment: ({ name }) => name === "client",
     closeBundle: {
@@ -140,14 +183,27 @@ function withAdminPage(): Plugin {
       async handler() {
         await build({
           configFile: false,
-          plugins: [preact(), withSharedHead(), withoutPreloadHelper()],
+          base: "./",
+          plugins: [preact(), adaptedStyles(), markedLexerOnly(), withoutPreloadHelper()],
           build: {
             target: "es2023",
             outDir: "dist/client",
             emptyOutDir: false,
             copyPublicDir: false,
-            modulePreload: { polyfill: false },
-            rolldownOptions: { input: "admin.html" },
+            modulePreload: { polyfill: false, resolveDependencies: () => [] },
+            rolldownOptions: {
+              input: { widget: "widget/chat-element.ts", embed: "embed.html" },
+              output: {
+                entryFileNames: ({ name }) => (name === "widget" ? "widget.js" : "assets/widget-[name]-[hash].js"),
+                chunkFileNames: "assets/widget-[name]-[hash].js",
+                codeSplitting: {
+                  groups: [
+                    { name: "shell", test: /\/widget\/shell\/(?!widget-frame)|preload-helper|widget-shell\.css/ },
+                    { name: "base", minShareCount: 3, test: isInFirstView },
+                  ],
+                },
+              },
+            },
           },
         })
       },
@@ -163,7 +219,7 @@ const DEV_PATHS = ["/v1/*", "/auth/*", "/healthz", "/external/*", "/media/*", "/
 
 /** Modules that only chunks loaded on demand import. In the base chunk they would be part of the first view. */
 const DEFERRED_MODULES =
-  /\/client\/(?:account\/(?!user-guard|deferred|token-response)|words\/(?:account-text|languages\/fault-words)|ui\/(?:dialog|use-modal-dialog))/
+  /\/client\/(?:account\/(?!user-guard|deferred|token-response)|cards\/(?:card-motion|temperature-unit)|files\/download-export|sidebar\/(?:delete-dialog|rename-field|save-session|share-dialog)|words\/(?:account-text|media-descriptions|transcript-text|session-action-text|sharing-text|languages\/fault-words)|ui\/(?:copy-button|dialog|popup-menu|save-file|use-modal-dialog))/
 
 function isInFirstView(id: string): boolean {
   return !DEFERRED_MODULES.test(id)
@@ -266,7 +322,8 @@ export default defineConfig(({ mode, command, isPreview }) =>
             markedLexerOnly(),
             withoutEntityDecoder(),
             withoutPreloadHelper(),
-            withAdminPage(),
+            withOtherPages(),
+            withWidget(),
           ],
           build: { target: "es2023" },
           server: { host: "127.0.0.1", port: 8787 },

@@ -9,6 +9,7 @@
  * `faults` and `faults-timed` has its own process.
  */
 import { existsSync } from "node:fs"
+import { totalmem } from "node:os"
 import { resolve } from "node:path"
 import { cloudflareTest } from "@cloudflare/vitest-plugin"
 import preact from "@preact/preset-vite"
@@ -28,8 +29,11 @@ const CHECK_SERVER_LOGS = ["test/support/check-server-logs.ts"]
 const LONG_MS = 120_000
 /** Long enough for the short form of the fault suite on a busy machine. */
 const FAULTS_MS = 300_000
-/** More than the two cores of CI, because most files wait for a server, a browser or a timer for much of their time. */
-const MAX_WORKERS = Number(process.env["MAX_WORKERS"] ?? 6)
+/**
+ * More than the two cores of CI, because most files wait for a server, a browser or a timer for much of their time. Each
+ * process can need about 900 MB, with its browser and its server.
+ */
+const MAX_WORKERS = Number(process.env["MAX_WORKERS"] ?? (totalmem() > 12e9 ? 8 : 6))
 
 /** Processes of a test run compile the packages that they load once. The commands that tests start inherit this. */
 process.env["NODE_COMPILE_CACHE"] ??= resolve("node_modules/.cache/cuecard/compiled")
@@ -114,6 +118,8 @@ function workerProject(
           // The bindings that upstreams.ts provides are added to the Worker's variables.
           bindings: {
             PROBE_TOOLS: "on",
+            // A call of its own would be part of every test that counts calls.
+            AUTO_TITLES: "off",
             ...vars,
             // Spans and data points are log lines here, so that every test checks them for content (SPEC OB6).
             SPANS: "log",

@@ -1,4 +1,4 @@
-/** bundle-sizes.ts: measures the gzipped scripts of the page, of the Worker and of `cuecard/client` in dist/. */
+/** bundle-sizes.ts: measures the gzipped scripts of the page, of the widget, of the Worker and of `cuecard/client` in dist/. */
 
 import { readdirSync, readFileSync } from "node:fs"
 import { join, posix } from "node:path"
@@ -22,6 +22,19 @@ export interface BundleSizes {
 
 /** Maximum sizes, in KB. */
 export const SIZE_BUDGETS: BundleSizes = { firstView: 38, conversation: 75, workerEntry: 180, workerTotal: 345 }
+
+/** Gzipped sizes in KB (1,024 bytes) of the widget's scripts, which contain its styles. */
+export interface WidgetSizes {
+  /** What a site loads for the button. */
+  readonly button: number
+  /** An empty conversation. */
+  readonly firstView: number
+  /** The first view, and what draws messages. */
+  readonly conversation: number
+}
+
+/** Maximum sizes, in KB. */
+export const WIDGET_BUDGETS: WidgetSizes = { button: 5, firstView: 40, conversation: 90 }
 
 /** Gzipped sizes in KB (1,024 bytes) of what each entry loads when it is imported, without the framework. */
 export interface SdkSizes {
@@ -81,6 +94,20 @@ export function measureBundles(): BundleSizes {
     conversation: gzipKb(PAGE, withStaticImports(PAGE, [...firstView, findEntry(PAGE, "transcript")])),
     workerEntry: gzipKb(WORKER, withStaticImports(WORKER, ["index.js"])),
     workerTotal: gzipKb(WORKER, listScripts(WORKER)),
+  }
+}
+
+/** Measures the widget in dist/. */
+export function measureWidget(): WidgetSizes {
+  const sizeOf = (...entries: readonly string[]): number => gzipKb(PAGE, withStaticImports(PAGE, entries))
+  const firstView = ["widget.js", findEntry(PAGE, "widget-mount-conversation")]
+  const messages = ["widget-deferred-views", "widget-transcript", "widget-conversation-styles"].map((name) =>
+    findEntry(PAGE, name),
+  )
+  return {
+    button: sizeOf("widget.js"),
+    firstView: sizeOf(...firstView),
+    conversation: sizeOf(...firstView, ...messages),
   }
 }
 

@@ -1,8 +1,8 @@
 /**
  * check.ts: runs everything that CI checks: format, lint, types, migrations, build, tests, size.
  *
- * The steps before the tests run side by side. A failed step does not stop the following ones, except that nothing is tested
- * without a build. The generated tests run in full (RUNS=full). The output ends with the duration of each step, what it
+ * The steps before the tests run side by side, and so do the steps after the build. A failed step does not stop the others,
+ * except that nothing is tested without a build. The generated tests run in full (RUNS=full). The output ends with the duration of each step, what it
  * skipped, and a command to rerun each failure. The totals are written to TOTALS_FILE for .ci/run: one total for all tests,
  * and one for each other step.
  */
@@ -140,7 +140,7 @@ function beginningOf(message: string, indent: string): string[] {
 rmSync(VITEST_FILE, { force: true })
 const steps = await Promise.all(FIRST_STEPS.map(runStep))
 const isBuilt = steps.every(({ name, ok }) => ok || name !== "build")
-for (const step of isBuilt ? LAST_STEPS : []) steps.push(await runStep(step))
+if (isBuilt) steps.push(...(await Promise.all(LAST_STEPS.map(runStep))))
 
 console.log("")
 for (const { name, ok, seconds, skips } of steps) {

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
 import { BUILT_CONFIG, buildApp, buildPackages, isBuilt } from "./build-state.ts"
-import { measureBundles, measureSdk, SDK_BUDGETS, SIZE_BUDGETS } from "./bundle-sizes.ts"
+import { measureBundles, measureSdk, measureWidget, SDK_BUDGETS, SIZE_BUDGETS, WIDGET_BUDGETS } from "./bundle-sizes.ts"
 import { QUIET_ENV } from "./process-group.ts"
 
 /** Prints a size. False if it is over its budget. */
@@ -38,11 +38,15 @@ if (!isBuilt()) buildApp("local")
 if (!existsSync("dist/sdk/index.js")) buildPackages()
 const sizes = measureBundles()
 const sdk = measureSdk()
+const widget = measureWidget()
 const results = [
   reportSize("first view", sizes.firstView, SIZE_BUDGETS.firstView),
   reportSize("conversation", sizes.conversation, SIZE_BUDGETS.conversation),
   reportSize("Worker entry", sizes.workerEntry, SIZE_BUDGETS.workerEntry),
   reportSize("Worker total", sizes.workerTotal, SIZE_BUDGETS.workerTotal),
+  reportSize("widget button", widget.button, WIDGET_BUDGETS.button),
+  reportSize("  first view", widget.firstView, WIDGET_BUDGETS.firstView),
+  reportSize("  conversation", widget.conversation, WIDGET_BUDGETS.conversation),
   reportSize("cuecard/client", sdk.client, SDK_BUDGETS.client),
   reportSize("  conversation", sdk.conversation, SDK_BUDGETS.conversation),
   reportSize("cuecard/preact", sdk.preact, SDK_BUDGETS.preact),

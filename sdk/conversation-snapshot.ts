@@ -9,7 +9,8 @@ import type { SharedController } from "./open-sessions.ts"
 
 /** Each change costs time in proportion to the number of loaded messages. */
 export function createSnapshot(controller: SharedController): ReadonlySignal<ConversationSnapshot> {
-  const { store, outbox, commands, hold } = controller
+  const { store, outbox, commands } = controller
+  const { hold } = controller.api
   const messages = computed(() => store.messageIds.value.flatMap((id) => store.getMessageSignal(id)?.value ?? []))
   const unsent = computed(() => outbox.entries.value.map(toUnsentMessage))
   const pending = computed(() => new Set(commands.pending.value.keys()))
@@ -25,7 +26,7 @@ export function createSnapshot(controller: SharedController): ReadonlySignal<Con
     activeAnswer: store.activeTurn.value?.id ?? null,
     isReadOnly: controller.isReadOnly.value,
     hasOlder: store.hasOlder.value,
-    isLoadingOlder: controller.isLoadingOlder.value,
+    isLoadingOlder: controller.history.isLoading.value,
     pending: pending.value,
     error: error.value,
     waitingText: hold.text.value,

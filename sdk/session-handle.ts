@@ -141,7 +141,7 @@ export class SessionHandle {
     const { controller } = this.open()
     const { store } = controller
     const { cursor } = store
-    await controller.loadOlder()
+    await controller.history.loadOlder()
     if (store.hasOlder.peek() && store.cursor === cursor) throw new CuecardError("unreachable")
   }
 

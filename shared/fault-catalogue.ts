@@ -66,7 +66,14 @@ export const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByRe
     status: 409,
     text: ({ max }) => `You already share ${max} conversations with this person. Stop sharing one first.`,
   },
+  share_unknown: { status: 404, text: "This shared conversation doesn't exist, or isn't shared any more." },
+  share_links_full: { status: 409, text: ({ max }) => `You can have up to ${max} links. Delete one first.` },
+  share_too_large: {
+    status: 413,
+    text: "This conversation is too long for one link. Share it up to an earlier message.",
+  },
   folder_unknown: { status: 404, text: "We couldn't find that folder." },
+  prompts_full: { status: 409, text: ({ max }) => `You can save up to ${max} prompts. Delete one first.` },
   folders_full: { status: 409, text: ({ max }) => `You can have up to ${max} folders. Delete one first.` },
   user_suspended: { status: 403, text: "This account is suspended. Ask an administrator.", close: 4401 },
   user_erased: {

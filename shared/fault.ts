@@ -51,8 +51,12 @@ export type Fault =
   | { readonly reason: "region_unavailable"; readonly region: string }
   | { readonly reason: "viewers_full"; readonly max: number }
   | { readonly reason: "shares_full"; readonly max: number }
+  | { readonly reason: "share_unknown" }
+  | { readonly reason: "share_links_full"; readonly max: number }
+  | { readonly reason: "share_too_large" }
   | { readonly reason: "folder_unknown" }
   | { readonly reason: "folders_full"; readonly max: number }
+  | { readonly reason: "prompts_full"; readonly max: number }
   | { readonly reason: "user_suspended" }
   | { readonly reason: "user_erased" }
   | { readonly reason: "user_unknown" }

@@ -118,7 +118,15 @@ async function cleanUpOnFailure<T>(started: Promise<T>, removeState: () => Promi
 
 function buildVars(build: Build, { script, vars }: CuecardOptions): Record<string, string> {
   const model = script === undefined ? {} : { MODEL_SCRIPT: JSON.stringify(script) }
-  return { ...build.vars, MODEL: "scripted", SCRIPTED_DELAY_MS: "0", WEATHER_SOURCE: "sample", ...model, ...vars }
+  return {
+    ...build.vars,
+    MODEL: "scripted",
+    SCRIPTED_DELAY_MS: "0",
+    WEATHER_SOURCE: "sample",
+    AUTO_TITLES: "off",
+    ...model,
+    ...vars,
+  }
 }
 
 function signToken(identity: Identity, secret: string) {

@@ -67,6 +67,8 @@ export interface Env extends BackupBuckets, BackupVars, RegionBuckets, RateBindi
   readonly EMBED_ORIGINS?: string
   /** Hosts whose media is loaded without a click in all tenants, comma-separated. */
   readonly MEDIA_HOSTS?: string
+  /** `off`: the model gives titles only to the sessions of tenants that switch it on. */
+  readonly AUTO_TITLES?: string
   /** `sample` (the default) or `open-meteo`. */
   readonly WEATHER_SOURCE?: string
   readonly OPEN_METEO_URL?: string

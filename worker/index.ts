@@ -5,6 +5,7 @@
 import { Hono } from "hono"
 import { faultToResponse } from "./platform/fault-response.ts"
 import { authorize } from "./routes/access/authorize.ts"
+import { admitWidgetMedia } from "./routes/access/embed-access.ts"
 import { handOver } from "./routes/hand-over.ts"
 import { healthRoutes } from "./routes/health-routes.ts"
 import { mediaRoutes } from "./routes/media/media-routes.ts"
@@ -40,12 +41,24 @@ app.all("/auth/*", async ({ req, env, executionCtx }) => {
 })
 app.route("/v1/sessions", sessionRoutes)
 // The other routes of sessions and of external producers, which are loaded on demand.
-for (const path of ["/v1/sessions/*", "/external/sessions/*", "/v1/search", "/v1/folders/*"]) {
+for (const path of [
+  "/v1/sessions/*",
+  "/external/sessions/*",
+  "/v1/search",
+  "/v1/folders/*",
+  "/v1/prompts/*",
+  "/v1/shares",
+]) {
   app.all(path, async (context) => {
     const { library } = await import("./routes/library/library-routes.ts")
     return await handOver(context, library)
   })
 }
+app.all("/v1/shares/*", async (context) => {
+  const { publicShareRoutes } = await import("./routes/public-share-routes.ts")
+  return await handOver(context, publicShareRoutes)
+})
+app.use("/media/*", admitWidgetMedia)
 app.route("/media", mediaRoutes)
 app.all("/canvas/documents/*", async ({ req, env }) => {
   const { canvasRoutes } = await import("./routes/media/canvas-routes.ts")

@@ -98,6 +98,7 @@ function AccountPanel({ identity, onSignOutEverywhere }: AccountPanelProps): VNo
         </dd>
       </dl>
       {Meters !== undefined && <Meters />}
+      {location.pathname !== "/admin" && <a href="#/settings">{accountText.settings}</a>}
       {mayAdminister(identity) && location.pathname !== "/admin" && <a href="/admin">{accountText.admin}</a>}
       {identity.source === "sign-in" && (
         <>
@@ -119,7 +120,7 @@ function AccountPanel({ identity, onSignOutEverywhere }: AccountPanelProps): VNo
   )
 }
 
-function SignOutDialog({ onCancel }: { readonly onCancel: () => void }): VNode {
+export function SignOutDialog({ onCancel }: { readonly onCancel: () => void }): VNode {
   const { isBusy, fault, leave } = useSignOut()
   return (
     <Dialog title={accountText.confirmTitle} role="alertdialog" onCancel={onCancel}>

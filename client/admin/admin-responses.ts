@@ -14,6 +14,7 @@ import {
   isBoolean,
   isListOf,
   isNumber,
+  isOptional,
   isString,
 } from "../../shared/protocol/shape-check.ts"
 
@@ -36,6 +37,7 @@ export const parseUser = createParser<UserSummary>(USER)
 export const parseUserPage = createParser<UserPage>({
   users: isListOf(hasShape<UserSummary>(USER)),
   next: isNullOr(isString),
+  incomplete: isOptional(isBoolean),
 })
 
 /** Times are milliseconds since 1970. */

@@ -14,7 +14,15 @@ const AGENTS_PATH = "/v1/agents"
 /** The agent that can't be removed. */
 const GENERAL_AGENT_NAME = "general"
 /** The tools that an agent can have. */
-const TOOL_NAMES = ["weather", "rename_conversation", "agents_message", "image_generate", "speak", "canvas_create"]
+const TOOL_NAMES = [
+  "weather",
+  "rename_conversation",
+  "agents_message",
+  "chart",
+  "image_generate",
+  "speak",
+  "canvas_create",
+]
 /** Maximum length of a description, in UTF-16 code units. */
 const MAX_DESCRIPTION_CHARS = 200
 

@@ -1,4 +1,4 @@
-/** settings-section.tsx: the origins and media hosts that the tenant allows. Source: SPEC AD5. */
+/** settings-section.tsx: the origins and media hosts that the tenant allows, and the sites of its widget. Source: SPEC AD5. */
 
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
@@ -14,17 +14,26 @@ export function SettingsSection({ api }: AdminContext): VNode {
   const settings = useLoaded(() => api.get(SETTINGS_PATH, parsePageSettings))
   const origins = useSignal("")
   const hosts = useSignal("")
+  const sites = useSignal("")
   const action = useAction()
   useEffect(() => {
     origins.value = settings.value?.embed_origins.join("\n") ?? ""
     hosts.value = settings.value?.media_hosts.join("\n") ?? ""
+    sites.value = settings.value?.embed_hosts?.join("\n") ?? ""
   }, [settings.value])
   const saveSettings = (): void =>
     void action.run(async () => {
-      const body = { embed_origins: splitLines(origins.peek()), media_hosts: splitLines(hosts.peek()) }
+      const [embed_origins, media_hosts, embed_hosts] = [origins, hosts, sites].map((list) => splitLines(list.peek()))
+      // The request replaces all settings.
+      const body = { embed_origins, media_hosts, embed_hosts, titles: settings.value?.titles }
       settings.set(await api.send("PUT", SETTINGS_PATH, body, parsePageSettings))
       notice.value = adminText.saved
     })
+  const fields = [
+    { label: settingsText.embedOrigins, hint: settingsText.embedHint, lines: origins },
+    { label: settingsText.mediaHosts, hint: settingsText.mediaHint, lines: hosts },
+    { label: settingsText.embedHosts, hint: settingsText.embedHostsHint, lines: sites },
+  ]
   return (
     <>
       <p class="lead">{settingsText.lead}</p>
@@ -37,20 +46,16 @@ export function SettingsSection({ api }: AdminContext): VNode {
             saveSettings()
           }}
         >
-          <TextField
-            label={settingsText.embedOrigins}
-            hint={settingsText.embedHint}
-            rows={4}
-            value={origins.value}
-            onChange={(value) => (origins.value = value)}
-          />
-          <TextField
-            label={settingsText.mediaHosts}
-            hint={settingsText.mediaHint}
-            rows={4}
-            value={hosts.value}
-            onChange={(value) => (hosts.value = value)}
-          />
+          {fields.map(({ label, hint, lines }) => (
+            <TextField
+              key={label}
+              label={label}
+              hint={hint}
+              rows={4}
+              value={lines.value}
+              onChange={(value) => (lines.value = value)}
+            />
+          ))}
           <p class="row-note">{settingsText.deployment}</p>
           <FaultText text={action.fault} />
           <p>

@@ -42,16 +42,15 @@ export function UsersSection({ api, identity }: AdminContext): VNode {
   const more = useAction()
   const users = page.value?.users ?? []
   const replaceUser = (user: UserSummary): void =>
-    page.change(({ users: listed, next }) => ({
+    page.change(({ users: listed, ...rest }) => ({
       users: listed.map((one) => (one.id === user.id ? user : one)),
-      next,
+      ...rest,
     }))
   const showMore = async (): Promise<void> => {
     const text = searched.peek()
     const next = await loadPage(page.value?.next ?? "")
     // The administrator may have searched for something else meanwhile.
-    if (searched.peek() === text)
-      page.change(({ users: listed }) => ({ users: [...listed, ...next.users], next: next.next }))
+    if (searched.peek() === text) page.change(({ users: listed }) => ({ ...next, users: [...listed, ...next.users] }))
   }
   useErasures(api, page)
   return (
@@ -59,6 +58,7 @@ export function UsersSection({ api, identity }: AdminContext): VNode {
       <p class="lead">{usersText.lead}</p>
       <UserSearch onSearch={(text) => (searched.value = text)} />
       <Pending of={page} />
+      {page.value?.incomplete === true && <p class="pending">{usersText.incomplete}</p>}
       {page.value?.next === null && users.length === 0 && (
         <p class="pending">{searched.value === "" ? usersText.empty : usersText.notFound(searched.value)}</p>
       )}
@@ -94,9 +94,9 @@ function useErasures(api: AdminApi, page: Loaded<UserPage>): void {
   usePolling(erasing.length > 0, async () => {
     const erased = await findErased(api, erasing)
     if (erased.length === 0) return
-    page.change(({ users, next }) => ({
+    page.change(({ users, ...rest }) => ({
       users: users.filter(({ id }) => erased.every((user) => user.id !== id)),
-      next,
+      ...rest,
     }))
     notice.value = erased.map(({ id, name }) => usersText.erased(name ?? id)).join(" ")
   })

@@ -4,6 +4,7 @@ import type { ReadonlySignal, Signal } from "@preact/signals"
 import type { VNode } from "preact"
 import { attachmentChips } from "../composer/deferred-chips.ts"
 import type { SessionRouter } from "../session/session-router.ts"
+import { isSettingsOpen, settingsPage } from "../settings/deferred-settings.ts"
 import { Sidebar } from "../sidebar/sidebar.tsx"
 import { focusRequests } from "../ui/focus.ts"
 import { appText } from "../words/page-text.ts"
@@ -23,16 +24,21 @@ interface AppProps {
 export function App({ router, announcement, isDrawerOpen, isOnline }: AppProps): VNode {
   const controller = router.controller.value
   const chips = attachmentChips.module.value
+  const LoadedSettings = settingsPage.module.value?.SettingsPage
   return (
     <div class="page">
-      <button type="button" class="skip" inert={isDrawerOpen.value} onClick={() => focusRequests.value++}>
-        {appText.skip}
-      </button>
+      {!isSettingsOpen.value && (
+        <button type="button" class="skip" inert={isDrawerOpen.value} onClick={() => focusRequests.value++}>
+          {appText.skip}
+        </button>
+      )}
       <Sidebar router={router} isOpen={isDrawerOpen} />
       {/* Everything behind an open drawer is inert, so the focus stays in the drawer. SPEC AX3. */}
       <div class="behind-drawer" inert={isDrawerOpen.value}>
-        <TopBar router={router} isDrawerOpen={isDrawerOpen} />
-        {controller === null ? (
+        {!isSettingsOpen.value && <TopBar router={router} isDrawerOpen={isDrawerOpen} />}
+        {isSettingsOpen.value ? (
+          LoadedSettings !== undefined && <LoadedSettings router={router} />
+        ) : controller === null ? (
           <NewConversationView router={router} isOnline={isOnline} />
         ) : (
           <ConversationView key={controller.id} controller={controller} router={router} isOnline={isOnline} />

@@ -8,14 +8,14 @@ import type { MessageExtras } from "../net/outbox.ts"
 import type { Quote } from "../session/quote.ts"
 import type { SessionController } from "../session/session-controller.ts"
 import type { SessionRouter } from "../session/session-router.ts"
-import { loadTranscript, transcriptModule } from "../transcript/load-transcript.ts"
+import { loadTranscript, readingPlace, transcriptModule } from "../transcript/load-transcript.ts"
 import { ScrollAnchor } from "../transcript/scroll-anchor.ts"
 import { focusRequests } from "../ui/focus.ts"
 import { appText } from "../words/page-text.ts"
 import { LinkStatus } from "./link-status.tsx"
 import { ReadOnlyNote } from "../sidebar/deferred-actions.tsx"
 import { PageHeading } from "./top-bar.tsx"
-import { WelcomeScreen } from "./welcome-screen.tsx"
+import { Suggestions, WelcomeScreen } from "./welcome-screen.tsx"
 
 interface ConversationViewProps {
   readonly controller: SessionController
@@ -29,6 +29,7 @@ export function ConversationView({ controller, router, isOnline }: ConversationV
   // If the code can't be loaded although the page is online, a newer version has replaced this version's files.
   const isOutdated = transcriptModule.value === "failed" && isOnline.value
   useEffect(loadTranscript, [isOnline.value])
+  const isEmpty = useIsEmpty(controller)
   const sendMessage = (text: string, extras?: MessageExtras): void => {
     router.sendMessage(text, extras)
     scrollAnchor.scrollToEnd()
@@ -39,16 +40,14 @@ export function ConversationView({ controller, router, isOnline }: ConversationV
         <PageHeading router={router} />
         <div class="column" ref={contentRef}>
           {store.hasOlder.value && (
-            <>
-              <p class="note older">{controller.isLoadingOlder.value ? appText.loadingOlder : ""}</p>
-              <p class="printed">{appText.printedPartly}</p>
-            </>
+            <p class="note older">{controller.history.isLoading.value ? appText.loadingOlder : ""}</p>
           )}
+          {(store.hasOlder.value || store.hasNewer.value) && <p class="printed">{appText.printedPartly}</p>}
           <ConversationContent
             controller={controller}
             scrollAnchor={scrollAnchor}
             isOnline={isOnline}
-            onSelectPrompt={sendMessage}
+            isEmpty={isEmpty}
           />
         </div>
       </main>
@@ -56,7 +55,7 @@ export function ConversationView({ controller, router, isOnline }: ConversationV
         <ScrollToEndButton scrollAnchor={scrollAnchor} />
         <LinkStatus
           link={isOutdated ? "outdated" : controller.link.value}
-          hold={controller.hold}
+          hold={controller.api.hold}
           isOnline={isOnline.value}
           wasLoaded={controller.isLoaded.value}
           wasLive={controller.wasLive.value}
@@ -66,13 +65,21 @@ export function ConversationView({ controller, router, isOnline }: ConversationV
         ) : (
           <ConversationComposer
             controller={controller}
+            host={router}
             onSend={sendMessage}
             onFiles={(files) => router.attachFiles(files)}
           />
         )}
       </footer>
+      {isEmpty && <Suggestions onSelect={sendMessage} />}
     </>
   )
+}
+
+/** Whether the conversation has no message yet, and one can be written. */
+function useIsEmpty({ store, outbox, isLoaded, isReadOnly }: SessionController): boolean {
+  const hasMessage = store.messageIds.value.length > 0 || outbox.entries.value.length > 0
+  return isLoaded.value && !isReadOnly.value && !hasMessage
 }
 
 interface ScrollRefs {
@@ -83,10 +90,11 @@ interface ScrollRefs {
 
 /** Keeps the reading position when the conversation's content changes. */
 function useScrollAnchor(controller: SessionController): ScrollRefs {
-  const scrollAnchor = useMemo(() => new ScrollAnchor(() => void controller.loadOlder()), [controller])
+  const { history, store } = controller
+  const scrollAnchor = useMemo(() => new ScrollAnchor(() => void history.loadOlder(), history), [controller])
   const viewRef = useRef<HTMLElement>(null)
   const contentRef = useRef<HTMLDivElement>(null)
-  const loaded = transcriptModule.value
+  const code = readingPlace.module.value
   useEffect(() => {
     const [view, content] = [viewRef.current, contentRef.current]
     if (view === null || content === null) return undefined
@@ -94,13 +102,11 @@ function useScrollAnchor(controller: SessionController): ScrollRefs {
   }, [scrollAnchor])
   useEffect(() => {
     const [view, content] = [viewRef.current, contentRef.current]
-    if (loaded === null || loaded === "failed" || view === null || content === null) return undefined
-    return loaded.attachReadingPlace(controller, scrollAnchor, view, content)
-  }, [scrollAnchor, loaded])
+    if (code === null || view === null || content === null) return undefined
+    return code.attachReadingPlace(controller, scrollAnchor, view, content)
+  }, [scrollAnchor, code])
   useSignalEffect(() => {
-    const { changeCount, messageIds } = controller.store
-    if (changeCount.value > 0 && !controller.isLoadingOlder.peek())
-      scrollAnchor.noteNewContent(messageIds.peek().at(-1))
+    if (store.changeCount.value > 0) scrollAnchor.noteNewContent(store.newestIds.at(-1))
   })
   return { scrollAnchor, viewRef, contentRef }
 }
@@ -109,19 +115,18 @@ interface ConversationContentProps {
   readonly controller: SessionController
   readonly scrollAnchor: ScrollAnchor
   readonly isOnline: ReadonlySignal<boolean>
-  readonly onSelectPrompt: (prompt: string) => void
+  readonly isEmpty: boolean
 }
 
 function ConversationContent(props: ConversationContentProps): VNode {
-  const { controller, scrollAnchor, isOnline, onSelectPrompt } = props
+  const { controller, scrollAnchor, isOnline, isEmpty } = props
   const { store, outbox } = controller
   const loaded = transcriptModule.value
   const hasUnsent = outbox.entries.value.length > 0
   const isLoaded = controller.isLoaded.value || hasUnsent
-  const isEmpty = controller.isLoaded.value && store.messageIds.value.length === 0 && !hasUnsent
   return (
     <>
-      {isEmpty && !controller.isReadOnly.value && <WelcomeScreen onSelect={onSelectPrompt} />}
+      {isEmpty && <WelcomeScreen />}
       {loaded === null || loaded === "failed" || !isLoaded ? (
         <LoadingNote
           isOnline={isOnline.value}
@@ -154,17 +159,26 @@ interface LoadingNoteProps {
 
 function LoadingNote({ isOnline, isFinal }: LoadingNoteProps): VNode | null {
   if (isFinal) return null
-  return <p class="note loading">{isOnline ? appText.loading : appText.loadsLater}</p>
+  if (!isOnline) return <p class="note loading">{appText.loadsLater}</p>
+  return (
+    <p class="note loading">
+      <span class="visually-hidden">{appText.loading}</span>
+      <i />
+      <i />
+      <i />
+    </p>
+  )
 }
 
 interface ConversationComposerProps {
   readonly controller: SessionController
+  readonly host: SessionRouter
   readonly onSend: (text: string, extras: MessageExtras) => void
   readonly onFiles: (files: readonly File[]) => void
 }
 
 /** The composer of an open session, with its stop button and reply reference. */
-function ConversationComposer({ controller, onSend, onFiles }: ConversationComposerProps): VNode {
+function ConversationComposer({ controller, host, onSend, onFiles }: ConversationComposerProps): VNode {
   const { store, commands, draft, link } = controller
   const quote = useReplyQuote(controller)
   const canSend = link.value !== "gone" && link.value !== "outdated"
@@ -181,23 +195,28 @@ function ConversationComposer({ controller, onSend, onFiles }: ConversationCompo
       onSend={onSend}
       stop={activeTurn === null ? null : { isRequested: isStopRequested, onStop }}
       draft={draft}
+      host={host}
       quote={quote}
       onFiles={canSend ? onFiles : undefined}
     />
   )
 }
 
-/** Returns a quote of the message being replied to; null if there is none, or while the message or code isn't loaded. */
+/**
+ * Returns a quote of the message being replied to; null if there is none, or while the message or code isn't loaded. The
+ * quote stays when its message is dropped, far from the messages that are shown.
+ */
 function useReplyQuote({ store, draft }: SessionController): Quote | null {
   const code = transcriptModule.value
+  const known = useMemo(() => new Map<string, string>(), [store])
   // Compared as JSON, so that an equal quote doesn't re-render the composer.
   const quoteJson = useComputed(() => {
-    const id = draft.replyTo.value
-    const message = id === null || !store.messageIds.value.includes(id) ? undefined : store.getMessageSignal(id)?.value
+    const id = draft.replyTo.value ?? ""
+    const message = store.messageIds.value.includes(id) ? store.getMessageSignal(id)?.value : undefined
     const { value } = transcriptModule
-    return message === undefined || value === null || value === "failed"
-      ? ""
-      : JSON.stringify(value.createQuote(message))
+    if (message !== undefined && value !== null && value !== "failed")
+      known.set(id, JSON.stringify(value.createQuote(message)))
+    return known.get(id) ?? ""
   }).value
   return quoteJson === "" || code === null ? null : JSON.parse(quoteJson)
 }

@@ -15,6 +15,7 @@ import { openStorage } from "../ui/browser-storage.ts"
 import { sendWithRateLimitRetry } from "../net/rate-limit-retry.ts"
 import { createUserStorage } from "../net/user-storage.ts"
 import { parseSessionHash, SessionRouter } from "../session/session-router.ts"
+import { openSettingsFromHash } from "../settings/deferred-settings.ts"
 import { sessionActions } from "../sidebar/deferred-actions.tsx"
 import { loadTranscript, transcriptModule } from "../transcript/load-transcript.ts"
 import { announceAnswerEnd } from "../ui/announcer.ts"
@@ -22,17 +23,23 @@ import { focusRequests } from "../ui/focus.ts"
 import { holdDroppedFiles } from "../ui/held-drop.ts"
 import { startLanguage } from "../ui/preferences/page-language.ts"
 import { appText } from "../words/page-text.ts"
+import { composerTools } from "../writing/deferred-writing.ts"
 import { App } from "./app.tsx"
 import { handleEscape } from "./escape-key.ts"
 import { formatHeading } from "./top-bar.tsx"
 import "../styles/base.css"
 import "../styles/page.css"
 import "../styles/composer.css"
+import "../styles/writing/composer-tools.css"
+import "../styles/writing/answer-tools.css"
 import "../styles/narrow-screen.css"
+import "../styles/sidebar/top-bar.css"
 import "../styles/sidebar/session-list.css"
 import "../styles/sidebar/account.css"
 import "../styles/sidebar/budget-meters.css"
 import "../styles/dialog.css"
+import "../styles/sidebar/import-sharing.css"
+import "../styles/sidebar/link-share.css"
 import "../styles/transcript/transcript.css"
 import "../styles/transcript/tool-calls.css"
 import "../styles/transcript/agents.css"
@@ -41,6 +48,8 @@ import "../styles/transcript/prose.css"
 import "../styles/transcript/reading.css"
 import "../styles/transcript/formulas.css"
 import "../styles/transcript/cards.css"
+import "../styles/transcript/chart.css"
+import "../styles/settings.css"
 import "../styles/media/media.css"
 import "../styles/media/audio.css"
 import "../styles/media/canvas.css"
@@ -53,6 +62,9 @@ declare global {
   /** Set by a product that embeds the page, before the page's script runs. */
   var cuecard: { readonly getToken: () => Promise<string> } | undefined
 }
+
+/** Messages that are in the document at once. A resume adds up to MAX_RESUME_MESSAGES before others are dropped. SPEC LT1. */
+const MAX_SHOWN_MESSAGES = 150
 
 /** Delay before a hidden tab renders, in milliseconds. Hidden tabs have no animation frames. */
 const HIDDEN_FLUSH_MS = 250
@@ -88,10 +100,12 @@ const router = new SessionRouter({
     if (document.hidden) setTimeout(callback, HIDDEN_FLUSH_MS)
     else requestAnimationFrame(callback)
   },
+  maxShownMessages: MAX_SHOWN_MESSAGES,
   onMessageEnd(answer) {
     const loaded = transcriptModule.peek()
     const text = loaded === null || loaded === "failed" ? "" : loaded.segmentsToSpokenText(answer.segments)
     announceAnswerEnd(announcement, answer.status, text)
+    composerTools.module.peek()?.notifyAboutAnswer(answer, document.title)
     void router.sessionList.refresh()
   },
   // Without the Web Locks API (an old browser, or plain HTTP), two tabs may do the same work.
@@ -108,6 +122,7 @@ const router = new SessionRouter({
 
 holdDroppedFiles()
 addEventListener("hashchange", () => {
+  if (openSettingsFromHash(location.hash)) return
   router.openFromHash()
   focusRequests.value++
 })
@@ -147,7 +162,9 @@ effect(() => {
   const title = formatHeading(router.heading.value)
   document.title = title === "" ? appText.name : appText.documentTitle(title)
 })
-router.openFromHash()
+if (!openSettingsFromHash(location.hash)) router.openFromHash()
+// The code is loaded together with the conversation, before the first paint.
+if (router.controller.peek() !== null) loadTranscript()
 void router.restoreDrafts()
 // Sends stored messages now, and again whenever the page becomes writable.
 isReadOnly.subscribe((isHeld) => {
@@ -162,6 +179,7 @@ setTimeout(() => {
   void sessionActions.load()
   void attachmentChips.load()
   void userMenu.load()
+  void composerTools.load()
   // If this fails, the next use tries again.
   router.loadUploads().catch(() => {})
 })

@@ -10,7 +10,7 @@ import { appText } from "../words/page-text.ts"
 import { HoldStatus, OfflineStatus } from "./link-status.tsx"
 import { ReadOnlyNote, ReadOnlyStart } from "../sidebar/deferred-actions.tsx"
 import { PageHeading } from "./top-bar.tsx"
-import { WelcomeScreen } from "./welcome-screen.tsx"
+import { Suggestions, WelcomeScreen } from "./welcome-screen.tsx"
 
 interface NewConversationViewProps {
   readonly router: SessionRouter
@@ -29,7 +29,7 @@ export function NewConversationView({ router, isOnline }: NewConversationViewPro
             router.isReadOnly.value ? (
               <ReadOnlyStart router={router} />
             ) : (
-              <WelcomeScreen onSelect={(prompt) => router.sendMessage(prompt)} />
+              <WelcomeScreen />
             )
           ) : (
             <div class="transcript" data-transcript="" role="log" aria-live="off" aria-label={appText.conversation}>
@@ -55,9 +55,11 @@ export function NewConversationView({ router, isOnline }: NewConversationViewPro
             onFiles={entry === null ? (files) => router.attachFiles(files) : undefined}
             stop={null}
             draft={router.draft}
+            host={router}
           />
         )}
       </footer>
+      {entry === null && !router.isReadOnly.value && <Suggestions onSelect={(prompt) => router.sendMessage(prompt)} />}
     </>
   )
 }

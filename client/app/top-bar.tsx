@@ -1,14 +1,18 @@
 /**
- * top-bar.tsx: the drawer button, the open conversation's title, and a link that starts a new conversation.
- *
- * On desktop it appears only above an agent's conversation, which the list doesn't contain. SPEC PG78.
+ * top-bar.tsx: the header: the title of the open conversation and its menu. On narrow screens also the drawer button and a
+ * link that starts a new conversation. Source: SPEC PG78, VD4.
  */
 
-import type { Signal } from "@preact/signals"
+import { type Signal, useSignal } from "@preact/signals"
 import type { VNode } from "preact"
+import { useRef } from "preact/hooks"
 import type { SessionHeading } from "../session/session-heading.ts"
 import type { SessionRouter } from "../session/session-router.ts"
-import { appText } from "../words/page-text.ts"
+import { deferModule } from "../ui/deferred-module.ts"
+import { appText, sidebarText } from "../words/page-text.ts"
+
+/** Loaded when the menu is first opened. */
+const headerMenu = /* @__PURE__ */ deferModule(() => import("./header-menu.tsx"))
 
 interface TopBarProps {
   readonly router: SessionRouter
@@ -21,15 +25,19 @@ export function formatHeading({ title, isAgentSession, askingAgent }: SessionHea
   return askingAgent === null ? appText.agentConversation : appText.askedBy(askingAgent)
 }
 
-/** The page's heading, for screen readers. The bar is hidden on desktop, so it can't contain the heading. SPEC AX4. */
+/** The page's heading, for screen readers. While a title is edited, and above a new conversation on desktop, the bar has no heading. SPEC AX4. */
 export function PageHeading({ router }: Pick<TopBarProps, "router">): VNode {
   return <h1 class="visually-hidden">{formatHeading(router.heading.value) || appText.name}</h1>
 }
 
 export function TopBar({ router, isDrawerOpen }: TopBarProps): VNode {
   const heading = router.heading.value
+  const isRenaming = useSignal(false)
+  const title = formatHeading(heading)
+  const LoadedTitleField = headerMenu.module.value?.TitleField
+  const id = router.controller.value?.id
   return (
-    <header class="topbar" data-agent={heading.isAgentSession ? "" : undefined}>
+    <header class="topbar" data-untitled={title === "" ? "" : undefined}>
       <button
         type="button"
         class="drawer-button"
@@ -37,29 +45,76 @@ export function TopBar({ router, isDrawerOpen }: TopBarProps): VNode {
         aria-expanded={isDrawerOpen.value}
         onClick={() => (isDrawerOpen.value = true)}
       >
-        <svg viewBox="0 0 20 20" aria-hidden="true">
-          <path d="M3.5 6.5h13M3.5 13.5h9" />
-        </svg>
+        <Icon path="M3.5 6.5h13M3.5 13.5h9" />
       </button>
       {/* The user came from the conversation `openedFrom`, so it is the previous entry in the browser's history. */}
       {heading.openedFrom !== null && (
-        <button type="button" aria-label={appText.back} onClick={() => history.back()}>
-          <svg viewBox="0 0 20 20" aria-hidden="true">
-            <path d="M12 4.5L6.5 10l5.5 5.5" />
-          </svg>
+        <button type="button" class="back" aria-label={appText.back} onClick={() => history.back()}>
+          <Icon path="M12 4.5L6.5 10l5.5 5.5" />
         </button>
       )}
-      <p class="title" dir="auto" aria-hidden="true">
-        {formatHeading(heading) || appText.name}
-      </p>
+      {isRenaming.value && id !== undefined && LoadedTitleField !== undefined ? (
+        <LoadedTitleField key={id} router={router} id={id} onDone={() => (isRenaming.value = false)} />
+      ) : (
+        <p class="title" dir="auto" aria-hidden="true">
+          {title || appText.name}
+        </p>
+      )}
+      {id !== undefined && heading.title !== null && (
+        <HeaderMenuButton key={id} router={router} id={id} isRenaming={isRenaming} />
+      )}
       {!router.isReadOnly.value && (
         <a href="#/">
           <span class="visually-hidden">{appText.newConversation}</span>
-          <svg viewBox="0 0 20 20" aria-hidden="true">
-            <path d="M10 4.5v11M4.5 10h11" />
-          </svg>
+          <Icon path="M10 4.5v11M4.5 10h11" />
         </a>
       )}
     </header>
+  )
+}
+
+function Icon({ path }: { readonly path: string }): VNode {
+  return (
+    <svg viewBox="0 0 20 20" aria-hidden="true">
+      <path d={path} />
+    </svg>
+  )
+}
+
+interface HeaderMenuButtonProps {
+  readonly router: SessionRouter
+  readonly id: string
+  readonly isRenaming: Signal<boolean>
+}
+
+function HeaderMenuButton({ router, id, isRenaming }: HeaderMenuButtonProps): VNode {
+  const isOpen = useSignal(false)
+  const button = useRef<HTMLButtonElement>(null)
+  const LoadedMenu = headerMenu.module.value?.HeaderMenu
+  const toggle = (): void => {
+    isOpen.value = !isOpen.value
+    void headerMenu.load().then((isLoaded) => {
+      if (isLoaded) return
+      isOpen.value = false
+      router.sessionList.showNotice(appText.codeMissing, true)
+    })
+  }
+  return (
+    <>
+      <button
+        type="button"
+        class="title-menu"
+        ref={button}
+        aria-label={sidebarText.optionsFor(formatHeading(router.heading.value))}
+        aria-haspopup="menu"
+        aria-expanded={isOpen.value}
+        onClick={toggle}
+      >
+        <Icon path="M5.5 8l4.5 4.5 4.5-4.5" />
+      </button>
+      {LoadedMenu !== undefined && (
+        <LoadedMenu router={router} id={id} button={button} isOpen={isOpen} isRenaming={isRenaming} />
+      )}
+    </>
   )
 }

@@ -1,31 +1,39 @@
-/** welcome-screen.tsx: the content of an empty conversation: a heading and examples that are sent when clicked. */
+/** welcome-screen.tsx: the heading of an empty conversation, and below the composer the examples that a click sends. */
 
 import type { VNode } from "preact"
 import { focusRequests } from "../ui/focus.ts"
 import { Logo } from "../ui/logo.tsx"
 import { welcomeText } from "../words/page-text.ts"
 
-export function WelcomeScreen({ onSelect }: { readonly onSelect: (prompt: string) => void }): VNode {
+export function WelcomeScreen(): VNode {
   return (
     <section class="welcome">
       <Logo />
       <h2>{welcomeText.heading}</h2>
       <p>{welcomeText.hint}</p>
-      <ul>
-        {welcomeText.examples.map((prompt) => (
-          <li key={prompt}>
-            <button
-              type="button"
-              onClick={() => {
-                onSelect(prompt)
-                focusRequests.value++
-              }}
-            >
-              {prompt}
-            </button>
-          </li>
-        ))}
-      </ul>
     </section>
+  )
+}
+
+export function Suggestions({ onSelect }: { readonly onSelect: (prompt: string) => void }): VNode {
+  return (
+    <ul class="suggestions">
+      {welcomeText.examples.map((prompt) => (
+        <li key={prompt}>
+          <button
+            type="button"
+            onClick={() => {
+              onSelect(prompt)
+              focusRequests.value++
+            }}
+          >
+            <svg viewBox="0 0 20 20" aria-hidden="true">
+              <path d="M4 10h12M11 5l5 5-5 5" />
+            </svg>
+            {prompt}
+          </button>
+        </li>
+      ))}
+    </ul>
   )
 }

@@ -1,10 +1,12 @@
 /**
  * weather-card.tsx: the current weather and the forecast for one place.
  *
- * Every figure comes from the payload. The model's synthesis is shown below the figures, visually set apart. SPEC SG3.
+ * Every figure comes from the payload. The model's synthesis is shown below the figures, visually set apart, unless it
+ * repeats them. SPEC SG3, CA9.
  */
 
 import type { VNode } from "preact"
+import { repeatsFigures } from "../../shared/card/repeated-text.ts"
 import {
   selectForecastIcon,
   parseWeatherPayload,
@@ -12,26 +14,27 @@ import {
   type WeatherDay,
   type WeatherPayload,
 } from "../../shared/card/weather-payload.ts"
-import { Markdown } from "../markdown/markdown.tsx"
 import { formatCount, formatDate } from "../words/format/number-format.ts"
 import { cardText } from "../words/transcript-text.ts"
 import { useEntrance } from "./card-motion.ts"
-import type { CardContent } from "./card-registry.ts"
+import type { CardContent } from "./card-registry.tsx"
 import { SkyIcon } from "./sky-icon.tsx"
 import { chooseUnit, temperatureUnit } from "./temperature-unit.ts"
 
-export function renderWeatherCard({ payload, synthesis, isFresh }: CardContent): VNode | null {
+export function renderCard({ payload, synthesis, isFresh }: CardContent, text: VNode | null): VNode | null {
   const weather = parseWeatherPayload(payload)
-  return weather === null ? null : <WeatherCard weather={weather} synthesis={synthesis} isFresh={isFresh} />
+  if (weather === null) return null
+  return <WeatherCard weather={weather} synthesis={synthesis} text={text} isFresh={isFresh} />
 }
 
 interface WeatherCardProps {
   readonly weather: WeatherPayload
   readonly synthesis: string
+  readonly text: VNode | null
   readonly isFresh: boolean
 }
 
-function WeatherCard({ weather, synthesis, isFresh }: WeatherCardProps): VNode {
+function WeatherCard({ weather, synthesis, text, isFresh }: WeatherCardProps): VNode {
   const ref = useEntrance(isFresh)
   const time = parseObservedTime(weather.observation_time)
   return (
@@ -45,13 +48,23 @@ function WeatherCard({ weather, synthesis, isFresh }: WeatherCardProps): VNode {
       </header>
       <CurrentWeather weather={weather} />
       <Forecast weather={weather} />
-      {synthesis !== "" && (
-        <div class="synthesis">
-          <Markdown text={synthesis} />
+      {text !== null && (
+        <div class="synthesis" data-repeated={repeatsWeather(synthesis, weather) ? "" : undefined}>
+          {text}
         </div>
       )}
     </section>
   )
+}
+
+/** Whether the card shows all that the synthesis says. SPEC CA9. */
+function repeatsWeather(synthesis: string, weather: WeatherPayload): boolean {
+  const { temperature_c, temperature_f, feels_like_c, humidity_pct, wind_kmh, forecast_days = [] } = weather
+  const { forecast_tomorrow_max_c: max, forecast_tomorrow_min_c: min } = weather
+  const figures = [temperature_c, temperature_f, feels_like_c, humidity_pct, wind_kmh, max, min]
+  figures.push(weather.forecast_tomorrow_precip_chance_pct)
+  for (const day of forecast_days.slice(0, SHOWN_DAYS)) figures.push(day.max_c, day.min_c, day.precip_chance_pct)
+  return repeatsFigures(synthesis, figures)
 }
 
 function CurrentWeather({ weather }: Pick<WeatherCardProps, "weather">): VNode {

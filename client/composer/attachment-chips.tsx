@@ -13,6 +13,7 @@ import type { Quote } from "../session/quote.ts"
 import { formatExtension, formatSize } from "../words/media-descriptions.ts"
 import { attachmentChipText } from "../words/attachment-chip-text.ts"
 
+export { handlePaste } from "./paste-files.ts"
 export { DropOverlay } from "../ui/drop-overlay.tsx"
 
 interface AttachmentChipsProps {

@@ -15,9 +15,12 @@ import type { Draft } from "../session/draft.ts"
 import type { Quote } from "../session/quote.ts"
 import { useFitTextarea } from "../ui/fit-textarea.ts"
 import { focusRequests } from "../ui/focus.ts"
+import { mayTakeFocus } from "../ui/page-root.ts"
 import { formatSize } from "../words/media-descriptions.ts"
 import { composerText } from "../words/page-text.ts"
-import { AttachButton, handlePaste, type OnFiles } from "./attach-button.tsx"
+import { composerTools } from "../writing/deferred-writing.ts"
+import type { WritingHost } from "../writing/writing-host.ts"
+import { AttachButton, type OnFiles } from "./attach-button.tsx"
 import { attachmentChips } from "./deferred-chips.ts"
 import { stripControlChars } from "./typed-text.ts"
 
@@ -32,6 +35,8 @@ interface ComposerProps {
   readonly stop: StopControl | null
   /** The message being written. The draft outlives this component. */
   readonly draft: Draft
+  /** The page, for the tools that are loaded later. Absent: there are none. */
+  readonly host?: WritingHost
 }
 
 interface StopControl {
@@ -42,7 +47,8 @@ interface StopControl {
 /** The message's size is shown once it exceeds this fraction of the limit. */
 const SIZE_SHOWN_SHARE = 0.8
 
-export function Composer({ canSend, onSend, onFiles, quote = null, stop, draft }: ComposerProps): VNode {
+export function Composer({ canSend, onSend, onFiles, quote = null, stop, draft, host }: ComposerProps): VNode {
+  const tools = host && composerTools.module.value
   const text = draft.text.value
   const { attachments } = draft
   const chips = useChips(quote !== null || attachments.entries.value.length > 0)
@@ -63,38 +69,42 @@ export function Composer({ canSend, onSend, onFiles, quote = null, stop, draft }
     submitMessage()
   }
   return (
-    <form
-      class="composer"
-      onSubmit={(event) => {
-        event.preventDefault()
-        submitMessage()
-        field.current?.focus()
-      }}
-    >
-      {chips !== null && quote !== null && (
-        <chips.QuoteChip quote={quote} onRemove={() => removeQuote(draft, field.current)} />
-      )}
-      {chips !== null && (
-        <chips.AttachmentChips attachments={attachments} onFocusLost={() => focusIfFinePointer(field.current)} />
-      )}
-      {onFiles !== undefined && <AttachButton onFiles={onFiles} />}
-      <textarea
-        ref={field}
-        rows={1}
-        value={text}
-        placeholder={composerText.placeholder}
-        aria-label={composerText.message}
-        aria-describedby="composer-size"
-        enterkeyhint="send"
-        dir={text === "" ? undefined : "auto"}
-        onInput={(event) => (draft.text.value = event.currentTarget.value)}
-        onKeyDown={onKeyDown}
-        onPaste={(event) => handlePaste(event, onFiles)}
-      />
-      <ComposerStatus bytes={bytes} isStopping={stop?.isRequested === true} />
-      {stop !== null && <StopButton {...stop} />}
-      {(stop === null || hasContent) && <SendButton isDisabled={!isReady} />}
-    </form>
+    <>
+      <form
+        class="composer"
+        onSubmit={(event) => {
+          event.preventDefault()
+          submitMessage()
+          field.current?.focus()
+        }}
+      >
+        {chips !== null && quote !== null && (
+          <chips.QuoteChip quote={quote} onRemove={() => removeQuote(draft, field.current)} />
+        )}
+        {chips !== null && (
+          <chips.AttachmentChips attachments={attachments} onFocusLost={() => focusIfFinePointer(field.current)} />
+        )}
+        {onFiles !== undefined && <AttachButton onFiles={onFiles} />}
+        <textarea
+          ref={field}
+          rows={1}
+          value={text}
+          placeholder={composerText.placeholder}
+          aria-label={composerText.message}
+          aria-describedby="composer-size"
+          enterkeyhint="send"
+          dir={text === "" ? undefined : "auto"}
+          onInput={(event) => (draft.text.value = event.currentTarget.value)}
+          onKeyDown={onKeyDown}
+          onPaste={(event) => chips?.handlePaste(event, onFiles)}
+        />
+        <ComposerStatus bytes={bytes} isStopping={stop?.isRequested === true} />
+        {tools && <tools.ComposerTools host={host} field={field} onFiles={onFiles} />}
+        {stop !== null && <StopButton {...stop} />}
+        {(stop === null || hasContent) && <SendButton isDisabled={!isReady} />}
+      </form>
+      {tools && <tools.ComposerDialogs host={host} onFiles={onFiles} />}
+    </>
   )
 }
 
@@ -112,7 +122,7 @@ function useComposerField(text: string): RefObject<HTMLTextAreaElement | null> {
   const focusRequest = focusRequests.value
   useFitTextarea(field, text)
   useLayoutEffect(() => {
-    focusIfFinePointer(field.current)
+    if (focusRequest > 0 || mayTakeFocus()) focusIfFinePointer(field.current)
   }, [focusRequest])
   return field
 }

@@ -13,6 +13,8 @@ export interface DraftSessionDeps {
   readonly api: Pick<Api, "createSession">
   readonly unfinishedImports: Pick<UnfinishedImports, "trackSession">
   createId(): string
+  /** The agent of the session; null: the general agent. */
+  nextAgent?(): string | null
 }
 
 interface CreatedSession {
@@ -57,7 +59,7 @@ export class DraftSession {
       keepSession = resolve
       dropSession = () => reject(new Error("discarded"))
     })
-    const creation = this.#deps.api.createSession("", id)
+    const creation = this.#deps.api.createSession("", id, this.#deps.nextAgent?.() ?? undefined)
     const created: CreatedSession = { id, creation, keepSession, dropSession }
     // trackSession erases the session if the promise rejects.
     this.#deps.unfinishedImports.trackSession(id, () => outcome).catch(() => {})

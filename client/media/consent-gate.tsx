@@ -5,6 +5,7 @@
  */
 
 import type { VNode } from "preact"
+import { getActiveElement } from "../ui/page-root.ts"
 import { parseHost } from "../words/format/link-policy.ts"
 import { mediaText } from "../words/transcript-text.ts"
 import { MediaIcon, type MediaIconName } from "./media-icons.tsx"
@@ -76,7 +77,7 @@ const RENDER_DELAY_MS = 50
 /** Moves the keyboard focus to whatever replaces a button that disappears when pressed. */
 export function moveFocusInto(container: Element | null | undefined): void {
   setTimeout(() => {
-    if (document.activeElement !== document.body) return
+    if (getActiveElement() !== null) return
     container?.querySelector<HTMLElement>(".frame, .play, video, .gate button")?.focus({ preventScroll: true })
   }, RENDER_DELAY_MS)
 }

@@ -8,6 +8,7 @@
 
 import type { RefObject } from "preact"
 import { useEffect } from "preact/hooks"
+import { getActiveElement, getEventTarget } from "../ui/page-root.ts"
 
 /** A field counts as in use for this long after the last keystroke, click or tap, in milliseconds. */
 const TYPING_MS = 1_000
@@ -24,20 +25,21 @@ function guardFocus(frame: RefObject<HTMLIFrameElement | null>, onFocusStolen: (
   let lastField: HTMLElement | null = null
   let lastActivityAt = Number.NEGATIVE_INFINITY
   let stolenCount = 0
-  const noteActivity = ({ target, timeStamp }: Event): void => {
-    if (isTextField(target)) lastActivityAt = timeStamp
+  const noteActivity = (event: Event): void => {
+    if (isTextField(getEventTarget(event))) lastActivityAt = event.timeStamp
   }
   const onKeyDown = (event: KeyboardEvent): void => {
     // Tab leaves the field on purpose.
     if (event.key !== "Tab") noteActivity(event)
   }
-  const onFocusOut = ({ target }: FocusEvent): void => {
+  const onFocusOut = (event: FocusEvent): void => {
+    const target = getEventTarget(event)
     lastField = isTextField(target) ? target : null
   }
   const onBlur = ({ timeStamp }: FocusEvent): void => {
     const { current } = frame
     const isTyping = timeStamp - lastActivityAt < TYPING_MS
-    if (current === null || document.activeElement !== current || lastField === null || !isTyping) return
+    if (current === null || getActiveElement() !== current || lastField === null || !isTyping) return
     if (++stolenCount >= STOLEN_FOCUS_REPORT_THRESHOLD) onFocusStolen()
     returnFocus(current, lastField)
   }

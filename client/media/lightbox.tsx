@@ -8,6 +8,7 @@
 
 import type { VNode } from "preact"
 import { useLayoutEffect, useRef, useState } from "preact/hooks"
+import { getRootElement } from "../ui/page-root.ts"
 import { useModalDialog } from "../ui/use-modal-dialog.ts"
 import { formatKind } from "../words/media-descriptions.ts"
 import { mediaText } from "../words/transcript-text.ts"
@@ -52,7 +53,7 @@ function LightboxDialog({ media, image, position, onPrevious, onNext, onClose }:
   const dialogRef = useRef<HTMLDialogElement>(null)
   useModalDialog(dialogRef)
   // The images follow the direction of the page.
-  const [onLeft, onRight] = document.documentElement.dir === "rtl" ? [onNext, onPrevious] : [onPrevious, onNext]
+  const [onLeft, onRight] = getRootElement().dir === "rtl" ? [onNext, onPrevious] : [onPrevious, onNext]
   const onKeyDown = (event: KeyboardEvent): void => {
     const action = { Escape: onClose, ArrowLeft: onLeft, ArrowRight: onRight }[event.key]
     if (action === undefined || action === null || event.isComposing) return

@@ -34,6 +34,8 @@ export interface OutboxEntry extends MessageExtras {
   readonly fields?: FaultFields | undefined
   /** The trace of the refusal in the server's log. */
   readonly trace?: string | undefined
+  /** The agent of the session that the message starts. */
+  readonly agent?: string | undefined
 }
 
 /** The subset of the Web Storage API that is used here. */

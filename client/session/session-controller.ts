@@ -14,7 +14,6 @@ import { EMPTY_SETTINGS } from "../net/client-environment.ts"
 import { RequestError } from "../net/http-request.ts"
 import { extractExtras } from "../net/message-extras.ts"
 import { holdFrames, wordRefusal } from "../net/rate-limit-retry.ts"
-import type { RequestHold } from "../net/request-hold.ts"
 import { type MessageExtras, pickExtras, Outbox, type KeyValueStorage } from "../net/outbox.ts"
 import { type ErrorFrame, SessionSocket, type SessionSocketHandlers } from "../net/session-socket.ts"
 import type { LinkState, WebSocketLike, WebSocketEvents } from "../net/socket-link.ts"
@@ -22,8 +21,8 @@ import { connectionText, wordFault } from "../words/page-text.ts"
 import { AnswerStopper } from "./answer-stopper.ts"
 import { Commands, isCommandDone } from "./commands.ts"
 import type { Draft } from "./draft.ts"
-import { readNewestPage } from "./history-newest.ts"
-import { OlderHistory } from "./history-older.ts"
+import { PAGE_MESSAGES } from "./history-deps.ts"
+import { HistoryLoader } from "./history-loader.ts"
 import { MessageSender } from "./message-sender.ts"
 import { PendingEdits } from "./pending-edits.ts"
 import { ReloadSchedule } from "./reload-schedule.ts"
@@ -44,6 +43,8 @@ export interface SessionControllerDeps {
   createId(): string
   setTimer(ms: number, callback: () => void): () => void
   scheduleRender(callback: () => void): void
+  /** At most this many messages are shown. Absent: all that were loaded. SPEC LT1. */
+  readonly maxShownMessages?: number
   onMessageEnd(message: WireMessage): void
   /** Called when the server has responded, which it can even if the browser reports that it is offline. */
   onReachable?(): void
@@ -76,12 +77,14 @@ export class SessionController<D extends SessionDraft = Draft> {
   /** True if nothing can be written in this session. Messages in the outbox wait. */
   readonly isReadOnly: ReadonlySignal<boolean>
   readonly draft: D
+  readonly history: HistoryLoader
+  /** The message of a link, until the view has scrolled to it. */
+  readonly targetId = signal<string | null>(null)
   /** Returns the user's reading position; null if the view is at the end. Set by the view. */
   findReadingPlace: () => ReadingPlace | null = () => null
   readonly #deps: SessionControllerDeps
   readonly #socket: SessionSocket
   readonly #pendingEdits: PendingEdits
-  readonly #olderHistory: OlderHistory
   readonly #reloads: ReloadSchedule
   readonly #sender: MessageSender
   readonly #stopper: AnswerStopper
@@ -98,10 +101,12 @@ export class SessionController<D extends SessionDraft = Draft> {
         if (!this.#isInBackground) deps.onMessageEnd(message)
       },
     })
-    this.#olderHistory = new OlderHistory({
+    const { maxShownMessages: maxMessages } = deps
+    this.history = new HistoryLoader({
+      ...deps,
       session: id,
-      api: deps.api,
       store: this.store,
+      maxMessages,
       isClosed: () => this.#isClosed,
     })
     this.outbox = new Outbox(deps.storage, id)
@@ -152,12 +157,8 @@ export class SessionController<D extends SessionDraft = Draft> {
     }
   }
 
-  get isLoadingOlder(): ReadonlySignal<boolean> {
-    return this.#olderHistory.isLoading
-  }
-
-  get hold(): RequestHold {
-    return this.#deps.api.hold
+  get api(): Api {
+    return this.#deps.api
   }
 
   get settings(): ReadonlySignal<PageSettings> {
@@ -177,15 +178,10 @@ export class SessionController<D extends SessionDraft = Draft> {
     if (this.#isClosed) return
     this.#reloads.cancel()
     try {
-      const page = await readNewestPage(
-        this.#deps.api,
-        this.id,
-        this.store.messageIds.peek(),
-        this.findReadingPlace()?.messageId ?? null,
-      )
+      const page = await this.#deps.api.getHistoryPage(this.id, PAGE_MESSAGES)
+      await this.history.replaceAll(page, this.findReadingPlace()?.messageId)
       if (this.#isClosed) return
       this.#reloads.markLoaded()
-      this.store.loadPage(page)
       this.outbox.removeSettled(page.seq, (id) => this.store.has(id))
       this.commands.markAllStale()
       this.#forgetDoneCommands()
@@ -216,13 +212,9 @@ export class SessionController<D extends SessionDraft = Draft> {
     this.#closeIfDone()
   }
 
-  loadOlder(): Promise<void> {
-    return this.#olderHistory.loadNextPage()
-  }
-
-  /** Loads older history up to this message. Returns false if it can't be found. */
+  /** Shows a message, which is loaded if necessary. Resolves with false if it can't be found. */
   loadUntilMessage(id: string): Promise<boolean> {
-    return this.#olderHistory.loadUntilMessage(id)
+    return this.history.showMessage(id)
   }
 
   sendMessage(content: string, extras: MessageExtras = {}): void {
@@ -333,7 +325,10 @@ export class SessionController<D extends SessionDraft = Draft> {
 
   #applyFrame(frame: MessageFrame | OpsFrame): void {
     this.store.applyFrame(frame)
-    if (frame.type === "message") this.outbox.removeEntry(frame.id)
+    if (frame.type === "message") {
+      this.outbox.removeEntry(frame.id)
+      void this.history.dropFar(() => this.findReadingPlace()?.messageId ?? null)
+    }
     if (frame.type === "message" || this.store.get(frame.message)?.role !== "assistant") this.#sender.markQueueMoved()
     this.#sender.sendNext()
     this.#forgetDoneCommands()
@@ -353,7 +348,7 @@ export class SessionController<D extends SessionDraft = Draft> {
   #handleError(frame: ErrorFrame): void {
     const { code, resets } = frame
     const text = wordFault(code, frame.text, frame.fields)
-    if (/^rate_l|sockets_f/.test(code)) void holdFrames(this.hold, code, text, this.#resend)
+    if (/^rate_l|sockets_f/.test(code)) void holdFrames(this.api.hold, code, text, this.#resend)
     else if (resets === undefined) this.#handleRefusal(frame, text)
     else void wordRefusal(frame).then((words) => this.#handleRefusal(frame, words))
   }
@@ -367,7 +362,7 @@ export class SessionController<D extends SessionDraft = Draft> {
   }
 
   #handleLive(): void {
-    if (this.hold.end === null) this.hold.text.value = ""
+    if (this.api.hold.end === null) this.api.hold.text.value = ""
     this.#reloads.markLive()
     this.#resend()
   }

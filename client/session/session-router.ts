@@ -58,6 +58,8 @@ export class SessionRouter {
   readonly sessionList: SessionList
   /** The first message of a session that is being created. */
   readonly startingEntry: Signal<OutboxEntry | null> = signal(null)
+  /** The agent with which the next session starts; null: the general agent. */
+  readonly nextAgent: Signal<string | null> = signal(null)
   /** The heading of the open session. */
   readonly heading: ReadonlySignal<SessionHeading>
   readonly #deps: SessionRouterDeps
@@ -119,7 +121,7 @@ export class SessionRouter {
     const module = await import("../files/session-uploads.ts")
     if (this.#uploads === null) {
       const eraseSession = (id: string): Promise<boolean> => this.sessionList.eraseSession(id, true)
-      this.#uploads = new module.SessionUploads({ ...this.#deps, eraseSession })
+      this.#uploads = new module.SessionUploads({ ...this.#deps, eraseSession, nextAgent: () => this.nextAgent.peek() })
       if (!this.isReadOnly.peek()) this.#uploads.unfinishedImports.settleStale()
     }
     return this.#uploads
@@ -135,9 +137,17 @@ export class SessionRouter {
     this.openFromHash()
   }
 
-  /** Opens the session named in the URL, or a new one. */
+  /** Opens the session named in the URL, or a new one. If the URL names a message, the view scrolls to it. */
   openFromHash(): void {
-    const id = parseSessionHash(this.#deps.readHash())
+    const hash = this.#deps.readHash()
+    const [, id = null, messageId = null] = SESSION_HASH.exec(hash) ?? []
+    if (id !== null && messageId !== null) this.#readingPlaces.delete(id)
+    this.#openSession(id)
+    const controller = this.controller.peek()
+    if (controller !== null && messageId !== null) controller.targetId.value = messageId
+  }
+
+  #openSession(id: string | null): void {
     const open = this.controller.peek()
     if (open !== null ? id === open.id : id === null && this.startingEntry.peek() !== null) return
     if (open !== null) {
@@ -201,7 +211,9 @@ export class SessionRouter {
     }
     // A session has the id of its first message, so attachments may already have created it.
     const id = this.#uploads?.draftSession.takeSession() ?? this.#deps.createId()
-    const entry = { id, content, at: this.#deps.now(), error: null, ...pickExtras(extras) }
+    const agent = this.nextAgent.peek() ?? undefined
+    const entry = { id, content, agent, at: this.#deps.now(), error: null, ...pickExtras(extras) }
+    this.nextAgent.value = null
     this.startingEntry.value = entry
     this.#sessionStarts.addEntry(entry)
   }
@@ -371,7 +383,8 @@ export class SessionRouter {
   }
 }
 
-const SESSION_HASH = /^#\/s\/((?:[\w-]{1,64}\/)?[\w-]{1,64})$/
+/** A session and, if the link leads to a message, its id: `#/s/ID/m/MESSAGE`. */
+const SESSION_HASH = /^#\/s\/((?:[\w-]{1,64}\/)?[\w-]{1,64})(?:\/m\/([\w-]{1,64}))?$/
 
 /** Returns the session named in a URL hash: an id, or `<owner>/<id>`. Null if there is none. */
 export function parseSessionHash(hash: string): string | null {

@@ -4,7 +4,8 @@
  * history, frames → STORE → view
  * Frames change a plain model at once; the signals are updated in one batch per animation frame. Each message has a
  * signal, and `apply` keeps the identity of unchanged segments, so that a delta re-renders only one segment. Withdrawn
- * messages are removed, because history doesn't contain them. Source: SPEC PG6–PG8, PG18, PG19.
+ * messages are removed, because history doesn't contain them. The newest messages are always loaded, even if others are
+ * shown (shown-history.ts). Source: SPEC PG6–PG8, PG18, PG19, LT1.
  */
 
 import { batch, type Signal, signal } from "@preact/signals"
@@ -27,8 +28,21 @@ export interface ActiveTurn {
   readonly exchangeId: string
 }
 
+/** Messages to show. All others are dropped, except the newest ones. */
+export interface Arrangement {
+  /** Messages that aren't loaded yet. */
+  readonly added: readonly WireMessage[]
+  /** Ids, oldest first. */
+  readonly shown: readonly string[]
+  /** The ids of the newest messages. Null if `shown` ends with the newest one. */
+  readonly newest: readonly string[] | null
+  /** The cursor of the next older page. Undefined if there is none, or none is known. */
+  readonly cursor: string | undefined
+  readonly hasOlder: boolean
+}
+
 export class TranscriptStore {
-  /** Ids of the loaded messages, oldest first. */
+  /** Ids of the shown messages, oldest first. */
   readonly messageIds = signal<readonly string[]>([])
   /** Whether an answer is running or queued. False while one is waiting for the user. */
   readonly isBusy = signal(false)
@@ -37,6 +51,10 @@ export class TranscriptStore {
   /** The id of the last message if it is an answer. Only that answer can be regenerated. */
   readonly lastAnswerId: Signal<string | null> = signal(null)
   readonly hasOlder = signal(false)
+  /** True if the newest messages aren't shown. */
+  readonly hasNewer = signal(false)
+  /** The epoch of the newest page. */
+  epoch = ""
   /** Counts the batches that changed something. Scrolling reacts to it. */
   readonly changeCount = signal(0)
   readonly #deps: TranscriptStoreDeps
@@ -45,7 +63,10 @@ export class TranscriptStore {
   /** How many segments each message had when it was first received or loaded. Later segments arrived live. */
   readonly #initialSegmentCounts = new Map<string, number>()
   readonly #dirtyIds = new Set<string>()
+  /** The newest messages, oldest first. */
   #ids: string[] = []
+  /** The shown messages if they are older ones. */
+  #olderIds: readonly string[] | null = null
   #cursor: string | undefined
   #isScheduled = false
   #hasChanges = false
@@ -59,9 +80,24 @@ export class TranscriptStore {
     return this.#isScheduled
   }
 
-  /** The cursor of the next older page; undefined if there is none. */
+  /** The cursor of the next older page; undefined if there is none, or none is known. */
   get cursor(): string | undefined {
     return this.#cursor
+  }
+
+  /** Ids of the newest messages as of the last frame, oldest first. */
+  get newestIds(): readonly string[] {
+    return this.#ids
+  }
+
+  /** Ids of the messages to show as of the last frame, oldest first. */
+  get shownIds(): readonly string[] {
+    return this.#olderIds ?? this.#ids
+  }
+
+  /** Number of loaded messages. */
+  get size(): number {
+    return this.#messages.size
   }
 
   has(id: string): boolean {
@@ -88,26 +124,28 @@ export class TranscriptStore {
   }
 
   /** Whether this segment arrived live. Only the cards of such segments are animated. */
-  isFresh(id: string, segmentIndex: number): boolean {
-    return segmentIndex >= (this.#initialSegmentCounts.get(id) ?? 0)
+  readonly isFresh = (id: string, segmentIndex: number): boolean =>
+    segmentIndex >= (this.#initialSegmentCounts.get(id) ?? 0)
+
+  /** Replaces all messages by the newest page. Segments that are equal to the loaded ones keep their identity. */
+  loadPage({ messages, cursor, has_more, epoch }: HistoryPage): void {
+    this.epoch = epoch
+    const added = messages.map((message) => reuseSegments(this.#messages.get(message.id), message))
+    const shown = messages.map(({ id }) => id)
+    this.arrange({ added, shown, newest: null, cursor, hasOlder: has_more && cursor !== undefined })
   }
 
-  /** Replaces all messages. Segments that are equal to the loaded ones keep their identity. */
-  loadPage(page: HistoryPage): void {
-    const messages = page.messages.map((message) => reuseSegments(this.#messages.get(message.id), message))
-    this.#messages.clear()
-    this.#initialSegmentCounts.clear()
-    this.#storePage({ ...page, messages })
-    this.#ids = page.messages.map((message) => message.id)
-    for (const id of this.#signalsById.keys()) if (!this.#messages.has(id)) this.#signalsById.delete(id)
-    this.#publishChanges()
-  }
-
-  /** Adds an older page before the loaded messages. */
-  prependPage(page: HistoryPage): void {
-    const older = page.messages.filter((message) => !this.#messages.has(message.id))
-    this.#storePage({ ...page, messages: older })
-    this.#ids = [...older.map((message) => message.id), ...this.#ids]
+  arrange({ added, shown, newest, cursor, hasOlder }: Arrangement): void {
+    for (const message of added) {
+      this.#setMessage(message)
+      this.#initialSegmentCounts.set(message.id, message.segments.length)
+    }
+    this.#olderIds = newest === null ? null : shown
+    this.#ids = [...(newest ?? shown)]
+    const kept = new Set([...shown, ...this.#ids])
+    for (const id of this.#messages.keys()) if (!kept.has(id)) this.#dropMessage(id)
+    this.#cursor = cursor
+    this.hasOlder.value = hasOlder
     this.#publishChanges()
   }
 
@@ -140,7 +178,8 @@ export class TranscriptStore {
   /** Whether a message comes before the loaded ones. Such a message arrives if it changes long after its end. */
   #isOlderThanLoaded({ timestamp }: WireMessage): boolean {
     const first = this.#messages.get(this.#ids[0] ?? "")
-    return this.hasOlder.peek() && first !== undefined && timestamp < first.timestamp
+    const hasOlder = this.hasOlder.peek() || this.#olderIds !== null
+    return hasOlder && first !== undefined && timestamp < first.timestamp
   }
 
   #applyOps(frame: OpsFrame): void {
@@ -160,18 +199,14 @@ export class TranscriptStore {
   }
 
   #removeMessage(id: string): void {
-    this.#messages.delete(id)
-    this.#dirtyIds.add(id)
+    this.#dropMessage(id)
     this.#ids = this.#ids.filter((known) => known !== id)
   }
 
-  #storePage(page: HistoryPage): void {
-    for (const message of page.messages) {
-      this.#setMessage(message)
-      this.#initialSegmentCounts.set(message.id, message.segments.length)
-    }
-    this.#cursor = page.cursor
-    this.hasOlder.value = page.has_more && page.cursor !== undefined
+  #dropMessage(id: string): void {
+    this.#messages.delete(id)
+    this.#initialSegmentCounts.delete(id)
+    this.#dirtyIds.add(id)
   }
 
   #setMessage(message: WireMessage): void {
@@ -193,7 +228,8 @@ export class TranscriptStore {
         else known.value = message
       }
       this.#dirtyIds.clear()
-      if (!hasSameIds(this.messageIds.peek(), this.#ids)) this.messageIds.value = [...this.#ids]
+      if (!hasSameIds(this.messageIds.peek(), this.shownIds)) this.messageIds.value = [...this.shownIds]
+      this.hasNewer.value = this.#olderIds !== null
       this.#updateTurnState()
       if (this.#hasChanges) this.changeCount.value++
       this.#hasChanges = false
@@ -219,7 +255,7 @@ export class TranscriptStore {
 }
 
 /** Number of newest messages among which the running and queued ones are. */
-const TURN_WINDOW_MESSAGES = 64
+export const TURN_WINDOW_MESSAGES = 64
 
 function isWithdrawn({ role, status }: WireMessage): boolean {
   return role === "user" && status === "cancelled"

@@ -37,15 +37,15 @@ export function MoreSessionsButton({ sessionList, searchedId }: MoreSessionsButt
       aria-disabled={more === "loading"}
       onClick={(event) => void loadAndFocus(sessionList, event.currentTarget)}
     >
-      {MORE_LABELS[more]}
+      {sessionActionText[MORE_LABELS[more]]}
     </button>
   )
 }
 
 const MORE_LABELS = {
-  available: sessionActionText.more,
-  loading: sessionActionText.loadingMore,
-  failed: sessionActionText.moreFailed,
+  available: "more",
+  loading: "loadingMore",
+  failed: "moreFailed",
 } as const
 
 /** Loads the next page when the end of the list is near. After a failure, the user decides when to try again. */

@@ -12,16 +12,16 @@ import { PopupMenu } from "../ui/popup-menu.tsx"
 import { isShared } from "../net/api.ts"
 import { DeleteDialog } from "./delete-dialog.tsx"
 import { closeMenu, eraseSession, exportSession, openDialog } from "./menu-commands.ts"
-import { ShareDialog } from "./share-dialog.tsx"
+import { ShareDialog, shareRequest } from "./share-dialog.tsx"
 import type { SessionActions } from "./sidebar.tsx"
 
 export { LanguageSelect } from "../ui/preferences/language-select.tsx"
-export { AnswerMenu } from "../ui/answer-menu.tsx"
 export { ImportButton } from "../import/import-button.tsx"
 export { finishRenaming } from "./menu-commands.ts"
 export { MoreSessionsButton } from "./more-sessions-button.tsx"
 export { ReadOnlyStartText, ReadOnlyText } from "./read-only-text.tsx"
 export { RenameField } from "./rename-field.tsx"
+export { shareUpTo } from "./share-dialog.tsx"
 export { SharedSessions } from "./shared-sessions.tsx"
 
 interface ActionsProps {
@@ -59,6 +59,15 @@ export function OpenMenu({ router, actions }: ActionsProps): VNode | null {
 
 /** The dialog that was opened from the menu. */
 export function SessionDialog({ router, actions }: ActionsProps): VNode | null {
+  const upTo = shareRequest.value
+  if (upTo !== null) {
+    const { session, message } = upTo
+    const title = router.sessionList.findTitle(session)
+    const closeShare = (): void => {
+      shareRequest.value = null
+    }
+    return <ShareDialog key={message} api={router.api} id={session} title={title} upto={message} onClose={closeShare} />
+  }
   const open = actions.dialog.value
   if (open === null) return null
   const closeDialog = (): void => {

@@ -1,6 +1,6 @@
 /** share-dialog.tsx: the dialog for sharing a conversation, which lists, adds and removes viewers. Source: SPEC SH14. */
 
-import { useSignal } from "@preact/signals"
+import { type Signal, signal, useSignal } from "@preact/signals"
 import type { VNode } from "preact"
 import { useEffect, useId, useRef } from "preact/hooks"
 import type { SessionViewer } from "../../shared/protocol/http-body.ts"
@@ -9,20 +9,51 @@ import { type Api, sessionPath } from "../net/api.ts"
 import { describeError, parseBody, readJson } from "../net/http-request.ts"
 import { formatTitle } from "../session/session-list.ts"
 import { Dialog } from "../ui/dialog.tsx"
+import { ShareLink } from "./share-link.tsx"
 import { sharingText } from "../words/sharing-text.ts"
 
 const parseViewers = createParser<{ readonly viewers: readonly SessionViewer[] }>({
   viewers: isListOf(hasShape<SessionViewer>({ user: isString, since: isNumber })),
 })
 
+interface ShareRequest {
+  /** The session, as named in the page's URL. */
+  readonly session: string
+  readonly message: string
+}
+
+/** The request to share a conversation up to a message, from the message's menu. */
+export const shareRequest: Signal<ShareRequest | null> = signal(null)
+
+export function shareUpTo(session: string, message: string): void {
+  shareRequest.value = { session, message }
+}
+
 interface ShareDialogProps {
   readonly api: Api
   readonly id: string
   readonly title: string | undefined
+  /** The last message to share by link; null: the newest finished one. */
+  readonly upto?: string | null
   readonly onClose: () => void
 }
 
-export function ShareDialog({ api, id, title, onClose }: ShareDialogProps): VNode {
+/** A part of a conversation can only be shared by link. */
+export function ShareDialog({ api, id, title, upto = null, onClose }: ShareDialogProps): VNode {
+  return (
+    <Dialog title={sharingText.title(formatTitle(title))} onCancel={onClose}>
+      {upto === null && <ViewerSection api={api} id={id} />}
+      <ShareLink api={api} id={id} upto={upto} />
+      <p class="ways">
+        <button type="button" onClick={onClose}>
+          {sharingText.done}
+        </button>
+      </p>
+    </Dialog>
+  )
+}
+
+function ViewerSection({ api, id }: Pick<ShareDialogProps, "api" | "id">): VNode {
   const { viewers, fault, done, isBusy, change } = useViewers(api, id)
   const entered = useSignal("")
   const field = useRef<HTMLInputElement>(null)
@@ -38,7 +69,7 @@ export function ShareDialog({ api, id, title, onClose }: ShareDialogProps): VNod
     if (await change("DELETE", user)) field.current?.focus()
   }
   return (
-    <Dialog title={sharingText.title(formatTitle(title))} onCancel={onClose}>
+    <>
       <p>{sharingText.lead}</p>
       <form
         class="share"
@@ -74,12 +105,7 @@ export function ShareDialog({ api, id, title, onClose }: ShareDialogProps): VNod
         {done}
       </p>
       <ViewerList viewers={viewers} isBusy={isBusy} onRemove={(user) => void removeViewer(user)} />
-      <p class="ways">
-        <button type="button" onClick={onClose}>
-          {sharingText.done}
-        </button>
-      </p>
-    </Dialog>
+    </>
   )
 }
 

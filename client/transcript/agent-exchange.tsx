@@ -70,7 +70,7 @@ export function AgentCallView({ tool, messageId }: AgentCallViewProps): VNode {
   return (
     <section class="agent" data-segment="tool" data-state={status} aria-label={agentText.asked(call.agent)}>
       <header>
-        <DirectionIcon direction="out" />
+        <Avatar name={call.agent} />
         <TextWithName text={agentText.asked(call.agent)} name={call.agent} />
         {call.session !== null && (
           <a href={`#/s/${session}`} aria-label={agentText.viewThreadWith(call.agent)}>
@@ -112,7 +112,7 @@ export function AgentHeader({ direction, name }: AgentHeaderProps): VNode {
   const text = direction === "in" ? agentText.messageFrom(name) : agentText.replyTo(name)
   return (
     <header>
-      <DirectionIcon direction={direction} />
+      <Avatar name={name} />
       <TextWithName text={text} name={name} />
     </header>
   )
@@ -130,12 +130,9 @@ function TextWithName({ text, name }: { readonly text: string; readonly name: st
   )
 }
 
-function DirectionIcon({ direction }: Pick<AgentHeaderProps, "direction">): VNode {
-  return (
-    <svg viewBox="0 0 20 20" aria-hidden="true">
-      <path d={direction === "in" ? "M15 5L6 14M6 7.5V14h6.5" : "M5 15l9-9M7.5 6H14v6.5"} />
-    </svg>
-  )
+/** The initial is generated content, so that it is neither copied nor read out. */
+function Avatar({ name }: Pick<AgentHeaderProps, "name">): VNode {
+  return <i class="avatar" data-initial={(/[\p{L}\p{N}]/u.exec(name)?.[0] ?? "·").toUpperCase()} aria-hidden="true" />
 }
 
 interface FoldableTextProps {

@@ -6,6 +6,8 @@
  * its TeX. SPEC PG44, MD12.
  */
 
+import { appendToPage, getPageSelection } from "../ui/page-root.ts"
+
 /** Elements that render media. Their labels consist of kind and name. */
 const MEDIA_SELECTOR = ".frame, .sound, video, .canvas"
 const FORMULA_SELECTOR = ".math[data-tex]"
@@ -14,7 +16,7 @@ const FORMULA_SELECTOR = ".math[data-tex]"
 const REMOVED_SELECTOR = "[src], button, [hidden], details:not([open]), .calls"
 
 export function copySelection(event: ClipboardEvent): void {
-  const selection = getSelection()
+  const selection = getPageSelection()
   if (event.clipboardData === null || selection === null || selection.rangeCount === 0) return
   const copied = document.createElement("div")
   copied.append(selection.getRangeAt(0).cloneContents())
@@ -36,7 +38,7 @@ export function copySelection(event: ClipboardEvent): void {
 /** Returns the text with line breaks between blocks. Only rendered elements have them, so the copy is rendered briefly. */
 function renderToText(copied: HTMLElement): string {
   copied.className = "visually-hidden"
-  document.body.append(copied)
+  appendToPage(copied)
   // biome-ignore lint/performance/useDomNodeTextContent: textContent has no line breaks between blocks.
   const text = copied.innerText
   copied.remove()

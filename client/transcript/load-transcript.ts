@@ -5,11 +5,15 @@
  */
 
 import { type Signal, signal } from "@preact/signals"
+import { deferModule } from "../ui/deferred-module.ts"
 
 export type TranscriptModule = typeof import("./transcript.tsx")
 
 /** Null until the code is loaded; "failed" if it can't be. If the page is online then, a newer version has replaced it. */
 export const transcriptModule: Signal<TranscriptModule | null | "failed"> = signal(null)
+
+/** Loaded after the transcript. A conversation has no reading place before it was shown for the first time. */
+export const readingPlace = deferModule(() => import("../ui/reading-place.ts"))
 
 let isRequested = false
 
@@ -19,6 +23,7 @@ export function loadTranscript(): void {
   import("./transcript.tsx").then(
     (module) => {
       transcriptModule.value = module
+      void readingPlace.load()
     },
     () => {
       isRequested = false

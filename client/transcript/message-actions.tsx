@@ -7,15 +7,16 @@
 
 import { useComputed } from "@preact/signals"
 import type { VNode } from "preact"
-import { useState } from "preact/hooks"
 import type { Segment } from "../../shared/protocol/segment.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
+import { segmentsToSpokenText } from "../markdown/markdown-to-text.ts"
 import { sessionActions } from "../sidebar/deferred-actions.tsx"
+import { ActionButton } from "../ui/action-button.tsx"
 import { focusRequests } from "../ui/focus.ts"
 import { useCopy, writeToClipboard } from "../ui/copy-button.tsx"
 import { formatDate } from "../words/format/number-format.ts"
 import { actionText } from "../words/transcript-text.ts"
-import { ActionButton } from "./action-button.tsx"
+import { answerTools } from "../writing/deferred-writing.ts"
 import { hasCopyText, segmentsToCopyText } from "./copy-text.ts"
 import { type TranscriptRequests, useChangeRequests, useTranscriptRequests } from "./transcript-requests.ts"
 
@@ -40,12 +41,17 @@ export function regenerateAndFocus(requests: TranscriptRequests, id: string): vo
 export function AnswerActions({ message }: { readonly message: WireMessage }): VNode | null {
   const requests = useTranscriptRequests()
   const changes = useChangeRequests()
+  const tools = answerTools.module.value
   const { id, status, segments } = message
   const isDisabled = useIsDisabled(requests, id)
   const isLast = useIsLastAnswer(requests, id)
   if (requests === null) return null
   const canCopy = hasCopyText(segments)
-  const canRegenerate = changes !== null && isLast && status === "completed" && !isFromProducer(message)
+  const canRegenerate =
+    changes !== null &&
+    isLast &&
+    (status === "completed" || (status === "cancelled" && segments.length > 0)) &&
+    !isFromProducer(message)
   return (
     <footer class="acts" data-last={isLast ? "" : undefined}>
       <VersionSwitch message={message} />
@@ -60,44 +66,35 @@ export function AnswerActions({ message }: { readonly message: WireMessage }): V
           <path d="M15.8 8.2A6.2 6.2 0 1 0 16.2 10M16 4.5v3.8h-3.8" />
         </ActionButton>
       )}
-      {message.trace !== undefined && <MoreButton trace={message.trace} />}
+      {tools !== null && (
+        <span class="tools">
+          <tools.AnswerTools
+            message={message}
+            session={requests.id}
+            api={requests.api}
+            canChange={changes !== null}
+            sharing={sessionActions}
+            writeText={writeToClipboard}
+            getSpokenText={() => segmentsToSpokenText(segments)}
+          />
+        </span>
+      )}
       <MessageTime timestamp={message.timestamp} />
     </footer>
   )
 }
 
-function MoreButton({ trace }: { readonly trace: string }): VNode {
-  const [anchor, setAnchor] = useState<HTMLElement | null>(null)
-  const menu = sessionActions.module.value
-  return (
-    <>
-      <ActionButton
-        label={actionText.more}
-        isExpanded={anchor !== null}
-        onActivate={(button) => {
-          void sessionActions.load()
-          setAnchor(anchor === null ? button : null)
-        }}
-      >
-        <path d="M5 10h.1M10 10h.1M15 10h.1" />
-      </ActionButton>
-      {anchor !== null && menu !== null && (
-        <menu.AnswerMenu trace={trace} anchor={anchor} writeText={writeToClipboard} onClose={() => setAnchor(null)} />
-      )}
-    </>
-  )
-}
-
-/** The label and icon of the copy button. */
+/** The text and icon of the copy button. */
 const COPY_LOOKS = {
-  ready: [actionText.copy, "M7.5 7.5h8v8h-8zM12.5 7.5v-3h-8v8h3"],
-  copied: [actionText.copied, "M4.5 10.5l3.5 3.5 7.5-8"],
-  failed: [actionText.copyFailed, "M5.5 5.5l9 9M14.5 5.5l-9 9"],
+  ready: ["copy", "M7.5 7.5h8v8h-8zM12.5 7.5v-3h-8v8h3"],
+  copied: ["copied", "M4.5 10.5l3.5 3.5 7.5-8"],
+  failed: ["copyFailed", "M5.5 5.5l9 9M14.5 5.5l-9 9"],
 } as const
 
 function CopyAnswerButton({ segments }: { readonly segments: readonly Segment[] }): VNode {
   const { result, copyText } = useCopy(() => segmentsToCopyText(segments))
-  const [label, path] = COPY_LOOKS[result ?? "ready"]
+  const [name, path] = COPY_LOOKS[result ?? "ready"]
+  const label = actionText[name]
   return (
     <>
       <ActionButton label={label} onActivate={copyText}>
@@ -137,30 +134,16 @@ export function VersionSwitch({ message }: { readonly message: WireMessage }): V
   const requests = useChangeRequests()
   const { id, version = 1, versions = 1 } = message
   const isDisabled = useIsDisabled(requests, id)
-  if (requests === null || versions < 2) return null
-  const switchTo = (to: number) => () => requests.switchVersion(id, to)
+  const tools = answerTools.module.value
+  if (requests === null || tools === null || versions < 2) return null
   return (
-    <fieldset class="versions" aria-label={actionText.version(version, versions)}>
-      <ActionButton
-        label={actionText.previousVersion}
-        way="back"
-        isDisabled={isDisabled || version <= 1}
-        onActivate={switchTo(version - 1)}
-      >
-        <path d="M11.8 5.5 7.3 10l4.5 4.5" />
-      </ActionButton>
-      <span aria-hidden="true">
-        {version}/{versions}
-      </span>
-      <ActionButton
-        label={actionText.nextVersion}
-        way="on"
-        isDisabled={isDisabled || version >= versions}
-        onActivate={switchTo(version + 1)}
-      >
-        <path d="M8.2 5.5l4.5 4.5-4.5 4.5" />
-      </ActionButton>
-    </fieldset>
+    <tools.VersionSwitch
+      version={version}
+      versions={versions}
+      isDisabled={isDisabled}
+      onSwitch={(to) => requests.switchVersion(id, to)}
+      words={actionText}
+    />
   )
 }
 

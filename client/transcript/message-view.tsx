@@ -8,7 +8,8 @@ import type { Signal } from "@preact/signals"
 import type { ComponentChildren, RefObject, VNode } from "preact"
 import { useEffect, useRef, useState } from "preact/hooks"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
-import { isEnded, type MessageStatus } from "../../shared/protocol/message.ts"
+import { isEnded } from "../../shared/protocol/message.ts"
+import { ActionButton } from "../ui/action-button.tsx"
 import { deferModule } from "../ui/deferred-module.ts"
 import { ErrorBoundary } from "../ui/error-boundary.tsx"
 import { focusRequests } from "../ui/focus.ts"
@@ -19,7 +20,6 @@ import { useSlicedCount } from "../markdown/slice-queue.ts"
 import { AttachmentsView, isMediaSegment } from "../media/media-view.tsx"
 import { appText } from "../words/page-text.ts"
 import { actionText, formatMessageStatus, transcriptText } from "../words/transcript-text.ts"
-import { ActionButton } from "./action-button.tsx"
 import { AgentHeader } from "./agent-exchange.tsx"
 import {
   AnswerActions,
@@ -253,10 +253,10 @@ function StatusNote({ message }: { readonly message: WireMessage }): VNode | nul
   const needsApproval = segments.some((segment) => segment.type === "tool" && segment.approval === "asked")
   const text = formatMessageStatus(status, needsApproval)
   if (text === null) return null
-  const actionLabel = isFromProducer(message) ? null : getActionLabel(status)
+  const actionLabel = isFromProducer(message) ? null : getActionLabel(message)
   const runAction = (): void => {
     if (isDisabled || requests === null) return
-    if (status === "cancelled") return regenerateAndFocus(requests, id)
+    if (actionLabel === actionText.regenerate) return regenerateAndFocus(requests, id)
     requests.retryAnswer(id)
     focusRequests.value++
   }
@@ -273,8 +273,9 @@ function StatusNote({ message }: { readonly message: WireMessage }): VNode | nul
   )
 }
 
-function getActionLabel(status: MessageStatus): string | null {
-  if (status === "cancelled") return actionText.regenerate
-  if (status === "interrupted") return actionText.continue
+/** A stopped answer without content begins anew. An answer that was cut off continues in its last text. SPEC WR1. */
+function getActionLabel({ status, reason, segments }: WireMessage): string | null {
+  if (status === "cancelled") return segments.length > 0 ? actionText.continue : actionText.regenerate
+  if (status === "interrupted" || /cut_off|turn_t/.test(reason ?? "")) return actionText.continue
   return status === "failed" ? actionText.tryAgain : null
 }

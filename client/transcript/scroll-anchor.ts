@@ -2,29 +2,46 @@
  * scroll-anchor.ts: controls the transcript's scroll position.
  *
  * The view follows the end while the user is there. Scrolling up stops this; scrolling back to the end, or sending a
- * message, starts it again. Older pages are requested near the top. SPEC PG15, PG16.
+ * message, starts it again. Older messages are requested near the top and newer ones near the end. SPEC PG15, PG16, LT2.
  */
 
 import { type Signal, signal } from "@preact/signals"
 
 /** Within this distance from the end, the view counts as being at the end. */
 const END_THRESHOLD_PX = 24
-/** Within this distance from the top, the next older page is requested. */
-const TOP_THRESHOLD_PX = 900
+/** Within this distance from the first or last message that is shown, the next page is requested. */
+const EDGE_THRESHOLD_PX = 900
+
+/** The messages that follow the shown ones. */
+export interface NewerMessages {
+  readonly hasNewer: boolean
+  loadNewer(): Promise<void>
+  showNewest(): void
+}
 
 export class ScrollAnchor {
   readonly isFollowing: Signal<boolean> = signal(true)
   /** Whether a new message has arrived since the view was last at the end. */
   readonly hasUnread: Signal<boolean> = signal(false)
   readonly #onNearTop: () => void
+  readonly #newer: NewerMessages | undefined
   #view: HTMLElement | null = null
   #lastTop = 0
   #lastHeight = 0
+  /** What the browser rounded off in the last shift, in pixels, so that many small shifts don't add up to a visible one. */
+  #fraction = 0
   /** The newest message when the view was last at the end. */
   #seenId: string | undefined
 
-  constructor(onNearTop: () => void) {
+  /** Without `newer`, the last message is the newest one. */
+  constructor(onNearTop: () => void, newer?: NewerMessages) {
     this.#onNearTop = onNearTop
+    this.#newer = newer
+  }
+
+  /** The scrolling element; null while none is observed. */
+  get view(): HTMLElement | null {
+    return this.#view
   }
 
   /** The upper edge of the view, in pixels from the top of the window. */
@@ -56,8 +73,9 @@ export class ScrollAnchor {
     }
   }
 
-  /** Scrolls to the end and follows it from now on. */
+  /** Scrolls to the newest message and follows the end from now on. */
   scrollToEnd(): void {
+    this.#newer?.showNewest()
     this.isFollowing.value = true
     this.hasUnread.value = false
     this.updatePosition()
@@ -70,7 +88,7 @@ export class ScrollAnchor {
     if (this.isFollowing.peek()) view.scrollTop = view.scrollHeight
     this.#lastTop = view.scrollTop
     this.#lastHeight = view.scrollHeight
-    this.#checkNearTop(view)
+    this.#checkEdges(view)
   }
 
   /** To be called with the id of the newest message when content has arrived. An answer that grows isn't a new message. */
@@ -83,30 +101,26 @@ export class ScrollAnchor {
     this.isFollowing.value = false
   }
 
-  /** Scrolls to a message, focuses it and returns it; null if it isn't on the page. */
-  showMessage(id: string): HTMLElement | null {
-    const article = this.#view?.querySelector<HTMLElement>(`article[data-id="${CSS.escape(id)}"]`) ?? null
-    if (article === null) return null
-    this.stopFollowing()
-    // A message taller than the view is shown from its beginning.
-    const isTallerThanView = article.offsetHeight > (this.#view?.clientHeight ?? 0)
-    article.scrollIntoView({ block: isTallerThanView ? "start" : "center" })
-    article.tabIndex = -1
-    article.focus({ preventScroll: true })
-    return article
+  /** Moves the focus from an element that disappeared to the view, so that its keys keep scrolling. */
+  focusView(): void {
+    const view = this.#view
+    if (view === null) return
+    view.tabIndex = -1
+    view.focus({ preventScroll: true })
   }
 
   /** Compensates for a shift of the content that moved an element from `before` to `after` pixels from the top. */
   shiftBy(before: number, after: number): void {
     const view = this.#view
     if (view === null || this.isFollowing.peek() || before === after) return
-    view.scrollTop += after - before
+    const wanted = view.scrollTop + after - before + this.#fraction
+    view.scrollTop = wanted
     this.#lastTop = view.scrollTop
+    this.#fraction = (wanted - view.scrollTop) % 1
   }
 
   #handleScroll(view: HTMLElement): void {
-    const distanceToEnd = view.scrollHeight - view.scrollTop - view.clientHeight
-    if (distanceToEnd <= END_THRESHOLD_PX) {
+    if (distanceToEnd(view) <= END_THRESHOLD_PX && this.#newer?.hasNewer !== true) {
       this.isFollowing.value = true
       this.hasUnread.value = false
     } else if (view.scrollTop < this.#lastTop - 1 && view.scrollHeight >= this.#lastHeight) {
@@ -115,10 +129,15 @@ export class ScrollAnchor {
     }
     this.#lastTop = view.scrollTop
     this.#lastHeight = view.scrollHeight
-    this.#checkNearTop(view)
+    this.#checkEdges(view)
   }
 
-  #checkNearTop(view: HTMLElement): void {
-    if (view.scrollTop < TOP_THRESHOLD_PX) this.#onNearTop()
+  #checkEdges(view: HTMLElement): void {
+    if (view.scrollTop < EDGE_THRESHOLD_PX) this.#onNearTop()
+    if (distanceToEnd(view) < EDGE_THRESHOLD_PX) void this.#newer?.loadNewer()
   }
+}
+
+function distanceToEnd({ scrollHeight, scrollTop, clientHeight }: HTMLElement): number {
+  return scrollHeight - scrollTop - clientHeight
 }

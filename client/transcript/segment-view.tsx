@@ -7,7 +7,7 @@
 
 import { Component, type ComponentChildren, type VNode } from "preact"
 import type { Segment } from "../../shared/protocol/segment.ts"
-import { renderCard } from "../cards/card-registry.ts"
+import { renderCard } from "../cards/card-registry.tsx"
 import { Markdown } from "../markdown/markdown.tsx"
 import { measureText, SLICE_COST } from "../markdown/text-part.ts"
 import { CanvasView } from "../media/canvas-view.tsx"
@@ -123,6 +123,9 @@ function ThinkingView({ text, ms, isOpen }: ThinkingViewProps): VNode {
   return (
     <details data-segment="thinking">
       <summary>
+        <svg viewBox="0 0 20 20" aria-hidden="true">
+          <path d="M10 3.5l1.6 4.9 4.9 1.6-4.9 1.6-1.6 4.9-1.6-4.9-4.9-1.6 4.9-1.6z" />
+        </svg>
         {ms === undefined && isOpen
           ? transcriptText.thinking
           : transcriptText.thought(ms === undefined ? undefined : formatDuration(ms))}

@@ -10,9 +10,10 @@ import type { ComponentChildren, VNode } from "preact"
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks"
 import type { Segment } from "../../shared/protocol/segment.ts"
 import { type CallStatus, isSettled } from "../../shared/protocol/message.ts"
+import { getToolLabel } from "../words/settings/tool-name-text.ts"
 import { formatCallStatus, toolText } from "../words/transcript-text.ts"
 import { isAgentCall } from "./agent-exchange.tsx"
-import { isApprovalPending, type ToolSegment } from "./tool-call.tsx"
+import { createHint, isApprovalPending, ToolIcon, type ToolSegment } from "./tool-call.tsx"
 
 /** Adjacent tool calls, or one other segment (then `calls` is empty). */
 export interface SegmentRun {
@@ -93,8 +94,9 @@ function GroupHeading({ calls, listId, isOpen, onToggle }: GroupHeadingProps): V
   const needsApproval = calls.some(isApprovalPending)
   return (
     <button type="button" aria-expanded={isOpen} aria-controls={listId} onClick={onToggle}>
+      <ToolIcon name={new Set(calls.map(({ name }) => name)).size === 1 ? (calls[0]?.name ?? "") : ""} />
       <span>{toolText.calls(calls.length, calls.filter(({ status }) => status === "failed").length)}</span>
-      <span class="hint">{listToolNames(calls)}</span>
+      <span class="hint">{summarizeCalls(calls)}</span>
       <span class="badge">{formatCallStatus(getGroupStatus(calls), needsApproval)}</span>
     </button>
   )
@@ -105,7 +107,17 @@ function isInUse(box: HTMLElement | null): boolean {
   return box?.querySelector("details[open]") != null || box?.contains(box.ownerDocument.activeElement) === true
 }
 
-/** Lists each name once: "get_weather, rename_conversation". */
-function listToolNames(calls: readonly ToolSegment[]): string {
-  return [...new Set(calls.map(({ name }) => name))].join(", ")
+/** The number of calls whose arguments a summary contains, and the longest ones that it reads, in UTF-16 code units. */
+const MAX_SUMMARIZED_CALLS = 4
+const MAX_SUMMARIZED_ARGS_CHARS = 500
+
+/** Names each tool once: "Weather, rename_plan". Of a single tool, it also has the arguments: "Weather: London, Tokyo". */
+export function summarizeCalls(calls: readonly ToolSegment[]): string {
+  const labels = [...new Set(calls.map(({ name }) => getToolLabel(name)))]
+  const hints = calls
+    .slice(0, MAX_SUMMARIZED_CALLS)
+    .map(({ args }) => (args.length <= MAX_SUMMARIZED_ARGS_CHARS ? createHint(args) : ""))
+  const subjects = [...new Set(hints.filter((hint) => hint !== ""))].join(", ")
+  if (labels.length > 1 || subjects === "") return labels.join(", ")
+  return `${labels[0]}: ${subjects}${calls.length > MAX_SUMMARIZED_CALLS ? "…" : ""}`
 }

@@ -1,8 +1,8 @@
 /**
  * tool-call.tsx: a tool call with its arguments, output, result and status.
  *
- * It is folded. Arguments and results are shown as indented JSON, and coloured once the call is opened. A call that needs
- * the user's approval is open and has buttons for it. SPEC PG10, PG20, PG25.
+ * It is folded to one line: an icon, its name, its arguments in short and its state. Arguments and results are shown as indented JSON, and coloured once the call is opened. A call that needs
+ * the user's approval is open and has buttons for it. SPEC PG10, PG20, PG25, VD2.
  */
 
 import type { VNode } from "preact"
@@ -11,7 +11,9 @@ import type { Segment } from "../../shared/protocol/segment.ts"
 import { parseJson } from "../../shared/json.ts"
 import { isSettled } from "../../shared/protocol/message.ts"
 import { toExcerpt } from "../words/format/excerpt.ts"
+import { getToolLabel } from "../words/settings/tool-name-text.ts"
 import { formatCallStatus, formatTruncation, toolText } from "../words/transcript-text.ts"
+import { answerTools } from "../writing/deferred-writing.ts"
 import { JsonView } from "./json-view.tsx"
 import { useChangeRequests } from "./transcript-requests.ts"
 
@@ -36,7 +38,8 @@ export function ToolView({ tool, messageId }: ToolViewProps): VNode {
     <div data-segment="tool" data-state={status}>
       <details open={needsApproval} onToggle={(event) => setOpened(event.currentTarget.open)}>
         <summary>
-          <code>{name}</code>
+          <ToolIcon name={name} />
+          <ToolName name={name} />
           {hint !== "" && <span class="hint">{hint}</span>}
           {approval === "allowed" && <span class="verdict">{toolText.allowed}</span>}
           <span class="badge">{approval === "denied" ? toolText.denied : formatCallStatus(status, needsApproval)}</span>
@@ -46,6 +49,32 @@ export function ToolView({ tool, messageId }: ToolViewProps): VNode {
       {needsApproval && <ApprovalRequest tool={tool} messageId={messageId} />}
     </div>
   )
+}
+
+const WRENCH = "M12.6 4a4 4 0 0 0-4.7 5.3l-4.4 4.4 2.8 2.8 4.4-4.4A4 4 0 0 0 16 7.4l-2.4 2.4-2.8-.6-.6-2.8z"
+
+/** The icons of the built-in tools, on a grid of 20 units. */
+const ICON_PATHS: ReadonlyMap<string, string> = new Map([
+  ["weather", "M6.5 15.5a3.4 3.4 0 1 1 .5-6.8 4.5 4.5 0 0 1 8.7 1.5 2.7 2.7 0 0 1-.4 5.3z"],
+  ["chart", "M4.5 16V9.5M10 16V4.5M15.5 16V7.5"],
+  ["image_generate", "M3.5 4.5h13v11h-13zM3.5 13l4-4 6 6M13 8h.01"],
+  ["speak", "M4 8.5v3M8 5.5v9M12 3.5v13M16 7.5v5"],
+  ["canvas_create", "M5.5 3.5h6l3 3v10h-9zM11.5 3.5v3h3"],
+  ["rename_conversation", "M4.5 15.5l.7-3.2 8-8 2.5 2.5-8 8z"],
+])
+
+export function ToolIcon({ name }: { readonly name: string }): VNode {
+  return (
+    <svg viewBox="0 0 20 20" aria-hidden="true">
+      <path d={ICON_PATHS.get(name) ?? WRENCH} />
+    </svg>
+  )
+}
+
+/** A tool that the page knows has a label. Others, such as a tenant's, have their own name. */
+function ToolName({ name }: { readonly name: string }): VNode {
+  const label = getToolLabel(name)
+  return label === name ? <code>{name}</code> : <b title={name}>{label}</b>
 }
 
 interface CallDetailsProps {
@@ -97,6 +126,7 @@ function OutputText({ text }: { readonly text: string }): VNode {
 function ApprovalRequest({ tool: { call_id, name }, messageId }: ToolViewProps): VNode | null {
   const fieldsetRef = useRef<HTMLFieldSetElement>(null)
   const requests = useChangeRequests()
+  const tools = answerTools.module.value
   if (requests === null) return null
   const command = requests.commands.pending.value.get(call_id)?.command
   const sentDecision = command?.type === "approve" ? command.decision : null
@@ -113,6 +143,14 @@ function ApprovalRequest({ tool: { call_id, name }, messageId }: ToolViewProps):
       <button type="button" class="firm" aria-disabled={sentDecision !== null} onClick={sendDecision("allow")}>
         {sentDecision === "allow" ? toolText.allowing : toolText.allow}
       </button>
+      {tools !== null && requests.api !== undefined && (
+        <tools.AlwaysAllowButton
+          api={requests.api}
+          session={requests.id}
+          tool={name}
+          isDisabled={sentDecision !== null}
+        />
+      )}
       <button type="button" aria-disabled={sentDecision !== null} onClick={sendDecision("deny")}>
         {sentDecision === "deny" ? toolText.denying : toolText.deny}
       </button>

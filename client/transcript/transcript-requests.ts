@@ -10,6 +10,7 @@ import { createContext } from "preact"
 import { useContext } from "preact/hooks"
 import type { PageSettings, SignResponse } from "../../shared/protocol/http-body.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
+import type { Api } from "../net/api.ts"
 import type { PendingCommand } from "../session/commands.ts"
 import type { LinkState } from "../net/socket-link.ts"
 import type { ActiveTurn } from "../session/transcript-store.ts"
@@ -29,6 +30,8 @@ export interface TranscriptRequests {
     getMessageSignal(id: string): ReadonlySignal<WireMessage> | undefined
   }
   readonly link: ReadonlySignal<LinkState>
+  /** Absent in a test. */
+  readonly api?: Api
   /** True if nothing can be changed. The buttons that would change something are then left out. */
   readonly isReadOnly: ReadonlySignal<boolean>
   readonly draft: { readonly editTexts: Map<string, string>; readonly replyTo: Signal<string | null> }
@@ -42,7 +45,9 @@ export interface TranscriptRequests {
   retryAnswer(messageId: string): void
   editMessage(messageId: string, content: string): void
   cancelEdit(messageId: string): boolean
-  /** Loads older pages until they include this message. Resolves with false if it isn't found. */
+  /** A message to scroll to, which is then set to null. */
+  readonly targetId?: Signal<string | null>
+  /** Shows this message, which is loaded if necessary. Resolves with false if it isn't found. */
   loadUntilMessage(id: string): Promise<boolean>
   switchVersion(messageId: string, version: number): void
 }

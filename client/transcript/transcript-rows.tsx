@@ -1,8 +1,8 @@
 /**
  * transcript-rows.tsx: the list of messages, which keeps the reading position when the list changes.
  *
- * When an older page is added above, or another version of a message is shown, the message in view doesn't move, and a
- * focused version button keeps the focus. SPEC PG16, PG23.
+ * When messages are added or dropped, or another version of a message is shown, the message in view doesn't move, and a
+ * focused version button keeps the focus. SPEC PG16, PG23, LT2.
  */
 
 import { Component, type ComponentChildren, createRef, type VNode } from "preact"
@@ -26,9 +26,11 @@ interface ScrollSnapshot {
   /** The first article in view that stays, and the position of its top; null if there is none. */
   readonly id: string | null
   readonly top: number
+  /** Whether the focused element will disappear with its article. */
+  readonly isFocusLeaving: boolean
   /**
-   * If a version button has the focus and its article will disappear: the button's `data-focus-key`, the id of the message before
-   * that article, and the position of the article's lower edge. Otherwise null, null and 0.
+   * If that element is a version button: its `data-focus-key`, the id of the message before the article, and the position
+   * of the article's lower edge. Otherwise null, null and 0.
    */
   readonly way: string | null
   readonly after: string | null
@@ -51,15 +53,17 @@ export class TranscriptRows extends Component<TranscriptRowsProps> {
     const anchorArticle = articles.find(
       (article) => stayingIds.has(getMessageId(article)) && article.getBoundingClientRect().bottom > viewTop,
     )
-    const focusedSwitch =
-      this.#markerRef.current?.ownerDocument.activeElement?.closest<HTMLElement>(".versions [data-focus-key]")
-    const leavingArticle = focusedSwitch?.closest("article") ?? null
-    const isLeaving =
+    const focused = this.#markerRef.current?.ownerDocument.activeElement
+    const leavingArticle = focused?.closest("article") ?? null
+    const isFocusLeaving =
       leavingArticle !== null && articles.includes(leavingArticle) && !stayingIds.has(getMessageId(leavingArticle))
+    const focusedSwitch = focused?.closest<HTMLElement>(".versions [data-focus-key]")
+    const isLeaving = isFocusLeaving && focusedSwitch != null
     return {
       id: anchorArticle === undefined ? null : getMessageId(anchorArticle),
       top: anchorArticle?.getBoundingClientRect().top ?? 0,
-      way: isLeaving ? (focusedSwitch?.dataset["focusKey"] ?? null) : null,
+      isFocusLeaving,
+      way: isLeaving ? (focusedSwitch.dataset["focusKey"] ?? null) : null,
       after: isLeaving ? (before.ids[before.ids.indexOf(getMessageId(leavingArticle)) - 1] ?? null) : null,
       bottom: isLeaving ? leavingArticle.getBoundingClientRect().bottom : 0,
     }
@@ -69,7 +73,8 @@ export class TranscriptRows extends Component<TranscriptRowsProps> {
     const { ids, scrollAnchor } = this.props
     const articles = this.#findArticles()
     const findArticle = (id: string | undefined) => articles.find((article) => getMessageId(article) === id)
-    const { way, after, bottom } = snapshot
+    const { isFocusLeaving, way, after, bottom } = snapshot
+    if (isFocusLeaving && way === null) scrollAnchor.focusView()
     if (way !== null) {
       const replacement = findArticle(ids[after === null ? 0 : ids.indexOf(after) + 1])
       replacement?.querySelector<HTMLElement>(`.versions [data-focus-key=${way}]`)?.focus({ preventScroll: true })
@@ -81,10 +86,10 @@ export class TranscriptRows extends Component<TranscriptRowsProps> {
   }
 
   override render({ ids, store, writingId }: TranscriptRowsProps): ComponentChildren {
-    const isFresh = (id: string, at: number): boolean => store.isFresh(id, at)
+    // With the same props as before, a message isn't rendered again.
     const renderMessage = (id: string): VNode | null => {
       const message = store.getMessageSignal(id)
-      return message === undefined ? null : <MessageView key={id} message={message} isFresh={isFresh} />
+      return message === undefined ? null : <MessageView key={id} message={message} isFresh={store.isFresh} />
     }
     const blocks = groupExchanges(ids, (id) => store.getMessageSignal(id)?.peek().agent)
     const rows = blocks.map(({ agent, ids: blockIds }) => {

@@ -4,7 +4,7 @@
  * The transcript depends only on the store and the outbox, so it looks the same live, after a reload and in a second tab.
  */
 
-import type { ReadonlySignal } from "@preact/signals"
+import type { ReadonlySignal, Signal } from "@preact/signals"
 import { effect, signal } from "@preact/signals"
 import type { ComponentChildren, VNode } from "preact"
 import { useEffect, useMemo, useRef } from "preact/hooks"
@@ -16,6 +16,7 @@ import { CopyButton } from "../ui/copy-button.tsx"
 import { LinkSigner } from "../files/signed-links.ts"
 import type { MediaSegment } from "../words/media-descriptions.ts"
 import { actionText, transcriptText } from "../words/transcript-text.ts"
+import { answerTools } from "../writing/deferred-writing.ts"
 import { type MediaContextValue, MediaContext } from "../media/use-media-source.ts"
 import type { OutboxEntry } from "../net/outbox.ts"
 import type { TranscriptStore } from "../session/transcript-store.ts"
@@ -30,7 +31,6 @@ import { TypingIndicator, UnsentMessage } from "./unsent-messages.tsx"
 /** Re-exported for other parts of the page. Importing these modules directly would make them part of the first view. */
 export { createQuote } from "./quoted-message.tsx"
 export { segmentsToSpokenText } from "../markdown/markdown-to-text.ts"
-export { attachReadingPlace } from "../ui/reading-place.ts"
 
 interface TranscriptProps {
   readonly store: TranscriptStore
@@ -47,15 +47,19 @@ interface TranscriptProps {
 export function Transcript(props: TranscriptProps): VNode {
   const { store, unsent, scrollAnchor, isOnline, requests, onRetry, onDiscard } = props
   const ids = store.messageIds.value
-  const entries = unsent.value.filter(({ id }) => !ids.includes(id))
-  const isPending = store.isBusy.value || entries.some(({ error }) => error === null)
+  // They follow the newest message.
+  const entries = store.hasNewer.value ? [] : unsent.value.filter(({ id }) => !ids.includes(id))
+  const isPending = !store.hasNewer.value && (store.isBusy.value || entries.some(({ error }) => error === null))
   const isAnswerPending = useMayExpectAnswer(requests) && isOnline.value && isPending
   const LoadedLightbox = lightboxModule.module.value?.Lightbox
-  // Loads the editor once the transcript has been rendered.
+  const api = requests?.api
+  // Loads the rest once the transcript has been rendered. Without an API, as in a shared copy, nothing can be changed.
   useEffect(() => {
-    void messageEditor.load()
     void endReasons.load()
-  }, [])
+    if (api === undefined) return
+    void messageEditor.load()
+    void answerTools.load()
+  }, [api])
   const writingId = isAnswerPending && store.isBusy.value ? (store.activeTurn.value?.id ?? null) : null
   return (
     <TranscriptContexts requests={requests} scrollAnchor={scrollAnchor}>
@@ -113,6 +117,7 @@ function TranscriptContexts({ requests, scrollAnchor, children }: TranscriptCont
   const media = useMemo(() => (requests === null ? null : createMediaContext(requests)), [requests])
   useEffect(() => (media === null || requests === null ? undefined : retryOnReconnect(media, requests)), [media])
   const jump = useMemo(() => (requests === null ? null : createJump(requests, scrollAnchor)), [requests, scrollAnchor])
+  useEffect(() => (jump === null ? undefined : followTarget(jump, requests?.targetId)), [jump])
   const stopFollowing = useMemo(() => () => scrollAnchor.stopFollowing(), [scrollAnchor])
   return (
     <TranscriptRequestsContext.Provider value={requests}>
@@ -156,20 +161,25 @@ function retryOnReconnect({ signer, reconnectCount }: MediaContextValue, { link 
   }
 }
 
-/** How long the target of a jump is highlighted, in milliseconds. */
-const HIGHLIGHT_MS = 1600
-/** Time for a newly loaded message to be rendered and for the scroll position to be restored, in milliseconds. */
-const RENDER_DELAY_MS = 50
+/** Shows the message of a link. Returns a function that stops this. */
+function followTarget(
+  jump: (id: string) => Promise<boolean>,
+  target: Signal<string | null> = signal(null),
+): () => void {
+  return effect(() => {
+    const id = target.value
+    target.value = null
+    if (id !== null) void jump(id)
+  })
+}
 
 function createJump(requests: TranscriptRequests, scrollAnchor: ScrollAnchor): (id: string) => Promise<boolean> {
   return async (id) => {
-    scrollAnchor.stopFollowing()
-    if (!(await requests.loadUntilMessage(id))) return false
-    await new Promise((resolve) => setTimeout(resolve, RENDER_DELAY_MS))
-    const article = scrollAnchor.showMessage(id)
-    if (article === null) return false
-    article.dataset["marked"] = ""
-    setTimeout(() => delete article.dataset["marked"], HIGHLIGHT_MS)
-    return true
+    try {
+      const { jumpToMessage } = await import("./position/jump-to-message.ts")
+      return await jumpToMessage(id, requests, scrollAnchor)
+    } catch {
+      return false
+    }
   }
 }

@@ -7,6 +7,7 @@
 import type { VNode } from "preact"
 import { useState } from "preact/hooks"
 import { actionText } from "../words/transcript-text.ts"
+import { appendToPage, getActiveElement } from "./page-root.ts"
 
 const RESULT_LABEL_MS = 1500
 
@@ -38,11 +39,11 @@ export async function writeToClipboard(text: string): Promise<boolean> {
 
 /** Copies the text by selecting it in a field that is briefly added to the page. */
 function copyFromField(text: string): boolean {
-  const focused = document.activeElement
+  const focused = getActiveElement()
   const field = document.createElement("textarea")
   field.className = "visually-hidden"
   field.value = text
-  document.body.append(field)
+  appendToPage(field)
   field.select()
   const isCopied = document.execCommand("copy")
   field.remove()

@@ -9,6 +9,7 @@ export interface DeferredModule<T> {
   load(): Promise<boolean>
 }
 
+/* @__NO_SIDE_EFFECTS__ */
 export function deferModule<T>(importModule: () => Promise<T>): DeferredModule<T> {
   const module = signal<T | null>(null)
   return {

@@ -6,6 +6,7 @@
 import { type ReadonlySignal, useSignal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
 import { type DropTarget, findDropTarget, takeHeldFiles } from "./held-drop.ts"
+import { getEventRoot } from "./page-root.ts"
 
 /** Whether files are being dragged over the target. Files dropped on it are passed to `onFiles`. */
 export function useFileDrop(
@@ -29,13 +30,14 @@ export function useFileDrop(
     const onDragLeave = (): void => {
       isOver.value = false
     }
-    addEventListener("dragover", onDrag)
-    addEventListener("drop", onDrag)
-    addEventListener("dragleave", onDragLeave)
+    const root = getEventRoot()
+    root.addEventListener("dragover", onDrag)
+    root.addEventListener("drop", onDrag)
+    root.addEventListener("dragleave", onDragLeave)
     return () => {
-      removeEventListener("dragover", onDrag)
-      removeEventListener("drop", onDrag)
-      removeEventListener("dragleave", onDragLeave)
+      root.removeEventListener("dragover", onDrag)
+      root.removeEventListener("drop", onDrag)
+      root.removeEventListener("dragleave", onDragLeave)
     }
   }, [])
   return isOver

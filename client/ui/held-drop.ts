@@ -4,10 +4,13 @@
  * Without a listener the browser would leave the page and show the file. Source: SPEC PG87.
  */
 
+import { getEventRoot, getEventTarget } from "./page-root.ts"
+
 export type DropTarget = "list" | "conversation"
 
 /** Returns the target of a drop: `list` for the sidebar and dialogs, `conversation` for everything else. */
-export function findDropTarget({ target }: DragEvent): DropTarget {
+export function findDropTarget(event: DragEvent): DropTarget {
+  const target = getEventTarget(event)
   return target instanceof Element && target.closest(".sidebar, dialog") !== null ? "list" : "conversation"
 }
 
@@ -22,8 +25,9 @@ export function holdDroppedFiles(): void {
     const target = findDropTarget(event)
     if (event.type === "drop" && held[target] !== null) held[target] = [...event.dataTransfer.files]
   }
-  addEventListener("dragover", holdDrop)
-  addEventListener("drop", holdDrop)
+  const root = getEventRoot()
+  root.addEventListener("dragover", holdDrop)
+  root.addEventListener("drop", holdDrop)
 }
 
 /** Returns the files that are waiting for a target's code. Files dropped on the target later are not kept. */

@@ -7,6 +7,7 @@
 
 import type { RefObject, VNode } from "preact"
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
+import { getEventRoot, getEventTarget } from "./page-root.ts"
 
 export interface MenuItem {
   readonly label: string
@@ -77,7 +78,7 @@ function useCloseOutside(
 ): void {
   useEffect(() => {
     const closeIfOutside = (event: Event): void => {
-      const { target } = event
+      const target = getEventTarget(event)
       if (!(target instanceof Node) || menuRef.current?.contains(target)) return
       // If the menu's button was clicked, its own handler closes the menu.
       if (event.type === "pointerdown" && findAnchor()?.contains(target)) return
@@ -85,10 +86,13 @@ function useCloseOutside(
     }
     addEventListener("pointerdown", closeIfOutside, true)
     addEventListener("scroll", closeIfOutside, true)
+    // A shadow root doesn't pass the event on.
+    getEventRoot().addEventListener("scroll", closeIfOutside, true)
     addEventListener("resize", closeIfOutside)
     return () => {
       removeEventListener("pointerdown", closeIfOutside, true)
       removeEventListener("scroll", closeIfOutside, true)
+      getEventRoot().removeEventListener("scroll", closeIfOutside, true)
       removeEventListener("resize", closeIfOutside)
     }
   }, [])

@@ -2,12 +2,13 @@
 
 import type { RefObject } from "preact"
 import { useLayoutEffect } from "preact/hooks"
+import { getActiveElement } from "./page-root.ts"
 
 /** Focuses the element marked `data-first`. After closing, the focus returns to where it was. */
 export function useModalDialog(dialogRef: RefObject<HTMLDialogElement | null>): void {
   useLayoutEffect(() => {
     const dialog = dialogRef.current
-    const previousFocus = document.activeElement
+    const previousFocus = getActiveElement()
     dialog?.showModal()
     dialog?.querySelector<HTMLElement>("[data-first]")?.focus()
     return () => {

@@ -10,6 +10,7 @@ export const accountText = translate("account", {
   roles: { owner: "Owner", admin: "Admin", member: "Member", viewer: "Viewer" },
   user: "User ID",
   development: "Development sign-in",
+  settings: "Settings",
   admin: "Admin settings",
   signOut: "Sign out",
   signOutEverywhere: "Sign out everywhere…",

@@ -56,6 +56,7 @@ export const usersText = {
   searchHint: "Finds the beginning of an ID, a name, or a later word of a name.",
   empty: "No users yet.",
   notFound: (text: string) => `No user's name or ID matches “${text}”.`,
+  incomplete: "Some names are still being indexed, so people may be missing. Search again in a few seconds.",
   status: { active: "Active", suspended: "Suspended", erasing: "Being erased" },
   since: "First seen",
   signedInWith: (issuer: string) => `Signs in with ${issuer}`,
@@ -211,12 +212,15 @@ export const agentsText = {
 } as const
 
 export const settingsText = {
-  lead: "What answers may show from other websites without asking the reader first.",
+  lead: "What answers may show from other websites without asking the reader first, and where the chat widget may appear.",
   embedOrigins: "Sites that can be embedded",
   embedHint: "One per line, for example https://charts.example.com",
   mediaHosts: "Hosts whose images, audio and video load without a click",
   mediaHint: "One per line, for example images.example.com",
-  deployment: "Entries that apply to the whole deployment are listed too, and stay when you remove them.",
+  embedHosts: "Your sites that show the chat widget",
+  embedHostsHint: "One per line, for example https://www.example.com or https://*.example.com",
+  deployment:
+    "Of the first two lists, entries that apply to the whole deployment are listed too, and stay when you remove them.",
 } as const
 
 export const auditText = {

@@ -22,8 +22,7 @@ export const appText = translate("app", {
   codeMissing: "Couldn't open that. Check your connection and try again.",
   loading: "Loading…",
   loadingOlder: "Loading older messages…",
-  printedPartly:
-    "Earlier messages aren't printed. To print them too, scroll to the first message, or export the conversation.",
+  printedPartly: "Only the messages that are loaded are printed. To print all of them, export the conversation.",
   jumpToLatest: "Jump to latest",
   newMessages: "New messages",
   /** The heading of a conversation's messages, for screen readers. */

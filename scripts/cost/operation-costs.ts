@@ -56,8 +56,8 @@ export const OPERATION_COSTS = {
   createSession: {
     what: "a session is created",
     ...REQUEST,
-    SESSION: createCost(3, 90, 26),
-    DIRECTORY: createCost(1, 100, 3),
+    SESSION: createCost(3, 120, 32),
+    DIRECTORY: createCost(1, 150, 3),
   },
   readHistory: { what: "a page of history: 4 turns", ...REQUEST, SESSION: createCost(2, 40, 0) },
   openSocket: {

@@ -164,6 +164,38 @@ export interface SessionViewer {
   readonly since: number
 }
 
+/** A shared copy of a session, which anybody with its link can read. Times are in milliseconds since 1970. */
+export interface SessionShare {
+  readonly id: string
+  /** The id of the last message that it contains. */
+  readonly upto: string
+  /** The session's title when it was made. */
+  readonly title: string
+  readonly created: number
+  /** When it is deleted; null: never. */
+  readonly expires: number | null
+  /** Readers see the owner's name. */
+  readonly named?: true
+}
+
+/** A shared copy in the user's list of them. */
+export interface UserShare extends SessionShare {
+  readonly session: string
+  /** The address of the page that shows it. */
+  readonly url: string
+}
+
+/** The response to `GET /v1/shares/:share?page=`, oldest messages first. */
+export interface SharedCopyPage {
+  readonly title: string
+  readonly created: number
+  /** The name of the user who shared it, if readers may see it. */
+  readonly author: string | null
+  readonly messages: readonly WireMessage[]
+  /** The number of the next page; null on the last one. */
+  readonly next: number | null
+}
+
 /** The response to `POST /v1/sessions/:id/assets?name=<label>`, whose request body is the file. */
 export interface UploadResponse extends Asset {
   /** The session already had a file with the same bytes; this is that asset. */
@@ -184,6 +216,10 @@ export interface PageSettings {
   readonly media_hosts: readonly string[]
   /** Origins whose documents may be framed. */
   readonly embed_origins: readonly string[]
+  /** Whether the model gives titles to conversations, if the tenant has decided it. */
+  readonly titles?: boolean | undefined
+  /** Sites that may show the tenant's widget. Absent: none. */
+  readonly embed_hosts?: readonly string[]
   /** Set while the tenant is leaving and can only be read: when it is erased, in milliseconds since 1970. */
   readonly erases_at?: number
 }
@@ -206,6 +242,8 @@ export interface UserPage {
   readonly users: readonly UserSummary[]
   /** The `after` parameter of the next page; null on the last one. */
   readonly next: string | null
+  /** Only in a search: some users can't be found yet, because their names are still being indexed. */
+  readonly incomplete?: true
 }
 
 /** Counts of the content that an export contains, an import has created, or an erasure has removed. */

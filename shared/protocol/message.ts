@@ -8,6 +8,7 @@
 
 import { extractResultData } from "./card-cue.ts"
 import type { AgentTag, Approval, Asset, CallError, CallMedia, Channel, Metrics, TurnEvent } from "./event.ts"
+import type { Feedback } from "./writing/feedback.ts"
 import type { TextSize } from "../truncate.ts"
 import { turnFaultToText } from "../fault.ts"
 import type { PartTimes } from "./part-times.ts"
@@ -114,6 +115,8 @@ export interface Message {
   readonly endedAt?: string
   /** The id of the turn in log lines and spans. Absent on imported messages and on messages of version 0.1.0. */
   readonly trace?: string
+  /** The owner's feedback on an answer. Never sent with the message. */
+  readonly feedback?: Feedback
 }
 
 /** Creates a message without parts. */

@@ -17,6 +17,7 @@ import {
   metricsSchema,
   sizeSchema,
 } from "./event.ts"
+import { feedbackSchema } from "./writing/feedback.ts"
 import { isJsonObject } from "../json.ts"
 import { type Fault, fail, type Result, succeed } from "../fault.ts"
 import { MAX_RECORD_POS, MAX_RECORD_STEP } from "../limits.ts"
@@ -137,6 +138,8 @@ const recordSchema = v.variant("type", [
     replyTo: v.optional(v.string()),
     /** The answer came from an external producer. */
     mode: v.optional(v.literal("external")),
+    /** The owner's feedback on the answer. */
+    feedback: v.optional(feedbackSchema),
     ...agentFields,
   }),
   v.object({ type: v.literal("text_delta"), ...commonFields, delta: v.string() }),

@@ -6,6 +6,7 @@
  */
 
 import { isTurnFault, turnFaultToText } from "../fault.ts"
+import type { Json } from "../json.ts"
 import { printJson } from "../json-depth.ts"
 import type { Segment } from "../protocol/segment.ts"
 import type { TextSize } from "../truncate.ts"
@@ -13,18 +14,21 @@ import { stripSpans } from "./span-tag.ts"
 import type { Message } from "../protocol/message.ts"
 import { segmentsOf } from "./segmenter.ts"
 
+/** Returns a card's data as Markdown that is complete in itself, or null to show it as JSON. */
+export type PrintCard = (tag: string, payload: Json) => string | null
+
 /**
  * Shapes: Message → Markdown that ends with a newline: a heading (who, when), then its segments.
  * Cost: linear in what is shown.
  * Source: SPEC RE22.
  */
-export function messageToMarkdown(message: Message): string {
+export function messageToMarkdown(message: Message, printCard: PrintCard = () => null): string {
   const blocks = [
     `## ${describeAuthor(message)} · ${message.timestamp}`,
     ...(message.origin !== null ? ["_Imported from a file. Its contents are not verified._"] : []),
     ...(message.mode === "spoken" ? [message.words === "" ? "_Spoken, without a transcript._" : "_Spoken._"] : []),
     ...(message.summary === null ? [] : [formatDetails("Summary of what stands before", message.summary.text)]),
-    ...segmentsOf(message).flatMap((segment) => segmentToBlocks(message, segment)),
+    ...segmentsOf(message).flatMap((segment) => segmentToBlocks(message, segment, printCard)),
     ...describeEnd(message),
   ]
   return `${blocks.filter((block) => block !== "").join("\n\n")}\n`
@@ -41,7 +45,7 @@ function describeAuthor({ role, agent }: Message): string {
   }
 }
 
-function segmentToBlocks({ role }: Message, segment: Segment): string[] {
+function segmentToBlocks({ role }: Message, segment: Segment, printCard: PrintCard): string[] {
   switch (segment.type) {
     case "text":
       return [role === "user" ? formatFence("text", segment.content) : formatProse(segment.content)]
@@ -57,7 +61,7 @@ function segmentToBlocks({ role }: Message, segment: Segment): string[] {
       return [
         formatProse(segment.synthesis),
         `Card ${formatInlineCode(segment.tag)}`,
-        formatFence("json", printJson(segment.payload)),
+        printCard(segment.tag, segment.payload) ?? formatFence("json", printJson(segment.payload)),
       ]
     case "canvas":
       return [`Canvas: ${formatLink(segment.preview.url, segment.preview.title ?? segment.preview.viewId ?? "")}`]

@@ -6,6 +6,7 @@
 
 import { extractResultData } from "../protocol/card-cue.ts"
 import type { Asset, Metrics } from "../protocol/event.ts"
+import type { Feedback } from "../protocol/writing/feedback.ts"
 import { findCutIndex } from "../text/cut-text.ts"
 import {
   deriveContent,
@@ -59,7 +60,7 @@ export function messageToRecords({ pos, parent, tip, message }: PlacedMessage, s
 }
 
 function answerToFields(message: Message) {
-  const { status, reason, metrics, summary, origin, agent, mode } = message
+  const { status, reason, metrics, summary, origin, agent, mode, feedback } = message
   const text = deriveContent(message)
   return {
     // On import, the text of an answer comes from its deltas.
@@ -70,6 +71,7 @@ function answerToFields(message: Message) {
     ...(summary === null ? {} : { summary: { text: summary.text, upto: summary.upto } }),
     ...(origin === null ? {} : { origin }),
     ...(mode === "external" ? { mode: "external" as const } : {}),
+    ...(feedback === undefined ? {} : { feedback: orderFeedback(feedback) }),
     ...(agent === null ? {} : { to: agent.name, agentExchangeId: agent.exchange }),
   }
 }
@@ -82,6 +84,11 @@ function orderMetrics({ ms, steps, input_tokens, output_tokens }: Metrics): Metr
     ...(input_tokens === undefined ? {} : { input_tokens }),
     ...(output_tokens === undefined ? {} : { output_tokens }),
   }
+}
+
+/** The feedback with its fields in the parser's order. */
+function orderFeedback({ rating, reason, note, at }: Feedback): Feedback {
+  return { rating, reason, note, at }
 }
 
 /** The records that end a call. They follow the records of calls that were requested in the meantime. */

@@ -18,6 +18,7 @@ import { benchHistory } from "./history.ts"
 import { benchImport } from "./import.ts"
 import { benchLists } from "./lists.ts"
 import { benchLoad } from "./load.ts"
+import { benchPage } from "./page.ts"
 import { benchResume } from "./resume.ts"
 import { benchRows } from "./rows.ts"
 import { benchSearch } from "./search.ts"
@@ -46,6 +47,7 @@ const GROUPS: Groups = {
   auth: benchAuth,
   lists: benchLists,
   search: benchSearch,
+  page: benchPage,
   weight: benchWeight,
 }
 

@@ -4,14 +4,14 @@ import { readFile } from "node:fs/promises"
 import type { Download } from "playwright-core"
 import { describe, expect, test } from "vitest"
 import { addUser, callApi, dialogButton, openAdmin, tokenFor } from "./admin-pages.ts"
-import { DESK, FIELD, sessionIn, settled, transcriptOf } from "./page.ts"
+import { DESK, FIELD, sessionIn, untilSettled, transcriptOf } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const SOON = { timeout: 20_000 }
 
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0" } })
 
-const api = async (method: string, path: string, body?: object) =>
+const callApiAs = async (method: string, path: string, body?: object) =>
   await callApi(setup.cuecard, await tokenFor(setup.cuecard, "you", "owner"), method, path, body)
 
 describe("export and deletion", () => {
@@ -52,7 +52,7 @@ describe("export and deletion", () => {
     await page.goto(pageOf("source"))
     await page.fill(FIELD, "What's the weather in Oslo?")
     await page.press(FIELD, "Enter")
-    await settled(page)
+    await untilSettled(page)
     const session = sessionIn(page)
     const before = await transcriptOf(page)
     await page.goto(`${pageOf("source")}/admin#tenant`)
@@ -111,7 +111,7 @@ describe("export and deletion", () => {
     await expect.poll(() => imports.textContent(), { timeout: 60_000 }).toMatch(/Imported.*From source.*1 conversation/)
     // The target tenant's page shows the same conversation.
     await page.goto(`${pageOf("target")}/#/s/${session}`)
-    await settled(page)
+    await untilSettled(page)
     expect(await transcriptOf(page)).toBe(before)
     // A second import is refused with the server's text.
     await page.goto(`${pageOf("target")}/admin#tenant`)
@@ -132,11 +132,11 @@ describe("export and deletion", () => {
     await page.getByLabel("To confirm, type").fill("demo")
     await confirm.click()
     await page.waitForSelector(".warning", SOON)
-    expect((await api("GET", "/v1/tenant")).body).toMatchObject({ id: "demo", status: "leaving" })
+    expect((await callApiAs("GET", "/v1/tenant")).body).toMatchObject({ id: "demo", status: "leaving" })
     await page.reload()
     await page.getByRole("button", { name: "Keep the organization" }).click()
     await expect.poll(() => page.locator(".warning").count()).toBe(0)
-    expect((await api("GET", "/v1/tenant")).body).toMatchObject({ status: "open" })
+    expect((await callApiAs("GET", "/v1/tenant")).body).toMatchObject({ status: "open" })
     expect(errors).toEqual([])
     await page.context().close()
   })

@@ -10,7 +10,7 @@ const SOON = { timeout: 20_000 }
 
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0" } })
 
-const api = async (method: string, path: string, body?: object) =>
+const callApiAs = async (method: string, path: string, body?: object) =>
   await callApi(setup.cuecard, await tokenFor(setup.cuecard, "you", "owner"), method, path, body)
 
 describe("who is admitted", () => {
@@ -67,7 +67,7 @@ describe("users", () => {
     for (const user of ["ada", "adele", "bob"]) await addUser(setup.cuecard, user)
     const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "users")
     await rowWith(page, "bob").waitFor(SOON)
-    await api("PATCH", "/v1/users/bob", { name: "Robert Ádám" })
+    await callApiAs("PATCH", "/v1/users/bob", { name: "Robert Ádám" })
     const search = page.getByLabel("Search by name or ID")
     await search.fill("AD")
     await expect.poll(() => page.locator(".rows > li code").allTextContents()).toEqual(["ada", "bob", "adele"])
@@ -75,22 +75,22 @@ describe("users", () => {
     await expect
       .poll(() => page.locator(".rows > li").allTextContents())
       .toEqual([expect.stringContaining("Robert Ádám")])
-    await api("PATCH", "/v1/users/bob", { name: null })
+    await callApiAs("PATCH", "/v1/users/bob", { name: null })
     await search.fill("ad")
     await expect.poll(() => page.locator(".rows > li code").allTextContents()).toEqual(["ada", "adele"])
     const ada = page.locator(".rows > li", { has: page.getByText("ada", { exact: true }) })
     await ada.getByRole("combobox").selectOption("viewer")
-    expect((await api("GET", "/v1/users/ada")).body).toMatchObject({ role: "member" })
+    expect((await callApiAs("GET", "/v1/users/ada")).body).toMatchObject({ role: "member" })
     await ada.getByRole("button", { name: "Change role" }).click()
     await expect.poll(() => page.textContent(".notice")).toBe("ada is now Viewer.")
-    expect((await api("GET", "/v1/users/ada")).body).toMatchObject({ role: "viewer" })
+    expect((await callApiAs("GET", "/v1/users/ada")).body).toMatchObject({ role: "viewer" })
     await ada.getByRole("button", { name: "Suspend…" }).click()
     await dialogButton(page, "Suspend").click()
     await expect.poll(() => ada.textContent()).toContain("Suspended")
-    expect((await api("GET", "/v1/users/ada")).body).toMatchObject({ status: "suspended" })
+    expect((await callApiAs("GET", "/v1/users/ada")).body).toMatchObject({ status: "suspended" })
     await ada.getByRole("button", { name: "Restore" }).click()
     await expect.poll(() => page.textContent(".notice")).toBe("ada is active again.")
-    expect((await api("GET", "/v1/users/ada")).body).toMatchObject({ status: "active" })
+    expect((await callApiAs("GET", "/v1/users/ada")).body).toMatchObject({ status: "active" })
     expect(errors).toEqual([])
     await page.context().close()
   })
@@ -195,7 +195,7 @@ describe("sign-in providers", () => {
     )
     await dialogButton(page, "Save and check").click()
     await expect.poll(() => page.locator("dialog .fault").count()).toBe(1)
-    expect((await api("GET", "/v1/issuers")).body).toEqual({ issuers: [] })
+    expect((await callApiAs("GET", "/v1/issuers")).body).toEqual({ issuers: [] })
     await page.getByLabel("Issuer URL").fill(provider.issuer)
     await dialogButton(page, "Save and check").click()
     const row = rowWith(page, "Acme Staff")
@@ -216,7 +216,7 @@ describe("sign-in providers", () => {
     await page.getByLabel("Signing out here leads").check()
     await dialogButton(page, "Save and check").click()
     await rowWith(page, "All staff").waitFor(SOON)
-    expect((await api("GET", "/v1/issuers/staff")).body).toMatchObject({
+    expect((await callApiAs("GET", "/v1/issuers/staff")).body).toMatchObject({
       label: "All staff",
       role_claim: "role",
       has_client_secret: true,
@@ -235,7 +235,7 @@ describe("sign-in providers", () => {
       await field.fill("")
     await dialogButton(page, "Save and check").click()
     await expect.poll(() => page.locator("dialog").count()).toBe(0)
-    expect((await api("GET", "/v1/issuers/staff")).body).toMatchObject({
+    expect((await callApiAs("GET", "/v1/issuers/staff")).body).toMatchObject({
       required_claims: {},
       authorized_parties: [],
       scopes: "openid profile email",
@@ -243,7 +243,7 @@ describe("sign-in providers", () => {
     await rowWith(page, "All staff").getByRole("button", { name: "Delete…" }).click()
     await dialogButton(page, "Delete provider").click()
     await expect.poll(() => page.locator(".rows > li").count()).toBe(0)
-    expect((await api("GET", "/v1/issuers")).body).toEqual({ issuers: [] })
+    expect((await callApiAs("GET", "/v1/issuers")).body).toEqual({ issuers: [] })
     expect(errors).toEqual([])
     await page.context().close()
     await provider.close()
@@ -262,7 +262,7 @@ describe("agents and settings", () => {
     const poet = rowWith(page, "poet")
     await poet.waitFor(SOON)
     const stored = async () =>
-      ((await api("GET", "/v1/agents")).body as { agents: { name: string }[] }).agents.find(
+      ((await callApiAs("GET", "/v1/agents")).body as { agents: { name: string }[] }).agents.find(
         ({ name }) => name === "poet",
       )
     expect(await stored()).toEqual({
@@ -285,30 +285,32 @@ describe("agents and settings", () => {
     await page.context().close()
   })
 
-  test("[AD5] allowed origins and hosts are edited as lists, and an invalid one is refused with the server's text", async () => {
+  test("[AD5] [WG1] allowed origins and hosts are edited as lists, and an invalid one is refused with the server's text", async () => {
     const { page } = await openAdmin(setup.browser, setup.cuecard, "settings")
     const origins = page.getByLabel("Sites that can be embedded")
     await origins.fill("https://charts.example.com\nhttps://maps.example.org")
     await page.getByLabel("Hosts whose images").fill("Images.Example.com")
+    await page.getByLabel("Your sites that show").fill("https://*.Example.com")
     await page.getByRole("button", { name: "Save changes" }).click()
     await expect.poll(() => page.textContent(".notice")).toBe("Saved.")
-    expect((await api("GET", "/v1/settings")).body).toEqual({
+    expect((await callApiAs("GET", "/v1/settings")).body).toEqual({
       embed_origins: ["https://charts.example.com", "https://maps.example.org"],
       media_hosts: ["images.example.com"],
+      embed_hosts: ["https://*.example.com"],
     })
     await origins.fill("http://charts.example.com")
     await page.getByRole("button", { name: "Save changes" }).click()
     await expect.poll(() => page.textContent(".settings .fault")).toContain("embed_origins")
     await page.context().close()
-    await api("PUT", "/v1/settings", { embed_origins: [], media_hosts: [] })
+    await callApiAs("PUT", "/v1/settings", { embed_origins: [], media_hosts: [] })
   })
 })
 
 describe("the audit log", () => {
   test("[AD6] is shown newest first, and can be filtered, downloaded and verified", async () => {
     for (const name of ["one", "two"]) {
-      await api("PUT", `/v1/agents/log-${name}`, { description: "d", prompt: "p" })
-      await api("DELETE", `/v1/agents/log-${name}`)
+      await callApiAs("PUT", `/v1/agents/log-${name}`, { description: "d", prompt: "p" })
+      await callApiAs("DELETE", `/v1/agents/log-${name}`)
     }
     const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "audit")
     await page.waitForSelector(".log > li", SOON)

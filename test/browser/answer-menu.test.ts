@@ -4,7 +4,7 @@ import { expect, test } from "vitest"
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import { closeContexts, openChromium } from "../support/chromium.ts"
 import { findLeak, noteContent } from "../support/log-check.ts"
-import { ask, DESK, open, PHONE, settled, untilStill } from "./page.ts"
+import { askQuestion, DESK, openPage, PHONE, untilSettled, untilStill } from "./page.ts"
 
 const OUT = "test/browser/out"
 
@@ -15,10 +15,10 @@ test.each([
   const lines: string[] = []
   const cuecard: Cuecard = await startCuecard({ onLog: (line) => void lines.push(line) })
   const browser = await openChromium()
-  const { page } = await open(browser, cuecard, { size, theme })
+  const { page } = await openPage(browser, cuecard, { size, theme })
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"])
-  await ask(page, "/say follow me")
-  await settled(page)
+  await askQuestion(page, "/say follow me")
+  await untilSettled(page)
   await page.click("[aria-label=More]")
   await page.waitForSelector("[role=menu]")
   // Positioning the menu takes a frame.

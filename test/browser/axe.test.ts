@@ -7,7 +7,7 @@ import type { Browser, Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
 import { IS_FULL } from "../support/seeded.ts"
 import { findViolations } from "./axe-violations.ts"
-import { ask, DESK, FIELD, open, PHONE, settled, THEMES, untilStill, type View } from "./page.ts"
+import { askQuestion, DESK, FIELD, openPage, PHONE, untilSettled, THEMES, untilStill, type View } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const SOON = { timeout: 20_000 }
@@ -40,8 +40,8 @@ interface State {
 }
 
 async function askAndWait(page: Page, question: string): Promise<void> {
-  await ask(page, question)
-  await settled(page)
+  await askQuestion(page, question)
+  await untilSettled(page)
 }
 
 async function openMenu(page: Page): Promise<void> {
@@ -67,7 +67,7 @@ const STATES: readonly State[] = [
   {
     name: "a call that needs approval",
     enter: async (page) => {
-      await ask(page, "Rename this conversation to Plans.")
+      await askQuestion(page, "Rename this conversation to Plans.")
       await page.waitForSelector(".ask button", SOON)
       await untilStill(page)
     },
@@ -103,9 +103,26 @@ const STATES: readonly State[] = [
     },
   },
   {
+    name: "the settings",
+    enter: async (page) => {
+      await page.evaluate(() => {
+        location.hash = "#/settings"
+      })
+      await page.waitForSelector(".settings h1:focus", SOON)
+    },
+  },
+  {
+    name: "the menu of the header",
+    enter: async (page) => {
+      await askAndWait(page, "/say one")
+      await page.click(".title-menu")
+      await page.waitForSelector(".menu", SOON)
+    },
+  },
+  {
     name: "an open image",
     enter: async (page) => {
-      await askAndWait(page, "Draw a chart of tea 4, coffee 7.")
+      await askAndWait(page, "Paint a sunset.")
       await page.click(".frame img")
       await page.waitForSelector(".lightbox", SOON)
     },
@@ -131,7 +148,7 @@ const STATES: readonly State[] = [
 
 /** Opens the page without its content security policy, which would block axe's script. */
 async function openBare(browser: Browser, view: View): Promise<Page> {
-  const { page } = await open(browser, setup.cuecard, { ...view, bypassCSP: true })
+  const { page } = await openPage(browser, setup.cuecard, { ...view, bypassCSP: true })
   return page
 }
 
@@ -162,7 +179,7 @@ function readFocus(page: Page): Promise<string> {
 
 describe("the keyboard", () => {
   test("[AX2] the first Tab reaches a button that moves the focus to the message field", async () => {
-    const { page } = await open(setup.browser, setup.cuecard)
+    const { page } = await openPage(setup.browser, setup.cuecard)
     // Moves the focus to the top of the page, because the page focuses the message field when it opens.
     await page.$eval(".page", (top) => {
       top.setAttribute("tabindex", "-1")
@@ -176,7 +193,7 @@ describe("the keyboard", () => {
   })
 
   test("[AX3] the drawer takes the focus, keeps it, and returns it to the button that opened it", async () => {
-    const { page } = await open(setup.browser, setup.cuecard, { size: PHONE })
+    const { page } = await openPage(setup.browser, setup.cuecard, { size: PHONE })
     await askAndWait(page, "/say one")
     await page.focus(".drawer-button")
     await page.keyboard.press("Enter")
@@ -202,7 +219,7 @@ describe("the keyboard", () => {
 
 describe("what is drawn", () => {
   test("[AX4] the page has one heading of level 1, which names the conversation", async () => {
-    const { page } = await open(setup.browser, setup.cuecard)
+    const { page } = await openPage(setup.browser, setup.cuecard)
     expect(await page.$$eval("h1", (all) => all.map((one) => one.textContent))).toEqual(["Cuecard"])
     await askAndWait(page, "What's the weather in London?")
     await expect.poll(() => page.textContent("h1")).toContain("weather in London")
@@ -215,7 +232,7 @@ describe("what is drawn", () => {
 
   test("[AX5] every button, link and field is at least 24 pixels wide and tall, except links within text", async () => {
     for (const size of [DESK, PHONE]) {
-      const { page } = await open(setup.browser, setup.cuecard, { size })
+      const { page } = await openPage(setup.browser, setup.cuecard, { size })
       await askAndWait(page, "What's the weather in London and Paris?")
       await page.hover("article[data-role=assistant]")
       await page.click(".calls > button")
@@ -235,16 +252,17 @@ describe("what is drawn", () => {
   })
 
   test("[AX6] a chart's text has its title and figures, and an image's text is its description", async () => {
-    const { page } = await open(setup.browser, setup.cuecard)
+    const { page } = await openPage(setup.browser, setup.cuecard)
     await askAndWait(page, "Draw a chart of tea 4, coffee 7.")
-    await page.waitForSelector(".frame img", SOON)
-    expect(await page.getAttribute(".frame img", "alt")).toMatch(/tea 4, coffee 7/i)
-    expect(await page.getAttribute(".frame img", "alt")).not.toContain(".png")
+    expect(await page.getAttribute(".chart", "aria-label", SOON)).toBe("Chart: tea, coffee")
+    expect(await page.getAttribute(".chart .plot", "aria-label")).toBe("tea 4, coffee 7")
+    await askAndWait(page, "Paint a sunset.")
+    expect(await page.getAttribute(".frame img", "alt", SOON)).toBe("a sunset")
     await page.context().close()
   })
 
   test("[AX7] in forced colours, the current conversation, the user's message and the focused field are outlined", async () => {
-    const { page } = await open(setup.browser, setup.cuecard)
+    const { page } = await openPage(setup.browser, setup.cuecard)
     await askAndWait(page, "/say one")
     await page.emulateMedia({ forcedColors: "active" })
     const edgeOf = (selector: string) =>
@@ -262,7 +280,7 @@ describe("what is drawn", () => {
   })
 
   test("[AX8] a printed page wraps code, and has no buttons", async () => {
-    const { page } = await open(setup.browser, setup.cuecard)
+    const { page } = await openPage(setup.browser, setup.cuecard)
     await askAndWait(page, `/say \`\`\`\n${"long ".repeat(100)}\n\`\`\``)
     await page.emulateMedia({ media: "print" })
     const box = await page.$eval(".prose pre", (pre) => ({ all: pre.scrollWidth, shown: pre.clientWidth }))

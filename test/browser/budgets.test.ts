@@ -4,13 +4,13 @@ import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
 import { callApi, openAdmin, rowWith, tokenFor } from "./admin-pages.ts"
 import { findViolations } from "./axe-violations.ts"
-import { ask, DESK, open, openIn, PHONE, THEMES } from "./page.ts"
+import { askQuestion, DESK, openPage, openIn, PHONE, THEMES } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const SOON = { timeout: 20_000 }
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0" } })
 
-async function limit(change: object): Promise<void> {
+async function setBudgets(change: object): Promise<void> {
   const token = await tokenFor(setup.cuecard, "you", "owner")
   expect((await callApi(setup.cuecard, token, "PUT", "/v1/budgets", change)).status).toBe(200)
 }
@@ -18,20 +18,20 @@ async function limit(change: object): Promise<void> {
 const saveButton = (page: Page) => page.locator("dialog[open]").getByRole("button", { name: "Save changes" })
 
 async function closeAll(page: Page): Promise<void> {
-  await limit({ tenant: null, roles: { member: null, owner: null } })
+  await setBudgets({ tenant: null, roles: { member: null, owner: null } })
   await page.context().close()
 }
 
 describe("the page", () => {
   test("[BU13] the menu shows what is left and when it resets; without budgets it loads no code for them", async () => {
-    await limit({
+    await setBudgets({
       tenant: { cost_per_month: 20_000_000_000 },
       roles: { member: { tokens_per_day: 50_000, sessions: 3 } },
     })
     for (const theme of THEMES) {
       const size = theme === "light" ? DESK : PHONE
-      const { page } = await open(setup.browser, setup.cuecard, { theme, size, bypassCSP: true })
-      await ask(page, "/say hello")
+      const { page } = await openPage(setup.browser, setup.cuecard, { theme, size, bypassCSP: true })
+      await askQuestion(page, "/say hello")
       await page.waitForSelector("[data-role=assistant]", SOON)
       const loaded: string[] = []
       page.on("request", (request) => loaded.push(request.url()))
@@ -48,20 +48,20 @@ describe("the page", () => {
       expect(await findViolations(page)).toEqual([])
       await page.context().close()
     }
-    await limit({ tenant: null, roles: { member: null } })
+    await setBudgets({ tenant: null, roles: { member: null } })
   })
 
   test("[BU14] a refused message keeps its place and shows the reason, even after a reload, and can be sent once the budget allows it", async () => {
-    await limit({ tenant: { tokens_per_day: 0 } })
-    const { page } = await open(setup.browser, setup.cuecard)
-    await ask(page, "/say hello")
+    await setBudgets({ tenant: { tokens_per_day: 0 } })
+    const { page } = await openPage(setup.browser, setup.cuecard)
+    await askQuestion(page, "/say hello")
     const note = page.locator("[data-role=user] .note")
     await expect.poll(() => note.textContent(), SOON).toContain("It resets on ")
     expect(await note.textContent()).toContain("Your organization's token budget for the day is used up.")
     await page.reload()
     await expect.poll(() => page.locator("[data-role=user]").textContent(), SOON).toContain("/say hello")
     await expect.poll(() => note.textContent(), SOON).toContain("is used up")
-    await limit({ tenant: null })
+    await setBudgets({ tenant: null })
     // The directory requests a new lease after a few seconds.
     const retry = async (): Promise<number> => {
       const button = note.getByRole("button", { name: "Retry" })
@@ -75,11 +75,11 @@ describe("the page", () => {
 })
 
 test("[PG86] a refusal says when the budget resets, in the reader's time zone: live, after a reload, and in a second tab", async () => {
-  await limit({ tenant: { tokens_per_day: 0 } })
+  await setBudgets({ tenant: { tokens_per_day: 0 } })
   // This time zone is 5:30 ahead of UTC.
   const context = await setup.browser.newContext({ viewport: PHONE, timezoneId: "Asia/Kolkata", locale: "en-GB" })
   const { page, errors } = await openIn(context, setup.cuecard)
-  await ask(page, "/say hello")
+  await askQuestion(page, "/say hello")
   const note = page.locator("[data-role=user] .note bdi")
   const midnight = new Date(Math.ceil(Date.now() / 86_400_000) * 86_400_000)
   const day = midnight.toLocaleDateString("en-GB", { day: "numeric", month: "long", timeZone: "Asia/Kolkata" })
@@ -91,13 +91,13 @@ test("[PG86] a refusal says when the budget resets, in the reader's time zone: l
   const second = await openIn(context, setup.cuecard, new URL(page.url()).hash)
   await expect.poll(() => second.page.locator("[data-role=user] .note bdi").textContent(), SOON).toBe(words)
   expect([...errors, ...second.errors]).toEqual([])
-  await limit({ tenant: null })
+  await setBudgets({ tenant: null })
   await context.close()
 })
 
 describe("the admin page", () => {
   test("[BU15] lists and changes the limits of the organization, a role and a user", async () => {
-    await limit({ tenant: null, roles: { member: null } })
+    await setBudgets({ tenant: null, roles: { member: null } })
     const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "budgets", { bypassCSP: true })
     await rowWith(page, "Whole organization").getByRole("button").click()
     await page.getByLabel("Cost per month, in US dollars").fill("12.5")

@@ -8,8 +8,8 @@ import { type Cuecard, startCuecard } from "cuecard/testing"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { closeContexts, openChromium } from "../support/chromium.ts"
-import { ask, open, openIn, settled } from "./page.ts"
-import { call, expectClock, freePort, SOON } from "./rich.ts"
+import { askQuestion, openPage, openIn, untilSettled } from "./page.ts"
+import { callRoute, expectClock, freePort, SOON } from "./rich.ts"
 
 /** A document that counts the messages it receives. A click on a button sends the message that the button names. */
 const LISTENER = `<output id=n>0</output><script>
@@ -79,11 +79,11 @@ describe.each([
 ] as const)("documents %s", (_, serverOf, placeOf, otherOf) => {
   test("[CD1] [CD2] [HD2] [HD3] a document runs at its URL, the only one that the policy allows the page to frame", async () => {
     const [cuecard, place, other] = [serverOf(), placeOf(), otherOf()]
-    const { page, errors, strangers } = await open(browser, cuecard)
+    const { page, errors, strangers } = await openPage(browser, cuecard)
     const policy = (await page.reload())?.headers()["content-security-policy"] ?? ""
     expect(policy.split("; ").find((one) => one.startsWith("frame-src"))).toBe(`frame-src ${place}/canvas/documents/`)
-    await ask(page, "make a clock canvas")
-    await settled(page)
+    await askQuestion(page, "make a clock canvas")
+    await untilSettled(page)
     await expectClock(page)
     const { origin, pathname, search } = new URL((await page.getAttribute("iframe", "src")) ?? "", page.url())
     expect(origin).toBe(place)
@@ -102,10 +102,10 @@ describe.each([
 
   test("[PG41] [PG65] the page identifies a frame by its window: forged messages from the page or another frame have no effect", async () => {
     const cuecard = serverOf()
-    const { page, errors } = await open(browser, cuecard)
+    const { page, errors } = await openPage(browser, cuecard)
     for (const [n, title] of ["First", "Second"].entries()) {
-      await ask(page, `/call canvas_create ${JSON.stringify({ title, html: LISTENER, height: 200 })}`)
-      await settled(page, n + 1)
+      await askQuestion(page, `/call canvas_create ${JSON.stringify({ title, html: LISTENER, height: 200 })}`)
+      await untilSettled(page, n + 1)
     }
     const [first, second] = ["First", "Second"].map((title) => page.frameLocator(`iframe[title=${title}]`))
     const readOutput = (frame = first) => frame?.locator("output").textContent(SOON)
@@ -148,7 +148,12 @@ test("[SE1] [HD2] [PG41] [PG66] a document from another origin is framed while t
   const far = "https://frames.example.com"
   const admin = await joined.tokenFor({ scope: "admin" })
   const allow = async (embed_origins: readonly string[]): Promise<void> => {
-    const set = await call(joined, "/v1/settings", { method: "PUT", body: JSON.stringify({ embed_origins }) }, admin)
+    const set = await callRoute(
+      joined,
+      "/v1/settings",
+      { method: "PUT", body: JSON.stringify({ embed_origins }) },
+      admin,
+    )
     expect(set.status).toBe(200)
   }
   await allow([far])
@@ -156,11 +161,11 @@ test("[SE1] [HD2] [PG41] [PG66] a document from another origin is framed while t
   // Only that origin is contacted.
   await context.route(`${far}/**`, (route) => route.fulfill({ contentType: "text/html", body: GREETER }))
   const { page, errors } = await openIn(context, joined)
-  await ask(
+  await askQuestion(
     page,
     `/say ${JSON.stringify(`[embed url="${far}/plan" title="Plan" height="180" /]\n\nand [embed url="https://other.example.com/x" /]`)}`,
   )
-  await settled(page)
+  await untilSettled(page)
   const frame = page.frameLocator(`iframe[src="${far}/plan"]`)
   await expect.poll(() => frame.locator("p").textContent(SOON), SOON).toBe("null light")
   expect(await page.$$("iframe")).toHaveLength(1)

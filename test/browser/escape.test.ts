@@ -31,10 +31,10 @@ let own = ""
 let hosts: readonly To[] = []
 let hasNetwork = false
 
-const ALL = [...ATTEMPTS, { name: "control", html: control, isReached: "always" as const }]
+const ALL = [...ATTEMPTS, { name: "control", html: createControlDocument, isReached: "always" as const }]
 const CONTROL = ATTEMPTS.length
 
-function control({ evil, udp }: To): string {
+function createControlDocument({ evil, udp }: To): string {
   const call = `const c=new RTCPeerConnection({iceServers:[{urls:'stun:${udp}'}]});c.createDataChannel('x');c.createOffer().then((o)=>c.setLocalDescription(o))`
   return `<img src="${evil}/control"><script>${call}</script>`
 }
@@ -83,11 +83,11 @@ const [GRABBING, ENDLESS] = [-1, -2]
 function documentAt(at: number): string {
   const to = hosts[at]
   if (at === ENDLESS) return `<script>parent.postMessage(${at}, "*");setTimeout(() => { for (;;); }, 100)</script>`
-  if (to === undefined) return grabbing()
+  if (to === undefined) return createGrabbingDocument()
   return `<script>parent.postMessage(${at}, "*")</script>${ALL[at]?.html(to) ?? ""}`
 }
 
-function grabbing(): string {
+function createGrabbingDocument(): string {
   const all = Object.entries(GRABS).map(
     ([name, code]) => `try { got.push(${JSON.stringify(name)} + ": " + (${code})) } catch {}`,
   )

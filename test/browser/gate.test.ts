@@ -3,7 +3,7 @@
 import type { Page } from "playwright-core"
 import { expect, test } from "vitest"
 import { DESK, openIn, PHONE } from "./page.ts"
-import { epochOf, media, createWireMessage, say, serve, text } from "./samples.ts"
+import { epochOf, media, createWireMessage, sendMessages, serveFiles, text } from "./samples.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const HOST = `pictures.example.com.${"a-name-that-goes-on".repeat(3)}.${"and-on".repeat(8)}.evil.example.org`
@@ -28,13 +28,13 @@ test.each([
   ["phone", PHONE],
 ])("[PG40] %s: the whole host is visible, however long the host and the label are", async (_name, viewport) => {
   const context = await setup.browser.newContext({ viewport })
-  await serve(context, new Map())
+  await serveFiles(context, new Map())
   const { id } = await setup.cuecard.createSession()
   const url = `https://${HOST}/x.png`
   const content = `See ![${LONG}](${url}) and ![short](https://pictures.example.com/y.png).`
   const question = createWireMessage("user", [text("Show me")])
   const answer = createWireMessage("assistant", [text(content), media("image", url, LONG)])
-  await say(context, await epochOf(setup.cuecard.url, setup.cuecard.token, id), [question, answer])
+  await sendMessages(context, await epochOf(setup.cuecard.url, setup.cuecard.token, id), [question, answer])
   const { page } = await openIn(context, setup.cuecard, `#/s/${id}`)
   await page.waitForSelector(".gate >> nth=2")
   expect(await page.$$eval(".gate small", (all) => all.filter((one) => one.textContent?.includes("evil")).length)).toBe(

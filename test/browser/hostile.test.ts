@@ -24,7 +24,7 @@ interface Watched {
 }
 
 /** Opens a page and records everything that it must not do. No request leaves the machine. */
-async function watch(context: BrowserContext, at: string, isWithPolicy: boolean): Promise<Watched> {
+async function openWatched(context: BrowserContext, at: string, isWithPolicy: boolean): Promise<Watched> {
   const found: string[] = []
   const page = await context.newPage()
   await page.exposeFunction("owned", (by: unknown) => void found.push(`ran ${String(by)}`))
@@ -132,7 +132,7 @@ function strangersIn(page: Page): Promise<string[]> {
 }
 
 /** Waits until a number of answers have ended. Animations do not matter here. */
-async function settled(page: Page, answers: number): Promise<void> {
+async function untilEnded(page: Page, answers: number): Promise<void> {
   await page.waitForFunction(
     (count) => {
       const all = [...document.querySelectorAll("[data-transcript] article[data-role=assistant]")]
@@ -153,7 +153,7 @@ async function endsOf(page: Page): Promise<string[]> {
   )
 }
 
-async function say(session: string, texts: readonly string[]): Promise<void> {
+async function sendTexts(session: string, texts: readonly string[]): Promise<void> {
   const headers = { authorization: `Bearer ${setup.cuecard.token}`, "content-type": "application/json" }
   const path = `${setup.cuecard.url}/v1/sessions/${session}/messages`
   for (const text of texts) {
@@ -183,25 +183,39 @@ describe("hostile text from the model", () => {
   test.each(
     everyNth(
       sessions.map((texts, n) => [n + 1, texts] as const),
-      3,
+      4,
+      2,
     ),
   )(
-    "[PG50] session %i: runs nothing, requests nothing and draws no unexpected element, live and after a reload, with and without the policy",
+    "[PG50] [SR10] session %i: runs nothing, requests nothing and draws no unexpected element, live, after a reload and in a shared copy, with and without the policy",
     async (_n, texts) => {
       const { id } = await setup.cuecard.createSession()
       const contexts = [await setup.browser.newContext(), await setup.browser.newContext({ bypassCSP: true })]
-      const pages = await Promise.all(contexts.map((context, n) => watch(context, `#/s/${id}`, n === 0)))
-      await say(id, texts)
-      await Promise.all(pages.map((watched) => judge(watched, texts, "live")))
+      const pages = await Promise.all(contexts.map((context, n) => openWatched(context, `#/s/${id}`, n === 0)))
+      await sendTexts(id, texts)
+      await Promise.all(pages.map((watched) => expectHarmless(watched, texts, "live")))
       await Promise.all(pages.map(({ page }) => page.reload()))
-      await Promise.all(pages.map((watched) => judge(watched, texts, "after a reload")))
+      await Promise.all(pages.map((watched) => expectHarmless(watched, texts, "after a reload")))
+      await Promise.all(pages.map(({ page }) => page.close()))
+      const copy = await shareByLink(id)
+      const readers = await Promise.all(contexts.map((context, n) => openWatched(context, copy, n === 0)))
+      await Promise.all(readers.map((watched) => expectHarmless(watched, texts, "in a shared copy")))
       await Promise.all(contexts.map((context) => context.close()))
     },
   )
 })
 
-async function judge({ page, found }: Watched, texts: readonly string[], when: string): Promise<void> {
-  await settled(page, texts.length)
+/** Returns the path of the page of a shared copy. */
+async function shareByLink(session: string): Promise<string> {
+  const { url, token } = setup.cuecard
+  const headers = { authorization: `Bearer ${token}` }
+  const made = await fetch(`${url}/v1/sessions/${session}/shares`, { method: "POST", headers })
+  expect(made.status).toBe(201)
+  return new URL(((await made.json()) as { url: string }).url).pathname.slice(1)
+}
+
+async function expectHarmless({ page, found }: Watched, texts: readonly string[], when: string): Promise<void> {
+  await untilEnded(page, texts.length)
   // Long texts are rendered in slices.
   await expect.poll(() => endsOf(page), { message: when, timeout: 30_000 }).toEqual(texts.map(endOf))
   expect(await strangersIn(page), when).toEqual([])
@@ -227,8 +241,8 @@ async function showRaw(texts: readonly string[]): Promise<Watched & { readonly c
     }))
     await route.fulfill({ json: { ...whole, messages, has_more: false } })
   })
-  const watched = await watch(context, `#/s/${id}`, false)
-  await settled(watched.page, texts.length)
+  const watched = await openWatched(context, `#/s/${id}`, false)
+  await untilEnded(watched.page, texts.length)
   return { ...watched, context }
 }
 

@@ -28,7 +28,7 @@ async function shownBy(page: Page, messages: number): Promise<string> {
   return await transcriptOf(page)
 }
 
-async function call(path: string, init: RequestInit = {}): Promise<Response> {
+async function callSessions(path: string, init: RequestInit = {}): Promise<Response> {
   const headers = { ...init.headers, authorization: `Bearer ${setup.cuecard.token}` }
   return await fetch(`${setup.cuecard.url}/v1/sessions/${path}`, { ...init, headers })
 }
@@ -51,9 +51,9 @@ describe("[IH9] [IH1] the import dialog", () => {
     const session = sessionIn(page)
     await page.reload()
     expect(await shownBy(page, messages.length)).toBe(imported)
-    const exported = await (await call(`${session}/events`)).text()
+    const exported = await (await callSessions(`${session}/events`)).text()
     const { id } = await setup.cuecard.createSession()
-    const answer = await call(`${id}/import`, { method: "POST", body: exported })
+    const answer = await callSessions(`${id}/import`, { method: "POST", body: exported })
     expect((await answer.json()) as ImportProgress).toMatchObject({
       skipped: 0,
       messages: messages.length,

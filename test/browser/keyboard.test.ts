@@ -3,7 +3,7 @@
 import type { Page } from "playwright-core"
 import { expect, test } from "vitest"
 import { FIELD, openIn } from "./page.ts"
-import { canvas, epochOf, createWireMessage, say, serve, text } from "./samples.ts"
+import { canvas, epochOf, createWireMessage, sendMessages, serveFiles, text } from "./samples.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const SOON = { timeout: 20_000 }
@@ -13,16 +13,16 @@ const WORDS = "What will the weather be?"
 const setup = useServerAndBrowser()
 
 /** Opens a page with a document whose function `take` tries to take the focus. */
-async function show(script: string): Promise<Page> {
+async function openWithDocument(script: string): Promise<Page> {
   const context = await setup.browser.newContext()
   const body = Buffer.from(`<!doctype html><input id="i"><script>const take=()=>{${script}}</script>`)
-  await serve(context, new Map([[GAME, { type: "text/html", body }]]))
+  await serveFiles(context, new Map([[GAME, { type: "text/html", body }]]))
   const { id } = await setup.cuecard.createSession()
   const messages = [
     createWireMessage("user", [text("Play")]),
     createWireMessage("assistant", [canvas(GAME, "Game", 200)]),
   ]
-  await say(context, await epochOf(setup.cuecard.url, setup.cuecard.token, id), messages)
+  await sendMessages(context, await epochOf(setup.cuecard.url, setup.cuecard.token, id), messages)
   const { page } = await openIn(context, setup.cuecard, `#/s/${id}`)
   await expect
     .poll(
@@ -37,7 +37,7 @@ async function show(script: string): Promise<Page> {
 }
 
 const frameOf = (page: Page) => page.frames().find((frame) => frame.url().includes(GAME))
-const active = (page: Page) => page.evaluate(() => document.activeElement?.localName)
+const findFocused = (page: Page) => page.evaluate(() => document.activeElement?.localName)
 
 test.each([
   ["a field of its own", "setInterval(()=>i.focus(),20)"],
@@ -46,13 +46,13 @@ test.each([
 ])(
   "[PG52] a document that focuses %s repeatedly is removed, and typed text stays in the composer",
   async (_name, script) => {
-    const page = await show(`${script}`)
+    const page = await openWithDocument(`${script}`)
     await page.click(FIELD)
     await frameOf(page)?.evaluate("take()")
     await page.keyboard.type("x")
     await page.waitForSelector(".canvas .note", SOON)
     expect(await page.textContent(".canvas .note")).toContain("capturing your typing")
-    await expect.poll(() => active(page), SOON).toBe("textarea")
+    await expect.poll(() => findFocused(page), SOON).toBe("textarea")
     await page.fill(FIELD, "")
     await page.keyboard.type(WORDS)
     expect(await page.inputValue(FIELD)).toBe(WORDS)
@@ -63,11 +63,11 @@ test.each([
 )
 
 test("[PG52] a document that takes the focus once is kept, and clicking it gives it the focus", async () => {
-  const page = await show("i.focus()")
+  const page = await openWithDocument("i.focus()")
   await page.click(FIELD)
   await page.keyboard.type("Wh")
   await frameOf(page)?.evaluate("take()")
-  await expect.poll(() => active(page), SOON).toBe("textarea")
+  await expect.poll(() => findFocused(page), SOON).toBe("textarea")
   await page.keyboard.type("at")
   expect(await page.inputValue(FIELD)).toBe("What")
   // Longer than typing protects the focus.

@@ -7,8 +7,8 @@ import { createCardSegment, createWeather } from "../support/page-fixtures/messa
 import { everyNth } from "../support/seeded.ts"
 import type { Segment } from "../../shared/protocol/segment.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
-import { openIn, shoot, THEMES } from "./page.ts"
-import { epochOf, createWireMessage, say, text } from "./samples.ts"
+import { openIn, takeScreenshot, THEMES } from "./page.ts"
+import { epochOf, createWireMessage, sendMessages, text } from "./samples.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const PICTURES = fileURLToPath(
@@ -49,20 +49,23 @@ const tool: Segment = {
   result: '{"location":"London, GB","temperature_c":12.4,"condition":"Overcast"}',
 }
 
-const answer = (...segments: Segment[]): WireMessage[] => [
+const createAnswer = (...segments: Segment[]): WireMessage[] => [
   createWireMessage("user", [text("And?")]),
   createWireMessage("assistant", segments),
 ]
 
 /** For each kind: its messages, what is clicked, and what the screenshot shows. */
 const KINDS: readonly (readonly [name: string, () => WireMessage[], opened: string | null, shown: string])[] = [
-  ["text", () => answer(text(PROSE)), null, "article[data-role=assistant]"],
-  ["thinking", () => answer({ type: "thinking", content: WHY, ms: 3_200 }, text("A coat.")), "summary", ""],
-  ["tool", () => answer(tool, text("Twelve degrees.")), "summary", ""],
+  ["text", () => createAnswer(text(PROSE)), null, "article[data-role=assistant]"],
+  ["thinking", () => createAnswer({ type: "thinking", content: WHY, ms: 3_200 }, text("A coat.")), "summary", ""],
+  ["tool", () => createAnswer(tool, text("Twelve degrees.")), "summary", ""],
   [
     "card",
     () =>
-      answer(text("It will be mild:"), createCardSegment(createWeather("Overcast"), "Take a coat for the evening.")),
+      createAnswer(
+        text("It will be mild:"),
+        createCardSegment(createWeather("Overcast"), "Take a coat for the evening."),
+      ),
     null,
     "",
   ],
@@ -88,13 +91,13 @@ test.each(everyNth(THEMES, 2))("[PG39] [PG61] every kind of text segment is draw
   for (const [name, messages, opened, shown] of KINDS) {
     const context = await setup.browser.newContext({ viewport: SIZE, colorScheme: theme })
     const { id } = await setup.cuecard.createSession()
-    await say(context, await epochOf(setup.cuecard.url, setup.cuecard.token, id), messages())
+    await sendMessages(context, await epochOf(setup.cuecard.url, setup.cuecard.token, id), messages())
     const { page, errors } = await openIn(context, setup.cuecard, `#/s/${id}`)
     const selector = shown === "" ? "article[data-role=assistant]" : shown
     const segment = page.locator(selector)
     await segment.waitFor()
     if (opened !== null) await segment.locator(opened).first().click()
-    await shoot(page, selector, `${PICTURES}${name}-${theme}.png`)
+    await takeScreenshot(page, selector, `${PICTURES}${name}-${theme}.png`)
     expect(errors).toEqual([])
     await context.close()
   }

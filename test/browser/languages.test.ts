@@ -8,11 +8,12 @@ import { gzipSync } from "node:zlib"
 import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
 import { LANGUAGES } from "../../client/words/languages/language.ts"
-import { ask, DESK, FIELD, openIn, PHONE, settled, untilStill } from "./page.ts"
+import { askQuestion, DESK, FIELD, openIn, PHONE, untilSettled, untilStill } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0", PROBE_TOOLS: "on" } })
 const ASSETS = "dist/client/assets"
+const LANGUAGE_FOLDER = "client/words/languages"
 /** Gzipped. */
 const MAX_FILE_BYTES = 4_096
 const TRANSLATIONS = LANGUAGES.filter((language) => language !== "en").map((tag) => tag.toLowerCase())
@@ -55,8 +56,8 @@ describe("the pseudo-language", () => {
     const page = await openPage("en-XA")
     await page.waitForSelector(".theme select", SOON)
     await expect.poll(() => findBareTexts(page)).toEqual([])
-    await ask(page, "What's the weather in London and Paris?")
-    await settled(page)
+    await askQuestion(page, "What's the weather in London and Paris?")
+    await untilSettled(page)
     expect(await findBareTexts(page), "cards and tool calls").toEqual([])
     await page.hover(".sidebar nav li")
     await page.click(".sidebar nav .more")
@@ -73,8 +74,16 @@ describe("the pseudo-language", () => {
     await page.click(".account-button")
     await page.waitForSelector(".account-panel", SOON)
     expect(await findBareTexts(page), "the user's menu").toEqual([])
-    await page.keyboard.press("Escape")
-    await ask(page, "Rename this conversation to Plans.")
+    await page.click(".account-panel a[href='#/settings']")
+    await page.waitForSelector(".settings h1:focus", SOON)
+    expect(await findBareTexts(page), "the settings").toEqual([])
+    await page.goBack()
+    await page.waitForSelector("article", SOON)
+    await askQuestion(page, "Draw a chart of tea 4, coffee 7")
+    await page.waitForSelector(".chart", SOON)
+    await untilSettled(page)
+    expect(await findBareTexts(page), "a chart").toEqual([])
+    await askQuestion(page, "Rename this conversation to Plans.")
     await page.waitForSelector(".ask button", SOON)
     await untilStill(page)
     expect(await findBareTexts(page), "a call that needs approval").toEqual([])
@@ -86,10 +95,16 @@ describe("the pseudo-language", () => {
 })
 
 test("[LG9] each file of a language is small", () => {
-  const sizes = readdirSync(ASSETS)
-    .filter((name) => TRANSLATIONS.some((tag) => new RegExp(`^(?:page|dialogs|faults)-${tag}-.{8}\\.js$`).test(name)))
+  const names = readdirSync(ASSETS)
+  // The page, shared copies and the widget are built separately, so each has files of its own.
+  const groups = readdirSync(LANGUAGE_FOLDER, { withFileTypes: true }).filter((entry) => entry.isDirectory())
+  const files = groups.flatMap(({ name: group }) =>
+    TRANSLATIONS.map((tag) => names.filter((name) => new RegExp(`^(?:widget-)?${group}-${tag}-.{8}\\.js$`).test(name))),
+  )
+  expect(files.filter(({ length }) => length === 0)).toEqual([])
+  const sizes = files
+    .flat()
     .map((name) => [name, gzipSync(readFileSync(join(ASSETS, name)), { level: 9 }).byteLength] as const)
-  expect(sizes.length).toBe(3 * TRANSLATIONS.length)
   expect(sizes.filter(([, bytes]) => bytes > MAX_FILE_BYTES)).toEqual([])
 })
 
@@ -113,10 +128,10 @@ describe.each([
 ])("from right to left on a %s", (name, size) => {
   test("[LG8] nothing overflows, code runs from left to right, and the sidebar is on the right", async () => {
     const page = await openPage("ar", size)
-    await ask(page, "What's the weather in London and Paris?")
-    await settled(page)
-    await ask(page, "/say Use `npm start`.\n\n```ts\nconst a = 1\n```\n\nمرحبا بالعالم")
-    await settled(page, 2)
+    await askQuestion(page, "What's the weather in London and Paris?")
+    await untilSettled(page)
+    await askQuestion(page, "/say Use `npm start`.\n\n```ts\nconst a = 1\n```\n\nمرحبا بالعالم")
+    await untilSettled(page, 2)
     if (process.env["SHOTS"] !== undefined) await page.screenshot({ path: `${process.env["SHOTS"]}/ar-${name}.png` })
     if (size === PHONE) {
       await page.click(".drawer-button")

@@ -3,7 +3,7 @@
 import { expect, test } from "vitest"
 import { callApi, type Role, tokenFor } from "./admin-pages.ts"
 import { findViolations } from "./axe-violations.ts"
-import { ask, FIELD, settled } from "./page.ts"
+import { askQuestion, FIELD, untilSettled } from "./page.ts"
 import { expectReadOnly, openAsUser } from "./read-only-pages.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
@@ -13,15 +13,15 @@ const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0" } })
 
 const openAs = (user: string, role: Role = "member") => openAsUser(setup, user, { role })
 
-const api = async (user: string, method: string, path: string, body?: object, role: Role = "member") =>
+const callApiAs = async (user: string, method: string, path: string, body?: object, role: Role = "member") =>
   await callApi(setup.cuecard, await tokenFor(setup.cuecard, user, role), method, path, body)
 
 test("[PG85] a tenant that is leaving: the page shows the date, keeps unsent messages, and sends them if the tenant is kept", async () => {
   const { page, errors } = await openAs("lea")
-  await ask(page, "Say hello world")
-  await settled(page)
+  await askQuestion(page, "Say hello world")
+  await untilSettled(page)
   // The page doesn't know yet that the tenant is leaving. The server refuses the message, which then waits.
-  const left = await api("boss", "DELETE", "/v1/tenant", { confirm: "demo" }, "owner")
+  const left = await callApiAs("boss", "DELETE", "/v1/tenant", { confirm: "demo" }, "owner")
   expect(left.status).toBe(202)
   await page.fill(FIELD, "Say one more thing")
   await page.reload()
@@ -30,7 +30,7 @@ test("[PG85] a tenant that is leaving: the page shows the date, keeps unsent mes
     /will be deleted on .*\d{4}.*An owner can still cancel the deletion\./,
   )
   expect(await page.textContent(".read-only")).toContain("What you haven't sent yet stays in this browser.")
-  await settled(page)
+  await untilSettled(page)
   await expectReadOnly(page)
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
@@ -41,7 +41,7 @@ test("[PG85] a tenant that is leaving: the page shows the date, keeps unsent mes
   expect(await owner.page.locator(".welcome, .composer").count()).toBe(0)
   await owner.page.getByRole("link", { name: "Cancel the deletion in the admin settings" }).click()
   await owner.page.waitForURL(`${setup.cuecard.url}/admin#tenant`)
-  await api("boss", "POST", "/v1/tenant/restore", {}, "owner")
+  await callApiAs("boss", "POST", "/v1/tenant/restore", {}, "owner")
   // When the user comes back to the page, it requests the settings again.
   await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")))
   await page.waitForSelector(FIELD, SOON)
@@ -50,7 +50,7 @@ test("[PG85] a tenant that is leaving: the page shows the date, keeps unsent mes
   // The socket is still read-only. Once every isolate knows that the tenant is kept, the server closes the socket, and the
   // message is sent.
   await page.waitForSelector("article[data-role=assistant] >> nth=1", { timeout: 60_000 })
-  await settled(page, 2)
+  await untilSettled(page, 2)
   expect(errors).toEqual([])
   for (const one of [page, owner.page]) await one.context().close()
 })

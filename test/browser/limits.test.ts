@@ -4,7 +4,7 @@ import { mkdirSync } from "node:fs"
 import { expect, test } from "vitest"
 import { faultToWire } from "../../shared/fault.ts"
 import { everyNth } from "../support/seeded.ts"
-import { ask, DESK, open, PHONE, settled, THEMES } from "./page.ts"
+import { askQuestion, DESK, openPage, PHONE, untilSettled, THEMES } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const setup = useServerAndBrowser()
@@ -25,7 +25,7 @@ const VIEWS = THEMES.flatMap((theme) => [DESK, PHONE].map((size) => ({ theme, si
 test.each(everyNth(VIEWS, 3))(
   "[LI6] a first message waits for Retry-After, which a status line says, and is then answered ($theme, $size.width)",
   async ({ theme, size }) => {
-    const { page, errors } = await open(setup.browser, setup.cuecard, { theme, size })
+    const { page, errors } = await openPage(setup.browser, setup.cuecard, { theme, size })
     let refusals = 0
     await page.route("**/v1/sessions", async (route) => {
       if (route.request().method() !== "POST" || refusals > 0) return await route.continue()
@@ -38,13 +38,13 @@ test.each(everyNth(VIEWS, 3))(
         body: JSON.stringify({ code, text }),
       })
     })
-    await ask(page, "/say Here.")
-    await expect.poll(() => page.locator(".foot [role=status]").textContent()).toBe(LINE)
+    await askQuestion(page, "/say Here.")
+    await expect.poll(() => page.locator(".foot .link[role=status]").textContent()).toBe(LINE)
     mkdirSync("test/browser/out", { recursive: true })
     await page.screenshot({ path: `test/browser/out/limit-${theme}-${size.width}.png` })
     expect(await page.getByText("/say Here.").count()).toBeGreaterThan(0)
-    await settled(page, 1)
-    await expect.poll(() => page.locator(".foot [role=status]").count()).toBe(0)
+    await untilSettled(page, 1)
+    await expect.poll(() => page.locator(".foot .link[role=status]").count()).toBe(0)
     expect(refusals).toBe(1)
     expect(errors.filter((error) => !EXPECTED_ERROR.test(error))).toEqual([])
     await page.context().close()

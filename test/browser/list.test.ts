@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { SessionSummary } from "../../shared/protocol/http-body.ts"
 import { closeContexts, openChromium } from "../support/chromium.ts"
 import { everyNth } from "../support/seeded.ts"
-import { ask, DESK, open, openIn, PHONE, sessionIn, settled, transcriptOf } from "./page.ts"
+import { askQuestion, DESK, openPage, openIn, PHONE, sessionIn, untilSettled, transcriptOf } from "./page.ts"
 
 const WEATHER = "What's the weather in London and in Tokyo?"
 /** A timeout longer than a loopback request takes, in milliseconds. */
@@ -38,23 +38,23 @@ const SIZES = [
 
 /** Opens the list, which is a drawer on a phone. */
 async function showList(page: Page): Promise<void> {
-  const isClosed = (await page.isVisible(".topbar")) && (await page.$(".sidebar[data-open]")) === null
+  const isClosed = (await page.isVisible(".drawer-button")) && (await page.$(".sidebar[data-open]")) === null
   if (isClosed) await page.click("button[aria-label=Conversations]")
   await page.waitForSelector(".sidebar nav", { state: "visible", ...SOON })
 }
 
-async function menu(page: Page, id: string, item: string): Promise<void> {
+async function chooseFromMenu(page: Page, id: string, item: string): Promise<void> {
   await showList(page)
   await page.hover(`[data-session="${id}"]`)
   await page.click(`[data-session="${id}"] .more`)
   await page.click(`[role=menuitem]:text-is("${item}")`)
 }
 
-async function begin(page: Page, text: string): Promise<string> {
+async function beginConversation(page: Page, text: string): Promise<string> {
   await page.goto(`${cuecard.url}/#/`)
   await page.waitForSelector(".welcome", SOON)
-  await ask(page, text)
-  await settled(page)
+  await askQuestion(page, text)
+  await untilSettled(page)
   return sessionIn(page)
 }
 
@@ -65,7 +65,7 @@ async function listedSessions(): Promise<number> {
   return ((await answer.json()) as { sessions: unknown[] }).sessions.length
 }
 
-const title = (page: Page, id: string) => page.textContent(`[data-session="${id}"] .title`)
+const readTitle = (page: Page, id: string) => page.textContent(`[data-session="${id}"] .title`)
 
 /** Returns the boxes in the open dialog that overlap each other or lie outside the dialog. */
 function findMisplacedBoxes(page: Page): Promise<string[]> {
@@ -101,33 +101,33 @@ function findMisplacedBoxes(page: Page): Promise<string[]> {
 
 describe.each(everyNth(SIZES, 2))("the list of conversations on a %s", (_, size) => {
   test("[PG31] [PG32] is ordered by last use; a title is edited in place and survives a reload", async () => {
-    const { page, errors } = await open(browser, cuecard, { size })
-    const one = await begin(page, "/say one")
-    const two = await begin(page, "/say two")
+    const { page, errors } = await openPage(browser, cuecard, { size })
+    const one = await beginConversation(page, "/say one")
+    const two = await beginConversation(page, "/say two")
     const order = () => page.$$eval("[data-session]", (all) => all.map((row) => row.getAttribute("data-session")))
     await expect.poll(async () => (await order()).slice(0, 2), SOON).toEqual([two, one])
-    await menu(page, one, "Rename")
+    await chooseFromMenu(page, one, "Rename")
     await page.fill(".rename", "A name of my own")
     await page.press(".rename", "Enter")
-    expect(await title(page, one)).toBe("A name of my own")
+    expect(await readTitle(page, one)).toBe("A name of my own")
     await expect
       .poll(() => page.evaluate(() => document.activeElement?.getAttribute("aria-label")))
       .toBe("Options for A name of my own")
     await page.reload()
-    await expect.poll(() => title(page, one), SOON).toBe("A name of my own")
+    await expect.poll(() => readTitle(page, one), SOON).toBe("A name of my own")
     expect((await order()).slice(0, 2)).toEqual([two, one])
     expect(errors).toEqual([])
     await page.context().close()
   })
 
   test("[PG33] deleting asks for confirmation and opens a new conversation, and every other window shows the deletion", async () => {
-    const { page, errors } = await open(browser, cuecard, { size })
-    const id = await begin(page, "/say to be erased")
+    const { page, errors } = await openPage(browser, cuecard, { size })
+    const id = await beginConversation(page, "/say to be erased")
     const other = await openIn(page.context(), cuecard, `#/s/${id}`)
-    await settled(other.page)
-    const stranger = await open(browser, cuecard, { at: `#/s/${id}` })
-    await settled(stranger.page)
-    await menu(page, id, "Delete…")
+    await untilSettled(other.page)
+    const stranger = await openPage(browser, cuecard, { at: `#/s/${id}` })
+    await untilSettled(stranger.page)
+    await chooseFromMenu(page, id, "Delete…")
     await page.waitForSelector("dialog[open]", SOON)
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Cancel")
     await page.keyboard.press("Escape")
@@ -140,7 +140,8 @@ describe.each(everyNth(SIZES, 2))("the list of conversations on a %s", (_, size)
     expect(await page.$(`[data-session="${id}"]`)).toBe(null)
     for (const window of [other.page, stranger.page]) {
       await window.waitForSelector(".link:has-text('This conversation was deleted.')", SOON)
-      expect(await window.isDisabled(".composer button")).toBe(true)
+      expect(await window.isDisabled(".composer button[type=submit]")).toBe(true)
+      expect(await window.locator(".composer .attach").count()).toBe(0)
       await window.click(".link a")
       await window.waitForSelector(".welcome", SOON)
     }
@@ -154,11 +155,11 @@ describe.each(everyNth(SIZES, 2))("the list of conversations on a %s", (_, size)
   })
 
   test("[PG34] [PG35] an exported conversation looks the same when it is imported again, live and after a reload", async () => {
-    const { page, errors } = await open(browser, cuecard, { size })
-    const id = await begin(page, WEATHER)
+    const { page, errors } = await openPage(browser, cuecard, { size })
+    const id = await beginConversation(page, WEATHER)
     const shown = await transcriptOf(page)
     const downloading = page.waitForEvent("download")
-    await menu(page, id, "Export as data file (.jsonl)")
+    await chooseFromMenu(page, id, "Export as data file (.jsonl)")
     const download = await downloading
     expect(download.suggestedFilename()).toBe("What's the weather in London and in Tokyo.jsonl")
     const file = join(folder, `${id}.jsonl`)
@@ -170,13 +171,13 @@ describe.each(everyNth(SIZES, 2))("the list of conversations on a %s", (_, size)
     await page.setInputFiles("dialog input[type=file]", file)
     await page.waitForFunction((old) => /#\/s\//.test(location.hash) && !location.hash.endsWith(old), id, SOON)
     await page.waitForSelector("dialog", { state: "detached", ...SOON })
-    await settled(page)
+    await untilSettled(page)
     const copy = sessionIn(page)
     expect(copy).not.toBe(id)
     expect(withoutIds(await transcriptOf(page))).toBe(withoutIds(shown))
-    expect(await title(page, copy)).toBe(WEATHER)
+    expect(await readTitle(page, copy)).toBe(WEATHER)
     await page.reload()
-    await settled(page)
+    await untilSettled(page)
     expect(withoutIds(await transcriptOf(page))).toBe(withoutIds(shown))
     expect(errors).toEqual([])
     await page.context().close()
@@ -206,7 +207,7 @@ describe.each(everyNth(SIZES, 2))("the list of conversations on a %s", (_, size)
   })
 
   test("[PG35] an import lists skipped lines by number; a file without messages creates no conversation", async () => {
-    const { page } = await open(browser, cuecard, { size })
+    const { page } = await openPage(browser, cuecard, { size })
     const good = JSON.stringify({ role: "user", content: "hi" })
     const half = join(folder, "half.jsonl")
     writeFileSync(half, `${good}\n{"half":\n${JSON.stringify({ role: "assistant", content: "Hello." })}\n`)
@@ -223,7 +224,7 @@ describe.each(everyNth(SIZES, 2))("the list of conversations on a %s", (_, size)
     await page.waitForSelector("dialog .lines", SOON)
     expect(await page.textContent("dialog .lines")).toContain("Line 2")
     await page.click("dialog .firm")
-    await settled(page)
+    await untilSettled(page)
     expect(await page.textContent("article[data-role=assistant]")).toContain("Hello.")
     await expect.poll(async () => (await page.$$("[data-session]")).length, SOON).toBe(before + 1)
     await page.context().close()
@@ -239,16 +240,16 @@ describe.each(everyNth(SIZES, 2))("the list of conversations on a %s", (_, size)
       ],
       [{ type: "text_delta", delta: "Done." }],
     ]
-    const { page, errors } = await open(browser, cuecard, { size })
-    await ask(page, `/script ${JSON.stringify(steps)}`)
+    const { page, errors } = await openPage(browser, cuecard, { size })
+    await askQuestion(page, `/script ${JSON.stringify(steps)}`)
     await page.waitForSelector(".calls > button[aria-expanded=true]:has-text('Running')", SOON)
-    await settled(page)
+    await untilSettled(page)
     const head = await page.waitForSelector(".calls > button[aria-expanded=false]", SOON)
     expect(await head.textContent()).toMatch(/3 tool calls · 1 failed[\s\S]*Done/)
     expect(await page.isVisible("[data-segment=tool]")).toBe(false)
     const live = await transcriptOf(page)
     await page.reload()
-    await settled(page)
+    await untilSettled(page)
     expect(await transcriptOf(page)).toBe(live)
     await page.press(".calls > button", "Enter")
     expect(await page.isVisible("[data-segment=tool]")).toBe(true)
@@ -257,17 +258,17 @@ describe.each(everyNth(SIZES, 2))("the list of conversations on a %s", (_, size)
   })
 })
 
-const focused = (page: Page) =>
+const readFocus = (page: Page) =>
   page.evaluate(() => document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.textContent ?? "")
-const expectFocus = (page: Page, text: string) => expect.poll(() => focused(page), SOON).toContain(text)
+const expectFocus = (page: Page, text: string) => expect.poll(() => readFocus(page), SOON).toContain(text)
 
 test("[PG32] [PG33] [PG35] a closed dialog returns the focus to the element that opened it", async () => {
-  const { page, errors } = await open(browser, cuecard)
-  const id = await begin(page, "/say to be kept")
-  const spare = await begin(page, "/say to be deleted")
-  const label = `Options for ${await title(page, id)}`
+  const { page, errors } = await openPage(browser, cuecard)
+  const id = await beginConversation(page, "/say to be kept")
+  const spare = await beginConversation(page, "/say to be deleted")
+  const label = `Options for ${await readTitle(page, id)}`
   for (const giveUp of [() => page.keyboard.press("Escape"), () => page.click("dialog button:text-is('Cancel')")]) {
-    await menu(page, id, "Delete…")
+    await chooseFromMenu(page, id, "Delete…")
     await page.waitForSelector("dialog[open]", SOON)
     await giveUp()
     await page.waitForSelector("dialog", { state: "detached", ...SOON })
@@ -280,8 +281,8 @@ test("[PG32] [PG33] [PG35] a closed dialog returns the focus to the element that
   }
   // Deletes a conversation that is not open. The composer keeps the focus.
   await page.goto(`${cuecard.url}/#/s/${id}`)
-  await settled(page)
-  await menu(page, spare, "Delete…")
+  await untilSettled(page)
+  await chooseFromMenu(page, spare, "Delete…")
   await page.click("dialog .grave")
   await page.waitForSelector("dialog", { state: "detached", ...SOON })
   await expect.poll(() => page.evaluate(() => document.activeElement?.matches(".composer textarea")), SOON).toBe(true)
@@ -290,7 +291,7 @@ test("[PG32] [PG33] [PG35] a closed dialog returns the focus to the element that
 })
 
 test("[PG35] on a phone a closed dialog moves the focus to the button that opens the list", async () => {
-  const { page } = await open(browser, cuecard, { size: PHONE })
+  const { page } = await openPage(browser, cuecard, { size: PHONE })
   await showList(page)
   await page.click(".sidebar .import")
   await page.waitForSelector("dialog[open]", SOON)
@@ -301,23 +302,23 @@ test("[PG35] on a phone a closed dialog moves the focus to the button that opens
 })
 
 test("[PG32] a click in the composer saves the title and focuses the composer; a reordered list saves nothing", async () => {
-  const { page, errors } = await open(browser, cuecard)
-  const one = await begin(page, "/say one")
-  const two = await begin(page, "/say two")
-  await menu(page, one, "Rename")
+  const { page, errors } = await openPage(browser, cuecard)
+  const one = await beginConversation(page, "/say one")
+  const two = await beginConversation(page, "/say two")
+  await chooseFromMenu(page, one, "Rename")
   await page.fill(".rename", "By leaving")
   await page.click(".composer textarea")
-  await expect.poll(() => title(page, one), SOON).toBe("By leaving")
+  await expect.poll(() => readTitle(page, one), SOON).toBe("By leaving")
   // Longer than any delay after which the focus returns.
   await page.waitForTimeout(100)
   await page.keyboard.type("and on")
   expect(await page.inputValue(".composer textarea")).toBe("and on")
-  await menu(page, one, "Rename")
+  await chooseFromMenu(page, one, "Rename")
   await page.fill(".rename", "")
   await page.keyboard.type("Half")
   const other = await openIn(page.context(), cuecard, `#/s/${one}`)
-  await ask(other.page, "/say one more")
-  await settled(other.page, 2)
+  await askQuestion(other.page, "/say one more")
+  await untilSettled(other.page, 2)
   await page.waitForTimeout(1_600)
   const listed = page.waitForResponse(/\/v1\/sessions$/)
   await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")))
@@ -330,14 +331,14 @@ test("[PG32] a click in the composer saves the title and focuses the composer; a
   await page.mouse.move(800, 400)
   const order = () => page.$$eval("[data-session]", (all) => all.map((row) => row.getAttribute("data-session")))
   await expect.poll(async () => (await order()).slice(0, 2), SOON).toEqual([one, two])
-  expect(await title(page, one)).toBe("By leaving")
+  expect(await readTitle(page, one)).toBe("By leaving")
   expect(errors).toEqual([])
   await page.context().close()
 })
 
 test("[PG31] [PG53] a conversation in the background is marked as running until its answer has ended", async () => {
-  const { page } = await open(browser, cuecard)
-  await ask(page, "/bench deltas=250 delay_ms=10")
+  const { page } = await openPage(browser, cuecard)
+  await askQuestion(page, "/bench deltas=250 delay_ms=10")
   await page.waitForSelector("article[data-status=running] [data-segment=text]", SOON)
   const id = sessionIn(page)
   await page.click(".sidebar .new")
@@ -348,17 +349,17 @@ test("[PG31] [PG53] a conversation in the background is marked as running until 
 })
 
 test("[PG37] a message to an agent links to its conversation, where question and answer form one block", async () => {
-  const { page, errors } = await open(browser, cuecard)
-  await ask(page, "Ask the researcher to compare the weather in Oslo and Lima")
-  await settled(page)
+  const { page, errors } = await openPage(browser, cuecard)
+  await askQuestion(page, "Ask the researcher to compare the weather in Oslo and Lima")
+  await untilSettled(page)
   expect(await page.textContent("section.agent header")).toBe("Asked researcherView threadDone")
   const live = await transcriptOf(page)
   await page.reload()
-  await settled(page)
+  await untilSettled(page)
   expect(await transcriptOf(page)).toBe(live)
   await page.click("section.agent header a")
   await page.waitForSelector(".exchange article[data-agent=sent]", SOON)
-  await settled(page)
+  await untilSettled(page)
   expect(await page.$$eval(".exchange", (all) => all.map((one) => one.querySelectorAll("article").length))).toEqual([2])
   expect(await page.textContent(".exchange")).toMatch(/Message from general[\s\S]*Reply to general/)
   expect(errors).toEqual([])
@@ -366,9 +367,9 @@ test("[PG37] a message to an agent links to its conversation, where question and
 })
 
 test("[PG37] on a phone an agent's conversation shows who asked and links back", async () => {
-  const { page, errors } = await open(browser, cuecard, { size: PHONE })
-  await ask(page, "Ask the researcher to compare the weather in Oslo and Lima")
-  await settled(page)
+  const { page, errors } = await openPage(browser, cuecard, { size: PHONE })
+  await askQuestion(page, "Ask the researcher to compare the weather in Oslo and Lima")
+  await untilSettled(page)
   const own = sessionIn(page)
   const heading = () => page.textContent(".topbar .title")
   expect(await heading()).toContain("Ask the researcher")
@@ -446,8 +447,8 @@ describe.each(everyNth(SIZES.toReversed(), 2))("a long list on a %s", (_, size) 
   })
 
   test("[PG75] [PG76] if the open conversation is in an older page, the list loads that page and scrolls to it", async () => {
-    const { page: first } = await open(browser, cuecard)
-    const id = await begin(first, "/say far down")
+    const { page: first } = await openPage(browser, cuecard)
+    const id = await beginConversation(first, "/say far down")
     await first.context().close()
     const context = await browser.newContext({ viewport: size })
     const rows = createRows(350)
@@ -455,7 +456,7 @@ describe.each(everyNth(SIZES.toReversed(), 2))("a long list on a %s", (_, size) 
     rows.splice(270, 0, { id, title: "Far down", created: old, active: old, running: false })
     const cursors = await serveList(context, rows)
     const { page } = await openIn(context, cuecard, `#/s/${id}`)
-    await settled(page)
+    await untilSettled(page)
     await expect.poll(() => page.title(), SOON).toBe("Far down · Cuecard")
     await showList(page)
     const isInView = () =>
@@ -466,16 +467,16 @@ describe.each(everyNth(SIZES.toReversed(), 2))("a long list on a %s", (_, size) 
     await expect.poll(isInView, SOON).toBe(true)
     // The search stops at the page that contains the conversation.
     expect(cursors.slice(0, 3)).toEqual(["0", "100", "200"])
-    await menu(page, id, "Rename")
+    await chooseFromMenu(page, id, "Rename")
     await page.waitForSelector(".rename", SOON)
     await context.close()
   })
 })
 
 test("[PG76] rows don't move under the pointer; the list is sorted again when the pointer leaves", async () => {
-  const { page } = await open(browser, cuecard)
-  const one = await begin(page, "/say one")
-  const two = await begin(page, "/say two")
+  const { page } = await openPage(browser, cuecard)
+  const one = await beginConversation(page, "/say one")
+  const two = await beginConversation(page, "/say two")
   const order = () =>
     page.$$eval("[data-session]", (all) => all.slice(0, 2).map((row) => row.getAttribute("data-session")))
   await expect.poll(order, SOON).toEqual([two, one])
@@ -485,7 +486,7 @@ test("[PG76] rows don't move under the pointer; the list is sorted again when th
   await page.focus(".composer textarea")
   await page.keyboard.type("/say more")
   await page.keyboard.press("Enter")
-  await settled(page, 2)
+  await untilSettled(page, 2)
   expect(await order()).toEqual([two, one])
   expect(await page.locator(`[data-session="${two}"]`).boundingBox()).toEqual(before)
   await page.mouse.move(800, 400)
@@ -494,10 +495,10 @@ test("[PG76] rows don't move under the pointer; the list is sorted again when th
 })
 
 test("[PG35] the session of an import that was cut off by closing the page is removed when the page opens again", async () => {
-  const { page } = await open(browser, cuecard)
+  const { page } = await openPage(browser, cuecard)
   const listed = (one: Page) =>
     one.$$eval("[data-session]", (all) => all.map((row) => row.getAttribute("data-session")))
-  const otherId = await begin(page, "/say kept")
+  const otherId = await beginConversation(page, "/say kept")
   await expect.poll(async () => (await listed(page))[0], SOON).toBe(otherId)
   const before = await listed(page)
   // The upload never arrives.

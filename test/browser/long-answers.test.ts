@@ -6,38 +6,38 @@
 import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
 import { everyNth } from "../support/seeded.ts"
-import { DESK, FIELD, openIn, PHONE, shoot } from "./page.ts"
-import { canvas, createWireMessage, epochOf, say, serve, text } from "./samples.ts"
+import { DESK, FIELD, openIn, PHONE, takeScreenshot } from "./page.ts"
+import { canvas, createWireMessage, epochOf, sendMessages, serveFiles, text } from "./samples.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const SOON = { timeout: 60_000 }
 const MB = 1_000_000
-const repeat = (part: string): string => part.repeat(Math.ceil(MB / part.length)).slice(0, MB)
+const repeatText = (part: string): string => part.repeat(Math.ceil(MB / part.length)).slice(0, MB)
 
 const setup = useServerAndBrowser()
 
 /** Opens a page whose session contains these answers. */
-async function show(
+async function openWithAnswers(
   answers: readonly string[],
   view: { size?: typeof DESK; theme?: "dark" | "light" } = {},
 ): Promise<Page> {
   const context = await setup.browser.newContext({ viewport: view.size ?? DESK, colorScheme: view.theme ?? "light" })
   const { id } = await setup.cuecard.createSession()
   const messages = answers.map((content) => createWireMessage("assistant", [text(content)]))
-  await say(context, await epochOf(setup.cuecard.url, setup.cuecard.token, id), messages)
+  await sendMessages(context, await epochOf(setup.cuecard.url, setup.cuecard.token, id), messages)
   const { page } = await openIn(context, setup.cuecard, `#/s/${id}`)
   return page
 }
 
 const HOSTILE: readonly (readonly [string, string])[] = [
-  ["combining marks", repeat("a\u0301\u0300\u0302\u0303\u0304\u0305\u0306\u0307")],
-  ["replacement characters", repeat("\ufffd")],
-  ["Arabic without spaces", repeat("مرحبا")],
-  ["fences", repeat("```\na\n```\n")],
-  ["a table", `|a|b|\n|-|-|\n${repeat("|**x**|`y`|\n")}`],
-  ["a list", repeat("- a\n")],
-  ["lists in a line", repeat(`${"- ".repeat(40)}a\n`)],
-  ["numbered lists in a line", repeat(`${"1. ".repeat(30)}a\n`)],
+  ["combining marks", repeatText("a\u0301\u0300\u0302\u0303\u0304\u0305\u0306\u0307")],
+  ["replacement characters", repeatText("\ufffd")],
+  ["Arabic without spaces", repeatText("مرحبا")],
+  ["fences", repeatText("```\na\n```\n")],
+  ["a table", `|a|b|\n|-|-|\n${repeatText("|**x**|`y`|\n")}`],
+  ["a list", repeatText("- a\n")],
+  ["lists in a line", repeatText(`${"- ".repeat(40)}a\n`)],
+  ["numbered lists in a line", repeatText(`${"1. ".repeat(30)}a\n`)],
 ]
 
 /** A part of ordinary prose has about 5,000 elements. */
@@ -47,7 +47,7 @@ describe("an answer of 1 MB", () => {
   test.each(everyNth(HOSTILE, 2))(
     "[PF1] [PF3] %s: the page shows one part, and the composer works meanwhile",
     async (_name, content) => {
-      const page = await show([content])
+      const page = await openWithAnswers([content])
       // The text field works before all slices are rendered.
       await page.click(FIELD)
       await page.keyboard.type("still here")
@@ -94,7 +94,7 @@ describe("right-to-left answers", () => {
       ["desk-light", { size: DESK, theme: "light" }],
       ["phone-dark", { size: PHONE, theme: "dark" }],
     ] as const) {
-      const page = await show([RTL], view)
+      const page = await openWithAnswers([RTL], view)
       await page.waitForSelector("[data-transcript] blockquote", SOON)
       const shown = await page.evaluate(() => {
         const style = (selector: string) =>
@@ -117,7 +117,7 @@ describe("right-to-left answers", () => {
         quote: ["2px", "0px"],
         cell: ["rtl", "rtl"],
       })
-      await shoot(page, "[data-transcript] article", `test/browser/out/rtl-${name}.png`)
+      await takeScreenshot(page, "[data-transcript] article", `test/browser/out/rtl-${name}.png`)
       await page.context().close()
     }
   })
@@ -127,12 +127,12 @@ test("[CD6] a document that floods the page with 1 MB messages is replaced by a 
   const url = "/canvas/documents/flood/index.html"
   const script = "const s='x'.repeat(1e6);(function f(){for(let i=0;i<5;i++)parent.postMessage(s,'*');setTimeout(f)})()"
   const context = await setup.browser.newContext({ viewport: DESK })
-  await serve(
+  await serveFiles(
     context,
     new Map([[url, { type: "text/html", body: Buffer.from(`<!doctype html><script>${script}</script>`) }]]),
   )
   const { id } = await setup.cuecard.createSession()
-  await say(context, await epochOf(setup.cuecard.url, setup.cuecard.token, id), [
+  await sendMessages(context, await epochOf(setup.cuecard.url, setup.cuecard.token, id), [
     createWireMessage("assistant", [canvas(url, "Flood", 200)]),
   ])
   const { page } = await openIn(context, setup.cuecard, `#/s/${id}`)

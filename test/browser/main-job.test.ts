@@ -10,7 +10,7 @@ import type { Browser } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { closeContexts, openChromium } from "../support/chromium.ts"
 import { everyNth } from "../support/seeded.ts"
-import { ask, DESK, open, PHONE, sessionIn, settled, transcriptOf } from "./page.ts"
+import { askQuestion, DESK, openPage, PHONE, sessionIn, untilSettled, transcriptOf } from "./page.ts"
 
 /** `npm run pictures` updates the documentation's screenshots. Other runs write to an ignored folder. */
 const PICTURES = fileURLToPath(
@@ -43,9 +43,9 @@ describe("the main job", () => {
   test.each(everyNth(VIEWS, 3))(
     "[PG1] %s: the weather in two cities, and the same after a reload",
     async (name, size, theme) => {
-      const { page, errors, strangers } = await open(browser, cuecard, { size, theme, hasMotion: true })
-      await ask(page, WEATHER)
-      await settled(page)
+      const { page, errors, strangers } = await openPage(browser, cuecard, { size, theme, hasMotion: true })
+      await askQuestion(page, WEATHER)
+      await untilSettled(page)
       const kinds = await page.$$eval("article[data-role=assistant] [data-segment]", (all) =>
         all.map((one) => one.getAttribute("data-segment")),
       )
@@ -55,7 +55,7 @@ describe("the main job", () => {
       await page.screenshot({ path: `${PICTURES}${name}.png` })
       const live = await transcriptOf(page)
       await page.reload()
-      await settled(page)
+      await untilSettled(page)
       expect(await transcriptOf(page)).toBe(live)
       expect(errors).toEqual([])
       expect(strangers).toEqual([])
@@ -64,16 +64,16 @@ describe("the main job", () => {
   )
 
   test("[PG2] two tabs, and a third that opens in the middle of the turn, show the same transcript", async () => {
-    const { page: first } = await open(browser, cuecard)
-    await ask(first, "hello")
-    await settled(first)
+    const { page: first } = await openPage(browser, cuecard)
+    await askQuestion(first, "hello")
+    await untilSettled(first)
     const at = `#/s/${sessionIn(first)}`
-    const { page: second } = await open(browser, cuecard, { at })
+    const { page: second } = await openPage(browser, cuecard, { at })
     await second.waitForSelector("article[data-role=assistant]")
-    await ask(first, WEATHER)
+    await askQuestion(first, WEATHER)
     await first.waitForSelector("article[data-status=running] [data-segment=text]")
-    const { page: third } = await open(browser, cuecard, { at })
-    await Promise.all([first, second, third].map((page) => settled(page, 2)))
+    const { page: third } = await openPage(browser, cuecard, { at })
+    await Promise.all([first, second, third].map((page) => untilSettled(page, 2)))
     const shown = await transcriptOf(first)
     expect(await transcriptOf(second)).toBe(shown)
     expect(await transcriptOf(third)).toBe(shown)
@@ -90,9 +90,9 @@ describe("the main job", () => {
       "<svg onload=alert(1)><style>*{display:none}</style>",
       "safe end",
     ].join("\n\n")
-    const { page, errors, strangers } = await open(browser, cuecard)
-    await ask(page, `/say ${JSON.stringify(hostile)}`)
-    await settled(page)
+    const { page, errors, strangers } = await openPage(browser, cuecard)
+    await askQuestion(page, `/say ${JSON.stringify(hostile)}`)
+    await untilSettled(page)
     for (const when of ["live", "after a reload"]) {
       const found = await page.evaluate(() => ({
         title: document.title,
@@ -109,7 +109,7 @@ describe("the main job", () => {
       expect(found.links.filter((scheme) => !["http:", "https:", "mailto:", "tel:"].includes(scheme))).toEqual([])
       expect(await page.textContent("article[data-role=assistant]")).toContain("safe end")
       await page.reload()
-      await settled(page)
+      await untilSettled(page)
     }
     expect(errors).toEqual([])
     expect(strangers).toEqual([])
@@ -117,15 +117,15 @@ describe("the main job", () => {
   })
 
   test("[PG4] the page stays responsive after a message of 100 KB", async () => {
-    const { page, errors } = await open(browser, cuecard)
+    const { page, errors } = await openPage(browser, cuecard)
     const script = [
       [{ type: "text_delta", delta: `${"A long line of words. ".repeat(5_000)}\n\nthe end` }, { type: "finish" }],
     ] as const
     const long = await startCuecard({ script })
     await page.goto(`${long.url}/`)
     await page.waitForSelector("textarea")
-    await ask(page, "long, please")
-    await settled(page)
+    await askQuestion(page, "long, please")
+    await untilSettled(page)
     await page.fill("textarea", "still here")
     expect(await page.inputValue("textarea")).toBe("still here")
     expect(await page.textContent("article[data-role=assistant]")).toContain("the end")
@@ -135,14 +135,14 @@ describe("the main job", () => {
   })
 
   test("[PG5] Enter sends, Shift+Enter inserts a line break, and an empty message is not sent", async () => {
-    const { page } = await open(browser, cuecard)
+    const { page } = await openPage(browser, cuecard)
     await page.press("textarea", "Enter")
     expect(await page.$$("article")).toHaveLength(0)
     await page.type("textarea", "/say one")
     await page.press("textarea", "Shift+Enter")
     await page.type("textarea", "two")
     await page.press("textarea", "Enter")
-    await settled(page)
+    await untilSettled(page)
     expect(await page.textContent("article[data-role=user]")).toContain("/say one\ntwo")
     await page.context().close()
   })

@@ -2,7 +2,7 @@
 
 import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
-import { ask, FIELD, open, openIn, PHONE, sessionIn, settled } from "./page.ts"
+import { askQuestion, FIELD, openPage, openIn, PHONE, sessionIn, untilSettled } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 /** A timeout longer than a loopback request takes, in milliseconds. */
@@ -11,13 +11,13 @@ const SOON = { timeout: 20_000 }
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0" } }, { withFiles: true })
 
 const bytesOf = (url: string): Buffer => setup.files.get(url)?.body ?? Buffer.alloc(0)
-const focused = (page: Page) => page.evaluate(() => document.activeElement?.getAttribute("aria-label") ?? "")
-const choose = (page: Page, ...all: readonly (readonly [name: string, buffer: Buffer])[]) =>
+const readFocus = (page: Page) => page.evaluate(() => document.activeElement?.getAttribute("aria-label") ?? "")
+const chooseFiles = (page: Page, ...all: readonly (readonly [name: string, buffer: Buffer])[]) =>
   page.setInputFiles(
     ".composer input[type=file]",
     all.map(([name, buffer]) => ({ name, buffer, mimeType: name.endsWith(".png") ? "image/png" : "text/plain" })),
   )
-const chips = (page: Page) => page.$$eval(".chip", (all) => all.map((one) => one.getAttribute("data-state")))
+const readChips = (page: Page) => page.$$eval(".chip", (all) => all.map((one) => one.getAttribute("data-state")))
 const expectImages = (page: Page, count: number) =>
   page.waitForFunction((of) => {
     const images = [...document.querySelectorAll<HTMLImageElement>("article .frame img")]
@@ -26,16 +26,16 @@ const expectImages = (page: Page, count: number) =>
 
 /** Sends a message with two images. */
 async function sendTwoImages(page: Page): Promise<void> {
-  await choose(page, ["bay.png", bytesOf("/media/landscape")], ["hills.png", bytesOf("/media/portrait")])
-  await expect.poll(() => chips(page), SOON).toEqual(["done", "done"])
+  await chooseFiles(page, ["bay.png", bytesOf("/media/landscape")], ["hills.png", bytesOf("/media/portrait")])
+  await expect.poll(() => readChips(page), SOON).toEqual(["done", "done"])
   await page.fill(FIELD, "/say Both are there.")
   await page.click("button[type=submit]")
-  await settled(page)
+  await untilSettled(page)
   await expectImages(page, 2)
 }
 
 /** Runs in the page. Creates an image of this type and size, as base64. */
-async function drawn([type, width, height]: readonly [string, number, number]): Promise<string> {
+async function untilDrawn([type, width, height]: readonly [string, number, number]): Promise<string> {
   const pen = new OffscreenCanvas(width, height).getContext("2d") as OffscreenCanvasRenderingContext2D
   pen.fillStyle = "#8b7cf6"
   pen.fillRect(0, 0, width, height)
@@ -48,9 +48,9 @@ const SIDEWAYS = Buffer.from("ffe100224578696600004d4d002a0000000800010112000300
 
 describe("an image in its message", () => {
   test("[AS2] [AS15] [PG39] has a box of its final size and ratio before it loads", async () => {
-    const { page, errors } = await open(setup.browser, setup.cuecard)
+    const { page, errors } = await openPage(setup.browser, setup.cuecard)
     const file = async (type: string, width: number, height: number) =>
-      Buffer.from(await page.evaluate(drawn, [type, width, height] as const), "base64")
+      Buffer.from(await page.evaluate(untilDrawn, [type, width, height] as const), "base64")
     const photo = await file("image/jpeg", 300, 200)
     const held = Buffer.concat([photo.subarray(0, 2), SIDEWAYS, photo.subarray(2)])
     const all = [
@@ -60,8 +60,8 @@ describe("an image in its message", () => {
       ["tall.png", await file("image/png", 100, 1000)],
     ] as const
     for (const [at, one] of all.entries()) {
-      await choose(page, one)
-      await expect.poll(() => chips(page), SOON).toEqual(["done"])
+      await chooseFiles(page, one)
+      await expect.poll(() => readChips(page), SOON).toEqual(["done"])
       // The test holds the image back until its box has been measured.
       const held = Promise.withResolvers<void>()
       await page.route(/\/media\/[^/]+\?token=/, async (route) => {
@@ -69,7 +69,7 @@ describe("an image in its message", () => {
         await route.continue()
       })
       await page.click("button[type=submit]")
-      await settled(page, at + 1)
+      await untilSettled(page, at + 1)
       const box = () => page.locator(".frame").last().boundingBox()
       const before = await box()
       held.resolve()
@@ -89,20 +89,20 @@ describe("an image in its message", () => {
 
 describe("an open image", () => {
   test("[PG39] [PG57] the focus starts on Close, stays inside the dialog, and returns to the image", async () => {
-    const { page, errors } = await open(setup.browser, setup.cuecard)
+    const { page, errors } = await openPage(setup.browser, setup.cuecard)
     await sendTwoImages(page)
     await page.focus(".frame >> nth=0")
     await page.keyboard.press("Enter")
-    await expect.poll(() => focused(page), SOON).toBe("Close")
+    await expect.poll(() => readFocus(page), SOON).toBe("Close")
     const seen = new Set<string>()
     for (let presses = 0; presses < 8; presses++) {
       await page.keyboard.press("Tab")
-      seen.add(await focused(page))
+      seen.add(await readFocus(page))
     }
     expect([...seen].sort()).toEqual(["", "Close", "Download", "Next image", "Previous image"])
     await page.keyboard.press("Escape")
     await page.waitForSelector(".lightbox", { state: "detached" })
-    expect(await focused(page)).toBe("Image: bay")
+    expect(await readFocus(page)).toBe("Image: bay")
     expect(errors).toEqual([])
     await page.context().close()
   })
@@ -134,11 +134,11 @@ describe("an open image", () => {
 
 describe("copying and printing", () => {
   test("[PG44] a copied selection names media, and contains no signed URL and no collapsed text", async () => {
-    const { page, errors } = await open(setup.browser, setup.cuecard)
+    const { page, errors } = await openPage(setup.browser, setup.cuecard)
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"])
     for (const [at, prompt] of ["paint a sunset", "say hello world", "make a clock canvas"].entries()) {
-      await ask(page, prompt)
-      await settled(page, at + 1)
+      await askQuestion(page, prompt)
+      await untilSettled(page, at + 1)
     }
     await page.waitForSelector("iframe")
     expect(await page.$eval("[data-transcript]", (all) => all.innerHTML.includes("?token="))).toBe(true)
@@ -164,10 +164,10 @@ describe("copying and printing", () => {
 
   test("[PG44] a printed page contains the whole conversation and nothing else, dark on light", async () => {
     // With reduced motion, colours change within a millisecond instead of at once.
-    const { page } = await open(setup.browser, setup.cuecard, { theme: "dark", hasMotion: true })
+    const { page } = await openPage(setup.browser, setup.cuecard, { theme: "dark", hasMotion: true })
     for (let at = 0; at < 4; at++) {
-      await ask(page, `/say ${JSON.stringify(`${"A line of words.\n\n".repeat(20)}Answer ${at}.`)}`)
-      await settled(page, at + 1)
+      await askQuestion(page, `/say ${JSON.stringify(`${"A line of words.\n\n".repeat(20)}Answer ${at}.`)}`)
+      await untilSettled(page, at + 1)
     }
     await page.emulateMedia({ media: "print" })
     const paper = await page.evaluate(() => {
@@ -189,9 +189,9 @@ describe("copying and printing", () => {
 
 describe("audio", () => {
   test("[PG39] [PG58] a file can be downloaded under its name", async () => {
-    const { page, errors } = await open(setup.browser, setup.cuecard)
-    await ask(page, "say hello world")
-    await settled(page)
+    const { page, errors } = await openPage(setup.browser, setup.cuecard)
+    await askQuestion(page, "say hello world")
+    await untilSettled(page)
     const [file] = await Promise.all([page.waitForEvent("download"), page.click(".sound [aria-label=Download]")])
     expect(file.suggestedFilename()).toBe("hello world.wav")
     expect(errors).toEqual([])
@@ -201,63 +201,63 @@ describe("audio", () => {
 
 describe("attachments and replies by keyboard", () => {
   test("[PG42] [PG5] removing or retrying an upload moves the focus to the composer; direction marks in names are not shown", async () => {
-    const { page } = await open(setup.browser, setup.cuecard)
+    const { page } = await openPage(setup.browser, setup.cuecard)
     let isDown = true
     await page.route("**/assets?name=notes*", (route) => {
       if (!isDown) return route.continue()
       return route.fulfill({ status: 503, json: { code: "asset_store_failed", text: "Not just now." } })
     })
-    await choose(page, ["notes.txt", Buffer.from("words")], ["a\u202egnp.txt", Buffer.from("more")])
-    await expect.poll(() => chips(page), SOON).toEqual(["failed", "done"])
+    await chooseFiles(page, ["notes.txt", Buffer.from("words")], ["a\u202egnp.txt", Buffer.from("more")])
+    await expect.poll(() => readChips(page), SOON).toEqual(["failed", "done"])
     expect(await page.$$eval(".chip b", (all) => all.map((one) => one.textContent))).toEqual(["notes.txt", "agnp.txt"])
     isDown = false
     await page.focus("[aria-label='Try again: notes.txt']")
     await page.keyboard.press("Enter")
-    await expect.poll(() => focused(page), SOON).toBe("Message")
-    await expect.poll(() => chips(page), SOON).toEqual(["done", "done"])
+    await expect.poll(() => readFocus(page), SOON).toBe("Message")
+    await expect.poll(() => readChips(page), SOON).toEqual(["done", "done"])
     await page.focus("[aria-label='Remove: notes.txt']")
     await page.keyboard.press("Enter")
-    await expect.poll(() => focused(page), SOON).toBe("Message")
-    expect(await chips(page)).toEqual(["done"])
+    await expect.poll(() => readFocus(page), SOON).toBe("Message")
+    expect(await readChips(page)).toEqual(["done"])
     await page.context().close()
   })
 
   test("[PG42] [PG69] an upload that was cut off is retried when the network is back, and its message appears in every window", async () => {
-    const { page } = await open(setup.browser, setup.cuecard)
+    const { page } = await openPage(setup.browser, setup.cuecard)
     const context = page.context()
-    await ask(page, "/say Hello.")
-    await settled(page)
+    await askQuestion(page, "/say Hello.")
+    await untilSettled(page)
     const other = await openIn(context, setup.cuecard, `#/s/${sessionIn(page)}`)
     // The browser's error for a broken connection.
     await page.route("**/assets?name=*", (route) => route.abort("internetdisconnected"), { times: 1 })
-    await choose(page, ["bay.png", bytesOf("/media/landscape")])
-    await expect.poll(() => chips(page), SOON).toEqual(["failed"])
+    await chooseFiles(page, ["bay.png", bytesOf("/media/landscape")])
+    await expect.poll(() => readChips(page), SOON).toEqual(["failed"])
     expect(await page.textContent(".chip [role=alert]")).toBe(
       "We couldn't reach the server. Check your connection and try again.",
     )
     // Chromium may report that it is online before requests succeed again, so the test dispatches the event itself.
     await page.evaluate(() => dispatchEvent(new Event("online")))
-    await expect.poll(() => chips(page), SOON).toEqual(["done"])
+    await expect.poll(() => readChips(page), SOON).toEqual(["done"])
     await page.click("button[type=submit]")
-    await settled(other.page, 2)
+    await untilSettled(other.page, 2)
     await expectImages(other.page, 1)
     await context.close()
   })
 
   test("[PG43] [PG73] Escape cancels a reply before it stops anything; a quote of a long message scrolls to its beginning", async () => {
-    const { page } = await open(setup.browser, setup.cuecard)
-    await ask(page, `/say ${JSON.stringify(`First line.${"\n\nA line of words.".repeat(80)}`)}`)
-    await settled(page)
+    const { page } = await openPage(setup.browser, setup.cuecard)
+    await askQuestion(page, `/say ${JSON.stringify(`First line.${"\n\nA line of words.".repeat(80)}`)}`)
+    await untilSettled(page)
     await page.hover("article[data-role=assistant]")
     await page.click("article[data-role=assistant] [data-focus-key=reply]")
     await page.waitForSelector(".quoted")
     await page.keyboard.press("Escape")
     await page.waitForSelector(".quoted", { state: "detached" })
-    expect(await focused(page)).toBe("Message")
+    expect(await readFocus(page)).toBe("Message")
     await page.click("article[data-role=assistant] [data-focus-key=reply]")
     await page.fill(FIELD, "/say As you say.")
     await page.press(FIELD, "Enter")
-    await settled(page, 2)
+    await untilSettled(page, 2)
     await page.click(".quote")
     await page.waitForSelector("article[data-marked]")
     await expect.poll(() => page.locator("text=First line.").last().isVisible(), SOON).toBe(true)

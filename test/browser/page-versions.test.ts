@@ -9,7 +9,7 @@ import { type Cuecard, startCuecard } from "cuecard/testing"
 import type { Browser } from "playwright-core"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { closeContexts, openChromium } from "../support/chromium.ts"
-import { ask, open, settled } from "./page.ts"
+import { askQuestion, openPage, untilSettled } from "./page.ts"
 
 const ASSETS = "dist/client/assets"
 /** The hash in another version's file names. No build has it. */
@@ -53,9 +53,9 @@ afterAll(async () => {
 })
 
 test("[DP10] a page of another version loads a dialog after the server has changed, and keeps its draft", async () => {
-  const { page, errors } = await open(browser, cuecard)
-  await ask(page, "/say hello")
-  await settled(page, 1)
+  const { page, errors } = await openPage(browser, cuecard)
+  await askQuestion(page, "/say hello")
+  await untilSettled(page, 1)
   await page.fill(".composer textarea", "a draft")
   const asked: string[] = []
   // From now on, the page requests files that the served version doesn't have.

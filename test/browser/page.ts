@@ -30,7 +30,7 @@ export interface View {
   readonly hasMotion?: boolean
 }
 
-export async function open(browser: Browser, cuecard: Cuecard, view: View = {}): Promise<Opened> {
+export async function openPage(browser: Browser, cuecard: Cuecard, view: View = {}): Promise<Opened> {
   const context = await browser.newContext({
     viewport: view.size ?? DESK,
     colorScheme: view.theme ?? "light",
@@ -63,7 +63,7 @@ export async function openIn(context: BrowserContext, cuecard: Cuecard, at = "")
   return { page, errors, strangers }
 }
 
-export async function ask(page: Page, question: string): Promise<void> {
+export async function askQuestion(page: Page, question: string): Promise<void> {
   await page.fill(FIELD, question)
   await page.press(FIELD, "Enter")
 }
@@ -101,11 +101,12 @@ export async function netOf(context: BrowserContext): Promise<Net> {
 }
 
 /** Waits until there are at least this many answers, all of them have ended and nothing moves. */
-export async function settled(page: Page, answers = 1): Promise<void> {
+export async function untilSettled(page: Page, answers = 1): Promise<void> {
   await page.waitForFunction(
     (count) => {
       const articles = [...document.querySelectorAll("[data-transcript] article[data-role=assistant]")]
       const ended = ["completed", "failed", "interrupted", "cancelled"]
+      if (document.querySelector(".card.loading") !== null) return false
       return articles.length >= count && articles.every((one) => ended.includes(one.getAttribute("data-status") ?? ""))
     },
     answers,
@@ -117,10 +118,20 @@ export async function settled(page: Page, answers = 1): Promise<void> {
 /** How long the transcript has to stay unchanged, in milliseconds. */
 const STILL_MS = 150
 
+/** How often the page is looked at meanwhile, in milliseconds. Looking at every frame would make the page draw them. */
+const LOOK_MS = 30
+
+/** What is drawn before the code for its buttons and the version switch is loaded. A shared copy, outside `.page`, has none. */
+const UNLOADED = [
+  "figure.code:not(:has(.code-tools))",
+  ".table-frame:not(:has(.table-tools))",
+  ".page article[data-role=assistant] > footer.acts:not(:has(> .tools))",
+].join()
+
 /** Waits until the transcript has stopped changing and no finite animation is running. */
 export async function untilStill(page: Page): Promise<void> {
   await page.evaluate(
-    (stillMs) =>
+    ([stillMs, lookMs, unloaded]) =>
       new Promise<void>((done) => {
         let transcript: Element | null = null
         let since = 0
@@ -136,29 +147,30 @@ export async function untilStill(page: Page): Promise<void> {
         }
         const isMoving = (one: Animation): boolean =>
           one.playState === "running" && one.effect?.getComputedTiming().iterations !== Number.POSITIVE_INFINITY
-        requestAnimationFrame(function look(now) {
-          const current = document.querySelector("[data-transcript]")
+        requestAnimationFrame(look)
+        function look(): void {
+          const now = performance.now()
+          const root = document.querySelector("cuecard-chat")?.shadowRoot ?? document
+          const current = root.querySelector("[data-transcript]")
           if (current !== transcript) observe(current)
-          // Highlighting and buttons are loaded on demand.
-          const isLoading =
-            document.querySelector("figure.code:not(:has(.code-tools)), .table-frame:not(:has(.table-tools))") !== null
+          const isLoading = root.querySelector(unloaded) !== null
           if (since === 0 || isLoading || document.getAnimations().some(isMoving)) since = now
-          if (now - since < stillMs) return void requestAnimationFrame(look)
+          if (now - since < stillMs) return void setTimeout(look, lookMs)
           // Long code and long texts are drawn in idle slices, which a busy machine delays. A slice renders a frame later.
           requestIdleCallback(() => requestAnimationFrame(() => requestAnimationFrame(finish)))
-          function finish(later: number): void {
-            if (since === 0) return look(later)
-            observer.disconnect()
-            done()
-          }
-        })
+        }
+        function finish(): void {
+          if (since === 0) return look()
+          observer.disconnect()
+          done()
+        }
       }),
-    STILL_MS,
+    [STILL_MS, LOOK_MS, UNLOADED] as const,
   )
 }
 
 /** Writes a screenshot of an element, and checks that it is as large as the element. */
-export async function shoot(page: Page, selector: string, path: string): Promise<void> {
+export async function takeScreenshot(page: Page, selector: string, path: string): Promise<void> {
   await untilStill(page)
   await page.mouse.move(0, 0)
   const element = page.locator(selector)
@@ -191,7 +203,9 @@ export function transcriptOf(page: Page): Promise<string> {
     const normalize = (value: string): string => {
       if (/^P\d+-\d+$/.test(value) && !generatedIds.includes(value)) generatedIds.push(value)
       const at = generatedIds.indexOf(value)
-      return JSON.stringify(at === -1 ? value.replace(/\?token=[^"]*$/, "?token") : `generated-${at}`)
+      // The widget's addresses are absolute, because its document is on another origin.
+      const address = value.replace(/^http:\/\/127\.0\.0\.1:\d+(?=\/(?:media|canvas)\/)/, "")
+      return JSON.stringify(at === -1 ? address.replace(/\?token=[^"]*$/, "?token") : `generated-${at}`)
     }
     const walk = (node: Node, depth: number): void => {
       if (node.nodeType === Node.TEXT_NODE) {
@@ -199,13 +213,16 @@ export function transcriptOf(page: Page): Promise<string> {
         if (text !== "") lines.push(" ".repeat(depth) + JSON.stringify(text))
         return
       }
-      // Only answers of turns that this server ran have a menu; imported answers don't.
-      if (!(node instanceof Element) || node.matches(".acts [aria-haspopup=menu]")) return
-      const attributes = [...node.attributes].map(({ name, value }) => `${name}=${normalize(value)}`).sort()
+      // These buttons are loaded later, and depend on the user and on where the answer came from.
+      if (!(node instanceof Element) || node.matches(".acts > .tools")) return
+      // The text of a time contains the date if the page was drawn on a later day.
+      const shown = [...node.attributes].filter(({ name }) => node.localName !== "time" || name !== "data-text")
+      const attributes = shown.map(({ name, value }) => `${name}=${normalize(value)}`).sort()
       lines.push(`${" ".repeat(depth)}<${[node.localName, ...attributes].join(" ")}>`)
       for (const child of node.childNodes) walk(child, depth + 1)
     }
-    const transcript = document.querySelector("[data-transcript]")
+    const root = document.querySelector("cuecard-chat")?.shadowRoot ?? document
+    const transcript = root.querySelector("[data-transcript]")
     if (transcript === null) throw new Error("no transcript")
     // Adjacent text nodes become one.
     transcript.normalize()

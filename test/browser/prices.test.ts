@@ -10,11 +10,11 @@ import { useServerAndBrowser } from "./server-and-browser.ts"
 const SOON = { timeout: 20_000 }
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0" } })
 
-const api = async (method: string, body?: object) =>
+const callApiAs = async (method: string, body?: object) =>
   await callApi(setup.cuecard, await tokenFor(setup.cuecard, "you", "owner"), method, "/v1/prices", body)
 
 async function storedPrices(): Promise<readonly Record<string, unknown>[]> {
-  return (await api("GET")).body.prices
+  return (await callApiAs("GET")).body.prices
 }
 
 const dialogFault = (page: Page) => page.textContent("dialog .fault", SOON)
@@ -49,7 +49,7 @@ async function fakeUsage(page: Page): Promise<void> {
 
 describe("prices on the admin page", () => {
   test("[AD10] a price can be added by keyboard, changed, ended and deleted, and is checked before it is sent", async () => {
-    await api("PUT", { prices: [] })
+    await callApiAs("PUT", { prices: [] })
     const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "prices")
     await page.waitForSelector("text=You have no prices of your own.", SOON)
     const sent: string[] = []
@@ -76,7 +76,7 @@ describe("prices on the admin page", () => {
     await page.getByLabel(/^Input, US dollars/).focus()
     // Meanwhile, another administrator changes the list.
     const other = { provider: "acme", model: "other", from: "2026-02-01", input: 1, output: 2 }
-    await api("PUT", { prices: [other] })
+    await callApiAs("PUT", { prices: [other] })
     await page.keyboard.press("Enter")
     await expect.poll(() => rowWith(page, "house-model").textContent(), SOON).toContain("Input$1.50Output$8.00")
     const added = { model: "house-model", from: "2026-01-01", input: 1.5, output: 8 }
@@ -112,12 +112,12 @@ describe("prices on the admin page", () => {
   test("[AD10] another administrator's simultaneous change is kept, and a price that they changed isn't replaced", async () => {
     const mine = { model: "mine", from: "2026-01-01", input: 1, output: 2 }
     const theirs = { model: "theirs", from: "2026-01-01", input: 3, output: 4 }
-    await api("PUT", { prices: [mine] })
+    await callApiAs("PUT", { prices: [mine] })
     const { page } = await openAdmin(setup.browser, setup.cuecard, "prices")
     await rowWith(page, "mine").getByRole("button", { name: "Edit" }).click(SOON)
     let puts = 0
     await page.route("**/v1/prices", async (route) => {
-      if (route.request().method() === "PUT" && ++puts === 1) await api("PUT", { prices: [mine, theirs] })
+      if (route.request().method() === "PUT" && ++puts === 1) await callApiAs("PUT", { prices: [mine, theirs] })
       await route.continue()
     })
     await page.getByLabel("Cached input").fill("0.5")
@@ -126,7 +126,7 @@ describe("prices on the admin page", () => {
     expect(puts).toBe(2)
     expect(await storedPrices()).toMatchObject([theirs, { ...mine, cached: 0.5 }])
     await rowWith(page, "theirs").getByRole("button", { name: "Edit" }).click()
-    await api("PUT", { prices: [{ ...theirs, input: 9 }] })
+    await callApiAs("PUT", { prices: [{ ...theirs, input: 9 }] })
     await dialogButton(page, "Save changes").click()
     expect(await dialogFault(page)).toContain("Someone else has changed or deleted this price.")
     expect(await storedPrices()).toMatchObject([{ ...theirs, input: 9 }])
@@ -134,7 +134,7 @@ describe("prices on the admin page", () => {
   })
 
   test("[AD10] if a change is refused, the server's text is shown; the tenant's own price replaces a built-in one from today on", async () => {
-    await api("PUT", { prices: [] })
+    await callApiAs("PUT", { prices: [] })
     const { page } = await openAdmin(setup.browser, setup.cuecard, "prices")
     await page.getByRole("button", { name: "Replace the price of gpt-5-mini from 2025-08-07" }).click(SOON)
     expect(await page.getByLabel("Provider").inputValue()).toBe("openai")
@@ -155,7 +155,7 @@ describe("prices on the admin page", () => {
   })
 
   test("[AD11] used models without a price are named, and a link opens the form for a model", async () => {
-    await api("PUT", { prices: [] })
+    await callApiAs("PUT", { prices: [] })
     const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "users")
     const scripts: string[] = []
     page.on("request", (request) => {
@@ -186,7 +186,7 @@ describe("prices on the admin page", () => {
     "[AD8] the prices and their form fit the screen, and axe finds nothing: %s",
     async (name, size, theme, direction) => {
       const house = { model: "a-very-long-name-of-a-model-that-somebody-runs-themselves/instruct", input: 2, output: 8 }
-      await api("PUT", {
+      await callApiAs("PUT", {
         prices: [
           { ...house, from: "2026-01-01", cached: 0.25, cache_write: 2.5 },
           { ...house, from: "2026-06-01", until: "2026-08-31" },

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises"
 import { describe, expect, test } from "vitest"
 import { callApi, type Role, tokenFor } from "./admin-pages.ts"
 import { findViolations } from "./axe-violations.ts"
-import { ask, FIELD, PHONE, sessionIn, settled, transcriptOf } from "./page.ts"
+import { askQuestion, FIELD, PHONE, sessionIn, untilSettled, transcriptOf } from "./page.ts"
 import { expectReadOnly, openAsUser, type UserView } from "./read-only-pages.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
@@ -14,22 +14,22 @@ const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0" } })
 
 const openAs = (user: string, view?: UserView) => openAsUser(setup, user, view)
 
-const api = async (user: string, method: string, path: string, body?: object, role: Role = "member") =>
+const callApiAs = async (user: string, method: string, path: string, body?: object, role: Role = "member") =>
   await callApi(setup.cuecard, await tokenFor(setup.cuecard, user, role), method, path, body)
 
 describe("sharing", () => {
   test("[SH12] [SH13] [SH14] the owner shares in a dialog; the viewer sees the same transcript, live, and can't change anything", async () => {
     const owner = await openAs("olga")
     const viewer = await openAs("vic", { role: "viewer" })
-    expect(await viewer.page.locator(".composer, .welcome button, .sidebar .new, .sidebar .import").count()).toBe(0)
+    expect(await viewer.page.locator(".composer, .suggestions button, .sidebar .new, .sidebar .import").count()).toBe(0)
     await expect.poll(() => viewer.page.textContent(".read-only")).toContain("what others share with you")
     await expect.poll(() => viewer.page.textContent(".welcome h2")).toBe("Nothing to read yet")
-    await ask(owner.page, "What's the weather in Oslo?")
-    await settled(owner.page)
+    await askQuestion(owner.page, "What's the weather in Oslo?")
+    await untilSettled(owner.page)
     const session = sessionIn(owner.page)
     // The tenant knows only users who have written something or got a token from its backend.
     const body = { name: "backend", roles: ["member", "viewer"] }
-    const { key } = (await api("boss", "POST", "/v1/keys", body, "owner")).body as { key: string }
+    const { key } = (await callApiAs("boss", "POST", "/v1/keys", body, "owner")).body as { key: string }
     const issued = await callApi(setup.cuecard, key, "POST", "/v1/tokens", { user: "vic", role: "viewer" })
     expect(issued.status).toBe(200)
 
@@ -54,7 +54,7 @@ describe("sharing", () => {
     expect(await row.textContent()).toContain("by olga")
     await expect.poll(() => viewer.page.textContent(".welcome h2")).toBe("Choose a conversation")
     await row.click()
-    await settled(viewer.page)
+    await untilSettled(viewer.page)
     expect(viewer.page.url()).toContain(`#/s/olga/${session}`)
     const own = await transcriptOf(owner.page)
     const withoutButtons = (html: string): string =>
@@ -73,15 +73,15 @@ describe("sharing", () => {
     await items.first().click()
     expect(await readFile(await (await download).path(), "utf8")).toContain("Oslo")
     // The viewer sees the answer live, and Escape doesn't stop it.
-    await ask(owner.page, "Say hello world")
+    await askQuestion(owner.page, "Say hello world")
     await viewer.page.keyboard.press("Escape")
-    await settled(owner.page, 2)
-    await settled(viewer.page, 2)
+    await untilSettled(owner.page, 2)
+    await untilSettled(viewer.page, 2)
     expect(await viewer.page.locator("article[data-role=assistant]").last().getAttribute("data-status")).toBe(
       "completed",
     )
     await viewer.page.reload()
-    await settled(viewer.page, 2)
+    await untilSettled(viewer.page, 2)
 
     await menu.click()
     await owner.page.getByRole("menuitem", { name: "Share…" }).click()
@@ -108,7 +108,7 @@ describe("sharing", () => {
   })
 
   test("[SH12] a member can read a conversation that another user shares, and still write in their own; more pages load on request", async () => {
-    await api("mia", "POST", "/v1/sessions", { title: "Mine" })
+    await callApiAs("mia", "POST", "/v1/sessions", { title: "Mine" })
     const otto = await tokenFor(setup.cuecard, "otto", "member")
     for (let i = 0; i < 101; i++) {
       const created = await callApi(setup.cuecard, otto, "POST", "/v1/sessions", { title: `Trip ${i}` })

@@ -9,8 +9,8 @@ import { SignJWT } from "jose"
 import type { Browser, BrowserContext, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { closeContexts, openChromium } from "../support/chromium.ts"
-import { ask, open, openIn, sessionIn, settled } from "./page.ts"
-import { call, expectClock, type Far, lengthsIn, imageWidthsIn, SOON, startElsewhere } from "./rich.ts"
+import { askQuestion, openPage, openIn, sessionIn, untilSettled } from "./page.ts"
+import { callRoute, expectClock, type Far, lengthsIn, imageWidthsIn, SOON, startElsewhere } from "./rich.ts"
 import { type Bytes, makeFiles } from "./samples.ts"
 
 const JWT_SECRET = "a secret of this test, to sign what has run out"
@@ -42,7 +42,7 @@ beforeAll(async () => {
       [UNNAMED[2] ?? "", { type: "application/pdf", body: Buffer.from("%PDF-1.4\n") }],
       [SOUNDS.short, of("/media/tone")],
       [SOUNDS.unknownLength, { ...of("/media/tone"), hasUnknownLength: true }],
-      [SOUNDS.long, { type: "audio/wav", body: silence(1100) }],
+      [SOUNDS.long, { type: "audio/wav", body: createSilence(1100) }],
     ]),
   )
   cuecard = await startCuecard({ vars: { SCRIPTED_DELAY_MS: "1", MEDIA_UPSTREAM: elsewhere.url, JWT_SECRET } })
@@ -55,7 +55,7 @@ afterAll(async () => {
 })
 
 /** Seconds of silence: 8 kHz, 16 bits, one channel. */
-function silence(seconds: number): Buffer {
+function createSilence(seconds: number): Buffer {
   const bytes = Buffer.alloc(44 + seconds * 16_000)
   bytes.write("RIFF    WAVEfmt ")
   bytes.writeUInt32LE(36 + seconds * 16_000, 4)
@@ -68,15 +68,15 @@ function silence(seconds: number): Buffer {
 
 /** Creates a session in which the model answers with this text. */
 async function openWithAnswer(text: string) {
-  const opened = await open(browser, cuecard)
-  await ask(opened.page, `/say ${JSON.stringify(text)}`)
-  await settled(opened.page)
+  const opened = await openPage(browser, cuecard)
+  await askQuestion(opened.page, `/say ${JSON.stringify(text)}`)
+  await untilSettled(opened.page)
   return opened
 }
 
 const timeIn = (page: Page) => page.$eval("audio", (one) => (one as HTMLAudioElement).currentTime)
 
-const seek = (page: Page, to: number) =>
+const seekTo = (page: Page, to: number) =>
   page.$eval(
     ".sound input[type=range]",
     (range, place) => {
@@ -121,13 +121,13 @@ describe("media of other hosts", () => {
     expect(JSON.stringify(requestsFor(PICTURE)[0]?.headers)).not.toMatch(/chrome|127\.0\.0\.1:\d+\/"|referer/i)
     const body = JSON.stringify({ media_hosts: ["allowed.example.com"] })
     const admin = await cuecard.tokenFor({ scope: "admin" })
-    expect((await call(cuecard, "/v1/settings", { method: "PUT", body }, admin)).status).toBe(200)
+    expect((await callRoute(cuecard, "/v1/settings", { method: "PUT", body }, admin)).status).toBe(200)
     expect(errors).toEqual([])
     // The page requests the settings again if the server could not be reached.
     let attempts = 0
     await page.route("**/v1/settings", (route) => (attempts++ < 2 ? route.abort() : route.continue()))
     await page.reload()
-    await settled(page)
+    await untilSettled(page)
     // A click is valid until the page is closed. The tenant's setting stays valid.
     await expect.poll(() => imageWidthsIn(page), SOON).toEqual([880])
     expect(await page.$$(".gate")).toHaveLength(1)
@@ -148,7 +148,7 @@ describe("media of other hosts", () => {
     await expect.poll(() => lengthsIn(page), SOON).toEqual([expect.closeTo(length, 0)])
     await page.click(".sound [aria-label=Play]")
     await expect.poll(() => sound(({ currentTime }) => currentTime > 0.2), SOON).toBe(true)
-    await seek(page, to)
+    await seekTo(page, to)
     await expect
       .poll(() => sound(({ currentTime, ended, seeking }) => !seeking && (ended || currentTime > 2)), SOON)
       .toBe(true)
@@ -189,15 +189,15 @@ function tokenFor(audience: string, session: string, what: string, seconds: numb
 }
 
 describe("a server that cannot be reached", () => {
-  async function drawn(question: string): Promise<{ at: string; page: Page }> {
-    const { page } = await open(browser, cuecard)
-    await ask(page, question)
-    await settled(page)
+  async function openDrawn(question: string): Promise<{ at: string; page: Page }> {
+    const { page } = await openPage(browser, cuecard)
+    await askQuestion(page, question)
+    await untilSettled(page)
     return { at: `#/s/${sessionIn(page)}`, page }
   }
 
   test("[PG38] [PG55] an image whose URL can't be signed is shown as failed, and loads later without a click", async () => {
-    const { at, page } = await drawn("paint a sunset")
+    const { at, page } = await openDrawn("paint a sunset")
     await page.close()
     const context = await browser.newContext()
     const count = await failSigning(context, 3)
@@ -210,7 +210,7 @@ describe("a server that cannot be reached", () => {
   })
 
   test("[PG38] [PG55] [PG26] media rendered offline loads when the network is back", async () => {
-    const { page } = await drawn("paint a sunset")
+    const { page } = await openDrawn("paint a sunset")
     const context = page.context()
     await context.route(/\/media\/(?!remote|sign)[\w-]+\?token=/, (route) => route.abort())
     await page.reload()
@@ -227,8 +227,8 @@ describe("a server that cannot be reached", () => {
   test("[PG39] [PG59] [PG38] audio whose URL has expired continues at the position to which the user seeks", async () => {
     const { id: session } = await cuecard.createSession("Long")
     const post = (path: string, body: BodyInit) =>
-      call(cuecard, `/v1/sessions/${session}/${path}`, { method: "POST", body })
-    const { id } = (await post("assets?name=long.wav", new Uint8Array(silence(1100)))).json
+      callRoute(cuecard, `/v1/sessions/${session}/${path}`, { method: "POST", body })
+    const { id } = (await post("assets?name=long.wav", new Uint8Array(createSilence(1100)))).json
     await post("messages", JSON.stringify({ content: "/say heard", attachments: [id] }))
     const context = await browser.newContext()
     const tokens: string[] = []
@@ -239,13 +239,13 @@ describe("a server that cannot be reached", () => {
       return await route.fulfill({ json: { ...answer, signed: [{ url: `/media/${id}`, href }] } })
     })
     const { page, errors } = await openIn(context, cuecard, `#/s/${session}`)
-    await settled(page)
+    await untilSettled(page)
     await expect.poll(() => lengthsIn(page), SOON).toEqual([1100])
     await page.click(".sound [aria-label=Play]")
     await expect.poll(() => timeIn(page), SOON).toBeGreaterThan(0.2)
     const ran = async () => (await fetch(`${cuecard.url}${await page.getAttribute("audio", "src")}`)).status
     await expect.poll(ran, SOON).toBe(403)
-    await seek(page, 1000)
+    await seekTo(page, 1000)
     await expect.poll(() => timeIn(page), SOON).toBeGreaterThan(1000.2)
     expect(await page.$eval("audio", (one) => (one as HTMLAudioElement).paused)).toBe(false)
     expect(tokens).toHaveLength(2)
@@ -254,9 +254,9 @@ describe("a server that cannot be reached", () => {
   })
 
   test("[PG41] [PG64] [CD1] a document is signed when it scrolls into view, and again after its URL has expired", async () => {
-    const { at, page } = await drawn("make a clock canvas")
-    await ask(page, `/say ${JSON.stringify("a line\n\n".repeat(120))}`)
-    await settled(page, 2)
+    const { at, page } = await openDrawn("make a clock canvas")
+    await askQuestion(page, `/say ${JSON.stringify("a line\n\n".repeat(120))}`)
+    await untilSettled(page, 2)
     await page.context().close()
     const context = await browser.newContext()
     const signed: string[][] = []
@@ -271,7 +271,7 @@ describe("a server that cannot be reached", () => {
       return await route.fulfill({ json: { ...answer, signed: [{ url: urls[0], href }] } })
     })
     const opened = await openIn(context, cuecard, at)
-    await settled(opened.page, 2)
+    await untilSettled(opened.page, 2)
     expect([signed, await opened.page.$$("iframe")]).toEqual([[], []])
     await opened.page.locator(".canvas").scrollIntoViewIfNeeded()
     await expectClock(opened.page)

@@ -7,16 +7,11 @@ import { type Cuecard, type CuecardOptions, startCuecard } from "cuecard/testing
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { closeContexts, openChromium } from "../support/chromium.ts"
-import { ask, type Opened, open, openIn, sessionIn, settled, transcriptOf } from "./page.ts"
-import { call, expectRich, freePort, countStoredCopies, imageWidthsIn, SOON, sourcesIn } from "./rich.ts"
+import { askQuestion, type Opened, openPage, openIn, sessionIn, untilSettled, transcriptOf } from "./page.ts"
+import { callRoute, expectRich, freePort, countStoredCopies, imageWidthsIn, SOON, sourcesIn } from "./rich.ts"
 import { makeFiles } from "./samples.ts"
 
-const QUESTIONS = [
-  "draw a chart of apples 3, pears 5",
-  "paint a sunset",
-  "say hello world",
-  "make a clock canvas",
-] as const
+const QUESTIONS = ["paint a harbour", "paint a sunset", "say hello world", "make a clock canvas"] as const
 
 let options: CuecardOptions
 let cuecard: Cuecard
@@ -46,25 +41,25 @@ afterAll(async () => {
 const SENT = "article[data-role=user]"
 
 /** Chooses a file in the picker and waits for its upload. */
-async function choose(sender: Page, name: string): Promise<void> {
+async function chooseFile(sender: Page, name: string): Promise<void> {
   await sender.setInputFiles(".composer input[type=file]", [{ name, mimeType: "image/png", buffer: bay }])
   await sender.waitForSelector(".chip[data-state=done]", SOON)
 }
 
 /** Expects another page to show the same transcript as the first. */
 async function expectSame(other: Page): Promise<void> {
-  await settled(other, QUESTIONS.length)
+  await untilSettled(other, QUESTIONS.length)
   await expectRich(other)
   expect(await transcriptOf(other)).toBe(shown)
 }
 
 describe("tools' assets", () => {
   test("[PG38] [PG39] [PG41] built-in tools are used when asked in plain English: the image decodes, the audio plays, the document runs", async () => {
-    const opened = await open(browser, cuecard)
+    const opened = await openPage(browser, cuecard)
     page = opened.page
     for (const [n, question] of QUESTIONS.entries()) {
-      await ask(page, question)
-      await settled(page, n + 1)
+      await askQuestion(page, question)
+      await untilSettled(page, n + 1)
       // The second tab opens after the first answer and follows the others live.
       if (n === 0) twin = await openIn(page.context(), cuecard, `#/s/${sessionIn(page)}`)
     }
@@ -81,7 +76,7 @@ describe("tools' assets", () => {
     await twin.page.close()
     await page.reload()
     await expectSame(page)
-    const other = await open(browser, cuecard, { at: `#/s/${sessionIn(page)}` })
+    const other = await openPage(browser, cuecard, { at: `#/s/${sessionIn(page)}` })
     await expectSame(other.page)
     await other.page.context().close()
     expect([twin.errors, other.errors, twin.strangers, other.strangers]).toEqual([[], [], [], []])
@@ -93,50 +88,50 @@ describe("tools' assets", () => {
     servers.push(cuecard)
     await page.waitForSelector("footer .link", { state: "detached", ...SOON })
     await expectSame(page)
-    const other = await open(browser, cuecard, { at: `#/s/${sessionIn(page)}` })
+    const other = await openPage(browser, cuecard, { at: `#/s/${sessionIn(page)}` })
     await expectSame(other.page)
     expect(other.errors).toEqual([])
     await other.page.context().close()
-    await choose(page, "The bay at dusk.png")
-    await ask(page, "/say still here")
-    await settled(page, QUESTIONS.length + 1)
+    await chooseFile(page, "The bay at dusk.png")
+    await askQuestion(page, "/say still here")
+    await untilSettled(page, QUESTIONS.length + 1)
     await expect.poll(() => imageWidthsIn(page, SENT), SOON).toEqual([880])
   })
 })
 
 /** Imports a file into a new session and opens its page. */
-async function imported(file: string) {
+async function importCopy(file: string) {
   const { id } = await cuecard.createSession("A copy")
-  const taken = await call(cuecard, `/v1/sessions/${id}/import`, { method: "POST", body: file })
+  const taken = await callRoute(cuecard, `/v1/sessions/${id}/import`, { method: "POST", body: file })
   expect([taken.status, taken.json.skipped]).toEqual([200, 0])
-  const opened = await open(browser, cuecard, { at: `#/s/${id}` })
-  await settled(opened.page, QUESTIONS.length + 1)
+  const opened = await openPage(browser, cuecard, { at: `#/s/${id}` })
+  await untilSettled(opened.page, QUESTIONS.length + 1)
   return { id, ...opened }
 }
 
 describe("export and import", () => {
   test("[RE25] [RE26] a sealed export shows everything in another session, even after the first is deleted; a changed export shows only text", async () => {
     const first = sessionIn(page)
-    const { text: file } = await call(cuecard, `/v1/sessions/${first}/events`)
-    const copy = await imported(file)
+    const { text: file } = await callRoute(cuecard, `/v1/sessions/${first}/events`)
+    const copy = await importCopy(file)
     await expectRich(copy.page)
     await expect.poll(() => imageWidthsIn(copy.page, SENT), SOON).toEqual([880])
     const sources = await sourcesIn(copy.page)
     expect(sources).toHaveLength(5)
     for (const { session } of sources) expect(session).toBe(copy.id)
-    const changed = await imported(file.replace('"paint a sunset"', '"paint a Sunset"'))
+    const changed = await importCopy(file.replace('"paint a sunset"', '"paint a Sunset"'))
     expect(await changed.page.$$(".frame, .sound, .gate, iframe")).toEqual([])
     // The session has no such document, so its directive is plain text (DR23).
     expect(await changed.page.$$(".canvas")).toEqual([])
     const transcript = await changed.page.textContent("[data-transcript]")
     for (const part of ["paint a Sunset", "Here it is:", "MEDIA:/media/", "[embed ref=", "Here's how it sounds."])
       expect(transcript).toContain(part)
-    expect((await call(cuecard, `/v1/sessions/${first}`, { method: "DELETE" })).status).toBeLessThan(300)
+    expect((await callRoute(cuecard, `/v1/sessions/${first}`, { method: "DELETE" })).status).toBeLessThan(300)
     await page.waitForSelector("text=This conversation was deleted.", SOON)
     // The copy has its own asset.
     expect(countStoredCopies(cuecard, bay)).toBe(1)
     await copy.page.reload()
-    await settled(copy.page, QUESTIONS.length)
+    await untilSettled(copy.page, QUESTIONS.length)
     await expectRich(copy.page)
     await expect.poll(() => imageWidthsIn(copy.page, SENT), SOON).toEqual([880])
     expect([copy.errors, changed.errors, copy.strangers, changed.strangers]).toEqual([[], [], [], []])
@@ -146,18 +141,18 @@ describe("export and import", () => {
 
 describe("the user's attachments", () => {
   test("[PG42] [PG39] [PG57] [AS9] an image goes from the picker to the lightbox, and is deleted from the bucket with its session", async () => {
-    const opened = await open(browser, cuecard)
+    const opened = await openPage(browser, cuecard)
     const { page: sender } = opened
     const before = countStoredCopies(cuecard, bay)
-    await choose(sender, "The bay at dusk.png")
+    await chooseFile(sender, "The bay at dusk.png")
     expect(await sender.textContent(".chip b")).toBe("The bay at dusk.png")
     await sender.click("button[type=submit]")
-    await settled(sender)
+    await untilSettled(sender)
     await expect.poll(() => imageWidthsIn(sender, SENT), SOON).toEqual([880])
     // A conversation that begins with a message without text is named after the attachment.
     await expect.poll(() => sender.textContent(".sidebar li a"), SOON).toContain("The bay at dusk.png")
     await sender.reload()
-    await settled(sender)
+    await untilSettled(sender)
     await expect.poll(() => imageWidthsIn(sender, SENT), SOON).toEqual([880])
     await sender.click(`${SENT} .frame`)
     await expect
@@ -167,7 +162,9 @@ describe("the user's attachments", () => {
     const link = await sender.getAttribute(`${SENT} img`, "src")
     expect(countStoredCopies(cuecard, bay)).toBe(before + 1)
     expect((await fetch(`${cuecard.url}${link}`)).status).toBe(200)
-    expect((await call(cuecard, `/v1/sessions/${sessionIn(sender)}`, { method: "DELETE" })).status).toBeLessThan(300)
+    expect((await callRoute(cuecard, `/v1/sessions/${sessionIn(sender)}`, { method: "DELETE" })).status).toBeLessThan(
+      300,
+    )
     expect(countStoredCopies(cuecard, bay)).toBe(before)
     const deleted = await fetch(`${cuecard.url}${link}`)
     expect([deleted.status, await deleted.json()]).toEqual([

@@ -26,7 +26,7 @@ export function freePort(): Promise<number> {
   })
 }
 
-export async function call(cuecard: Cuecard, path: string, init: RequestInit = {}, token = cuecard.token) {
+export async function callRoute(cuecard: Cuecard, path: string, init: RequestInit = {}, token = cuecard.token) {
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
   const answer = await fetch(`${cuecard.url}${path}`, { ...init, headers })
   const text = await answer.text()
@@ -47,7 +47,7 @@ export const imageWidthsIn = (page: Page, within = "") =>
 export const lengthsIn = (page: Page, within = "") =>
   page.$$eval(`${within} audio`, (all) => (all as HTMLAudioElement[]).flatMap(({ duration }) => duration || []))
 
-/** Expects a chart, an image, a voice note and a clock that are rendered and can play. */
+/** Expects two images, a voice note and a clock that are rendered and can play. */
 export async function expectRich(page: Page): Promise<void> {
   await lookThrough(page)
   await expect.poll(() => imageWidthsIn(page, "article[data-role=assistant]"), SOON).toEqual([768, 768])

@@ -1,6 +1,6 @@
 /**
- * same-dom.test.ts: every golden transcript produces the same elements live, from storage, after an export and import, and
- * after an import as another system's file, in a real Chromium on the built page. So do imported files.
+ * same-dom.test.ts: every golden transcript produces the same elements live, from storage, in the widget, after an export
+ * and import, and after an import as another system's file, in a real Chromium on the built page. So do imported files.
  *
  * The live page plays the frames that the server would send (see GO4). The other pages use a real server.
  */
@@ -26,6 +26,7 @@ import { importLines } from "../support/import-fixtures.ts"
 import { legacyRecordsOf } from "../support/other-systems.ts"
 import { DESK, loadWholeHistory, openIn, transcriptOf, untilStill } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
+import { allowSites, siteDocument, startSite } from "./widget-pages.ts"
 
 /** Turns of one session. A page of history contains all of their messages. */
 const TURNS = 36
@@ -88,7 +89,7 @@ async function playLive(context: BrowserContext, epoch: string, frames: readonly
 
 const JSONL = { "content-type": "application/jsonl" }
 
-async function call(path: string, init: RequestInit = {}): Promise<Response> {
+async function callSessions(path: string, init: RequestInit = {}): Promise<Response> {
   const headers = { ...init.headers, authorization: `Bearer ${setup.cuecard.token}` }
   const response = await fetch(`${setup.cuecard.url}/v1/sessions/${path}`, { ...init, headers })
   expect(response.ok, `${path}: ${response.status}`).toBe(true)
@@ -97,7 +98,7 @@ async function call(path: string, init: RequestInit = {}): Promise<Response> {
 
 async function importInto(body: string): Promise<string> {
   const { id } = await setup.cuecard.createSession()
-  const answer = await call(`${id}/import`, { method: "POST", headers: JSONL, body })
+  const answer = await callSessions(`${id}/import`, { method: "POST", headers: JSONL, body })
   // The assets of a golden file have no bytes, so their lines are reported as gone. No other line may be reported as gone.
   const { skipped, bad } = (await answer.json()) as ImportProgress
   expect(bad.filter(({ code }) => code !== "file_gone")).toEqual([])
@@ -105,7 +106,7 @@ async function importInto(body: string): Promise<string> {
   return id
 }
 
-const exportOf = async (id: string): Promise<string> => await (await call(`${id}/events`)).text()
+const exportOf = async (id: string): Promise<string> => await (await callSessions(`${id}/events`)).text()
 
 function linesOf(records: readonly object[]): string {
   return records.map((record) => `${JSON.stringify(record)}\n`).join("")
@@ -145,10 +146,10 @@ function sealOf(records: readonly object[]): string {
 
 /** Waits until a page shows all of these turns, and returns its transcript. */
 async function shownBy(page: Page, turns: readonly Turn[]): Promise<string> {
-  await page.waitForFunction(
-    (count) => document.querySelectorAll("[data-transcript] article[data-role=assistant]").length === count,
-    turns.length,
-  )
+  await page.waitForFunction((count) => {
+    const root = document.querySelector("cuecard-chat")?.shadowRoot ?? document
+    return root.querySelectorAll("[data-transcript] article[data-role=assistant]").length === count
+  }, turns.length)
   await expect
     .poll(async () => (await statusesIn(page)).join(" "))
     .toBe(turns.map(({ answer }) => answer.status).join(" "))
@@ -156,7 +157,8 @@ async function shownBy(page: Page, turns: readonly Turn[]): Promise<string> {
   // or a failed placeholder.
   await page.waitForFunction(
     () => {
-      const loading = document.querySelector(":is(.pane, .frame):empty, [data-state=asking]")
+      const root = document.querySelector("cuecard-chat")?.shadowRoot ?? document
+      const loading = root.querySelector(":is(.pane, .frame):empty, [data-state=asking]")
       loading?.scrollIntoView({ block: "center" })
       return loading === null
     },
@@ -170,9 +172,10 @@ async function shownBy(page: Page, turns: readonly Turn[]): Promise<string> {
 }
 
 function statusesIn(page: Page): Promise<(string | null)[]> {
-  return page.$$eval("[data-transcript] article[data-role=assistant]", (all) =>
-    all.map((one) => one.getAttribute("data-status")),
-  )
+  // A locator also finds what is in the widget's shadow root.
+  return page
+    .locator("[data-transcript] article[data-role=assistant]")
+    .evaluateAll((all) => all.map((one) => one.getAttribute("data-status")))
 }
 
 async function shownIn(session: string, turns: readonly Turn[]): Promise<string> {
@@ -181,13 +184,40 @@ async function shownIn(session: string, turns: readonly Turn[]): Promise<string>
   const { page, errors } = await openIn(context, setup.cuecard, `#/s/${session}`)
   const shown = await shownBy(page, turns)
   expect(errors).toEqual([])
+  shownToReaders.set(session, await withoutActions(page))
+  await context.close()
+  return shown
+}
+
+/** What each page that `shownIn` opened shows, without the buttons that only its user has. */
+const shownToReaders = new Map<string, string>()
+
+/** Must be the last use of the page. */
+async function withoutActions(page: Page): Promise<string> {
+  await page.evaluate(() => {
+    for (const one of document.querySelectorAll("[data-transcript] :is(.acts, .note button)")) one.remove()
+  })
+  return await transcriptOf(page)
+}
+
+/** Shares a session by link, and returns what a reader sees. */
+async function shownAsCopy(session: string, turns: readonly Turn[]): Promise<string> {
+  const { url } = (await (await callSessions(`${session}/shares`, { method: "POST" })).json()) as { url: string }
+  const context = await setup.browser.newContext(VIEW)
+  const page = await context.newPage()
+  const errors: string[] = []
+  page.on("pageerror", (error) => errors.push(String(error)))
+  await page.goto(url)
+  await shownBy(page, turns)
+  expect(errors).toEqual([])
+  const shown = await withoutActions(page)
   await context.close()
   return shown
 }
 
 async function shownLive(turns: readonly Turn[]): Promise<string> {
   const { id } = await setup.cuecard.createSession()
-  const { epoch } = (await (await call(`${id}/conversation/recent`)).json()) as HistoryPage
+  const { epoch } = (await (await callSessions(`${id}/conversation/recent`)).json()) as HistoryPage
   const context = await setup.browser.newContext(VIEW)
   await playLive(context, epoch, framesOf(turns))
   const { page, errors } = await openIn(context, setup.cuecard, `#/s/${id}`)
@@ -197,8 +227,22 @@ async function shownLive(turns: readonly Turn[]): Promise<string> {
   return shown
 }
 
+/** On a site that shows the widget. */
+async function shownInWidget(session: string, turns: readonly Turn[]): Promise<string> {
+  const site = await startSite(setup.cuecard)
+  await allowSites(setup.cuecard, [site.origin])
+  const context = await setup.browser.newContext(VIEW)
+  await loadWholeHistory(context)
+  const page = await context.newPage()
+  await page.goto(site.serve(siteDocument(setup.cuecard, `session="${session}" language="en"`)))
+  const shown = await shownBy(page, turns)
+  await context.close()
+  await site.close()
+  return shown
+}
+
 /** Removes the note about an unverified import, and the ids of questions, which files from other systems don't have. */
-function unmarked(shown: string): string {
+function removeImportMarks(shown: string): string {
   const note =
     /^ *<p class="note">\n *"Imported\. Tool results and cards in this conversation haven't been verified\."\n/gm
   return shown
@@ -224,18 +268,20 @@ const batches = Array.from({ length: Math.ceil(goldens.length / TURNS) }, (_, at
 })
 
 describe("golden transcripts in the page", () => {
-  test.each(everyNth(batches, 2))("[PG1] [RE6] %s", async (_names, turns) => {
+  test.each(everyNth(batches, 4, 2))("[PG1] [RE6] [SR10] [WG5] %s", async (_names, turns) => {
     const file = exportedFile(turns)
     const stored = await importInto(file)
     const reloaded = await shownIn(stored, turns)
     expect(await shownLive(turns)).toBe(reloaded)
+    expect(await shownAsCopy(stored, turns)).toBe(shownToReaders.get(stored))
+    expect(await shownInWidget(stored, turns)).toBe(reloaded)
     const again = await importInto(await exportOf(stored))
     expect(await shownIn(again, turns)).toBe(reloaded)
     const plain = turns.filter(isPlain)
     if (plain.length === 0) return
     const own = plain.length === turns.length ? reloaded : await shownIn(await importInto(exportedFile(plain)), plain)
     const legacy = await importInto(linesOf(plain.flatMap(({ question, answer }) => legacyRecordsOf(question, answer))))
-    expect(unmarked(await shownIn(legacy, plain))).toBe(unmarked(own))
+    expect(removeImportMarks(await shownIn(legacy, plain))).toBe(removeImportMarks(own))
   })
 })
 
@@ -282,12 +328,12 @@ describe("imported files in the page", () => {
     return shown
   }
 
-  test.each(everyNth(fixtures, 2))(
+  test.each(everyNth(fixtures, 3, 2))(
     "[IR11] %s: written live, reloaded, in a second tab, and exported and imported",
     async (_name, lines) => {
       const file = `${lines.join("\n")}\n`
       const session = await importInto(file)
-      const { messages } = (await (await call(`${session}/conversation/recent`)).json()) as HistoryPage
+      const { messages } = (await (await callSessions(`${session}/conversation/recent`)).json()) as HistoryPage
       const context = await setup.browser.newContext(VIEW)
       const reloaded = await shownOn(context, session, messages.length)
       expect(await shownOn(context, session, messages.length)).toBe(reloaded)
@@ -296,12 +342,12 @@ describe("imported files in the page", () => {
       await context.close()
       const live = await setup.browser.newContext(VIEW)
       const { id } = await setup.cuecard.createSession()
-      const { epoch } = (await (await call(`${id}/conversation/recent`)).json()) as HistoryPage
+      const { epoch } = (await (await callSessions(`${id}/conversation/recent`)).json()) as HistoryPage
       const imported = importLines(lines).map((message): Message => {
         return { ...message, origin: message.role === "user" ? null : "import" }
       })
       await playLive(live, epoch, growingFrames(imported))
-      expect(unmarked(await shownOn(live, id, messages.length))).toBe(unmarked(reloaded))
+      expect(removeImportMarks(await shownOn(live, id, messages.length))).toBe(removeImportMarks(reloaded))
       await live.close()
     },
   )

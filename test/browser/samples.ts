@@ -56,7 +56,7 @@ export function createWireMessage(
 }
 
 /** Sends these messages to every page of the context after its hello. The returned `later` sends more frames. */
-export async function say(context: BrowserContext, epoch: string, messages: readonly WireMessage[]) {
+export async function sendMessages(context: BrowserContext, epoch: string, messages: readonly WireMessage[]) {
   const sockets: { send(text: string): void }[] = []
   const received: { readonly type?: string }[] = []
   let seq = 0
@@ -90,7 +90,7 @@ export interface Served {
 }
 
 /** Signs and serves `files` under the URLs of the segments. */
-export async function serve(
+export async function serveFiles(
   context: BrowserContext,
   files: ReadonlyMap<string, Bytes>,
   settings: PageSettings = { media_hosts: [], embed_origins: [] },
@@ -131,18 +131,18 @@ async function makeFilesIn(browser: Browser): Promise<ReadonlyMap<string, Bytes>
   const page = await browser.newPage()
   const drawn = async (name: "landscape" | "portrait" | "chart"): Promise<Bytes> => ({
     type: "image/png",
-    body: Buffer.from(await page.evaluate(draw, name), "base64"),
+    body: Buffer.from(await page.evaluate(drawImage, name), "base64"),
   })
   const [landscape, portrait, chart] = [await drawn("landscape"), await drawn("portrait"), await drawn("chart")]
-  const recording: Bytes = { type: "video/webm", body: Buffer.from(await page.evaluate(film), "base64") }
+  const recording: Bytes = { type: "video/webm", body: Buffer.from(await page.evaluate(recordVideo), "base64") }
   await page.close()
   return new Map([
     ["/media/landscape", landscape],
     ["/media/portrait", portrait],
     ["/media/chart", chart],
     ["https://pictures.example.com/harbour.png", landscape],
-    ["/media/tone", { type: "audio/wav", body: wave(3) }],
-    ["/media/note", { type: "audio/wav", body: wave(5) }],
+    ["/media/tone", { type: "audio/wav", body: createWave(3) }],
+    ["/media/note", { type: "audio/wav", body: createWave(5) }],
     ["/media/film", recording],
     ["/media/table", { type: "text/csv", body: Buffer.from("month,visitors\nMay,4200\n") }],
     ["/canvas/documents/plan/index.html", { type: "text/html", body: Buffer.from(DOCUMENT) }],
@@ -150,7 +150,7 @@ async function makeFilesIn(browser: Browser): Promise<ReadonlyMap<string, Bytes>
 }
 
 /** Runs in the page: creates an image, as base64. */
-async function draw(name: "landscape" | "portrait" | "chart"): Promise<string> {
+async function drawImage(name: "landscape" | "portrait" | "chart"): Promise<string> {
   const [width, height] = { landscape: [880, 500], portrait: [420, 640], chart: [880, 480] }[name] as [number, number]
   const pen = new OffscreenCanvas(width, height).getContext("2d") as OffscreenCanvasRenderingContext2D
   if (name === "chart") {
@@ -201,7 +201,7 @@ async function draw(name: "landscape" | "portrait" | "chart"): Promise<string> {
 }
 
 /** Runs in the page: creates half a second of video, as base64. */
-async function film(): Promise<string> {
+async function recordVideo(): Promise<string> {
   const canvas = Object.assign(document.createElement("canvas"), { width: 640, height: 360 })
   const pen = canvas.getContext("2d") as CanvasRenderingContext2D
   const recorder = new MediaRecorder(canvas.captureStream(30), { mimeType: "video/webm;codecs=vp8" })
@@ -225,7 +225,7 @@ async function film(): Promise<string> {
 }
 
 /** Creates some seconds of noise that resembles speech: 8 kHz, 16 bits, one channel. */
-function wave(seconds: number): Buffer {
+function createWave(seconds: number): Buffer {
   const rate = 8000
   const samples = rate * seconds
   const bytes = Buffer.alloc(44 + samples * 2)

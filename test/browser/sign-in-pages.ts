@@ -74,7 +74,7 @@ export interface Visitor {
 }
 
 /** Opens the page in a new browser context. `at` is its path and hash. */
-export async function visit({ browser, cuecard }: SignInSetup, at = "/", options = {}): Promise<Visitor> {
+export async function openVisitor({ browser, cuecard }: SignInSetup, at = "/", options = {}): Promise<Visitor> {
   const context = await browser.newContext(options)
   const { page, errors } = await openTab(context, `${cuecard.url}${at}`)
   return { context, page, errors }
@@ -105,7 +105,7 @@ export async function enterLogin(page: Page, login: string): Promise<void> {
   await page.waitForSelector("input[name=prompt][value=consent]", { state: "attached", ...SOON })
 }
 
-export async function consent(page: Page): Promise<void> {
+export async function giveConsent(page: Page): Promise<void> {
   await page.click("button[type=submit]")
 }
 
@@ -113,7 +113,7 @@ export async function consent(page: Page): Promise<void> {
 export async function signIn(page: Page, login: string): Promise<void> {
   await goToProvider(page)
   await enterLogin(page, login)
-  await consent(page)
+  await giveConsent(page)
   await page.waitForSelector(".account-button", SOON)
 }
 

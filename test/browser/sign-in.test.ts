@@ -4,10 +4,10 @@ import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
 import { CLIENT_ID } from "../support/oidc-provider.ts"
 import { findViolations } from "./axe-violations.ts"
-import { ask, DESK, PHONE, sessionIn, settled } from "./page.ts"
+import { askQuestion, DESK, PHONE, sessionIn, untilSettled } from "./page.ts"
 import {
   callAsOwner,
-  consent,
+  giveConsent,
   enterLogin,
   goToProvider,
   openMenu,
@@ -18,7 +18,7 @@ import {
   TENANT,
   untilSignedOut,
   useSignIn,
-  visit,
+  openVisitor,
 } from "./sign-in-pages.ts"
 
 const setup = useSignIn({ SCRIPTED_DELAY_MS: "10" })
@@ -27,7 +27,7 @@ const url = (at = "/"): string => `${setup.cuecard.url}${at}`
 
 describe("signing in", () => {
   test("[SP2] [SP4] while nobody is signed in, the screen names the tenant and the providers, and no token is requested", async () => {
-    const { context, page, errors } = await visit(setup)
+    const { context, page, errors } = await openVisitor(setup)
     await untilSignedOut(page)
     expect(await page.title()).toBe("Sign in · Cuecard")
     await expect.poll(() => page.textContent(".sign-in")).toContain(`Sign in to ${TENANT} to continue.`)
@@ -43,10 +43,10 @@ describe("signing in", () => {
   })
 
   test("[SP3] [SP4] after signing in, the conversation that was open is shown; a reload and a second tab stay signed in", async () => {
-    const { context, page, errors } = await visit(setup)
+    const { context, page, errors } = await openVisitor(setup)
     await signIn(page, "ada")
-    await ask(page, "/say hello")
-    await settled(page)
+    await askQuestion(page, "/say hello")
+    await untilSettled(page)
     const session = sessionIn(page)
     await openMenu(page)
     expect(await page.textContent(".account-button .names")).toBe(`Ada Example${TENANT}`)
@@ -56,9 +56,11 @@ describe("signing in", () => {
       expect.stringMatching(/^o_/),
     ])
     expect(await page.locator(".account-panel :is(a, button)").allTextContents()).toEqual([
+      "Settings",
       "Sign out",
       "Sign out everywhere…",
     ])
+    await page.keyboard.press("Tab")
     await page.keyboard.press("Tab")
     expect(await page.locator(".account-panel :focus").textContent()).toBe("Sign out")
     await page.reload()
@@ -66,7 +68,7 @@ describe("signing in", () => {
     const tab = await openTab(context, url(`/#/s/${session}`))
     await tab.page.waitForSelector("article", SOON)
     // In another browser, the same person begins at the conversation's URL.
-    const other = await visit(setup, `/#/s/${session}`)
+    const other = await openVisitor(setup, `/#/s/${session}`)
     await signIn(other.page, "ada")
     await other.page.waitForSelector("article", SOON)
     expect(sessionIn(other.page)).toBe(session)
@@ -77,7 +79,7 @@ describe("signing in", () => {
 
   test("[SP3] an owner's menu leads to the admin page, which the owner can use", async () => {
     await setup.provider.setFaults({})
-    const { context, page, errors } = await visit(setup)
+    const { context, page, errors } = await openVisitor(setup)
     await signIn(page, "admin-grace")
     await openMenu(page)
     await page.click("text=Admin settings")
@@ -89,7 +91,7 @@ describe("signing in", () => {
   })
 
   test("[SP4] the admin page asks to sign in too, and afterwards shows the section that was open", async () => {
-    const { context, page } = await visit(setup, "/admin#agents")
+    const { context, page } = await openVisitor(setup, "/admin#agents")
     await untilSignedOut(page)
     await signIn(page, "admin-mary")
     await expect.poll(() => page.textContent("h1")).toBe("Agents")
@@ -100,7 +102,7 @@ describe("signing in", () => {
 
 describe("a failed sign-in shows the reason:", () => {
   test("[SP4] denied consent", async () => {
-    const { context, page } = await visit(setup, "/#/s/some-conversation")
+    const { context, page } = await openVisitor(setup, "/#/s/some-conversation")
     await goToProvider(page)
     await enterLogin(page, "denier")
     await page.click("a[href$='/abort']")
@@ -114,13 +116,13 @@ describe("a failed sign-in shows the reason:", () => {
     // The provider still knows the person, and asks for consent again.
     await page.click("text=Continue with Acme Staff")
     await page.waitForSelector("input[name=prompt][value=consent]", { state: "attached", ...SOON })
-    await consent(page)
+    await giveConsent(page)
     await page.waitForSelector(".account-button", SOON)
     await context.close()
   })
 
   test("[SP4] a wrong state, and a code that was used before", async () => {
-    const { context, page } = await visit(setup)
+    const { context, page } = await openVisitor(setup)
     await goToProvider(page)
     await page.goto(url("/auth/callback/staff?code=abc&state=forged"))
     await untilSignedOut(page)
@@ -132,7 +134,7 @@ describe("a failed sign-in shows the reason:", () => {
     await signIn(page, "replayed")
     expect(callback).toContain("code=")
     // The code doesn't work in another browser.
-    const thief = await visit(setup, callback.slice(url("").length))
+    const thief = await openVisitor(setup, callback.slice(url("").length))
     await untilSignedOut(thief.page)
     expect(await thief.page.textContent(".sign-in [role=alert]")).toContain("already used")
     await thief.context.close()
@@ -143,11 +145,11 @@ describe("a failed sign-in shows the reason:", () => {
   })
 
   test("[SP4] a provider that is down", async () => {
-    const { context, page } = await visit(setup)
+    const { context, page } = await openVisitor(setup)
     await goToProvider(page)
     await enterLogin(page, "patient")
     setup.provider.setFaults({ path: "/token", outage: "down" })
-    await consent(page)
+    await giveConsent(page)
     await untilSignedOut(page)
     expect(await page.textContent(".sign-in [role=alert]")).toContain("We couldn't reach your sign-in provider")
     setup.provider.setFaults({})
@@ -157,7 +159,7 @@ describe("a failed sign-in shows the reason:", () => {
   })
 
   test("[SP4] the list of providers can't be loaded, and can be requested again", async () => {
-    const { context, page } = await visit(setup, "/admin")
+    const { context, page } = await openVisitor(setup, "/admin")
     await untilSignedOut(page)
     await page.route("**/auth/providers", (route) => route.abort())
     await page.reload()
@@ -171,10 +173,10 @@ describe("a failed sign-in shows the reason:", () => {
 
 describe("signing out", () => {
   test("[SP6] in one tab also signs out the other tab; going back and forward shows none of the user's data", async () => {
-    const { context, page, errors } = await visit(setup)
+    const { context, page, errors } = await openVisitor(setup)
     await signIn(page, "leaver")
-    await ask(page, "/say a secret text")
-    await settled(page)
+    await askQuestion(page, "/say a secret text")
+    await untilSettled(page)
     const tab = await openTab(context, page.url())
     await tab.page.waitForSelector("article", SOON)
     await openMenu(page)
@@ -194,12 +196,12 @@ describe("signing out", () => {
   })
 
   test("[SP3] [SP6] everywhere asks for confirmation, and ends the sign-in in another browser", async () => {
-    const one = await visit(setup)
+    const one = await openVisitor(setup)
     await signIn(one.page, "traveller")
-    const other = await visit(setup)
+    const other = await openVisitor(setup)
     await signIn(other.page, "traveller")
-    await ask(other.page, "/say hello")
-    await settled(other.page)
+    await askQuestion(other.page, "/say hello")
+    await untilSettled(other.page)
     await openMenu(one.page)
     await one.page.click("text=Sign out everywhere…")
     await one.page.waitForSelector("dialog[open]", SOON)
@@ -226,7 +228,7 @@ describe("signing out", () => {
     }
     const put = (logout: boolean) => callAsOwner(setup.cuecard, "PUT", "/v1/issuers/staff", { ...registration, logout })
     expect(await (await put(true)).json()).toMatchObject({ logout: true })
-    const { context, page } = await visit(setup)
+    const { context, page } = await openVisitor(setup)
     await signIn(page, "leaver")
     await openMenu(page)
     await page.click("text=Sign out")
@@ -244,7 +246,7 @@ describe("signing out", () => {
   })
 
   test("[SP3] is reported if it fails, and the user stays signed in", async () => {
-    const { context, page } = await visit(setup)
+    const { context, page } = await openVisitor(setup)
     await signIn(page, "stayer")
     await page.route("**/auth/logout", (route) => route.abort())
     await openMenu(page)
@@ -257,10 +259,10 @@ describe("signing out", () => {
   })
 
   test("[SP5] [SP6] hides unsent messages and drafts from the next user, and the previous user finds both again", async () => {
-    const { context, page } = await visit(setup)
+    const { context, page } = await openVisitor(setup)
     await signIn(page, "first")
-    await ask(page, "/say one")
-    await settled(page)
+    await askQuestion(page, "/say one")
+    await untilSettled(page)
     const firsts = page.url()
     // The server doesn't receive this message.
     await page.route("**/v1/sessions", (route) =>
@@ -268,7 +270,7 @@ describe("signing out", () => {
     )
     await page.goto(url("/#/"))
     await page.waitForSelector(".welcome", SOON)
-    await ask(page, "an unsent message")
+    await askQuestion(page, "an unsent message")
     await page.waitForSelector("text=an unsent message", SOON)
     await page.goto(firsts)
     await page.waitForSelector("article", SOON)
@@ -309,7 +311,7 @@ describe("two users in one browser", () => {
 
   test("[SP5] a message that one user couldn't send is never sent by another user's page open at the same time", async () => {
     const context = await setup.browser.newContext()
-    const open = async (user: string) => {
+    const openEmbedded = async (user: string) => {
       const page = await context.newPage()
       const token = await tokenOf(user)
       await page.addInitScript(
@@ -320,8 +322,8 @@ describe("two users in one browser", () => {
       await page.waitForSelector(".account-button", SOON)
       return page
     }
-    const ada = await open("ada-embedded")
-    const bob = await open("bob-embedded")
+    const ada = await openEmbedded("ada-embedded")
+    const bob = await openEmbedded("bob-embedded")
     const posts: string[] = []
     bob.on("request", (request) => {
       if (request.method() === "POST" && request.url().endsWith("/v1/sessions")) posts.push(request.postData() ?? "")
@@ -329,7 +331,7 @@ describe("two users in one browser", () => {
     await ada.route("**/v1/sessions", (route) =>
       route.request().method() === "POST" ? route.abort() : route.continue(),
     )
-    await ask(ada, "a message of ada's")
+    await askQuestion(ada, "a message of ada's")
     await ada.waitForSelector("text=a message of ada's", SOON)
     await ada.close()
     await bob.waitForTimeout(3_000)
@@ -339,7 +341,7 @@ describe("two users in one browser", () => {
   })
 
   test("[SP6] a signed-in tab reloads when another user signs in", async () => {
-    const { context, page } = await visit(setup)
+    const { context, page } = await openVisitor(setup)
     await signIn(page, "tab-user")
     const loaded = page.waitForEvent("load", SOON)
     const other = await context.newPage()
@@ -353,7 +355,7 @@ describe("two users in one browser", () => {
 
 describe("a browser that blocks storage", () => {
   test.each(["/", "/admin"])("[SP6] signing out on %s ends the sign-in, and empties the page", async (at) => {
-    const { context, page, errors } = await visit(setup)
+    const { context, page, errors } = await openVisitor(setup)
     await signIn(page, "stayer")
     await context.addInitScript(() => {
       const get = (): never => {
@@ -374,7 +376,7 @@ describe("a browser that blocks storage", () => {
 
 describe("a token that is revoked", () => {
   test("[SP7] in the middle of an answer is replaced, and nothing of the answer is lost", async () => {
-    const { context, page, errors } = await visit(setup)
+    const { context, page, errors } = await openVisitor(setup)
     const tokens: string[] = []
     page.on("response", async (response) => {
       if (!response.url().endsWith("/auth/token") || !response.ok()) return
@@ -382,7 +384,7 @@ describe("a token that is revoked", () => {
     })
     await signIn(page, "renewer")
     const words = Array.from({ length: 400 }, (_, index) => `word${index}`).join(" ")
-    await ask(page, `/say ${words}`)
+    await askQuestion(page, `/say ${words}`)
     await page.waitForSelector("article[data-role=assistant] >> text=word9", SOON)
     const before = tokens.length
     const headers = { authorization: `Bearer ${tokens.at(-1)}`, "content-type": "application/json" }
@@ -392,7 +394,7 @@ describe("a token that is revoked", () => {
     expect(await page.getAttribute("article[data-role=assistant]", "data-status")).toBe("running")
     await expect.poll(() => tokens.length).toBeGreaterThan(before)
     expect(await page.getAttribute("article[data-role=assistant]", "data-status")).toBe("running")
-    await settled(page)
+    await untilSettled(page)
     expect(await page.textContent("article[data-role=assistant] .prose")).toBe(words)
     expect(await page.locator(".sign-in").count()).toBe(0)
     expect(errors).toEqual([])
@@ -422,14 +424,14 @@ describe("a token that expires", () => {
       }),
     )
     const words = Array.from({ length: 1_500 }, (_, index) => `word${index}`).join(" ")
-    await ask(page, `/say ${words}`)
+    await askQuestion(page, `/say ${words}`)
     await page.waitForSelector("article[data-role=assistant] >> text=word9", SOON)
     await expect.poll(() => closedWhile, { timeout: 30_000 }).toContain("running")
     const before = issued
-    await settled(page)
+    await untilSettled(page)
     expect(before).toBeGreaterThan(1)
     await page.reload()
-    await settled(page)
+    await untilSettled(page)
     const showMore = page.getByRole("button", { name: "Show more" })
     while ((await showMore.count()) > 0) await showMore.first().click()
     await expect.poll(() => page.textContent("article[data-role=assistant] .prose")).toBe(words)
@@ -447,7 +449,7 @@ describe("accessibility", () => {
     "[SP8] the sign-in screen, the user's menu and its panel: axe finds nothing, and texts are aligned to the start edge",
     async (size, colorScheme) => {
       const options = { viewport: size, colorScheme, bypassCSP: true, reducedMotion: "reduce" } as const
-      const { context, page, errors } = await visit(setup, "/", options)
+      const { context, page, errors } = await openVisitor(setup, "/", options)
       await page.waitForSelector(".sign-in a", SOON)
       expect(await findViolations(page)).toEqual([])
       await page.evaluate(() => (document.documentElement.dir = "rtl"))
@@ -485,10 +487,10 @@ function findWrongEdges(page: Page, selector: string): Promise<string[]> {
 
 describe("a user who is erased", () => {
   test("[PG88] sees a note that says so, live and after a reload, and can sign in again as somebody else", async () => {
-    const { page, context, errors } = await visit(setup)
+    const { page, context, errors } = await openVisitor(setup)
     await signIn(page, "erasable")
-    await ask(page, "/say hello")
-    await settled(page)
+    await askQuestion(page, "/say hello")
+    await untilSettled(page)
     await openMenu(page)
     const user = (await page.locator(".account-panel dd").last().textContent()) ?? ""
     const erased = await callAsOwner(setup.cuecard, "DELETE", `/v1/users/${encodeURIComponent(user)}`, {})
@@ -519,11 +521,11 @@ describe("a product that embeds the page", () => {
     const requests: string[] = []
     page.on("request", (request) => requests.push(new URL(request.url()).pathname))
     await page.reload()
-    await ask(page, "/say hello")
-    await settled(page)
+    await askQuestion(page, "/say hello")
+    await untilSettled(page)
     await openMenu(page)
     expect(await page.locator(".account-panel dd").allTextContents()).toEqual([TENANT, "Member", "embedded"])
-    expect(await page.locator(".account-panel :is(a, button)").count()).toBe(0)
+    expect(await page.locator(".account-panel :is(a, button)").allTextContents()).toEqual(["Settings"])
     expect(requests.filter((path) => path.endsWith("/token"))).toEqual([])
     expect(errors).toEqual([])
     await context.close()

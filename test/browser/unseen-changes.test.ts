@@ -3,7 +3,7 @@
 import type { Page } from "playwright-core"
 import { afterEach, expect, test } from "vitest"
 import type { HistoryPage } from "../../shared/protocol/http-body.ts"
-import { ask, open, PHONE, sessionIn, settled, transcriptOf } from "./page.ts"
+import { askQuestion, openPage, PHONE, sessionIn, untilSettled, transcriptOf } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const setup = useServerAndBrowser({ vars: { PROBE_TOOLS: "on" } })
@@ -23,7 +23,7 @@ afterEach(async () => {
 
 async function openWindow(session = "", size?: typeof PHONE): Promise<Page> {
   const at = session === "" ? "" : `#/s/${session}`
-  const { page, errors } = await open(setup.browser, setup.cuecard, { at, ...(size ? { size } : {}) })
+  const { page, errors } = await openPage(setup.browser, setup.cuecard, { at, ...(size ? { size } : {}) })
   errorsOfWindows.push(errors)
   windows.push(page)
   return page
@@ -31,9 +31,9 @@ async function openWindow(session = "", size?: typeof PHONE): Promise<Page> {
 
 /** Expects every window to show the same newest messages as a new window. */
 async function expectSame(session: string, answers: number): Promise<void> {
-  await Promise.all(windows.map((page) => settled(page, answers)))
+  await Promise.all(windows.map((page) => untilSettled(page, answers)))
   const fresh = await openWindow(session)
-  await settled(fresh, answers)
+  await untilSettled(fresh, answers)
   const shown = newestOf(await transcriptOf(fresh))
   for (const page of windows) expect(newestOf(await transcriptOf(page))).toBe(shown)
 }
@@ -49,19 +49,19 @@ function newestOf(transcript: string): string {
     .join("\n")
 }
 
-function request(path: string, init: RequestInit = {}): Promise<Response> {
+function sendRequest(path: string, init: RequestInit = {}): Promise<Response> {
   const headers = { authorization: `Bearer ${setup.cuecard.token}` }
   return fetch(`${setup.cuecard.url}/v1/sessions/${path}`, { headers, ...init })
 }
 
 async function readHistory(session: string): Promise<HistoryPage> {
-  return (await (await request(`${session}/conversation/recent?limit=50`)).json()) as HistoryPage
+  return (await (await sendRequest(`${session}/conversation/recent?limit=50`)).json()) as HistoryPage
 }
 
 /** Waits until the other agent has answered. The export contains every version, and then has no waiting call. */
 async function untilAnswered(session: string): Promise<void> {
   const hasAnswer = async (): Promise<boolean> => {
-    const file = await (await request(`${session}/events`)).text()
+    const file = await (await sendRequest(`${session}/events`)).text()
     return file.includes("Found it.") && !file.includes('"waiting":true')
   }
   await expect.poll(hasAnswer, { timeout: 20_000 }).toBe(true)
@@ -69,15 +69,15 @@ async function untilAnswered(session: string): Promise<void> {
 
 test("[VE8] a late answer to an edited question is shown in no window until its version is shown, and then in all", async () => {
   const page = await openWindow()
-  const research = [[{ type: "tool_call", name: "probe_slow", args: '{"ms":2500}' }], [say("Found it.")]]
+  const research = [[{ type: "tool_call", name: "probe_slow", args: '{"ms":2500}' }], [createDelta("Found it.")]]
   const message = `/script ${JSON.stringify(research)}`
   const question = { agent: "researcher", mode: "async", message }
   const call = { type: "tool_call", name: "agents_message", args: JSON.stringify(question) }
-  await ask(page, `/script ${JSON.stringify([[call], [say("You will hear.")]])}`)
-  await settled(page)
+  await askQuestion(page, `/script ${JSON.stringify([[call], [createDelta("You will hear.")]])}`)
+  await untilSettled(page)
   const session = sessionIn(page)
   const phone = await openWindow(session, PHONE)
-  await settled(phone)
+  await untilSettled(phone)
   await page.hover("article[data-role=user]")
   await page.click("button[aria-label=Edit]")
   await page.fill(".editor textarea", "/say other")
@@ -97,9 +97,9 @@ test("[HI6] open windows show an import as soon as it is complete; until then, a
   const [page, phone] = [await openWindow(id), await openWindow(id, PHONE)]
   const parts = [fileOf("first"), fileOf("second")]
   const upload = (part: number) =>
-    request(`${id}/import?part=${part}&of=2`, { method: "POST", body: parts[part - 1] ?? "" })
+    sendRequest(`${id}/import?part=${part}&of=2`, { method: "POST", body: parts[part - 1] ?? "" })
   expect((await upload(1)).ok).toBe(true)
-  await ask(page, "/say after all")
+  await askQuestion(page, "/say after all")
   for (const one of windows) await one.waitForSelector("article[data-status=queued]")
   const reloaded = await openWindow(id)
   await reloaded.waitForSelector("article[data-status=queued]")
@@ -113,7 +113,7 @@ test("[HI6] open windows show an import as soon as it is complete; until then, a
   expect((await readHistory(id)).messages.at(-1)?.status).toBe("completed")
 })
 
-function say(delta: string): object {
+function createDelta(delta: string): object {
   return { type: "text_delta", delta }
 }
 
@@ -121,8 +121,18 @@ function say(delta: string): object {
 function fileOf(name: string): string {
   const day = name === "first" ? "01" : "02"
   const turns = Array.from({ length: 60 }, (_, n) => [
-    { type: "user_message", text: `${name} question ${n}`, responseId: `${name}-q${n}`, timestamp: at(day, n, 0) },
-    { type: "assistant_message", text: `${name} answer ${n}`, responseId: `${name}-a${n}`, timestamp: at(day, n, 1) },
+    {
+      type: "user_message",
+      text: `${name} question ${n}`,
+      responseId: `${name}-q${n}`,
+      timestamp: createTime(day, n, 0),
+    },
+    {
+      type: "assistant_message",
+      text: `${name} answer ${n}`,
+      responseId: `${name}-a${n}`,
+      timestamp: createTime(day, n, 1),
+    },
   ])
   return turns
     .flat()
@@ -130,6 +140,6 @@ function fileOf(name: string): string {
     .join("")
 }
 
-function at(day: string, minute: number, second: number): string {
+function createTime(day: string, minute: number, second: number): string {
   return `2026-01-${day}T10:${String(minute).padStart(2, "0")}:0${second}.000Z`
 }

@@ -2,7 +2,7 @@
 
 import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
-import { FIELD, open, openIn, sessionIn, settled, transcriptOf } from "./page.ts"
+import { FIELD, openPage, openIn, sessionIn, untilSettled, transcriptOf } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 /** A timeout longer than a loopback request takes, in milliseconds. */
@@ -12,12 +12,12 @@ const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "3" } }, { withFi
 
 const bytesOf = (url: string): Buffer => setup.files.get(url)?.body ?? Buffer.alloc(0)
 
-function choose(page: Page, ...chosen: readonly (readonly [name: string, body: Buffer])[]): Promise<void> {
+function chooseFiles(page: Page, ...chosen: readonly (readonly [name: string, body: Buffer])[]): Promise<void> {
   const all = chosen.map(([name, buffer]) => ({ name, buffer, mimeType: "application/octet-stream" }))
   return page.setInputFiles(".composer input[type=file]", all)
 }
 
-const chips = (page: Page) => page.$$eval(".chip", (all) => all.map((one) => one.getAttribute("data-state")))
+const readChips = (page: Page) => page.$$eval(".chip", (all) => all.map((one) => one.getAttribute("data-state")))
 const expectImage = (page: Page) =>
   page.waitForFunction(() => {
     const image = document.querySelector<HTMLImageElement>("article .frame img")
@@ -31,12 +31,12 @@ const sessions = async (): Promise<number> => {
 
 describe("attachments on a real server", () => {
   test("[PG42] [PG38] [PG72] the first upload creates the session; attachments are shown with their message, after a reload and in another tab", async () => {
-    const { page, errors, strangers } = await open(setup.browser, setup.cuecard)
-    await choose(page, ["bay.png", bytesOf("/media/landscape")], ["table.csv", bytesOf("/media/table")])
-    await expect.poll(() => chips(page), SOON).toEqual(["done", "done"])
+    const { page, errors, strangers } = await openPage(setup.browser, setup.cuecard)
+    await chooseFiles(page, ["bay.png", bytesOf("/media/landscape")], ["table.csv", bytesOf("/media/table")])
+    await expect.poll(() => readChips(page), SOON).toEqual(["done", "done"])
     await page.fill(FIELD, "/say what is this?")
     await page.press(FIELD, "Enter")
-    await settled(page)
+    await untilSettled(page)
     await expectImage(page)
     const kinds = "article[data-role=user] [data-segment]"
     expect(await page.$$eval(kinds, (all) => all.map((one) => one.getAttribute("data-kind")))).toEqual([
@@ -46,11 +46,11 @@ describe("attachments on a real server", () => {
     ])
     const live = await transcriptOf(page)
     await page.reload()
-    await settled(page)
+    await untilSettled(page)
     await expectImage(page)
     expect(await transcriptOf(page)).toBe(live)
     const other = await openIn(page.context(), setup.cuecard, `#/s/${sessionIn(page)}`)
-    await settled(other.page)
+    await untilSettled(other.page)
     await expectImage(other.page)
     expect(await transcriptOf(other.page)).toBe(live)
     const [download] = await Promise.all([page.waitForEvent("download"), page.click("button.file")])
@@ -60,11 +60,11 @@ describe("attachments on a real server", () => {
   })
 
   test("[PG42] [PG71] [PG70] [PG22] an edit keeps the attachments; a message may consist of attachments alone", async () => {
-    const { page, errors } = await open(setup.browser, setup.cuecard)
-    await choose(page, ["bay.png", bytesOf("/media/landscape")])
-    await expect.poll(() => chips(page), SOON).toEqual(["done"])
+    const { page, errors } = await openPage(setup.browser, setup.cuecard)
+    await chooseFiles(page, ["bay.png", bytesOf("/media/landscape")])
+    await expect.poll(() => readChips(page), SOON).toEqual(["done"])
     await page.click("button[type=submit]")
-    await settled(page)
+    await untilSettled(page)
     await expectImage(page)
     expect(await page.$("article[data-role=user] p[data-segment]")).toBe(null)
     await page.hover("article[data-role=user]")
@@ -80,31 +80,31 @@ describe("attachments on a real server", () => {
   })
 
   test("[PG70] [PG77] a note says that a refused file must be removed, and Enter doesn't remove it; an uploaded file survives a reload", async () => {
-    const { page } = await open(setup.browser, setup.cuecard)
+    const { page } = await openPage(setup.browser, setup.cuecard)
     await page.fill(FIELD, "/say first")
     await page.press(FIELD, "Enter")
-    await settled(page)
-    await choose(page, ["report.docx", Buffer.from("504b0304", "hex")], ["bay.png", bytesOf("/media/landscape")])
-    await expect.poll(() => chips(page), SOON).toEqual(["failed", "done"])
+    await untilSettled(page)
+    await chooseFiles(page, ["report.docx", Buffer.from("504b0304", "hex")], ["bay.png", bytesOf("/media/landscape")])
+    await expect.poll(() => readChips(page), SOON).toEqual(["failed", "done"])
     await page.fill(FIELD, "/say with a file")
     for (let press = 0; press < 3; press++) await page.press(FIELD, "Enter")
     expect(await page.textContent(".composer .blocked")).toBe("To send your message, remove “report.docx”.")
-    expect(await chips(page)).toEqual(["failed", "done"])
+    expect(await readChips(page)).toEqual(["failed", "done"])
     expect(await page.inputValue(FIELD)).toBe("/say with a file")
     await expect.poll(() => page.evaluate(() => JSON.stringify({ ...localStorage })), SOON).toContain("bay.png")
     await page.reload()
-    await expect.poll(() => chips(page), SOON).toEqual(["done"])
+    await expect.poll(() => readChips(page), SOON).toEqual(["done"])
     await page.press(FIELD, "Enter")
-    await settled(page, 2)
+    await untilSettled(page, 2)
     await expectImage(page)
     await page.context().close()
   })
 
   test("[PG42] [PG67] [PG72] for a file of unknown type, the server's error text is shown; a session without messages is deleted again", async () => {
     const before = await sessions()
-    const { page } = await open(setup.browser, setup.cuecard)
-    await choose(page, ["tool.exe", Buffer.from("4d5a90000300000004000000ffff0000", "hex")])
-    await expect.poll(() => chips(page), SOON).toEqual(["failed"])
+    const { page } = await openPage(setup.browser, setup.cuecard)
+    await chooseFiles(page, ["tool.exe", Buffer.from("4d5a90000300000004000000ffff0000", "hex")])
+    await expect.poll(() => readChips(page), SOON).toEqual(["failed"])
     expect(await page.textContent(".chip [role=alert]")).toMatch(/\w{3,}.*\.$/)
     expect(await sessions()).toBe(before + 1)
     await page.click(".chip button")

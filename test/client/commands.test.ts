@@ -317,22 +317,4 @@ describe("switching versions", () => {
     await settle()
     expect(requests.length).toBe(before + 1)
   })
-
-  test("[SO12] for a user further up, enough pages are loaded to keep their place", async () => {
-    const old = Array.from({ length: 30 }, (_, at) => user(`m${at}`, "x"))
-    const { controller, server, requests } = await openSession([
-      pageOf(old.slice(6), { has_more: true, cursor: "6" }),
-      pageOf(old.slice(0, 6)),
-      pageOf([createEnded({ id: "new" })], { epoch: "e2", seq: 20, has_more: true, cursor: "25" }),
-      pageOf(old.slice(2, 25), { epoch: "e2", seq: 21, has_more: true, cursor: "2" }),
-    ])
-    await controller.loadOlder()
-    controller.findReadingPlace = () => ({ messageId: "m3", offset: 0 })
-    server.last().say(hello(20, "e2"))
-    await settle()
-    expect(requests).toEqual([undefined, "6", undefined, "25"])
-    expect(controller.store.messageIds.value).toEqual([...old.slice(2, 25).map(({ id }) => id), "new"])
-    expect(controller.store.cursor).toBe("2")
-    expect(server.last().sent.at(-1)).toMatchObject({ type: "hello", epoch: "e2", after: 20 })
-  })
 })

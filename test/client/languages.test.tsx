@@ -15,17 +15,23 @@ import {
   type Language,
   matchLanguage,
 } from "../../client/words/languages/language.ts"
+import { findPseudoTexts } from "../../client/words/languages/pseudo-language.ts"
 import { loadTexts } from "../../client/words/languages/load-language.ts"
 import { formatSize } from "../../client/words/media-descriptions.ts"
 import { appText, welcomeText } from "../../client/words/page-text.ts"
 import { sharingText } from "../../client/words/sharing-text.ts"
 import { until } from "./dom.ts"
+import { transcript } from "./render-transcript.tsx"
+import { answer, text } from "./sample-messages.ts"
 
 const TRANSLATIONS = LANGUAGES.filter((language) => language !== "en")
 
 /** The text modules of the chat page. */
 const MODULES = import.meta.glob<Record<string, unknown>>(
-  "../../client/words/{page,transcript,account,answer-menu,attachment-chip,budget,import,rate-wait,session-action,sharing,unsent}-text.ts",
+  [
+    "../../client/words/{page,transcript,account,answer-menu,attachment-chip,budget,import,rate-wait,session-action,sharing,unsent,writing}-text.ts",
+    "../../client/words/settings/*-text.ts",
+  ],
   { eager: true },
 )
 
@@ -103,6 +109,13 @@ describe("the choice", () => {
     await until(() => expect(root.textContent).toBe("Unterhaltungen"))
     expect(sharingText.add).toBe("Hinzufügen")
     render(null, root)
+  })
+
+  test("[LG2] a button that is drawn after the language has changed has its text", () => {
+    findTexts.value = findPseudoTexts
+    const { root } = transcript([answer("a", { segments: [text("hello")] })])
+    const labels = [...root.querySelectorAll(".acts > button")].map((button) => button.getAttribute("aria-label"))
+    expect(labels).toEqual(["⟦Copy⟧", "⟦Reply⟧", "⟦Regenerate⟧"])
   })
 
   test("[LG3] the direction is that of the language", () => {

@@ -10,7 +10,7 @@ import { FIRST_TASK_COST, MIN_FIRST_COST } from "../../client/markdown/use-text-
 import { measureText, PART_COST, SLICE_COST } from "../../client/markdown/text-part.ts"
 import type { Segment } from "../../shared/protocol/segment.ts"
 import { createCardSegment, createWeather } from "../support/page-fixtures/messages.ts"
-import { assertProperty } from "../support/seeded.ts"
+import { assertProperty, everyNth } from "../support/seeded.ts"
 import { delay, draw } from "./dom.ts"
 import { transcript } from "./render-transcript.tsx"
 import { answer, call, text, user } from "./sample-messages.ts"
@@ -71,7 +71,7 @@ const HOSTILE: readonly (readonly [string, string])[] = [
 const MAX_SLICE_ELEMENTS = 2_600
 
 describe("a hostile text of 1 MB", () => {
-  test.each(HOSTILE)(
+  test.each(everyNth(HOSTILE, 2))(
     "[PF1] [PF2] %s: bounded slices, one part, and a button",
     async (_name, content) => {
       const root = draw(<Markdown text={content} />)

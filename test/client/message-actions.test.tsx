@@ -4,6 +4,7 @@ import type { Signal } from "@preact/signals"
 import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
 import { focusRequests } from "../../client/ui/focus.ts"
 import { formatMessageTime } from "../../client/transcript/message-actions.tsx"
+import { answerTools } from "../../client/writing/deferred-writing.ts"
 import { messageEditor } from "../../client/transcript/message-view.tsx"
 import { segmentsToCopyText } from "../../client/transcript/copy-text.ts"
 import type { Segment } from "../../shared/protocol/segment.ts"
@@ -27,7 +28,10 @@ const pressKey = (target: Element, key: string, more: KeyboardEventInit = {}) =>
 
 const TRACE = "0123456789abcdef0123456789abcdef"
 
-beforeAll(() => messageEditor.load())
+beforeAll(async () => {
+  await messageEditor.load()
+  await answerTools.load()
+})
 beforeEach(() => document.body.replaceChildren())
 
 describe("a call that needs approval", () => {
@@ -81,8 +85,8 @@ describe("retry, continue, regenerate", () => {
   test.each([
     ["failed", "Try again", "retry"],
     ["interrupted", "Continue", "retry"],
-    ["cancelled", "Regenerate", "regenerate"],
-  ] as const)("[PG21] an answer that %s offers %s", async (status, name, action) => {
+    ["cancelled", "Continue", "retry"],
+  ] as const)("[PG21] [WR1] an answer that %s offers %s", async (status, name, action) => {
     const { root, actions, commands } = renderEnded(status)
     const before = focusRequests.value
     findButton(root, name).click()

@@ -5,7 +5,6 @@ import { Composer } from "../../client/composer/composer.tsx"
 import { attachmentChips } from "../../client/composer/deferred-chips.ts"
 import { Draft } from "../../client/session/draft.ts"
 import { draw, delay, until } from "./dom.ts"
-import { openSession, pageOf, user as userOf } from "./open-session.ts"
 import { answer, text, user } from "./sample-messages.ts"
 import { transcript } from "./render-transcript.tsx"
 
@@ -56,18 +55,5 @@ describe("replies", () => {
     written.replyTo.value = "a"
     box.querySelector<HTMLButtonElement>(".quoted button")?.click()
     expect(written.replyTo.value).toBe(null)
-  })
-
-  test("[PG43] older pages are loaded, each once, until the message is found or the beginning is reached", async () => {
-    const old = pageOf([userOf("old", "long ago")])
-    const newest = pageOf([userOf("new", "now")], { has_more: true, cursor: "9" })
-    const between = pageOf([userOf("mid", "then")], { has_more: true, cursor: "5" })
-    const { controller, requests } = await openSession([newest, between, old])
-    const [found, lost] = await Promise.all([
-      controller.loadUntilMessage("old"),
-      controller.loadUntilMessage("nowhere"),
-    ])
-    expect([found, lost]).toEqual([true, false])
-    expect(requests).toEqual([undefined, "9", "5"])
   })
 })

@@ -26,7 +26,8 @@ function createView(height: number) {
 
 function setUp(height = 3000) {
   const nearTop = vi.fn()
-  const scrollAnchor = new ScrollAnchor(nearTop)
+  const newer = { hasNewer: false, loadNewer: vi.fn(async () => {}), showNewest: vi.fn() }
+  const scrollAnchor = new ScrollAnchor(nearTop, newer)
   const all = createView(height)
   scrollAnchor.attachTo(all.view, document.createElement("div"))
   scrollAnchor.updatePosition()
@@ -34,7 +35,7 @@ function setUp(height = 3000) {
     all.size.height += by
     scrollAnchor.updatePosition()
   }
-  return { ...all, scrollAnchor, nearTop, grow: growContent }
+  return { ...all, scrollAnchor, nearTop, newer, grow: growContent }
 }
 
 beforeEach(() => {
@@ -124,5 +125,29 @@ describe("scrolling", () => {
 
   test("[PG16] requests older messages at once if the first page doesn't fill the window", () => {
     expect(setUp(400).nearTop).toHaveBeenCalled()
+  })
+
+  test("[LT2] requests newer messages near the end, which isn't followed while they aren't shown", () => {
+    const { scrollAnchor, newer, scrollTo } = setUp()
+    newer.hasNewer = true
+    scrollTo(1000)
+    newer.loadNewer.mockClear()
+    scrollTo(1500)
+    expect(newer.loadNewer).not.toHaveBeenCalled()
+    scrollTo(1700)
+    expect(newer.loadNewer).toHaveBeenCalled()
+    scrollTo(2500)
+    expect(scrollAnchor.isFollowing.value).toBe(false)
+    newer.hasNewer = false
+    scrollTo(2500)
+    expect(scrollAnchor.isFollowing.value).toBe(true)
+  })
+
+  test("[LT4] scrollToEnd shows the newest messages", () => {
+    const { scrollAnchor, newer, scrollTo } = setUp()
+    scrollTo(1000)
+    scrollAnchor.scrollToEnd()
+    expect(newer.showNewest).toHaveBeenCalledTimes(1)
+    expect(scrollAnchor.isFollowing.value).toBe(true)
   })
 })

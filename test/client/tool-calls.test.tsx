@@ -2,7 +2,7 @@
 
 import { beforeEach, describe, expect, test } from "vitest"
 import { parseAgentCall } from "../../client/transcript/agent-exchange.tsx"
-import { groupCalls, getGroupStatus } from "../../client/transcript/tool-call-group.tsx"
+import { groupCalls, getGroupStatus, summarizeCalls } from "../../client/transcript/tool-call-group.tsx"
 import { groupExchanges } from "../../client/transcript/transcript-rows.tsx"
 import type { Segment } from "../../shared/protocol/segment.ts"
 import type { CallStatus } from "../../shared/protocol/message.ts"
@@ -185,6 +185,37 @@ describe("adjacent calls", () => {
       [5, 0] as const,
       [6, 1] as const,
     ])
+  })
+})
+
+describe("a quiet line", () => {
+  const toolOf = (more: object) => call({ status: "ok", ...more }) as Parameters<typeof getGroupStatus>[0][number]
+
+  test("[VD2] a call has an icon, its label or its own name, its arguments in short, and its state in words", () => {
+    const { root } = transcript([
+      answer("a", {
+        segments: [
+          toolOf({ call_id: "1", name: "weather", args: '{"location":"Oslo"}', approval: undefined }),
+          text("and"),
+          toolOf({ call_id: "2", name: "constructor", args: "{}", approval: undefined }),
+        ],
+      }),
+    ])
+    const [known, unknown] = [...root.querySelectorAll("[data-segment=tool] summary")]
+    expect(known?.textContent).toBe("WeatherOsloDone")
+    expect(known?.querySelector("b")?.title).toBe("weather")
+    expect(known?.querySelector("svg")?.getAttribute("aria-hidden")).toBe("true")
+    expect(unknown?.textContent).toBe("constructorDone")
+    expect(unknown?.querySelector("svg path")?.getAttribute("d")).toMatch(/^M/)
+  })
+
+  test("[VD2] a group of calls of one tool names their arguments", () => {
+    const weather = (location: string) => toolOf({ name: "weather", args: JSON.stringify({ location }) })
+    expect(summarizeCalls([weather("London"), weather("Tokyo"), weather("London")])).toBe("Weather: London, Tokyo")
+    expect(summarizeCalls([weather("London"), toolOf({ name: "look" })])).toBe("Weather, look")
+    expect(summarizeCalls([toolOf({ name: "look", args: "{}" }), toolOf({ name: "look", args: "x" })])).toBe("look")
+    expect(summarizeCalls("abcdef".split("").map(weather))).toBe("Weather: a, b, c, d…")
+    expect(summarizeCalls([weather("x".repeat(900)), weather("Oslo")])).toBe("Weather: Oslo")
   })
 })
 

@@ -1,8 +1,8 @@
 /** transcript.test.tsx: rendered segments, cards and messages, from live frames and from a page of history. */
 
 import { render } from "preact"
-import { beforeEach, describe, expect, test, vi } from "vitest"
-import { tagToToolName } from "../../client/cards/card-registry.ts"
+import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
+import { loadCards, tagToToolName } from "../../client/cards/card-registry.tsx"
 import { localeToUnit, readUnit, temperatureUnit } from "../../client/cards/temperature-unit.ts"
 import { formatDegrees, parseObservedTime } from "../../client/cards/weather-card.tsx"
 import {
@@ -37,6 +37,7 @@ const answer = (segments: readonly Segment[], more: Partial<WireMessage> = {}) =
 const kindsIn = (root: HTMLElement) =>
   [...root.querySelectorAll("[data-segment]")].map((one) => one.getAttribute("data-segment"))
 
+beforeAll(loadCards)
 beforeEach(() => {
   document.body.replaceChildren()
   vi.restoreAllMocks()
@@ -74,7 +75,7 @@ describe("a message", () => {
   })
 
   test.each<[MessageStatus, string | null, string]>([
-    ["cancelled", null, "You stopped this response. Regenerate"],
+    ["cancelled", null, "You stopped this response. Continue"],
     ["interrupted", "process_restart", "The response was interrupted by a restart. Continue"],
     ["failed", "model_unreachable", "We couldn't reach the model. Try again"],
     ["failed", "a_newer_reason", "a_newer_reason Try again"],
@@ -138,7 +139,7 @@ describe("tools", () => {
     ["interrupted", "Interrupted"],
   ])("[PG10] a call with the status %s is labelled %s", (status, badge) => {
     const { root } = answer([{ type: "tool", call_id: "c", name: "weather", args: '{"city":"London"}', status }])
-    expect(root.querySelector("summary")?.textContent).toBe(`weatherLondon${badge}`)
+    expect(root.querySelector("summary")?.textContent).toBe(`WeatherLondon${badge}`)
     expect(root.querySelector<HTMLElement>("[data-segment=tool]")?.dataset["state"]).toBe(status)
   })
 
@@ -242,6 +243,15 @@ describe("cards", () => {
     expect(live.root.textContent).not.toContain("Sample")
     expect(live.root.textContent).not.toContain("Tomorrow")
     expect(live.root.querySelector(".synthesis")).toBe(null)
+  })
+
+  test("[CA9] a text that repeats the card stays in the page, and is marked", () => {
+    const readMark = (synthesis: string) =>
+      answer([createCardSegment(createWeather("Rain"), synthesis)])
+        .root.querySelector(".synthesis")
+        ?.hasAttribute("data-repeated")
+    expect(readMark("It is 12 °C in London.")).toBe(true)
+    expect(readMark("It is 12 °C in London. Take care.")).toBe(false)
   })
 
   test("[SG16] an ephemeral row is rendered like any other: the call, and the card that it cues", () => {

@@ -5,7 +5,7 @@
 import type { HistoryPage } from "../../shared/protocol/http-body.ts"
 import { toCanonicalJson } from "../../shared/json.ts"
 import { isEnded } from "../../shared/protocol/message.ts"
-import { postMessage, readExport, readPage, uploadText } from "./ask.ts"
+import { postMessage, readExport, readPage, uploadText } from "./retried-requests.ts"
 import { listWaitingCalls } from "./approver.ts"
 import type { Moment, TurnPlan } from "./plan.ts"
 import { RECOVERED_MS, WORK_MS } from "./endings.ts"
@@ -14,7 +14,7 @@ import { hasWaitingCall } from "./late-answers.ts"
 import { injectFault } from "./inject-fault.ts"
 import { produceAnswer } from "./producer.ts"
 import { type Tab, untilTrue } from "./tab.ts"
-import { clip, type Rule } from "./violation.ts"
+import { clipText, type Rule } from "./violation.ts"
 
 /** Longest wait for a moment, in milliseconds. If the turn ends earlier, the fault is injected anyway. */
 const MOMENT_MS = 2_500
@@ -140,7 +140,7 @@ export async function settleSession(host: Host, session: TestSession, differs: D
   const open = await untilEnded(host, session)
   await untilAnswersArrived(host, session)
   await checkFiles(host, session, report)
-  if (open.length > 0) report("turn_ends", clip(`not ended: ${open.join(", ")}`))
+  if (open.length > 0) report("turn_ends", clipText(`not ended: ${open.join(", ")}`))
   await Promise.all(
     session.tabs.map((tab) => tab.until(() => differsFrom(session, tab, differs) === null, host.patienceMs / 2)),
   )
@@ -153,7 +153,7 @@ export async function settleSession(host: Host, session: TestSession, differs: D
   await new Promise((resolve) => setTimeout(resolve, QUIET_MS))
   session.page = await readPage(host.server, session.id)
   if (open.length === 0 && toCanonicalJson(before) !== toCanonicalJson(session.page)) {
-    report("nothing_later", clip(`${toCanonicalJson(before)} became ${toCanonicalJson(session.page)}`))
+    report("nothing_later", clipText(`${toCanonicalJson(before)} became ${toCanonicalJson(session.page)}`))
   }
 }
 

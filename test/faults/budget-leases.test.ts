@@ -169,7 +169,7 @@ const actArbitrary = fc.oneof(
 
 type Act = typeof actArbitrary extends fc.Arbitrary<infer T> ? T : never
 
-async function play(acts: readonly Act[], mutant: Mutant | null = null): Promise<readonly Violation[]> {
+async function playActs(acts: readonly Act[], mutant: Mutant | null = null): Promise<readonly Violation[]> {
   const model = new BudgetModel(mutant)
   for (const act of acts) {
     if (act[0] === "begin") await model.begin(act[1], act[2])
@@ -186,7 +186,7 @@ const plans = fc.array(actArbitrary, { minLength: 20, maxLength: 120, size: "max
 test("[BU8] [BU9] [BU16] despite lost calls and restarts, no turn begins without a lease on a used-up budget, and each turn counts once", async () => {
   await assertPropertyAsync(
     fc.asyncProperty(plans, async (acts) => {
-      expect(listViolations(await play(acts))).toBe("")
+      expect(listViolations(await playActs(acts))).toBe("")
     }),
     2_000,
   )
@@ -196,7 +196,7 @@ test.each(["counts_twice", "counts_nothing", "forgets_account", "admits_all"] as
   "[BU16] the checks detect the injected bug %s",
   async (mutant) => {
     const found = await Promise.all(
-      fc.sample(plans, { seed: 1, numRuns: shareOf(1_000) }).map(async (acts) => await play(acts, mutant)),
+      fc.sample(plans, { seed: 1, numRuns: shareOf(1_000) }).map(async (acts) => await playActs(acts, mutant)),
     )
     expect(found.filter((violations) => violations.length > 0).length).toBeGreaterThan(0)
   },

@@ -9,7 +9,7 @@ import type { BudgetView } from "../../shared/usage/budget-view.ts"
 import { type Chance, createChance } from "./chance.ts"
 import { startServer, type TestServer } from "./server.ts"
 import { type BudgetBounds, findBudgetFaults, readTurns } from "./stored-budgets.ts"
-import { request, requestJson, tokenOf, WAIT } from "./tenant-client.ts"
+import { sendRequest, requestJson, tokenOf, WAIT } from "./tenant-client.ts"
 import { findUsageFaults } from "./usage-rows.ts"
 
 export const TENANT = "budgets"
@@ -42,7 +42,7 @@ interface RunUser {
 }
 
 /** Returns a message whose answer uses the given number of tokens. */
-export function using(tokens: number, pauseMs = 0): string {
+export function createUsingMessage(tokens: number, pauseMs = 0): string {
   const text = { type: "text_delta", delta: "ok" }
   const finish = { type: "finish", input_tokens: tokens - 1, output_tokens: 1 }
   return `/script ${JSON.stringify([[text, { type: "pause", ms: pauseMs }, finish]])}`
@@ -51,14 +51,14 @@ export function using(tokens: number, pauseMs = 0): string {
 /** Sends a message until a response arrives. */
 export async function sendMessage(on: TestServer, token: string, session: string, id: string, content: string) {
   const body = JSON.stringify({ id, content })
-  const response = await request(on, `/v1/sessions/${session}/messages`, token, { method: "POST", body })
+  const response = await sendRequest(on, `/v1/sessions/${session}/messages`, token, { method: "POST", body })
   const { code = "", resets = null } = (await response.json()) as { code?: string; resets?: number | null }
   return { status: response.status, code, isUsedUp: code === "budget_exhausted" && resets !== null }
 }
 
 export async function setLimits(on: TestServer, change: object): Promise<void> {
   const boss = await tokenOf(TENANT, "boss", "owner")
-  const put = await request(on, "/v1/budgets", boss, { method: "PUT", body: JSON.stringify(change) })
+  const put = await sendRequest(on, "/v1/budgets", boss, { method: "PUT", body: JSON.stringify(change) })
   expect(put.status).toBe(200)
 }
 
@@ -102,7 +102,7 @@ export class BudgetRun {
     const { users, sessionsPerUser, turnsPerSession, tenant, limitsOf } = this.#plan
     const boss = await tokenOf(TENANT, "boss", "owner")
     const prices = JSON.stringify({ prices: [PRICE] })
-    expect((await request(this.#server, "/v1/prices", boss, { method: "PUT", body: prices })).status).toBe(200)
+    expect((await sendRequest(this.#server, "/v1/prices", boss, { method: "PUT", body: prices })).status).toBe(200)
     const names = Array.from({ length: users }, (_, n) => `user-${n}`)
     await setLimits(this.#server, { tenant, users: Object.fromEntries(names.map((name, n) => [name, limitsOf(n)])) })
     for (const name of names) {
@@ -147,7 +147,7 @@ export class BudgetRun {
     this.#sent += 1
     const id = `m-${this.#sent}`
     const tokens = this.#chance.between(2, this.#plan.maxTurnTokens)
-    const content = using(tokens, this.#chance.int(MAX_PAUSE_MS))
+    const content = createUsingMessage(tokens, this.#chance.int(MAX_PAUSE_MS))
     const { status, code, isUsedUp } = await sendMessage(this.#server, user.token, session, id, content)
     if (status === 202) this.#accepted.add(id)
     else if (code === "budget_exhausted") this.#refused.add(id)

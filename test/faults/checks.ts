@@ -19,7 +19,7 @@ import type { StoredSession } from "./rows.ts"
 import type { CountBusyMs } from "./busy-meter.ts"
 import type { TestSession } from "./test-session.ts"
 import type { Tab } from "./tab.ts"
-import { clip, type Rule, type Violation } from "./violation.ts"
+import { clipText, type Rule, type Violation } from "./violation.ts"
 
 type Report = (rule: Rule, detail: string) => void
 
@@ -47,7 +47,7 @@ export function checkSession(session: TestSession, stored: StoredSession | undef
     checkStored(session, stored, facts, report)
   } catch (error) {
     // A missing row makes the code that reads the rows throw.
-    report("rows_whole", clip(error instanceof Error ? (error.stack ?? error.message) : String(error)))
+    report("rows_whole", clipText(error instanceof Error ? (error.stack ?? error.message) : String(error)))
   }
   return found
 }
@@ -86,7 +86,7 @@ function checkSends({ ledger, withdrawals }: TestSession, { all, withdrawn }: St
     if (acks.length === 0 && refusals.length > 0 && count > 0) report("refused_away", `${id}: ${refusals.join(", ")}`)
     for (const row of rows) {
       if (content !== null && row.words !== content)
-        report("words_kept", `${id}: ${clip(row.words)} was sent as ${clip(content)}`)
+        report("words_kept", `${id}: ${clipText(row.words)} was sent as ${clipText(content)}`)
     }
   }
 }
@@ -161,7 +161,7 @@ function checkDoubles({ all }: StoredSession, report: Report): void {
   const users = all.filter(({ role }) => role === "user")
   for (const id of doublesOf(all.map((message) => message.id))) report("none_doubled", `the id ${id}`)
   for (const words of doublesOf(users.map((message) => message.words)))
-    report("none_doubled", `the text ${clip(words)}`)
+    report("none_doubled", `the text ${clipText(words)}`)
 }
 
 function doublesOf(values: readonly string[]): string[] {
@@ -193,7 +193,7 @@ function checkEnds(
     const wrong = wrongEnding(message, { question, kills, isCancelRequested, hasSmallContext })
     if (wrong !== null) report("ends_rightly", wrong)
     const late = lateBy(message, readyAt, countBusyMs)
-    if (late > 0) report("turn_ends", `${id} ended ${late} ms too late after ${clip(question, 60)}`)
+    if (late > 0) report("turn_ends", `${id} ended ${late} ms too late after ${clipText(question, 60)}`)
   }
 }
 
@@ -219,17 +219,17 @@ function differenceOf(a: readonly WireMessage[], b: readonly WireMessage[], byte
     const other = b[at]
     if (other === undefined) return `nothing at ${at}`
     const [one, two] = [bytes(message), bytes(other)]
-    if (one !== two) return `message ${at} differs: ${around(one, two)}`
+    if (one !== two) return `message ${at} differs: ${cutAtDifference(one, two)}`
   }
   return null
 }
 
 /** Returns both texts, from shortly before their first difference. */
-function around(a: string, b: string): string {
+function cutAtDifference(a: string, b: string): string {
   let at = 0
   while (at < a.length && a[at] === b[at]) at += 1
   const from = Math.max(0, at - 80)
-  return `${clip(a.slice(from), 240)} ≠ ${clip(b.slice(from), 240)}`
+  return `${clipText(a.slice(from), 240)} ≠ ${clipText(b.slice(from), 240)}`
 }
 
 /** Every state that a tab showed is a prefix of the stored message. An ended message does not change. */
@@ -238,7 +238,7 @@ function checkShown(tab: Tab, { all, withdrawn }: StoredSession, report: Report)
     if (withdrawn.has(id)) continue
     const final = all.find((message) => message.id === id)
     if (final === undefined) {
-      report("shown_is_stored", `${id} was shown and is not stored: ${clip(toCanonicalJson(states.at(-1)))}`)
+      report("shown_is_stored", `${id} was shown and is not stored: ${clipText(toCanonicalJson(states.at(-1)))}`)
       continue
     }
     const [strange] = strangeStates(final, states)
@@ -248,14 +248,14 @@ function checkShown(tab: Tab, { all, withdrawn }: StoredSession, report: Report)
 }
 
 function strangeDetail(strange: WireMessage, final: Message): string {
-  return `${strange.id}: ${around(toLiveJson(strange), toLiveJson(messageToWire(final)))}`
+  return `${strange.id}: ${cutAtDifference(toLiveJson(strange), toLiveJson(messageToWire(final)))}`
 }
 
 function checkEnded(id: string, states: readonly WireMessage[], final: Message, report: Report): void {
   const ended = states.filter(({ status, role }) => role === "assistant" && isEnded(status))
   const last = endJson(messageToWire(final))
   const other = ended.find((state) => endJson(state) !== last)
-  if (other !== undefined) report("ends_once", `${id}: ${around(endJson(other), last)}`)
+  if (other !== undefined) report("ends_once", `${id}: ${cutAtDifference(endJson(other), last)}`)
 }
 
 /** An agent's late answer changes its call after the turn's end. */

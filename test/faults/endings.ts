@@ -9,7 +9,7 @@ import type { Message } from "../../shared/protocol/message.ts"
 import type { CountBusyMs } from "./busy-meter.ts"
 import { TIME_SCALE } from "./test-session.ts"
 import { type Play, playIn } from "./upstream.ts"
-import { clip } from "./violation.ts"
+import { clipText } from "./violation.ts"
 
 /** A turn ends within 30 s of recovery. This is the scaled time, plus a margin for a busy machine. */
 export const RECOVERED_MS = 30_000 * TIME_SCALE + 2_000
@@ -100,7 +100,7 @@ export function wrongEnding(answer: Message, circumstances: Circumstances): stri
   const played = playIn(circumstances.question)
   const expected = played === null ? null : expectedEnding(played.play)
   const describeWrong = (what: string): string =>
-    `${answer.id}: ${status} ${reason ?? ""} after ${clip(circumstances.question, 60)}: ${what}`
+    `${answer.id}: ${status} ${reason ?? ""} after ${clipText(circumstances.question, 60)}: ${what}`
   // A producer that stays unreachable for too long ends as `producer_gone`.
   if (answer.mode === "external" && status === "interrupted" && reason === "producer_gone") return null
   switch (status) {
@@ -128,7 +128,7 @@ export function wrongEnding(answer: Message, circumstances: Circumstances): stri
   if (played === null || expected === null) return null
   const isCut = status === "cancelled" || status === "interrupted"
   const text = answer.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("")
-  return hasExpectedText(text, played.tag, expected, isCut) ? null : describeWrong(`it holds ${clip(text, 120)}`)
+  return hasExpectedText(text, played.tag, expected, isCut) ? null : describeWrong(`it holds ${clipText(text, 120)}`)
 }
 
 function hasExpectedText(text: string, tag: string, { words, reason }: Ending, isCut: boolean): boolean {

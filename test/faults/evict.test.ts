@@ -33,7 +33,7 @@ async function openSocket(
 }
 
 /** Returns the types of the numbered frames that a socket receives when it resumes after the first seq. */
-async function resumed(server: Cuecard, session: string, epoch: string, last: number): Promise<string[]> {
+async function listResumedFrames(server: Cuecard, session: string, epoch: string, last: number): Promise<string[]> {
   const late = await openSocket(server, session, { epoch, after: 1 })
   const seqs = (): number[] => late.frames.flatMap((frame) => ("prev" in frame ? [frame.seq] : []))
   await expect.poll(() => Math.max(0, ...seqs()), WAIT).toBe(last)
@@ -52,10 +52,10 @@ test("[TE11] an evicted session continues on its open socket; state that was onl
   const epoch = hello?.epoch ?? ""
   const last = Math.max(...frames.flatMap((frame) => ("prev" in frame ? [frame.seq] : [])))
   // Replayed from memory: every single change.
-  expect(await resumed(server, id, epoch, last)).toContain("ops")
+  expect(await listResumedFrames(server, id, epoch, last)).toContain("ops")
   await server.evict(id)
   // Read from the rows: a new object answers, and it has only whole messages.
-  expect(await resumed(server, id, epoch, last)).toEqual(["message"])
+  expect(await listResumedFrames(server, id, epoch, last)).toEqual(["message"])
   frames.length = 0
   say({ type: "send", id: "m2", content: "/say after" })
   await untilEnd()

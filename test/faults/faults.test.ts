@@ -12,7 +12,7 @@ import { tableOf, totalOf, violationLines } from "./table.ts"
 import { listViolations } from "./violation.ts"
 
 /** The number of faults: 200 in a full run, fewer in `npm test`. `npm run faults` injects 1,000. */
-const FAULTS = Number(process.env["FAULTS"] ?? (IS_FULL ? 200 : 40))
+const FAULTS = Number(process.env["FAULTS"] ?? (IS_FULL ? 200 : 25))
 /** The default seed is the same everywhere, so that a failure is caused by the change under test. */
 const FROM = Number(process.env["FAULT_FROM"] ?? 1)
 

@@ -18,7 +18,7 @@ afterAll(async () => {
 })
 
 /** Opens an address of the server with the page's cookies, as the page does. */
-async function open(url: string, jar: CookieJar, init: RequestInit = {}): Promise<Response> {
+async function openAddress(url: string, jar: CookieJar, init: RequestInit = {}): Promise<Response> {
   const response = await fetch(url, { redirect: "manual", ...init, headers: { ...init.headers, cookie: jar.header } })
   jar.read(response)
   return response
@@ -26,7 +26,7 @@ async function open(url: string, jar: CookieJar, init: RequestInit = {}): Promis
 
 async function requestToken(url: string, jar: CookieJar): Promise<Response> {
   const headers = { origin: url, "content-type": "application/json" }
-  return await open(`${url}/auth/token`, jar, { method: "POST", headers, body: "{}" })
+  return await openAddress(`${url}/auth/token`, jar, { method: "POST", headers, body: "{}" })
 }
 
 test("[SI2] [SI1] after a kill at any moment of a first sign-in, either nobody is signed in or everything works", async () => {
@@ -49,9 +49,9 @@ test("[SI2] [SI1] after a kill at any moment of a first sign-in, either nobody i
   expect(put.status).toBe(200)
   for (const [i, killMs] of KILLS.entries()) {
     const jar = new CookieJar()
-    const begun = await open(`${url}/auth/login`, jar)
+    const begun = await openAddress(`${url}/auth/login`, jar)
     const callback = await signInAtProvider(begun.headers.get("location") ?? "", `user${i}`)
-    const answer = open(callback, jar).catch(() => null)
+    const answer = openAddress(callback, jar).catch(() => null)
     if (killMs !== null) {
       await new Promise((resolve) => setTimeout(resolve, killMs))
       await cuecard.kill()
@@ -61,9 +61,9 @@ test("[SI2] [SI1] after a kill at any moment of a first sign-in, either nobody i
     await answer
     // With the cookie, the user is signed in. Without it, the user signs in again.
     if (jar.get("__Host-cuecard") === undefined) {
-      const again = await open(`${url}/auth/login`, jar)
+      const again = await openAddress(`${url}/auth/login`, jar)
       const next = await signInAtProvider(again.headers.get("location") ?? "", `user${i}`)
-      expect((await open(next, jar)).headers.get("location")).toBe("/")
+      expect((await openAddress(next, jar)).headers.get("location")).toBe("/")
     }
     const issued = await requestToken(url, jar)
     expect(issued.status, `killed after ${killMs} ms`).toBe(200)

@@ -4,7 +4,7 @@
 
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { isEnded } from "../../shared/protocol/message.ts"
-import { postCancel, postMessage, readPage } from "./ask.ts"
+import { postCancel, postMessage, readPage } from "./retried-requests.ts"
 import { type Fault, planWords, type ThenKill, type TurnPlan } from "./plan.ts"
 import { repeatRecords } from "./producer.ts"
 import { expectMessage, type Host, isQuietIn, type TestSession, tabOf } from "./test-session.ts"
@@ -22,10 +22,10 @@ export async function injectFault(host: Host, session: TestSession, turn: TurnPl
   const { fault } = turn
   switch (fault.kind) {
     case "kill":
-      await kill(host)
-      return fault.again ? kill(host) : undefined
+      await killServer(host)
+      return fault.again ? killServer(host) : undefined
     case "evict":
-      return evict(host, session)
+      return evictObject(host, session)
     case "cut":
       return void tabOf(session, fault.tab).proxy.cut(fault.how)
     case "repeat":
@@ -39,12 +39,12 @@ export async function injectFault(host: Host, session: TestSession, turn: TurnPl
       return tabOf(session, fault.tab).reopen()
     case "cancel":
       host.count(`cancel: ${fault.via}`)
-      await killAsPlanned(host, fault.thenKill, cancel(host, session, turn.id, fault.via))
+      await killAsPlanned(host, fault.thenKill, cancelTurn(host, session, turn.id, fault.via))
       return
     case "withdraw":
-      return withdraw(host, session, turn.id, fault.thenKill)
+      return withdrawQueued(host, session, turn.id, fault.thenKill)
     case "revise":
-      return revise(host, session, fault)
+      return reviseTurn(host, session, fault)
     case "model":
       // The upstream plays and counts it.
       return
@@ -52,7 +52,7 @@ export async function injectFault(host: Host, session: TestSession, turn: TurnPl
 }
 
 /** Kills the server. A kill that joins another one is not counted. */
-async function kill(host: Host): Promise<void> {
+async function killServer(host: Host): Promise<void> {
   const busySessions = host.sessions.filter((session) => session.tabs.some((tab) => !isQuietIn(tab))).length
   if (!(await host.server.crash())) return
   host.count("kill")
@@ -63,12 +63,12 @@ async function kill(host: Host): Promise<void> {
 async function killAsPlanned(host: Host, thenKill: ThenKill, pending: Promise<unknown>): Promise<void> {
   if (thenKill === "soon") await Promise.race([pending, new Promise((resolve) => setTimeout(resolve, 1))])
   if (thenKill === "answered") await pending
-  if (thenKill !== null) await kill(host)
+  if (thenKill !== null) await killServer(host)
   await pending
 }
 
 /** Evicts only an idle object, because eviction waits for a busy one. */
-async function evict(host: Host, session: TestSession): Promise<void> {
+async function evictObject(host: Host, session: TestSession): Promise<void> {
   session.isEvicting = true
   try {
     const page = await readPage(host.server, session.id)
@@ -83,7 +83,7 @@ async function evict(host: Host, session: TestSession): Promise<void> {
 }
 
 /** Cancels an exchange, and retries until the command is answered, as a careful client does. */
-async function cancel(
+async function cancelTurn(
   host: Host,
   session: TestSession,
   exchange: string,
@@ -111,7 +111,7 @@ async function untilStopped(
   await tab.until(isAnswered, CANCEL_RETRY_MS)
 }
 
-async function withdraw(host: Host, session: TestSession, id: string, thenKill: ThenKill): Promise<void> {
+async function withdrawQueued(host: Host, session: TestSession, id: string, thenKill: ThenKill): Promise<void> {
   const tab = tabOf(session, 0)
   const message = tab.messages().find((one) => one.id === id)
   if (message?.status !== "queued") return
@@ -140,7 +140,7 @@ function untilAnswered(tab: Tab, target: string): Promise<boolean> {
   return tab.until(() => tab.controller().commands.pending.peek().get(target)?.isAcknowledged !== false, ANSWER_MS)
 }
 
-async function revise(host: Host, session: TestSession, { how, thenKill }: Revise): Promise<void> {
+async function reviseTurn(host: Host, session: TestSession, { how, thenKill }: Revise): Promise<void> {
   const tab = tabOf(session, 0)
   if (!(await tab.until(() => isQuietIn(tab) && tab.messages().length > 0, ANSWER_MS))) return
   const target = targetOf(host, tab, how)
@@ -154,11 +154,11 @@ async function revise(host: Host, session: TestSession, { how, thenKill }: Revis
 }
 
 async function makeVersion(host: Host, session: TestSession, thenKill: ThenKill): Promise<void> {
-  await revise(host, session, { kind: "revise", how: "regenerate", thenKill: null })
+  await reviseTurn(host, session, { kind: "revise", how: "regenerate", thenKill: null })
   const hasVersions = tabOf(session, 0)
     .messages()
     .some(({ versions = 1 }) => versions > 1)
-  if (hasVersions) await revise(host, session, { kind: "revise", how: "switch", thenKill })
+  if (hasVersions) await reviseTurn(host, session, { kind: "revise", how: "switch", thenKill })
 }
 
 function targetOf(host: Host, tab: Tab, how: Revise["how"]): WireMessage | undefined {

@@ -93,7 +93,7 @@ test("[FS5] a cut closes the connection right after the intended frame", async (
   await new Promise((resolve) => far.close(resolve))
 })
 
-function tapping() {
+function createTestTap() {
   const found: string[] = []
   const tap = createTap({ report: (_rule, detail) => found.push(detail) })
   tap.sent(JSON.stringify({ type: "hello", protocol: 4, epoch: "e", after: 3, live: true }))
@@ -104,7 +104,7 @@ function tapping() {
 }
 
 test("[FS5] the tap accepts frames in order, and reports gaps and duplicates", () => {
-  const good = tapping()
+  const good = createTestTap()
   for (const [seq, prev] of [
     [5, 3],
     [6, 5],
@@ -112,13 +112,13 @@ test("[FS5] the tap accepts frames in order, and reports gaps and duplicates", (
   ] as const)
     good.ops(seq, prev)
   expect(good.found).toEqual([])
-  const gap = tapping()
+  const gap = createTestTap()
   gap.ops(5, 3)
   gap.ops(7, 5)
-  const double = tapping()
+  const double = createTestTap()
   double.ops(5, 3)
   double.ops(5, 5)
-  const liar = tapping()
+  const liar = createTestTap()
   liar.ops(5, 4)
   expect([gap.found.length, double.found.length, liar.found.length].every((count) => count > 0)).toBe(true)
 })
@@ -175,7 +175,7 @@ test("[FS5] the tap matches the answers to two frames with the same id, and repo
 const EMPTY = createMessage({ id: "a", role: "assistant", exchange_id: "q", timestamp: "2026-01-01T00:00:00.000Z" })
 
 /** Returns a turn with a tool, a card, thinking and text, and every intermediate state that was shown. */
-function turn(): { readonly final: Message; readonly states: readonly WireMessage[] } {
+function createTurn(): { readonly final: Message; readonly states: readonly WireMessage[] } {
   const result = '{"location":"Oslo"}\n\nUse <span id=\'weather_1\'>words</span>'
   const events = [
     { type: "step_start" },
@@ -202,12 +202,12 @@ function turn(): { readonly final: Message; readonly states: readonly WireMessag
 }
 
 test("[FS5] every intermediate state is a prefix of the stored message", () => {
-  const { final, states } = turn()
+  const { final, states } = createTurn()
   expect(strangeStates(final, states)).toEqual([])
 })
 
 test("[FS5] a state that is not a prefix is reported", () => {
-  const { final, states } = turn()
+  const { final, states } = createTurn()
   const shorter = fold(fold(EMPTY, { type: "step_start" }), { type: "text_delta", delta: "I will look elsewhere." })
   const last = states.at(-1)
   const words = { type: "text", content: "is 🌦️. And more" } as const

@@ -19,7 +19,7 @@ afterEach(async () => {
 })
 
 /** Sends a hello and a message on a socket, and returns the frames up to the end of the answer. */
-async function chat(url: string, token: string, session: string): Promise<ServerFrame[]> {
+async function sendAndCollect(url: string, token: string, session: string): Promise<ServerFrame[]> {
   const socket = new WebSocket(`${url.replace("http", "ws")}/v1/sessions/${session}/socket`, [
     "cuecard.v1",
     `token.${token}`,
@@ -51,7 +51,7 @@ describe.skipIf(lacksCommit(SAME_CALLS))("the Worker of one version with the obj
     const answer = await ada.ask("one", "m1", "What's the weather in London and in Tokyo?")
     expect(answer.segments.filter(({ type }) => type === "rich")).toHaveLength(2)
     expect((await ada.ask("one", "m2", "Draw a chart of apples 3, pears 5")).status).toBe("completed")
-    const frames = await chat(server.url, token, "one")
+    const frames = await sendAndCollect(server.url, token, "one")
     expect(frames.some(({ type }) => type === "error")).toBe(false)
     const { sessions } = await ada.get<{ sessions: { id: string; title: string }[] }>("/v1/sessions")
     expect(sessions).toMatchObject([{ id: "one", title: "First" }])

@@ -88,36 +88,36 @@ function turnsFor(mutant: Mutant): readonly Turn[] {
       return [{ content: SHORT, fault: { kind: "repeat", via: "http" }, moment: { at: "ended" } }]
     case "replay_twice":
     case "resume_gap":
-      return [{ content: LONG, fault: { kind: "cut", how: "drop", tab: 0 }, moment: frame(3) }]
+      return [{ content: LONG, fault: { kind: "cut", how: "drop", tab: 0 }, moment: atFrame(3) }]
     case "forget_cancel":
-      return [{ content: LONG, fault: { kind: "cancel", via: "socket", thenKill: "answered" }, moment: frame(4) }]
+      return [{ content: LONG, fault: { kind: "cancel", via: "socket", thenKill: "answered" }, moment: atFrame(4) }]
     case "send_first":
-      return [{ content: LONG, fault: KILL, moment: frame(5) }]
+      return [{ content: LONG, fault: KILL, moment: atFrame(5) }]
     case "drop_window":
       // The frames of the first delta, of a window, and of the window that is dropped.
-      return [{ content: LONG, fault: KILL, moment: frame(5) }]
+      return [{ content: LONG, fault: KILL, moment: atFrame(5) }]
     case "late_delta":
-      return [{ content: LONG, fault: { kind: "cancel", via: "http", thenKill: null }, moment: frame(4) }]
+      return [{ content: LONG, fault: { kind: "cancel", via: "http", thenKill: null }, moment: atFrame(4) }]
     case "run_again":
       return [{ content: EFFECT, fault: KILL, moment: { at: "effect" } }]
     case "inactive_shown":
-      return [{ content: LATER, fault: revise("edit"), moment: { at: "ended" } }]
+      return [{ content: LATER, fault: createRevision("edit"), moment: { at: "ended" } }]
     case "answer_dropped":
       return [
-        { content: LATER, fault: revise("edit"), moment: { at: "ended" } },
-        { content: PAUSE, fault: revise("switch"), moment: { at: "ended" } },
+        { content: LATER, fault: createRevision("edit"), moment: { at: "ended" } },
+        { content: PAUSE, fault: createRevision("switch"), moment: { at: "ended" } },
       ]
     case "record_again":
-      return [{ content: produceWords(100), via: "producer", fault: KILL, moment: frame(3) }]
+      return [{ content: produceWords(100), via: "producer", fault: KILL, moment: atFrame(3) }]
     case "file_lost":
       return [{ content: SHORT, via: "http", attach: true, fault: KILL, moment: ACKED }]
   }
 }
 
-function revise(how: Revising): Fault {
+function createRevision(how: Revising): Fault {
   return { kind: "revise", how, thenKill: null }
 }
 
-function frame(n: number): Moment {
+function atFrame(n: number): Moment {
   return { at: "frame", n, inside: false }
 }

@@ -19,8 +19,8 @@ const DROP_EVERY = 3
 /** Hooks for the named mutant. An unknown name changes nothing. */
 export function createMutantHooks(mutant: string | undefined): SessionHooks {
   return {
-    wrapStore: (store) => override(store, storeOverrides(mutant, store)),
-    wrapSockets: (sockets) => override(sockets, socketOverrides(mutant, sockets)),
+    wrapStore: (store) => overrideMethod(store, storeOverrides(mutant, store)),
+    wrapSockets: (sockets) => overrideMethod(sockets, socketOverrides(mutant, sockets)),
   }
 }
 
@@ -63,7 +63,9 @@ function storeOverrides(mutant: string | undefined, store: SessionStore): Partia
       return { isOnPath: () => true }
     // A late answer to an inactive version is dropped.
     case "answer_dropped":
-      return { agentAsks: override(store.agentAsks, { holdAnswer: (id) => store.agentAsks.closeOutboundAsk(id) }) }
+      return {
+        agentAsks: overrideMethod(store.agentAsks, { holdAnswer: (id) => store.agentAsks.closeOutboundAsk(id) }),
+      }
     // The number of a producer's newest record is lost in a restart.
     case "record_again":
       return { setAckedRecord() {} }
@@ -97,7 +99,7 @@ function socketOverrides(mutant: string | undefined, sockets: Sockets): Partial<
 }
 
 /** Returns `target` with some of its methods replaced. */
-function override<T extends object>(target: T, methods: Partial<T>): T {
+function overrideMethod<T extends object>(target: T, methods: Partial<T>): T {
   return new Proxy(target, {
     get(_, name) {
       const source = Object.hasOwn(methods, name) ? methods : target
@@ -167,7 +169,7 @@ function markRunningAsAllowed(stored: StoredMessage | null): StoredMessage | nul
 
 /** Wraps a socket so that it sends numbered frames twice. */
 function sendTwice(socket: WebSocket): WebSocket {
-  return override(socket, {
+  return overrideMethod(socket, {
     send(data) {
       socket.send(data)
       if (typeof data === "string" && /^\{"type":"(?:message|ops)"/.test(data)) socket.send(data)

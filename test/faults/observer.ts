@@ -11,7 +11,7 @@ import { applyToMessage } from "../../shared/protocol/apply-ops.ts"
 import type { HistoryPage } from "../../shared/protocol/http-body.ts"
 import { parseServerFrame, type ServerFrame, type WireMessage } from "../../shared/protocol/server-frame.ts"
 import { PROTOCOL_VERSION, SEEN_EVERY_FRAMES } from "../../shared/limits.ts"
-import { clip, type Rule } from "./violation.ts"
+import { clipText, type Rule } from "./violation.ts"
 import { untilTrue } from "./tab.ts"
 
 /** Pause before a lost connection is opened again, in milliseconds. */
@@ -181,7 +181,7 @@ export function openObserver(deps: ObserverDeps): Observer {
       if (stored === undefined) return `observer: ${id} is shown, and history lacks it`
       if (!isLive && stored.status === "running") continue
       const [shown, read] = [toLiveJson(message), toLiveJson(stored)]
-      if (shown !== read) return `observer: ${clip(shown, 600)} is shown, and history holds ${clip(read, 600)}`
+      if (shown !== read) return `observer: ${clipText(shown, 600)} is shown, and history holds ${clipText(read, 600)}`
     }
     const missing = page.messages.find(({ id }) => !own.has(id))
     return missing === undefined ? null : `observer: history holds ${missing.id}, which is not shown`

@@ -7,7 +7,7 @@
 import type { TurnPlan } from "./plan.ts"
 import type { StoredSession } from "./rows.ts"
 import { type Host, RETRY_MS, recordRefusal, type TestSession, tabOf } from "./test-session.ts"
-import { clip, type Violation } from "./violation.ts"
+import { clipText, type Violation } from "./violation.ts"
 
 /** Maximum time for attempts to finish an answer, in milliseconds. After that, the server ends it for its silence. */
 const PRODUCE_MS = 9_000
@@ -51,7 +51,7 @@ export async function produceAnswer(host: Host, session: TestSession, turn: Prod
   const late = performance.now() + PRODUCE_MS
   let accepted = 0
   while (performance.now() < late) {
-    const state = (await post(host, session, id, lines.slice(accepted))) ?? (await readState(host, session, id))
+    const state = (await postRecords(host, session, id, lines.slice(accepted))) ?? (await readState(host, session, id))
     if (state !== null && isFinal(state)) {
       session.produced.set(id, state.status ?? null)
       session.ledger.get(id)?.acks.push(state.n ?? 0)
@@ -66,7 +66,7 @@ export async function produceAnswer(host: Host, session: TestSession, turn: Prod
 
 /** Sends all records again. Records that were accepted have no second effect. */
 export async function repeatRecords(host: Host, session: TestSession, turn: ProducedTurn): Promise<void> {
-  await post(host, session, turn.id, recordsOf(turn).lines)
+  await postRecords(host, session, turn.id, recordsOf(turn).lines)
 }
 
 function isFinal({ status, code }: ProducerState): boolean {
@@ -74,7 +74,7 @@ function isFinal({ status, code }: ProducerState): boolean {
 }
 
 /** Returns the response, or null if none came. */
-async function post(
+async function postRecords(
   host: Host,
   session: TestSession,
   id: string,
@@ -89,14 +89,18 @@ async function post(
       controller.enqueue(new TextEncoder().encode(line))
     },
   })
-  return await request(host, session, `?responseId=${id}`, { method: "POST", body, duplex: "half" } as RequestInit)
+  return await requestAnswer(host, session, `?responseId=${id}`, {
+    method: "POST",
+    body,
+    duplex: "half",
+  } as RequestInit)
 }
 
 function readState(host: Host, session: TestSession, id: string): Promise<ProducerState | null> {
-  return request(host, session, `?responseId=${id}`, {})
+  return requestAnswer(host, session, `?responseId=${id}`, {})
 }
 
-async function request(
+async function requestAnswer(
   host: Host,
   session: TestSession,
   query: string,
@@ -127,8 +131,8 @@ export function findProducerViolations({ plan, produced }: TestSession, { all }:
     const text = answer.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("")
     const calls = answer.parts.filter(({ type }) => type === "tool_call").length
     const told = produced.get(id) ?? null
-    if (!whole.startsWith(text) || calls > 1) return [report(`${id} holds ${calls} calls and ${clip(text)}`)]
-    if (answer.status === "completed" && text !== whole) return [report(`${id} is complete with ${clip(text)}`)]
+    if (!whole.startsWith(text) || calls > 1) return [report(`${id} holds ${calls} calls and ${clipText(text)}`)]
+    if (answer.status === "completed" && text !== whole) return [report(`${id} is complete with ${clipText(text)}`)]
     if (told !== null && told !== answer.status)
       return [report(`${id} was reported as ${told}, and is ${answer.status}`)]
     return []

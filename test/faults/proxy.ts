@@ -93,7 +93,7 @@ export async function startProxy(target: () => number, onCut: (how: Cut) => void
       const ends = reader.push(chunk)
       if (client.writable) passToClient(pair, chunk, ends)
     })
-    link(pair, client, server, () => pairs.delete(pair))
+    linkSockets(pair, client, server, () => pairs.delete(pair))
   }
 
   const server = createServer({ allowHalfOpen: true, noDelay: true }, join)
@@ -124,7 +124,7 @@ export async function startProxy(target: () => number, onCut: (how: Cut) => void
 }
 
 /** Closes the other side of a pair too, unless the pair is blackholed. */
-function link(pair: Pair, client: Socket, server: Socket, gone: () => void): void {
+function linkSockets(pair: Pair, client: Socket, server: Socket, gone: () => void): void {
   const follow = (from: Socket, to: Socket): void => {
     from.on("end", () => {
       if (pair.mode === "whole" && to.writable) to.end()

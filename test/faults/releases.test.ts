@@ -56,7 +56,7 @@ afterEach(async () => {
 })
 
 /** Retries a request while the server is being replaced. */
-async function persistently<T>(attempt: () => Promise<T>): Promise<T> {
+async function retryUntilDone<T>(attempt: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await attempt()
@@ -94,7 +94,7 @@ describe.skipIf(lacksCommit(RELEASED))("version 0.1.0 and this one alternately",
     for (let n = 0; n < MESSAGES; n += 1) {
       const [session, id, content] = [chance.pick(SESSIONS), `m${n}`, chance.pick(CONTENTS)]
       const path = `/v1/sessions/${session}/messages`
-      const sending = persistently(() => client.send("POST", path, { id, content }))
+      const sending = retryUntilDone(() => client.send("POST", path, { id, content }))
       if (chance.odds(0.5)) {
         await new Promise((resolve) => setTimeout(resolve, chance.int(120)))
         await crash()
@@ -103,7 +103,7 @@ describe.skipIf(lacksCommit(RELEASED))("version 0.1.0 and this one alternately",
       sent.push({ session, id })
     }
     for (const { session, id } of sent)
-      await persistently(() => client.until(session, (all) => isEnded(answerTo(all, id))))
+      await retryUntilDone(() => client.until(session, (all) => isEnded(answerTo(all, id))))
     const shown = await readAll(client)
     for (const session of SESSIONS) {
       const asked = (shown[session] ?? []).flatMap(({ role, id }) => (role === "user" ? [id] : []))
@@ -135,11 +135,11 @@ describe.skipIf(lacksCommit(SAME_CALLS))("the version before usage was stored, a
     const client = new StateClient({ url: url() }, token())
     await client.createSession("one")
     const send = (id: string, steps: object[][]) =>
-      persistently(() =>
+      retryUntilDone(() =>
         client.send("POST", "/v1/sessions/one/messages", { id, content: `/script ${JSON.stringify(steps)}` }),
       )
     const untilStatus = (id: string, ...statuses: string[]) =>
-      persistently(() => client.until("one", (all) => statuses.includes(answerTo(all, id)?.status ?? "")))
+      retryUntilDone(() => client.until("one", (all) => statuses.includes(answerTo(all, id)?.status ?? "")))
     const [text, finish] = [
       { type: "text_delta", delta: "Done." },
       { type: "finish", input_tokens: 9, output_tokens: 2 },
@@ -147,7 +147,7 @@ describe.skipIf(lacksCommit(SAME_CALLS))("the version before usage was stored, a
     await send("asks", [[{ type: "tool_call", name: "probe_ask", args: '{"ms":1}' }, finish], [text]])
     await untilStatus("asks", "waiting")
     await crash()
-    await persistently(() => client.send("POST", "/v1/sessions/one/cancel", { exchange_id: "asks" }))
+    await retryUntilDone(() => client.send("POST", "/v1/sessions/one/cancel", { exchange_id: "asks" }))
     await untilStatus("asks", "cancelled")
     await send("earlier", [[text, finish]])
     await untilStatus("earlier", "completed")

@@ -13,16 +13,16 @@ export function scriptWords(chance: Chance, id: string, asks: boolean): string {
   const withTools = asks ? 1 : chance.between(1, 2)
   for (let step = 0; step < withTools; step++) {
     const calls = Array.from({ length: chance.between(1, 3) }, (_, at) => toolCall(chance, `${id}-${step}-${at}`))
-    if (asks) calls.push(call("probe_ask", { key: `${id}-ask`, ms: chance.int(40) }))
-    steps.push([...thoughts(chance, id), ...speech(chance, `${id}-${step}`), ...calls])
+    if (asks) calls.push(createCall("probe_ask", { key: `${id}-ask`, ms: chance.int(40) }))
+    steps.push([...createThoughts(chance, id), ...createSpeech(chance, `${id}-${step}`), ...calls])
   }
-  steps.push(speech(chance, `${id}-last`))
+  steps.push(createSpeech(chance, `${id}-last`))
   return `/script ${JSON.stringify(steps)}`
 }
 
 /** Asks another agent, whose answer arrives after the turn has ended. */
 export function laterWords(chance: Chance, id: string): string {
-  return askLater(chance.between(20, 500), id, speech(chance, id))
+  return askLater(chance.between(20, 500), id, createSpeech(chance, id))
 }
 
 /**
@@ -30,36 +30,36 @@ export function laterWords(chance: Chance, id: string): string {
  * turns may wait.
  */
 export function askLater(ms: number, id: string, before: readonly Event[] = []): string {
-  const research = [[call("probe_slow", { ms })], [{ type: "text_delta", delta: `${id}-there` }]]
+  const research = [[createCall("probe_slow", { ms })], [{ type: "text_delta", delta: `${id}-there` }]]
   const question = { agent: "researcher", mode: "async", message: `/script ${JSON.stringify(research)}` }
   const last: Event = { type: "text_delta", delta: `${id}-last` }
-  return `/script ${JSON.stringify([[...before, call("agents_message", question)], [last]])}`
+  return `/script ${JSON.stringify([[...before, createCall("agents_message", question)], [last]])}`
 }
 
 function toolCall(chance: Chance, key: string): Event {
   switch (chance.int(7)) {
     case 0:
-      return call("probe_stream", { lines: chance.between(3, 20), ms: 5 })
+      return createCall("probe_stream", { lines: chance.between(3, 20), ms: 5 })
     case 1:
-      return call("probe_slow", { ms: chance.between(5, 200) })
+      return createCall("probe_slow", { ms: chance.between(5, 200) })
     case 2:
-      return call("probe_fail", { how: chance.pick(["throw", "error"]) })
+      return createCall("probe_fail", { how: chance.pick(["throw", "error"]) })
     case 3: {
       // The call runs in another object, which is also killed; the call is then repeated.
-      const steps = [[call("probe_slow", { ms: chance.between(5, 150) })], speech(chance, `${key}-there`)]
-      return call("agents_message", { agent: "researcher", message: `/script ${JSON.stringify(steps)}` })
+      const steps = [[createCall("probe_slow", { ms: chance.between(5, 150) })], createSpeech(chance, `${key}-there`)]
+      return createCall("agents_message", { agent: "researcher", message: `/script ${JSON.stringify(steps)}` })
     }
     default:
       // Calls with side effects are the most frequent, because they must happen at most once.
-      return call("probe_effect", { key, ms: chance.between(0, 150) })
+      return createCall("probe_effect", { key, ms: chance.between(0, 150) })
   }
 }
 
-function call(name: string, args: Record<string, string | number>): Event {
+function createCall(name: string, args: Record<string, string | number>): Event {
   return { type: "tool_call", name, args: JSON.stringify(args) }
 }
 
-function speech(chance: Chance, id: string): Event[] {
+function createSpeech(chance: Chance, id: string): Event[] {
   const words = Array.from({ length: chance.between(5, 25) }, (_, at): Event[] => [
     { type: "text_delta", delta: `${id}-${at} ` },
     { type: "pause", ms: chance.between(1, 25) },
@@ -67,7 +67,7 @@ function speech(chance: Chance, id: string): Event[] {
   return words.flat()
 }
 
-function thoughts(chance: Chance, id: string): Event[] {
+function createThoughts(chance: Chance, id: string): Event[] {
   if (chance.odds(0.5)) return []
   const words = Array.from({ length: chance.between(2, 10) }, (_, at): Event => {
     return { type: "thinking_delta", delta: `thought ${id} ${at} ` }

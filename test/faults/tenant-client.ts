@@ -26,7 +26,7 @@ export function tokenOf(tenant: string, user: string, role: string): Promise<str
 }
 
 /** Retries a request while the server is being killed, until the whole response has arrived. */
-export async function request(
+export async function sendRequest(
   server: TestServer,
   path: string,
   token: string,
@@ -47,7 +47,7 @@ export async function request(
 }
 
 export const requestJson = async (server: TestServer, path: string, token: string, init?: RequestInit) =>
-  (await request(server, path, token, init)).json()
+  (await sendRequest(server, path, token, init)).json()
 
 /** Kills the server at random times until the work is done. */
 export async function killUntil(server: TestServer, chance: Chance, isDone: () => Promise<boolean>): Promise<void> {
@@ -74,7 +74,7 @@ export async function fillSessions(
     ids.push(id)
     if (n % 5 > 0) continue
     const message = JSON.stringify({ id: "m1", content: `/say ${word}` })
-    await request(server, `/v1/sessions/${id}/messages`, token, { method: "POST", body: message })
+    await sendRequest(server, `/v1/sessions/${id}/messages`, token, { method: "POST", body: message })
     const recent = `/v1/sessions/${id}/conversation/recent?limit=2`
     const ended = async () => (await requestJson(server, recent, token)).messages.at(-1)?.status === "completed"
     await expect.poll(ended, WAIT).toBe(true)

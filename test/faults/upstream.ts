@@ -64,7 +64,7 @@ export async function startUpstream(onFault: (play: Play) => void): Promise<Upst
     }
     const requested = readPlayRequest(body, counts)
     if (requested.before === 0 && FAULTS.has(requested.play)) onFault(requested.play)
-    await play(requested, reply)
+    await answerRequest(requested, reply)
   }
   server.keepAliveTimeout = 60_000
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
@@ -114,50 +114,57 @@ function wordsOf(content: unknown): string {
   return content.map((part: { text?: unknown }) => (typeof part.text === "string" ? part.text : "")).join("")
 }
 
-async function play(playRequest: PlayRequest, reply: ServerResponse): Promise<void> {
+async function answerRequest(playRequest: PlayRequest, reply: ServerResponse): Promise<void> {
   const { tag, before } = playRequest
   switch (playRequest.play) {
     case "words":
-      return stream(reply, [...speech(tag, 60), finish("stop")])
+      return streamLines(reply, [...formatSpeech(tag, 60), formatFinish("stop")])
     case "thought":
-      return stream(reply, [...thoughts(tag, 30), ...speech(tag, 30), finish("stop")])
+      return streamLines(reply, [...formatThoughts(tag, 30), ...formatSpeech(tag, 30), formatFinish("stop")])
     case "tools":
-      return stream(reply, toolStep(playRequest, "weather", '{"location":"Oslo"}'))
+      return streamLines(reply, toolStep(playRequest, "weather", '{"location":"Oslo"}'))
     case "effects":
-      return stream(reply, toolStep(playRequest, "probe_effect", JSON.stringify({ key: `${tag}-effect`, ms: 60 })))
+      return streamLines(reply, toolStep(playRequest, "probe_effect", JSON.stringify({ key: `${tag}-effect`, ms: 60 })))
     case "asks":
-      return stream(reply, toolStep(playRequest, "probe_ask", JSON.stringify({ key: `${tag}-ask`, ms: 20 })))
+      return streamLines(reply, toolStep(playRequest, "probe_ask", JSON.stringify({ key: `${tag}-ask`, ms: 20 })))
     case "busy":
-      return refuse(reply, 429)
+      return sendRefusal(reply, 429)
     case "busy_retry_after":
-      return refuse(reply, 429, "0")
+      return sendRefusal(reply, 429, "0")
     case "busy_once":
-      return before === 0 ? refuse(reply, 429, "0") : stream(reply, [...speech(tag, 20), finish("stop")])
+      return before === 0
+        ? sendRefusal(reply, 429, "0")
+        : streamLines(reply, [...formatSpeech(tag, 20), formatFinish("stop")])
     case "broken":
-      return refuse(reply, 500)
+      return sendRefusal(reply, 500)
     case "broken_once":
-      return before === 0 ? refuse(reply, 502) : stream(reply, [...speech(tag, 20), finish("stop")])
+      return before === 0
+        ? sendRefusal(reply, 502)
+        : streamLines(reply, [...formatSpeech(tag, 20), formatFinish("stop")])
     case "unavailable_retry_after":
-      return refuse(reply, 503, "1")
+      return sendRefusal(reply, 503, "1")
     case "silent":
       return
     case "silent_stream":
       reply.writeHead(200, HEADERS).flushHeaders()
       return
     case "stall":
-      return stream(reply, speech(tag, 20), "hang")
+      return streamLines(reply, formatSpeech(tag, 20), "hang")
     case "early_end":
-      return stream(reply, speech(tag, 20), "end")
+      return streamLines(reply, formatSpeech(tag, 20), "end")
     case "early_end_call":
-      return stream(reply, [...speech(tag, 10), call("weather", '{"location":"Par')], "end")
+      return streamLines(reply, [...formatSpeech(tag, 10), formatCall("weather", '{"location":"Par')], "end")
     case "malformed":
-      return stream(reply, [...speech(tag, 15), "data: {nonsense\n\n"])
+      return streamLines(reply, [...formatSpeech(tag, 15), "data: {nonsense\n\n"])
     case "reset":
-      return stream(reply, speech(tag, 20), "reset")
+      return streamLines(reply, formatSpeech(tag, 20), "reset")
     case "reset_first":
       return void reply.destroy()
     case "error_in_stream":
-      return stream(reply, [...speech(tag, 15), line({ error: { message: "Overloaded", type: "overloaded_error" } })])
+      return streamLines(reply, [
+        ...formatSpeech(tag, 15),
+        formatLine({ error: { message: "Overloaded", type: "overloaded_error" } }),
+      ])
     case "page":
       return void reply.writeHead(200, { "content-type": "text/html" }).end("<!doctype html><p>A page")
   }
@@ -165,14 +172,14 @@ async function play(playRequest: PlayRequest, reply: ServerResponse): Promise<vo
 
 function toolStep({ tag, results }: PlayRequest, name: string, args: string): string[] {
   if (results.length === 0) {
-    return [...thoughts(tag, 8), ...speech(tag, 12), call(name, args), finish("tool_calls")]
+    return [...formatThoughts(tag, 8), ...formatSpeech(tag, 12), formatCall(name, args), formatFinish("tool_calls")]
   }
   const [, card = "none"] = /<span id='(\w+)'>/.exec(results.at(-1) ?? "") ?? []
   const words = `So ${tag}: <span id='${card}'>as you can see here</span>`.split(/(?<= )/)
-  return [...words.map(text), ...speech(tag, 25), finish("stop")]
+  return [...words.map(formatText), ...formatSpeech(tag, 25), formatFinish("stop")]
 }
 
-async function stream(
+async function streamLines(
   reply: ServerResponse,
   lines: readonly string[],
   ending: "done" | "end" | "hang" | "reset" = "done",
@@ -188,30 +195,32 @@ async function stream(
   reply.end(ending === "done" ? "data: [DONE]\n\n" : undefined)
 }
 
-async function refuse(reply: ServerResponse, status: number, after?: string): Promise<void> {
+async function sendRefusal(reply: ServerResponse, status: number, after?: string): Promise<void> {
   const retry = after === undefined ? {} : { "retry-after": after }
   reply.writeHead(status, { "content-type": "application/json", ...retry })
   reply.end(JSON.stringify({ error: { message: "Not now.", type: "error", param: null, code: null } }))
 }
 
-function speech(tag: string, words: number): string[] {
-  return Array.from({ length: words }, (_, at) => text(`${tag}-${at} `))
+function formatSpeech(tag: string, words: number): string[] {
+  return Array.from({ length: words }, (_, at) => formatText(`${tag}-${at} `))
 }
 
-function thoughts(tag: string, words: number): string[] {
-  return Array.from({ length: words }, (_, at) => line(delta({ reasoning_content: `thought ${tag}-${at} ` })))
+function formatThoughts(tag: string, words: number): string[] {
+  return Array.from({ length: words }, (_, at) =>
+    formatLine(createChunk({ reasoning_content: `thought ${tag}-${at} ` })),
+  )
 }
 
-function text(content: string): string {
-  return line(delta({ content }))
+function formatText(content: string): string {
+  return formatLine(createChunk({ content }))
 }
 
-function call(name: string, args: string): string {
+function formatCall(name: string, args: string): string {
   const one = { index: 0, id: "call_0", type: "function", function: { name, arguments: args } }
-  return line(delta({ tool_calls: [one] }))
+  return formatLine(createChunk({ tool_calls: [one] }))
 }
 
-function finish(reason: string): string {
+function formatFinish(reason: string): string {
   const usage = {
     prompt_tokens: 40,
     completion_tokens: 12,
@@ -219,15 +228,16 @@ function finish(reason: string): string {
     prompt_tokens_details: { cached_tokens: 16 },
   }
   return (
-    line({ ...delta({}), choices: [{ index: 0, delta: {}, finish_reason: reason }] }) + line({ choices: [], usage })
+    formatLine({ ...createChunk({}), choices: [{ index: 0, delta: {}, finish_reason: reason }] }) +
+    formatLine({ choices: [], usage })
   )
 }
 
-function delta(fields: Record<string, unknown>): Record<string, unknown> {
+function createChunk(fields: Record<string, unknown>): Record<string, unknown> {
   const choices = [{ index: 0, delta: fields }]
   return { id: "chat-1", object: "chat.completion.chunk", created: 1, model: "fake", choices }
 }
 
-function line(chunk: Record<string, unknown>): string {
+function formatLine(chunk: Record<string, unknown>): string {
   return `data: ${JSON.stringify(chunk)}\n\n`
 }

@@ -167,7 +167,7 @@ const actArbitrary = fc.oneof(
 
 type Act = typeof actArbitrary extends fc.Arbitrary<infer T> ? T : never
 
-async function perform(model: LedgerModel, act: Act): Promise<void> {
+async function performAct(model: LedgerModel, act: Act): Promise<void> {
   switch (act[0]) {
     case "turn":
       return model.endTurn(act[1], act[2])
@@ -192,7 +192,7 @@ test("[MT5] [MT6] [MT7] [MT8] [MT15] whatever gets lost or arrives late, the tot
   await assertPropertyAsync(
     fc.asyncProperty(fc.array(actArbitrary, { maxLength: 40 }), async (acts) => {
       const model = new LedgerModel()
-      for (const act of acts) await perform(model, act)
+      for (const act of acts) await performAct(model, act)
       for (let i = 0; i < SESSIONS; i++) {
         // A report may be in progress. Later usage is sent with the next one.
         model.report(i, "arrives")

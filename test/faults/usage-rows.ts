@@ -38,7 +38,10 @@ export interface UsageSums {
 /** Returns the errors in the sums below a state folder. The server must be stopped. */
 export function findUsageFaults(persist: string): string[] {
   const { turns, directories, batches, tenants } = readUsageSums(persist)
-  return [...compare("turns and directories", turns, directories), ...compare("batches and tenants", batches, tenants)]
+  return [
+    ...findDifference("turns and directories", turns, directories),
+    ...findDifference("batches and tenants", batches, tenants),
+  ]
 }
 
 /**
@@ -48,13 +51,13 @@ export function findUsageFaults(persist: string): string[] {
  */
 export function findMixedUsageFaults(persist: string): string[] {
   const { traced, untraced, directories, batches, tenants } = readUsageSums(persist)
-  const found = compare("batches and tenants", batches, tenants)
+  const found = findDifference("batches and tenants", batches, tenants)
   if (isSumOfSome(directories, traced, untraced)) return found
   const shared = untraced.map(toCanonicalJson).join(", ")
-  return [...compare(`turns with a trace, others (${shared}), and directories`, traced, directories), ...found]
+  return [...findDifference(`turns with a trace, others (${shared}), and directories`, traced, directories), ...found]
 }
 
-function compare(name: string, one: UsageTotals, other: UsageTotals): string[] {
+function findDifference(name: string, one: UsageTotals, other: UsageTotals): string[] {
   const [a, b] = [toCanonicalJson(one), toCanonicalJson(other)]
   return a === b ? [] : [`${name}: ${a} and ${b}`]
 }
@@ -79,12 +82,12 @@ export function readUsageSums(persist: string): UsageSums {
   // A directory's totals include a batch as soon as it begins.
   const batchesLeft = directories.flatMap(({ batch }) => (batch === null ? [] : listLeft(batch, added)))
   return {
-    turns: sum(turns.map(({ totals }) => totals)),
-    traced: sum(turns.flatMap(({ totals, isTraced }) => (isTraced ? [totals] : []))),
+    turns: sumTotals(turns.map(({ totals }) => totals)),
+    traced: sumTotals(turns.flatMap(({ totals, isTraced }) => (isTraced ? [totals] : []))),
     untraced: turns.flatMap(({ totals, isTraced }) => (isTraced ? [] : [totals])),
-    directories: sum([...directories.flatMap(({ sent, unsent }) => [sent, unsent]), ...reportsLeft]),
-    batches: sum(directories.map(({ sent }) => sent)),
-    tenants: sum([...tenants.map(({ totals }) => totals), ...batchesLeft]),
+    directories: sumTotals([...directories.flatMap(({ sent, unsent }) => [sent, unsent]), ...reportsLeft]),
+    batches: sumTotals(directories.map(({ sent }) => sent)),
+    tenants: sumTotals([...tenants.map(({ totals }) => totals), ...batchesLeft]),
   }
 }
 
@@ -93,12 +96,12 @@ function listLeft({ ledger, n, sending, unsent }: Ledger, received: ReadonlyMap<
   return (received.get(ledger) ?? 0) < n ? [sending, unsent] : [unsent]
 }
 
-function sum(totals: readonly UsageTotals[]): UsageTotals {
+function sumTotals(totals: readonly UsageTotals[]): UsageTotals {
   return totals.reduce(addTotals, NO_USAGE)
 }
 
 function parseEntries(json: unknown): UsageTotals {
-  return sum(JSON.parse(String(json)) as UsageTotals[])
+  return sumTotals(JSON.parse(String(json)) as UsageTotals[])
 }
 
 /** Visits the database of each object of a class, if it has tables for usage. The server must be stopped. */
@@ -123,7 +126,7 @@ function readSession(database: DatabaseSync) {
     .prepare("SELECT usage, meta FROM transcript WHERE usage IS NOT NULL AND status NOT IN ('running', 'waiting')")
     .all()
   const turns = rows.map((row) => ({
-    totals: sum(callsToEntries(JSON.parse(String(row["usage"])) as PricedCall[], "", "")),
+    totals: sumTotals(callsToEntries(JSON.parse(String(row["usage"])) as PricedCall[], "", "")),
     isTraced: "trace" in (JSON.parse(String(row["meta"])) as object),
   }))
   const [own] = database.prepare("SELECT ledger, n, sending, unsent FROM usage").all()
@@ -136,7 +139,7 @@ function readDirectory(database: DatabaseSync) {
   const [batch] = database.prepare("SELECT ledger, n, sending FROM usage_batch").all()
   return {
     received: rows.map((row) => [String(row["ledger"]), Number(row["n"])] as const),
-    unsent: sum(rows.map((row) => parseEntries(row["unsent"]))),
+    unsent: sumTotals(rows.map((row) => parseEntries(row["unsent"]))),
     sent: readTotals(database),
     batch: batch === undefined ? null : toLedger(batch, "[]"),
   }
@@ -157,5 +160,5 @@ function toLedger(row: Record<string, unknown>, unsent: unknown): Ledger {
 
 function readTotals(database: DatabaseSync): UsageTotals {
   const rows = database.prepare("SELECT * FROM usage_total").all() as unknown as TotalsRow[]
-  return sum(rows.map(rowToTotals))
+  return sumTotals(rows.map(rowToTotals))
 }

@@ -37,7 +37,7 @@ export interface Violation {
 }
 
 /** Returns the beginning of a text, long enough to recognise it. */
-export function clip(text: string, max = 400): string {
+export function clipText(text: string, max = 400): string {
   return text.length <= max ? text : `${text.slice(0, max)}… (${text.length})`
 }
 

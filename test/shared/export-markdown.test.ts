@@ -162,7 +162,9 @@ Bye.
           createDelta(prose),
           END,
         )
-        const markdown = [createQuestion(words), answer, createQuestion("next")].map(messageToMarkdown).join("\n")
+        const markdown = [createQuestion(words), answer, createQuestion("next")]
+          .map((one) => messageToMarkdown(one))
+          .join("\n")
         expect(headingsIn(markdown).filter((heading) => OURS.test(heading))).toHaveLength(3)
       }),
       2_000,

@@ -5,7 +5,7 @@
  * an npm package once into node_modules/.cache, with its shared libraries (NSS, NSPR, Expat) and, if the machine has no
  * fonts, its font. So `npm test` needs only the C library of the machine.
  */
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import process from "node:process"
 import { type Browser, chromium, type LaunchOptions } from "playwright-core"
@@ -38,9 +38,42 @@ const SYSTEM_FONTS = ["/etc/fonts/fonts.conf", "/usr/share/fonts/truetype"]
 const MODULES = join(import.meta.dirname, "../../node_modules")
 const PACKAGE = join(MODULES, "@sparticuz/chromium")
 
+/** How often a process looks whether another one has unpacked the browser, in milliseconds. */
+const UNPACK_POLL_MS = 100
+/** A process that has not finished unpacking after this time has been killed, in milliseconds. */
+const UNPACK_TIMEOUT_MS = 90_000
+
+/** Unpacks the browser once. It takes seconds of processor time, so the other test processes wait for the first one. */
+async function ensureUnpacked(home: string): Promise<void> {
+  const lock = `${home}.lock`
+  mkdirSync(join(home, ".."), { recursive: true })
+  while (!existsSync(home)) {
+    if (tryCreateFolder(lock)) {
+      try {
+        if (!existsSync(home)) await unpackInto(home)
+      } finally {
+        rmSync(lock, { recursive: true, force: true })
+      }
+      return
+    }
+    await new Promise((resolve) => setTimeout(resolve, UNPACK_POLL_MS))
+    const created = statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()
+    if (Date.now() - created > UNPACK_TIMEOUT_MS) rmSync(lock, { recursive: true, force: true })
+  }
+}
+
+/** Returns whether this call has created the folder. */
+function tryCreateFolder(path: string): boolean {
+  try {
+    mkdirSync(path)
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** The package unpacks into the temporary folder, so TMPDIR points to a staging folder meanwhile. The final rename is atomic. */
 async function unpackInto(home: string): Promise<void> {
-  mkdirSync(join(home, ".."), { recursive: true })
   const staging = mkdtempSync(`${home}-`)
   const before = process.env["TMPDIR"]
   process.env["TMPDIR"] = staging
@@ -55,7 +88,7 @@ async function unpackInto(home: string): Promise<void> {
   try {
     renameSync(staging, home)
   } catch {
-    rmSync(staging, { recursive: true, force: true }) // another test file was first
+    rmSync(staging, { recursive: true, force: true }) // another process was first
   }
 }
 
@@ -75,7 +108,7 @@ async function packedChromium(): Promise<LaunchOptions> {
   }
   const { version } = JSON.parse(readFileSync(join(PACKAGE, "package.json"), "utf8")) as { version: string }
   const home = join(MODULES, `.cache/cuecard/chromium-${version}`)
-  if (!existsSync(home)) await unpackInto(home)
+  await ensureUnpacked(home)
   const env: Record<string, string | undefined> = { ...process.env, LD_LIBRARY_PATH: join(home, "al2023/lib") }
   if (!SYSTEM_FONTS.every(existsSync)) env["FONTCONFIG_FILE"] = writeFontsConfig(home)
   return { executablePath: join(home, "chromium"), env }

@@ -146,7 +146,7 @@ export async function startFakePlatform(active: string, earlier: readonly string
     response.writeHead(status, { "content-type": "application/json" })
     response.end(JSON.stringify({ success: error === undefined, errors: error === undefined ? [] : [error], result }))
   })
-  const url = await listen(server)
+  const url = await listenOnLoopback(server)
   const close = async (): Promise<void> => {
     server.closeAllConnections()
     await new Promise((done) => server.close(done))
@@ -196,7 +196,7 @@ async function readText(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString("utf8")
 }
 
-async function listen(server: Server): Promise<string> {
+async function listenOnLoopback(server: Server): Promise<string> {
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done))
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }

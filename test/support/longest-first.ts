@@ -14,13 +14,13 @@ import { BaseSequencer, type TestSpecification } from "vitest/node"
  */
 const SECONDS: Readonly<Record<string, number>> = {
   "faults/erasure": 75,
-  "faults/kill-points": 40,
+  "faults/kill-points": 25,
   "faults/budget-kills": 40,
   "faults/leaving": 20,
   "worker/operation-costs": 22,
   "worker/tenant-kills": 18,
+  "browser/sign-in": 120,
   "browser/survive": 98,
-  "browser/sign-in": 85,
   "browser/erase-user": 66,
   "browser/list": 65,
   "browser/admin": 50,
@@ -31,20 +31,25 @@ const SECONDS: Readonly<Record<string, number>> = {
   "browser/hostile": 43,
   "browser/leaving-tenant": 40,
   "browser/remote-media": 40,
-  "browser/page-shell": 39,
-  "browser/same-dom": 30,
+  "browser/page-shell": 60,
+  "browser/same-dom": 35,
   "browser/media-input": 28,
   "browser/escape": 28,
-  "browser/media": 27,
+  "browser/media": 45,
   "browser/rich": 25,
   "browser/prices": 20,
-  "testing/body": 40,
+  "browser/long-history": 20,
   "testing/pipe": 29,
   "testing/upload-random": 20,
   "testing/tenant-command": 17,
-  "testing/deploy-command": 16,
+  "testing/deploy-command": 40,
   "testing/silence": 13,
-  "client/long-answers": 21,
+  "shared/parse-directives": 22,
+  "shared/simulate-day": 16,
+  "worker/intruders": 18,
+  "worker/tenant-slices": 14,
+  "worker/user-limits": 13,
+  "client/long-answers": 15,
   "faults/faults": 37,
   "faults/mutants": 31,
   "faults/releases": 24,
@@ -75,11 +80,11 @@ export class LongestFirst extends BaseSequencer {
       ]
     }
     const keys = new Map(files.map((file) => [file, keysOf(file)]))
-    return [...files].sort((one, other) => compare(keys.get(one) ?? [], keys.get(other) ?? []))
+    return [...files].sort((one, other) => compareKeys(keys.get(one) ?? [], keys.get(other) ?? []))
   }
 }
 
-function compare(one: readonly (number | string)[], other: readonly (number | string)[]): number {
+function compareKeys(one: readonly (number | string)[], other: readonly (number | string)[]): number {
   const at = one.findIndex((key, index) => key !== other[index])
   const [a = 0, b = 0] = [one[at], other[at]]
   if (at === -1) return 0

@@ -32,7 +32,10 @@ export async function startMixed(worker: Build, objects: Build): Promise<MixedSe
           "objects",
           objects,
           objects,
-          mapValues(invert(objects.objects), () => ({ type: "durable-object" as const, storage: "sqlite" as const })),
+          mapValues(invertEntries(objects.objects), () => ({
+            type: "durable-object" as const,
+            storage: "sqlite" as const,
+          })),
         ),
       },
     ],
@@ -43,7 +46,7 @@ export async function startMixed(worker: Build, objects: Build): Promise<MixedSe
 
 function createConfig<T>(name: string, build: Build, objects: Build, exports: Record<string, T>) {
   const { main, modules, page, workerPaths, compatibilityDate, compatibilityFlags, buckets } = build
-  const vars = { ...build.vars, MODEL: "scripted", SCRIPTED_DELAY_MS: "0" }
+  const vars = { ...build.vars, MODEL: "scripted", SCRIPTED_DELAY_MS: "0", AUTO_TITLES: "off" }
   return {
     name,
     compatibilityDate,
@@ -73,6 +76,6 @@ function mapValues<T, U>(values: Readonly<Record<string, T>>, map: (value: T) =>
   return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, map(value)]))
 }
 
-function invert(values: Readonly<Record<string, string>>): Record<string, string> {
+function invertEntries(values: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(values).map(([key, value]) => [value, key]))
 }

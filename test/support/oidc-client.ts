@@ -15,12 +15,12 @@ export interface RemoteProvider {
 
 /** Starts a separate provider in the process of upstreams.ts, which also closes it. */
 export async function startRemoteProvider(upstreamUrl: string, redirectUris?: string[]): Promise<RemoteProvider> {
-  const { issuer } = await post(`${upstreamUrl}/oidc/start`, { redirectUris })
+  const { issuer } = await postJson(`${upstreamUrl}/oidc/start`, { redirectUris })
   return connectProvider(issuer)
 }
 
 export function connectProvider(issuer: string): RemoteProvider {
-  const control = (action: string, body: unknown = {}) => post(`${issuer}/control/${action}`, body)
+  const control = (action: string, body: unknown = {}) => postJson(`${issuer}/control/${action}`, body)
   return {
     issuer,
     listRequests: async () => await control("seen"),
@@ -30,7 +30,7 @@ export function connectProvider(issuer: string): RemoteProvider {
   }
 }
 
-async function post(url: string, body: unknown) {
+async function postJson(url: string, body: unknown) {
   const response = await fetch(url, { method: "POST", body: JSON.stringify(body) })
   if (!response.ok) throw new Error(`${url}: ${response.status}`)
   return JSON.parse(await response.text())

@@ -75,7 +75,7 @@ async function generateKeys(): Promise<Keys> {
   return await Promise.all(kinds)
 }
 
-function configure(keys: Keys, redirectUris: readonly string[]): Configuration {
+function createConfiguration(keys: Keys, redirectUris: readonly string[]): Configuration {
   const client: ClientMetadata = {
     client_id: CLIENT_ID,
     client_secret: CLIENT_SECRET,
@@ -114,10 +114,10 @@ export async function startOidcProvider({ redirectUris = [], port = 0 }: Provide
   let faults: ProviderFaults = {}
   let signingKeys = await generateKeys()
   let handle: (request: IncomingMessage, reply: ServerResponse) => Promise<void> = async () => {}
-  const server = createServer((request, reply) => void answer(request, reply))
-  const issuer = await listen(server, port)
+  const server = createServer((request, reply) => void answerRequest(request, reply))
+  const issuer = await listenOnLoopback(server, port)
   const publish = (keys: Keys) => {
-    handle = createQuietly(() => new Provider(issuer, configure(keys, uris))).callback()
+    handle = createQuietly(() => new Provider(issuer, createConfiguration(keys, uris))).callback()
   }
   publish(signingKeys)
 
@@ -145,7 +145,7 @@ export async function startOidcProvider({ redirectUris = [], port = 0 }: Provide
     close: () => closeServer(server),
   }
 
-  async function answer(request: IncomingMessage, reply: ServerResponse): Promise<void> {
+  async function answerRequest(request: IncomingMessage, reply: ServerResponse): Promise<void> {
     const path = request.url ?? "/"
     if (path.startsWith("/control/")) return await answerControl(controls, path, request, reply)
     seen.push(`${request.method} ${path.split("?", 1)[0]}`)
@@ -222,7 +222,7 @@ async function answerControl(
   respond({})
 }
 
-async function listen(server: Server, port: number): Promise<string> {
+async function listenOnLoopback(server: Server, port: number): Promise<string> {
   await new Promise<void>((resolve, reject) => server.once("error", reject).listen(port, "127.0.0.1", resolve))
   const address = server.address()
   return `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`

@@ -124,7 +124,7 @@ class ReusableContext {
     await context.setOffline(false)
     await page.evaluate(() => sessionStorage.clear())
     // Leaving the page may write to its storage.
-    await leave(page)
+    await leavePage(page)
     await this.#clearStorage(page)
     await this.#resetView(page)
     this.#watchPage(page)
@@ -156,7 +156,7 @@ class ReusableContext {
 }
 
 /** Goes to an empty page of the same origin. It has the opener policy of our pages; otherwise the browser would start a new process. */
-async function leave(page: Page): Promise<void> {
+async function leavePage(page: Page): Promise<void> {
   const headers = { "cross-origin-opener-policy": "same-origin" }
   await page.route(`**${EMPTY_PAGE}`, (route) => route.fulfill({ contentType: "text/html", headers, body: "" }))
   await page.goto(new URL(EMPTY_PAGE, page.url()).href)

@@ -11,9 +11,9 @@ const requestedSeed = process.env["FC_SEED"]
 const seed = requestedSeed === "random" ? Math.floor(Math.random() * 2 ** 31) : Number(requestedSeed ?? DEFAULT_SEED)
 
 const length = process.env["FC_RUNS"]
-/** `RUNS=long` also plays the runs that take many minutes each. */
+/** `RUNS=long` plays everything, also the runs that take many minutes each. */
 export const IS_LONG = process.env["RUNS"] === "long"
-/** `RUNS=full`, as `npm run check` sets it, runs all others. Any other test run uses a smaller share from the same seed. */
+/** `RUNS=full`, as `npm run check` sets it, plays most. Any other test run plays a smaller share from the same seed. */
 export const IS_FULL = IS_LONG || process.env["RUNS"] === "full"
 const SHARE = IS_FULL || length !== undefined ? 1 : 0.1
 
@@ -22,14 +22,15 @@ export const RUNS = Number(length ?? 10_000)
 
 console.log(`property seed ${seed} (FC_SEED=${seed} repeats it)`)
 
-/** The number of generated runs that this test run plays. */
-export function shareOf(runs: number): number {
-  return Math.ceil(runs * SHARE)
+/** The number of generated runs that this test run plays. `fullShare`: the share of `RUNS=full`. */
+export function shareOf(runs: number, fullShare = 1): number {
+  return Math.ceil(runs * (IS_FULL && !IS_LONG && length === undefined ? fullShare : SHARE))
 }
 
-/** Every nth case. `RUNS=full` plays all of them. For cases that are slow and similar. */
-export function everyNth<T>(cases: readonly T[], n: number): readonly T[] {
-  return IS_FULL ? cases : cases.filter((_, index) => index % n === 0)
+/** Every nth case; with `RUNS=full` every `nInFull`th, and with `RUNS=long` all. For cases that are slow and similar. */
+export function everyNth<T>(cases: readonly T[], n: number, nInFull = 1): readonly T[] {
+  const step = IS_LONG ? 1 : IS_FULL ? nInFull : n
+  return cases.filter((_, index) => index % step === 0)
 }
 
 /** Asserts a property from the printed seed; `runs` is its length in full. */
@@ -37,9 +38,13 @@ export function assertProperty<T>(property: fc.IProperty<T>, runs = RUNS): void 
   fc.assert(property, { seed, numRuns: shareOf(runs) })
 }
 
-/** The same for an asynchronous property. */
-export async function assertPropertyAsync<T>(property: fc.IAsyncProperty<T>, runs = RUNS): Promise<void> {
-  await fc.assert(property, { seed, numRuns: shareOf(runs) })
+/** The same for an asynchronous property. `fullShare`: the share that `RUNS=full` plays. */
+export async function assertPropertyAsync<T>(
+  property: fc.IAsyncProperty<T>,
+  runs = RUNS,
+  fullShare = 1,
+): Promise<void> {
+  await fc.assert(property, { seed, numRuns: shareOf(runs, fullShare) })
 }
 
 /** Cuts a text at some of its indices. */

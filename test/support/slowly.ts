@@ -11,17 +11,17 @@ const [file = "", ms = "0", exit = "0"] = process.argv.slice(2)
 const lines = readFileSync(file, "utf8").trimEnd().split("\n")
 const half = Math.floor(lines.length / 2)
 
-function print(some: readonly string[]): void {
+function printLines(some: readonly string[]): void {
   process.stdout.write(some.map((line) => `${line}\n`).join(""))
 }
 
 if (ms === "stall") {
-  print(lines.slice(0, half))
+  printLines(lines.slice(0, half))
   setInterval(() => {}, 1_000)
 } else if (Number.isNaN(Number(ms))) {
-  print(lines.slice(0, half))
+  printLines(lines.slice(0, half))
   while (!existsSync(ms)) await pause(20)
-  print(lines.slice(half))
+  printLines(lines.slice(half))
   process.exitCode = Number(exit)
 } else {
   for (const line of lines) {

@@ -53,7 +53,7 @@ export async function connect(id: string, claims: Claims = CLAIMS, hello: object
   const response = await sessionOf(id, claims).fetch("https://cuecard.test/socket", { headers })
   const socket = response.webSocket
   if (socket === null) throw new Error(`no socket: ${response.status}`)
-  const client = follow(socket)
+  const client = followSocket(socket)
   socket.accept()
   if (hello !== null) {
     client.say({ type: "hello", protocol: PROTOCOL_VERSION, live: true, ...hello })
@@ -63,7 +63,7 @@ export async function connect(id: string, claims: Claims = CLAIMS, hello: object
   return client
 }
 
-function follow(socket: WebSocket): TestClient {
+function followSocket(socket: WebSocket): TestClient {
   const waiting = new Set<() => void>()
   const client: TestClient = {
     socket,
@@ -108,7 +108,7 @@ function follow(socket: WebSocket): TestClient {
     noteJson(text)
     const frame = parseServerFrame(text)
     try {
-      if (frame !== null) take(client, frame)
+      if (frame !== null) applyFrame(client, frame)
     } catch (error) {
       // Stored, so that pending waits fail with it.
       client.broken ??= error instanceof Error ? error : new Error(String(error))
@@ -123,7 +123,7 @@ function follow(socket: WebSocket): TestClient {
 }
 
 /** Applies a frame as the page does, except that a gap is an error. */
-function take(client: TestClient, frame: ServerFrame): void {
+function applyFrame(client: TestClient, frame: ServerFrame): void {
   client.frames.push(frame)
   if (frame.type !== "message" && frame.type !== "ops") return
   if ("piece" in frame && frame.piece !== undefined) return takePiece(client, frame)

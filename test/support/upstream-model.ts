@@ -24,108 +24,118 @@ const USAGE_DETAILS = {
 const STEADY_TEXT = "x".repeat(50)
 
 const SCENARIOS: Record<string, (call: Call) => void> = {
-  ok: (call) => stream(call, [text("Hello"), text(", "), text("world."), finish("stop"), USAGE]),
+  ok: (call) =>
+    streamLines(call, [createText("Hello"), createText(", "), createText("world."), createFinish("stop"), USAGE]),
   "usage-parts": (call) =>
-    stream(call, [
-      delta({ reasoning_content: "Hm." }),
-      text("Yes."),
-      finish("stop"),
-      usage({ prompt_tokens: 2_000, completion_tokens: 90, ...USAGE_DETAILS }),
+    streamLines(call, [
+      createDelta({ reasoning_content: "Hm." }),
+      createText("Yes."),
+      createFinish("stop"),
+      createUsage({ prompt_tokens: 2_000, completion_tokens: 90, ...USAGE_DETAILS }),
     ]),
   // Some servers report usage in each chunk. This stream breaks off.
   "usage-cut": (call) =>
-    stream(
+    streamLines(
       call,
       [1, 2].map((count) => ({
-        ...text("one "),
-        ...usage({ prompt_tokens: 50, completion_tokens: count }),
-        choices: text("one ")["choices"],
+        ...createText("one "),
+        ...createUsage({ prompt_tokens: 50, completion_tokens: count }),
+        choices: createText("one ")["choices"],
       })),
       { isDone: false },
     ),
   "usage-length": (call) =>
-    stream(call, [text("Long"), finish("length"), usage({ prompt_tokens: 9, completion_tokens: 4 })]),
-  "no-usage": (call) => stream(call, [text("Hello."), finish("stop")]),
+    streamLines(call, [
+      createText("Long"),
+      createFinish("length"),
+      createUsage({ prompt_tokens: 9, completion_tokens: 4 }),
+    ]),
+  "no-usage": (call) => streamLines(call, [createText("Hello."), createFinish("stop")]),
   reasoning: (call) =>
-    stream(call, [
-      delta({ reasoning_content: "Let me " }),
-      delta({ reasoning_content: "see." }),
-      text("Yes."),
-      finish("stop"),
+    streamLines(call, [
+      createDelta({ reasoning_content: "Let me " }),
+      createDelta({ reasoning_content: "see." }),
+      createText("Yes."),
+      createFinish("stop"),
     ]),
   parallel: (call) =>
-    stream(call, [
-      text("I will look."),
+    streamLines(call, [
+      createText("I will look."),
       toolDelta(0, '{"loca', "call_a"),
       toolDelta(1, '{"location":', "call_b"),
       toolDelta(0, 'tion":"London"}'),
       toolDelta(1, '"Tokyo"}'),
-      finish("tool_calls"),
+      createFinish("tool_calls"),
       USAGE,
     ]),
-  "bad-args": (call) => stream(call, [toolDelta(0, '{"location": Lon', "call_a"), finish("tool_calls")]),
+  "bad-args": (call) => streamLines(call, [toolDelta(0, '{"location": Lon', "call_a"), createFinish("tool_calls")]),
   cards: playCards,
-  "split-utf8": (call) => bytewise(call, [text("Grüße, 東京 🌦️!"), finish("stop")]),
-  length: (call) => stream(call, [text("And so it"), finish("length"), USAGE]),
-  filtered: (call) => stream(call, [finish("content_filter")]),
-  refusal: (call) => stream(call, [delta({ refusal: "I cannot help with that." }), finish("stop")]),
-  "cut-off": (call) => stream(call, [text("And then")], { isDone: false }),
-  "cut-off-call": (call) => stream(call, [toolDelta(0, '{"location":"Par', "call_a")], { isDone: false }),
+  "split-utf8": (call) => sendBytewise(call, [createText("Grüße, 東京 🌦️!"), createFinish("stop")]),
+  length: (call) => streamLines(call, [createText("And so it"), createFinish("length"), USAGE]),
+  filtered: (call) => streamLines(call, [createFinish("content_filter")]),
+  refusal: (call) => streamLines(call, [createDelta({ refusal: "I cannot help with that." }), createFinish("stop")]),
+  "cut-off": (call) => streamLines(call, [createText("And then")], { isDone: false }),
+  "cut-off-call": (call) => streamLines(call, [toolDelta(0, '{"location":"Par', "call_a")], { isDone: false }),
   reset: (call) => {
-    begin(call)
-    call.reply.write(line(text("And then")), () => setTimeout(() => call.reply.destroy(), 50))
+    beginStream(call)
+    call.reply.write(formatLine(createText("And then")), () => setTimeout(() => call.reply.destroy(), 50))
   },
   "error-in-stream": (call) =>
-    stream(call, [text("So"), { error: { message: "Overloaded", type: "overloaded_error" } }]),
-  "refused-in-stream": (call) => stream(call, [{ error: { message: "Context too long", code: 400 } }]),
+    streamLines(call, [createText("So"), { error: { message: "Overloaded", type: "overloaded_error" } }]),
+  "refused-in-stream": (call) => streamLines(call, [{ error: { message: "Context too long", code: 400 } }]),
   malformed: (call) => {
-    begin(call)
+    beginStream(call)
     call.reply.end("data: {nonsense\n\ndata: [DONE]\n\n")
   },
-  "wrong-shape": (call) => stream(call, [{ choices: "none" }]),
+  "wrong-shape": (call) => streamLines(call, [{ choices: "none" }]),
   html: (call) => void call.reply.writeHead(200, { "content-type": "text/html" }).end("<!doctype html><p>A page"),
-  "401": (call) => error(call, 401, "Incorrect API key provided."),
-  "404": (call) => error(call, 404, "There is no such model."),
-  "429": (call) => error(call, 429, "Slow down.", { "retry-after": "7" }),
+  "401": (call) => sendError(call, 401, "Incorrect API key provided."),
+  "404": (call) => sendError(call, 404, "There is no such model."),
+  "429": (call) => sendError(call, 429, "Slow down.", { "retry-after": "7" }),
   "busy-twice": (call) =>
     call.before < 2
-      ? error(call, 429, "Slow down.", { "retry-after": "0" })
-      : stream(call, [text("Hello."), finish("stop")]),
-  "500": (call) => error(call, 500, "It broke."),
+      ? sendError(call, 429, "Slow down.", { "retry-after": "0" })
+      : streamLines(call, [createText("Hello."), createFinish("stop")]),
+  "500": (call) => sendError(call, 500, "It broke."),
   "503-text": (call) => void call.reply.writeHead(503).end("upstream connect error"),
   redirect: (call) => void call.reply.writeHead(307, { location: "/model/ok/redirected/chat/completions" }).end(),
   "long-line": (call) => {
-    begin(call)
-    call.reply.write(line(text("So")))
-    flood(call, `data: {"id":"`, "x")
+    beginStream(call)
+    call.reply.write(formatLine(createText("So")))
+    sendFlood(call, `data: {"id":"`, "x")
   },
   "long-event": (call) => {
-    begin(call)
-    call.reply.write(line(text("So")))
-    flood(call, "", `data: ${"x".repeat(10_000)}\r\n`)
+    beginStream(call)
+    call.reply.write(formatLine(createText("So")))
+    sendFlood(call, "", `data: ${"x".repeat(10_000)}\r\n`)
   },
   "deep-chunk": (call) => {
-    begin(call)
-    call.reply.write(line(text("So")))
+    beginStream(call)
+    call.reply.write(formatLine(createText("So")))
     call.reply.write(`data: {"extra":${"[".repeat(100_000)}\n\n`)
   },
   "endless-args": (call) => {
-    begin(call)
-    call.reply.write(line(toolDelta(0, '{"location":"', "call_a")))
-    flood(call, "", line(toolDelta(0, "x".repeat(10_000))))
+    beginStream(call)
+    call.reply.write(formatLine(toolDelta(0, '{"location":"', "call_a")))
+    sendFlood(call, "", formatLine(toolDelta(0, "x".repeat(10_000))))
   },
   "long-error": (call) => {
     call.reply.writeHead(500, { "content-type": "application/json" })
-    flood(call, '{"error":{"message":"', "x")
+    sendFlood(call, '{"error":{"message":"', "x")
   },
   silent: () => {},
-  "silent-stream": (call) => begin(call),
+  "silent-stream": (call) => beginStream(call),
   stall: (call) => {
-    begin(call)
-    call.reply.write(line(text("One moment")))
+    beginStream(call)
+    call.reply.write(formatLine(createText("One moment")))
   },
-  slow: (call) => void drip(call, [text("a"), text("b"), text("c"), text("d"), text("e"), finish("stop")], 300),
-  steady: (call) => void drip(call, [...STEADY_TEXT].map(text).concat(finish("stop")), 75),
+  slow: (call) =>
+    void dripLines(
+      call,
+      [createText("a"), createText("b"), createText("c"), createText("d"), createText("e"), createFinish("stop")],
+      300,
+    ),
+  steady: (call) => void dripLines(call, [...STEADY_TEXT].map(createText).concat(createFinish("stop")), 75),
 }
 
 /** A model that obeys trailers: it calls the tool for two cities, then writes spans with the tags of the results. */
@@ -134,20 +144,20 @@ function playCards(call: Call): void {
   const results = body.messages.filter((message) => message.role === "tool")
   if (results.length === 0) {
     const calls = ["London", "Tokyo"].map((city, i) => toolDelta(i, JSON.stringify({ location: city }), `call_${city}`))
-    return stream(call, [text("Let me look."), ...calls, finish("tool_calls"), USAGE])
+    return streamLines(call, [createText("Let me look."), ...calls, createFinish("tool_calls"), USAGE])
   }
   const outputs = results.map(({ content }) => {
     const tag = /<span id='(\w+)'>/.exec(content)?.[1] ?? "none"
-    return text(`Here: <span id='${tag}'>as you see</span> `)
+    return createText(`Here: <span id='${tag}'>as you see</span> `)
   })
-  stream(call, [...outputs, finish("stop"), USAGE])
+  streamLines(call, [...outputs, createFinish("stop"), USAGE])
 }
 
-function text(content: string): Chunk {
-  return delta({ content })
+function createText(content: string): Chunk {
+  return createDelta({ content })
 }
 
-function delta(fields: Chunk): Chunk {
+function createDelta(fields: Chunk): Chunk {
   return {
     id: "chat-1",
     object: "chat.completion.chunk",
@@ -160,38 +170,38 @@ function delta(fields: Chunk): Chunk {
 function toolDelta(index: number, args: string, id?: string): Chunk {
   const head = id === undefined ? {} : { id, type: "function" }
   const call = { index, ...head, function: { ...(id === undefined ? {} : { name: "weather" }), arguments: args } }
-  return delta({ tool_calls: [call] })
+  return createDelta({ tool_calls: [call] })
 }
 
-function usage(counts: Chunk): Chunk {
+function createUsage(counts: Chunk): Chunk {
   return { choices: [], usage: counts }
 }
 
-function finish(reason: string): Chunk {
-  return { ...delta({}), choices: [{ index: 0, delta: {}, finish_reason: reason }] }
+function createFinish(reason: string): Chunk {
+  return { ...createDelta({}), choices: [{ index: 0, delta: {}, finish_reason: reason }] }
 }
 
-function begin({ reply }: Call): void {
+function beginStream({ reply }: Call): void {
   reply.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache" })
   reply.flushHeaders()
 }
 
-function line(chunk: Chunk): string {
+function formatLine(chunk: Chunk): string {
   return `data: ${JSON.stringify(chunk)}\n\n`
 }
 
-function stream(call: Call, chunks: readonly Chunk[], { isDone } = { isDone: true }): void {
-  begin(call)
+function streamLines(call: Call, chunks: readonly Chunk[], { isDone } = { isDone: true }): void {
+  beginStream(call)
   call.reply.write(": a comment, as some servers send to keep a connection open\n\n")
-  for (const chunk of chunks) call.reply.write(line(chunk))
+  for (const chunk of chunks) call.reply.write(formatLine(chunk))
   call.reply.end(isDone ? "data: [DONE]\n\n" : undefined)
 }
 
 /** Writes byte by byte, so that chunks end inside characters. */
-function bytewise(call: Call, chunks: readonly Chunk[]): void {
-  begin(call)
+function sendBytewise(call: Call, chunks: readonly Chunk[]): void {
+  beginStream(call)
   call.reply.socket?.setNoDelay(true)
-  const bytes = Buffer.from(`${chunks.map(line).join("")}data: [DONE]\n\n`)
+  const bytes = Buffer.from(`${chunks.map(formatLine).join("")}data: [DONE]\n\n`)
   let at = 0
   const next = (): void => {
     if (at >= bytes.length) return void call.reply.end()
@@ -203,7 +213,7 @@ function bytewise(call: Call, chunks: readonly Chunk[]): void {
 }
 
 /** Writes `head`, then `unit` again and again, up to 64 MB or until the client closes the connection. */
-function flood({ reply }: Call, head: string, unit: string): void {
+function sendFlood({ reply }: Call, head: string, unit: string): void {
   const block = Buffer.from(unit.repeat(Math.ceil(65_536 / unit.length)))
   let left = 64 * 1024 * 1024
   reply.write(head)
@@ -217,16 +227,16 @@ function flood({ reply }: Call, head: string, unit: string): void {
   next()
 }
 
-async function drip(call: Call, chunks: readonly Chunk[], everyMs: number): Promise<void> {
-  begin(call)
+async function dripLines(call: Call, chunks: readonly Chunk[], everyMs: number): Promise<void> {
+  beginStream(call)
   for (const chunk of chunks) {
-    call.reply.write(line(chunk))
+    call.reply.write(formatLine(chunk))
     await new Promise((resolve) => setTimeout(resolve, everyMs))
   }
   call.reply.end("data: [DONE]\n\n")
 }
 
-function error({ reply }: Call, status: number, message: string, headers: Record<string, string> = {}): void {
+function sendError({ reply }: Call, status: number, message: string, headers: Record<string, string> = {}): void {
   reply.writeHead(status, { "content-type": "application/json", ...headers })
   reply.end(JSON.stringify({ error: { message, type: "error", param: null, code: null } }))
 }

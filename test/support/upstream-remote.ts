@@ -13,7 +13,7 @@ export const PNG = Buffer.from(
   "base64",
 )
 /** A sound file of this size. */
-export function wav(bytes: number): Buffer {
+export function createWav(bytes: number): Buffer {
   const sound = Buffer.alloc(bytes, 1)
   sound.write("RIFF\0\0\0\0WAVEfmt ", "latin1")
   return sound
@@ -46,12 +46,12 @@ export function playRemote(url: URL, reply: ServerResponse): void {
       })
       return void reply.end(PNG)
     case "wav":
-      return void reply.writeHead(200, { "content-length": 10_000 }).end(wav(10_000))
+      return void reply.writeHead(200, { "content-length": 10_000 }).end(createWav(10_000))
     case "wav-untold":
-      return void reply.writeHead(200).end(wav(10_000))
+      return void reply.writeHead(200).end(createWav(10_000))
     case "wav-large": {
       const bytes = 17 * 1024 * 1024
-      return void reply.writeHead(200, { "content-length": bytes }).end(wav(bytes))
+      return void reply.writeHead(200, { "content-length": bytes }).end(createWav(bytes))
     }
     case "untold":
       return void reply.writeHead(200).end(PNG)
@@ -61,25 +61,25 @@ export function playRemote(url: URL, reply: ServerResponse): void {
       reply.writeHead(200, { "content-length": 30_000_000 })
       return void reply.write(Buffer.concat([PNG, Buffer.alloc(8192)]))
     case "endless":
-      return pour(reply)
+      return pourBytes(reply)
     case "cut":
       reply.writeHead(200, { "content-length": 50_000 })
-      reply.write(wav(20_000))
+      reply.write(createWav(20_000))
       return void setTimeout(() => reply.destroy(), 50)
     case "stall":
       reply.writeHead(200)
-      return void reply.write(wav(20_000))
+      return void reply.write(createWav(20_000))
     case "slow":
       return
     case "drip":
-      return drip(reply)
+      return dripBytes(reply)
     case "packed":
       // A hundred times as large when unpacked.
       reply.writeHead(200, { "content-encoding": "gzip" })
       return void reply.end(gzipSync(Buffer.concat([PNG, Buffer.alloc(30_000_000)])))
     case "short":
       reply.writeHead(200, { "content-length": 60_000, connection: "close" })
-      return void reply.end(wav(20_000))
+      return void reply.end(createWav(20_000))
     case "206":
       reply.writeHead(206, { "content-range": `bytes 0-69/${PNG.length * 2}`, "content-length": PNG.length })
       return void reply.end(PNG)
@@ -95,7 +95,7 @@ export function playRemote(url: URL, reply: ServerResponse): void {
 }
 
 /** An image, one byte at a time. */
-function drip(reply: ServerResponse): void {
+function dripBytes(reply: ServerResponse): void {
   reply.writeHead(200)
   let at = 0
   const timer = setInterval(() => {
@@ -105,7 +105,7 @@ function drip(reply: ServerResponse): void {
 }
 
 /** An endless image, as fast as the client reads. */
-function pour(reply: ServerResponse): void {
+function pourBytes(reply: ServerResponse): void {
   reply.writeHead(200)
   reply.write(PNG)
   const block = Buffer.alloc(256 * 1024)

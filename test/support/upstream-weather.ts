@@ -56,31 +56,31 @@ export function playWeather(call: Call): void {
   if (!isSearch && !call.path.startsWith("/v1/forecast?")) return void call.reply.writeHead(404).end()
   switch (call.scenario) {
     case "ok":
-      return json(call, isSearch ? { results: PLACES } : FORECAST)
+      return sendJson(call, isSearch ? { results: PLACES } : FORECAST)
     case "once":
       // A valid reply the first time, an error afterwards.
-      return call.before === 0 ? json(call, isSearch ? { results: PLACES } : FORECAST) : fails(call)
+      return call.before === 0 ? sendJson(call, isSearch ? { results: PLACES } : FORECAST) : sendFailure(call)
     case "not-found":
-      return json(call, { generationtime_ms: 0.4 })
+      return sendJson(call, { generationtime_ms: 0.4 })
     case "500":
-      return fails(call)
+      return sendFailure(call)
     case "forecast-500":
-      return isSearch ? json(call, { results: PLACES }) : fails(call)
+      return isSearch ? sendJson(call, { results: PLACES }) : sendFailure(call)
     case "slow":
       return
     case "slow-forecast":
-      return isSearch ? json(call, { results: PLACES }) : undefined
+      return isSearch ? sendJson(call, { results: PLACES }) : undefined
     case "malformed":
       return void call.reply.end('{"results": [{"name": ')
     case "wrong-shape":
-      return json(call, isSearch ? { results: PLACES } : { ...FORECAST, current: { time: "2026-05-02T14:15" } })
+      return sendJson(call, isSearch ? { results: PLACES } : { ...FORECAST, current: { time: "2026-05-02T14:15" } })
     case "one-day":
-      return json(
+      return sendJson(
         call,
         isSearch ? { results: PLACES } : { ...FORECAST, daily: { ...FORECAST.daily, weather_code: [61] } },
       )
     case "huge":
-      return json(call, { results: PLACES, padding: "x".repeat(1_000_000) })
+      return sendJson(call, { results: PLACES, padding: "x".repeat(1_000_000) })
     case "redirect":
       return void call.reply.writeHead(302, { location: "/weather/ok/redirected/v1/search" }).end()
     case "reset":
@@ -91,10 +91,10 @@ export function playWeather(call: Call): void {
   call.reply.writeHead(404).end()
 }
 
-function json({ reply }: Call, value: object): void {
+function sendJson({ reply }: Call, value: object): void {
   reply.writeHead(200, { "content-type": "application/json; charset=utf-8" }).end(JSON.stringify(value))
 }
 
-function fails({ reply }: Call): void {
+function sendFailure({ reply }: Call): void {
   reply.writeHead(500, { "content-type": "application/json" }).end('{"error":true,"reason":"Internal error"}')
 }

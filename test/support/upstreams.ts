@@ -49,13 +49,13 @@ export async function startUpstreams(): Promise<{ readonly url: string; readonly
   const providers: TestProvider[] = []
   const server = createServer((request, reply) => {
     if (request.url === "/oidc/start") return void startProvider(providers, request, reply)
-    void answer(seen, request, reply)
+    void answerRequest(seen, request, reply)
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   const address = server.address()
   const port = typeof address === "object" && address !== null ? address.port : 0
   const close = async (): Promise<void> => {
-    await Promise.all([...providers.map((provider) => provider.close()), closed(server)])
+    await Promise.all([...providers.map((provider) => provider.close()), closeServer(server)])
   }
   return { url: `http://127.0.0.1:${port}`, close }
 }
@@ -70,19 +70,23 @@ async function startProvider(
   reply.end(JSON.stringify({ issuer: provider.issuer }))
 }
 
-function closed(server: Server): Promise<void> {
+function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve())
     server.closeAllConnections()
   })
 }
 
-async function answer(seen: Map<string, Seen[]>, request: IncomingMessage, reply: ServerResponse): Promise<void> {
+async function answerRequest(
+  seen: Map<string, Seen[]>,
+  request: IncomingMessage,
+  reply: ServerResponse,
+): Promise<void> {
   const [, kind = "", scenario = "", run = "", ...rest] = (request.url ?? "").split("/")
   if (kind === "seen") return void reply.end(JSON.stringify(seen.get(scenario) ?? []))
   const path = `/${rest.join("/")}`
-  if (kind === "effect") return effect(seen, scenario, reply)
-  if (kind === "remote") return remote(seen, scenario, request, reply)
+  if (kind === "effect") return countEffect(seen, scenario, reply)
+  if (kind === "remote") return answerRemote(seen, scenario, request, reply)
   const runs = seen.get(run) ?? []
   const body = await bodyOf(request)
   const before = runs.filter((one) => one.path === path).length
@@ -98,7 +102,12 @@ async function answer(seen: Map<string, Seen[]>, request: IncomingMessage, reply
 }
 
 /** The path contains a URL. Its requests are stored under that URL. */
-function remote(seen: Map<string, Seen[]>, address: string, { headers }: IncomingMessage, reply: ServerResponse): void {
+function answerRemote(
+  seen: Map<string, Seen[]>,
+  address: string,
+  { headers }: IncomingMessage,
+  reply: ServerResponse,
+): void {
   const url = new URL(decodeURIComponent(address))
   const run = `${url.host}${url.pathname}`.replaceAll("/", "-")
   const one: Seen = { path: url.href, authorization: headers.authorization ?? null, body: headers, closed: false }
@@ -109,7 +118,7 @@ function remote(seen: Map<string, Seen[]>, address: string, { headers }: Incomin
   playRemote(url, reply)
 }
 
-function effect(seen: Map<string, Seen[]>, run: string, reply: ServerResponse): void {
+function countEffect(seen: Map<string, Seen[]>, run: string, reply: ServerResponse): void {
   const one: Seen = { path: "/effect", authorization: null, body: null, closed: false }
   seen.set(run, [...(seen.get(run) ?? []), one])
   reply.end("done")

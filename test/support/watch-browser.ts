@@ -5,6 +5,12 @@ import { noteAddress, noteJson } from "./log-check.ts"
 import { reuseContexts } from "./reused-contexts.ts"
 
 /**
+ * How often `waitForFunction` evaluates its function, in milliseconds. Playwright's default, once per frame, makes a page
+ * draw 60 frames per second while it waits.
+ */
+const POLL_MS = 50
+
+/**
  * Returns the same browser, with its contexts watched and reused. Unless a test asks for motion, nothing moves, because
  * drawing each step takes processor time.
  */
@@ -13,7 +19,10 @@ export function watchBrowser(browser: Browser): Browser {
   const newContext = reuseContexts(browser, watchSockets).newContext.bind(browser)
   browser.newContext = async (options) => {
     const context = await newContext({ reducedMotion: "reduce", ...options })
-    if (!watched.has(context)) watchRequests(context)
+    if (!watched.has(context)) {
+      watchRequests(context)
+      context.on("page", pollSlowly)
+    }
     watched.add(context)
     return context
   }
@@ -24,6 +33,13 @@ export function watchBrowser(browser: Browser): Browser {
     return page
   }
   return browser
+}
+
+function pollSlowly(page: Page): void {
+  const wait = page.waitForFunction.bind(page)
+  Reflect.set(page, "waitForFunction", (...[run, value, options]: Parameters<typeof wait>) =>
+    wait(run, value, { polling: POLL_MS, ...options }),
+  )
 }
 
 function watchRequests(context: BrowserContext): void {

@@ -19,15 +19,7 @@ async function getPath(path: string, headers: Record<string, string> = {}) {
 test("[RT14] the page is only at /; any other path without a file is 404", async () => {
   expect((await getPath("/")).text).toContain('<div id="app">')
   expect((await getPath("/index.html")).status).toBe(307)
-  for (const path of [
-    "/nope",
-    "/a/b/c",
-    "/favicon.ico",
-    "/manifest.webmanifest",
-    "/robots.txt",
-    "/s/abc",
-    "/_headers",
-  ]) {
+  for (const path of ["/nope", "/a/b/c", "/favicon.ico", "/robots.txt", "/s/abc", "/_headers"]) {
     const missing = await getPath(path)
     expect(`${path} ${missing.status}`).toBe(`${path} 404`)
     expect(missing.headers.get("cache-control")).toBe("no-store")

@@ -14,13 +14,14 @@ const nameOf = ({ method, path }: Route): string => `${method} ${path}`
 
 /** Whether the route isn't for all members: their sessions, tokens and usage, and reading agents and settings. */
 export function isAdministration(route: Route): boolean {
-  if (/^\/(?:external|v1\/sessions|v1\/search|v1\/folders|v1\/dev)\b/.test(route.path)) return false
+  if (/^\/(?:external|v1\/sessions|v1\/search|v1\/folders|v1\/shares|v1\/prompts|v1\/dev)\b/.test(route.path))
+    return false
   return !["POST /v1/tokens/revoke", "GET /v1/agents", "GET /v1/settings", "GET /v1/usage/me"].includes(nameOf(route))
 }
 
 const OPERATOR_PATH = /^\/v1\/tenants\b/
 const OWNER_PATH = /^\/v1\/(?:token-keys|tenant)\b/
-const ADMIN_READS = /^GET \/v1\/(?:users|audit|issuers|keys|budgets|usage|prices|tenant$|tenant\/receipts)/
+const ADMIN_READS = /^GET \/v1\/(?:users|audit|issuers|keys|budgets|usage|feedback|prices|tenant$|tenant\/receipts)/
 const AGENT_CHANGES = /^(?:PUT|DELETE) \/v1\/(?:agents|settings)/
 
 /** Whether a sender of the tenant must be refused if everything that its request names belongs to an owner. */

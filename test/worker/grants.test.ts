@@ -216,7 +216,7 @@ test("[DR11] a retry keeps the grants of its finished steps, whatever has change
   const client = await connect(id)
   const steps = [
     [say("MEDIA: /media/p1\nMEDIA: /media/p2\nOne."), call("probe_slow", { ms: 1 })],
-    [say("Two"), fault("model_cut_off")],
+    [say("Two"), fault("model_malformed")],
   ]
   await beginTurn(client, "q1", script(...steps))
   const failed = await client.untilEnd("q1")

@@ -37,9 +37,10 @@ const MARK = "zq-private-mark"
 const SHARED_MARK = "zq-shared-mark"
 const VICTIMS = { ada: ["a1", "a2"], boss: ["b1"] } as const
 
+/** Number of attempts with `RUNS=long`. */
+const ATTEMPTS = 10_000
 /** Number of attempts between two comparisons of the stored data. */
 const ATTEMPTS_PER_RUN = 50
-const ATTEMPTS = 10_000
 
 interface Intruder {
   readonly name: string
@@ -391,7 +392,7 @@ test("[RL6] every administration route refuses every intruder from the tenant, e
   }
 }, 600_000)
 
-test("[RL6] of 10,000 attempts across tenants, users and roles, on every route and with every frame, none succeeds", async () => {
+test("[RL6] of generated attempts across tenants, users and roles, on every route and with every frame, none succeeds", async () => {
   await prepareOnce()
   const before = await digestVictims()
   const seen = new Set<string>()
@@ -419,6 +420,7 @@ test("[RL6] of 10,000 attempts across tenants, users and roles, on every route a
       },
     ),
     ATTEMPTS / ATTEMPTS_PER_RUN,
+    0.5,
   )
   // The attempts included each route and each frame.
   if (IS_FULL) expect(seen.size).toBe(RULES.length + Object.keys(FRAME_ACCESS).length)

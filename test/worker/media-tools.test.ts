@@ -9,6 +9,7 @@ import type { Asset } from "../../shared/protocol/event.ts"
 import { succeed } from "../../shared/fault.ts"
 import { planMediaCall } from "../../worker/model/scripted/scripted-media.ts"
 import { createCanvasTool } from "../../worker/tool/canvas-tool.ts"
+import { createChartTool } from "../../worker/tool/chart-tool.ts"
 import { drawChart, formatNumber } from "../../worker/tool/render/chart.ts"
 import { createImageTool } from "../../worker/tool/image-tool.ts"
 import { createSpeakTool } from "../../worker/tool/speak-tool.ts"
@@ -173,6 +174,44 @@ describe("a request for a chart", () => {
   })
 })
 
+describe("chart", () => {
+  const data = [
+    { label: "tea", value: 4 },
+    { label: "coffee", value: 7 },
+  ]
+
+  test("[CA10] returns its figures as the data of a card, and stores no file", async () => {
+    const { saved, result, object } = await runTool(createChartTool(), { title: "Drinks", data })
+    expect(object).toEqual({ title: "Drinks", kind: "bar", unit: "", data })
+    expect(JSON.parse(result.split("\n\n")[0] ?? "")).toEqual(object)
+    expect(resolveCardTag("chart", 1, result)).toBe("chart_1")
+    expect(saved).toEqual([])
+  })
+
+  test("[CA10] figures outside the bounds are refused", async () => {
+    const manyPoints = Array.from({ length: 41 }, () => data[0])
+    for (const args of [
+      {},
+      { title: "x" },
+      { title: "x", data: [] },
+      { title: "x", data: manyPoints },
+      { title: "", data },
+    ]) {
+      expect((await runTool(createChartTool(), args)).object).toMatchObject({ code: "tool_arguments" })
+    }
+    const huge = { title: "x", data: [{ label: "a", value: 1e300 }] }
+    expect((await runTool(createChartTool(), huge)).object).toMatchObject({
+      details: '"data.0.value" is missing or invalid.',
+    })
+  })
+
+  test("[CA10] the scripted model asks for it where the agent has it", () => {
+    const spec = ["image_generate", "chart"].map((name) => ({ name, description: "", parameters: {} }))
+    const [, , call] = planMediaCall("Draw a chart of tea 4, coffee 7", spec) ?? []
+    expect(call).toMatchObject({ type: "tool_call", name: "chart" })
+  })
+})
+
 describe("speak", () => {
   test("[AS13] turns text into a WAV of matching length, as a voice note by default", async () => {
     const { saved, result } = await runTool(createSpeakTool(), { text: "Hello world." })
@@ -257,9 +296,9 @@ describe("in a session", () => {
   const tenant = CLAIMS.tenant
 
   test("[AS10] a tool's file is stored, and appears where the model placed it, live and in history", async () => {
-    const id = "tools-chart"
+    const id = "tools-image"
     await createSession(id)
-    const { client, message, types } = await sendMessage(id, "Draw a chart of apples 3, pears 5")
+    const { client, message, types } = await sendMessage(id, "Paint a sunset")
     expect(types).toEqual(["thinking", "text", "tool", "text", "media", "text"])
     const { bytes, rows } = await listStoredAssets(tenant, id)
     expect(rows).toEqual([`${bytes[0]} kept`])
@@ -268,13 +307,33 @@ describe("in a session", () => {
       url: `/media/${bytes[0]}`,
       kind: "image",
       mime_type: "image/png",
-      label: "apples, pears (apples 3, pears 5).png",
+      label: "a sunset.png",
     })
     expect((await pageOf(id)).messages[1]?.segments).toEqual(message.segments)
     const stored = await env.MEDIA.get(`${tenant}/${id}/${bytes[0]}`)
     expect(stored?.httpMetadata?.contentType).toBe("image/png")
     // The instruction isn't shown.
     expect(client.texts.join("\n")).not.toContain("To place it elsewhere")
+  })
+
+  test("[CA10] a chart is a card whose figures are those of the tool's result", async () => {
+    const id = "tools-figures"
+    await createSession(id)
+    const { message, types } = await sendMessage(id, "Draw a chart of apples 3, pears 5")
+    expect(types).toEqual(["thinking", "text", "tool", "text", "rich"])
+    expect(message.segments[4]).toMatchObject({
+      tag: "chart_1",
+      payload: {
+        title: "apples, pears",
+        kind: "bar",
+        data: [
+          { label: "apples", value: 3 },
+          { label: "pears", value: 5 },
+        ],
+      },
+      synthesis: "The highest is pears, the lowest apples.",
+    })
+    expect((await pageOf(id)).messages[1]?.segments).toEqual(message.segments)
   })
 
   test("[AS10] a file that the text doesn't place appears at the end, with its voice flag", async () => {

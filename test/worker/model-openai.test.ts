@@ -158,6 +158,7 @@ describe("what the adapter sends", () => {
       tools: [
         { type: "function", function: { name: "weather", parameters: { required: ["location"] } } },
         { type: "function", function: { name: "rename_conversation", parameters: { required: ["title"] } } },
+        { type: "function", function: { name: "chart", parameters: { required: ["title", "data"] } } },
         { type: "function", function: { name: "image_generate", parameters: { required: ["prompt"] } } },
         { type: "function", function: { name: "speak", parameters: { required: ["text"] } } },
         { type: "function", function: { name: "canvas_create", parameters: { required: ["title", "html"] } } },

@@ -147,6 +147,7 @@ describe("the page's policy", () => {
       "script-src": "'self'",
       "style-src": "'self'",
       "font-src": "'self'",
+      "manifest-src": "'self'",
       "img-src": "'self' data: blob:",
       "media-src": "'self' blob:",
       "connect-src": "'self' wss://cuecard.test",

@@ -107,6 +107,18 @@ describe("the search", () => {
     await expect.poll(readState).toEqual([2_200, [], null])
   })
 
+  test("[US14] says that it is incomplete until all users have keys", async () => {
+    await addUsers("us14f", { ada: "Ada Lovelace" })
+    expect((await searchUsers("us14f", "love")).json.incomplete).toBeUndefined()
+    await runInDurableObject(tenantOf("us14f"), (_object, { storage: { sql } }) => {
+      sql.exec("DELETE FROM user_keys; INSERT INTO user_key_fill (after) VALUES ('')")
+    })
+    expect((await searchUsers("us14f", "love")).json).toEqual({ users: [], next: null, incomplete: true })
+    await runInDurableObject(tenantOf("us14f"), (object: Tenant) => object.alarm())
+    expect((await searchUsers("us14f", "love")).json).toMatchObject({ users: [{ id: "ada" }] })
+    expect((await searchUsers("us14f", "love")).json.incomplete).toBeUndefined()
+  })
+
   test("[US14] a user whose keys an earlier version left can come back", async () => {
     await addUsers("us14e", { ada: "Ada Lovelace" })
     await runInDurableObject(tenantOf("us14e"), (_object, { storage: { sql } }) => {

@@ -112,10 +112,10 @@ describe("retry", () => {
     const client = await connect(id)
     const steps = [
       [say("I look. "), call("weather", { location: "London" })],
-      [say("Half of"), fault("model_cut_off")],
+      [say("Half of"), fault("model_malformed")],
     ]
     const failed = await askQuestion(client, "q1", script(...steps))
-    expect(failed).toMatchObject({ status: "failed", reason: "model_cut_off" })
+    expect(failed).toMatchObject({ status: "failed", reason: "model_malformed" })
     const { messages } = await sendCommand(id, client, { type: "retry", id: "t1", message: failed.id })
     const retried = await client.untilEnd("q1")
     expect(retried).toMatchObject({ id: "t1", version: 2, versions: 2, status: "failed" })
@@ -156,7 +156,7 @@ describe("retry", () => {
   test("[VE4] a cancelled and an interrupted answer can be retried, a complete one can't", async () => {
     const id = await freshSession()
     const client = await connect(id)
-    const running = await beginTurn(client, "q1", script([say("x"), pause(5_000)]))
+    const running = await beginTurn(client, "q1", script([say("x"), pause(5_000)], [pause(5_000)]))
     client.say({ type: "cancel", exchange_id: "q1" })
     await client.untilEnd("q1")
     await sendCommand(id, client, { type: "retry", id: "t1", message: running.id })

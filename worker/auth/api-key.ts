@@ -8,7 +8,7 @@
 
 import * as v from "valibot"
 import { createRandomBase62, intToBase62 } from "../platform/crypto/base62.ts"
-import { crc32 } from "../platform/crypto/crc32.ts"
+import { crc32 } from "../../shared/crc32.ts"
 import { bytesToHex } from "../platform/crypto/hex.ts"
 import { tenantIdSchema } from "../platform/tenant-id.ts"
 import type { StoredKey } from "../settings/tenant-access.ts"

@@ -16,6 +16,9 @@ import { deriveKey } from "./verify-token.ts"
 /** The kind of content that a link gives access to: an asset, a canvas document, or remote media. */
 export type LinkAudience = "media" | "canvas" | "remote"
 
+/** The same for the files of a shared copy. No link is valid in both kinds of audience. */
+export type ShareAudience = "share-media" | "share-canvas"
+
 export interface LinkClaims {
   readonly tenant: string
   /** The session's public id (platform/session-key.ts). Links of version 0.1.0 name no user. */
@@ -23,6 +26,8 @@ export interface LinkClaims {
   readonly user?: string | undefined
   /** The user for whom the link was signed, if it is not the session's owner (`user`). */
   readonly viewer?: string | undefined
+  /** The link is for the readers of a shared copy. `session` is the copy's id, and after its check the session's key. */
+  readonly isShare?: boolean
   /** The asset's id; for the audience `remote`, the URL. */
   readonly what: string
   /** Seconds since 1970. */
@@ -48,7 +53,11 @@ export function computeLinkExpiry(nowMs: number): number {
 }
 
 /** Signs a link. The same claims always result in the same token. */
-export async function signLink(secret: string, audience: LinkAudience, claims: LinkClaims): Promise<string> {
+export async function signLink(
+  secret: string,
+  audience: LinkAudience | ShareAudience,
+  claims: LinkClaims,
+): Promise<string> {
   const { tenant, session, user, viewer, what, expires } = claims
   return await new SignJWT({ tenant, session, user, viewer })
     .setProtectedHeader({ alg: "HS256" })
@@ -58,7 +67,10 @@ export async function signLink(secret: string, audience: LinkAudience, claims: L
     .sign(await deriveKey(secret, "media"))
 }
 
-/** Verifies a link. Errors: `link_expired`; `link_invalid` for any other fault, including another audience. */
+/**
+ * Verifies a link of this audience, or of the same audience for shared copies. Errors: `link_expired`; `link_invalid` for
+ * any other fault, including another audience.
+ */
 export async function verifyLink(
   secret: string,
   audience: LinkAudience,
@@ -68,14 +80,15 @@ export async function verifyLink(
   try {
     const { payload } = await jwtVerify(token, await deriveKey(secret, "media"), {
       algorithms: ["HS256"],
-      audience,
+      audience: [audience, `share-${audience}`],
       currentDate: new Date(nowMs),
       requiredClaims: ["exp", "sub"],
     })
     const parsed = v.safeParse(payloadSchema, payload)
     if (!parsed.success) return fail({ reason: "link_invalid" })
     const { tenant, session, user, viewer, sub, exp } = parsed.output
-    return succeed({ tenant, session, user, viewer, what: sub, expires: exp })
+    const claims = { tenant, session, user, viewer, what: sub, expires: exp }
+    return succeed(payload.aud === audience ? claims : { ...claims, isShare: true })
   } catch (error) {
     return fail({ reason: error instanceof errors.JWTExpired ? "link_expired" : "link_invalid" })
   }

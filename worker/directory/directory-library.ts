@@ -7,19 +7,18 @@
 import { DurableObject } from "cloudflare:workers"
 import { fail, faultToWire, type Result, succeed } from "../../shared/fault.ts"
 import type { BulkResult, SessionFolder, SessionSummary, SharedSession } from "../../shared/protocol/http-body.ts"
+import type { SavedPrompt } from "../../shared/protocol/writing/saved-prompt.ts"
 import type { UsageReceipt, UsageReport } from "../../shared/usage/usage-report.ts"
 import type { Env } from "../env.ts"
 import type { Library } from "../organizing/library.ts"
 import type * as Types from "../platform/rpc/directory-rpc.ts"
 import type { FoundHits, SearchQuery } from "../platform/rpc/search-types.ts"
+import { TextFetches } from "../search/text-fetches.ts"
 import type { DirectoryHost } from "../usage/directory-host.ts"
 import type { SessionLists } from "./session-lists.ts"
 
 /** The pause between two alarms that fetch missing texts, in milliseconds. */
 const FETCH_PAUSE_MS = 500
-
-/** How often the erasure of a hidden session is repeated, in milliseconds. */
-const ERASE_RETRY_MS = 10_000
 
 export abstract class DirectoryLibrary extends DurableObject<Env> {
   #library: Library | null = null
@@ -44,7 +43,7 @@ export abstract class DirectoryLibrary extends DurableObject<Env> {
   async setRunning(id: string, running: boolean, report?: UsageReport, news?: Types.TurnNews): Promise<UsageReceipt> {
     const isFirst = !this.getHost().tables.exist()
     const library = news?.search === undefined || isFirst ? null : await this.#loadLibrary()
-    const receipt = this.getLists().setRunning(id, running, report, news?.isUnread)
+    const receipt = this.getLists().setRunning(id, running, report, news?.isUnattended)
     // Written in the same transaction, because nothing is awaited in between.
     if (news?.search !== undefined && library?.index.apply(id, news.search) === true) this.scheduleAlarm()
     return receipt
@@ -87,11 +86,11 @@ export abstract class DirectoryLibrary extends DurableObject<Env> {
   async changeSessions(ids: readonly string[], action: Types.BulkAction): Promise<BulkResult[]> {
     const { code, text } = faultToWire({ reason: "session_unknown" })
     if (!this.#isUsed()) return ids.map((id) => ({ id, ok: false, code, text }))
-    return (await this.#loadLibrary()).changeAll(ids, action)
+    return await (await this.#loadLibrary()).changeAll(ids, action)
   }
 
   async hideSession(id: string): Promise<Result<number>> {
-    return this.#isUsed() ? (await this.#loadLibrary()).hide(id) : fail({ reason: "session_unknown" })
+    return this.#isUsed() ? await (await this.#loadLibrary()).hide(id) : fail({ reason: "session_unknown" })
   }
 
   async listFolders(): Promise<SessionFolder[]> {
@@ -110,6 +109,20 @@ export abstract class DirectoryLibrary extends DurableObject<Env> {
 
   async removeFolder(id: string): Promise<Result<null>> {
     return this.#isUsed() ? (await this.#loadLibrary()).folders.remove(id) : fail({ reason: "folder_unknown" })
+  }
+
+  async listPrompts(): Promise<SavedPrompt[]> {
+    return this.#isUsed() ? (await this.#loadLibrary()).prompts.list() : []
+  }
+
+  async putPrompt(prompt: SavedPrompt): Promise<Result<SavedPrompt>> {
+    await this.ensureUser()
+    this.getHost().tables.create()
+    return (await this.#loadLibrary()).prompts.put(prompt)
+  }
+
+  async removePrompt(id: string): Promise<void> {
+    if (this.#isUsed()) (await this.#loadLibrary()).prompts.remove(id)
   }
 
   /** An object that was never used stays empty. */
@@ -141,6 +154,8 @@ export abstract class DirectoryLibrary extends DurableObject<Env> {
 
   /** Removes what can be found of a session. */
   protected async removeTexts(id: string): Promise<void> {
+    if (!this.#isUsed()) return
+    new TextFetches(this.getHost().sql).forget(id)
     const query = "SELECT 1 FROM search_entry WHERE session = ? LIMIT 1"
     if (this.getHost().sql.exec(query, id).toArray().length > 0) (await this.#loadLibrary()).index.removeSession(id)
   }
@@ -149,18 +164,12 @@ export abstract class DirectoryLibrary extends DurableObject<Env> {
     if (this.nextLibraryAlarmAt() <= Date.now() + FETCH_PAUSE_MS) await (await this.#loadLibrary()).handleAlarm()
   }
 
-  /**
-   * When a hidden session must be erased, or texts can be fetched, in milliseconds since 1970; Infinity: never. `isRetry`:
-   * the alarm has just run, so an erasure that is due has failed.
-   */
-  protected nextLibraryAlarmAt(isRetry = false): number {
+  /** When a hidden session must be erased, or texts can be fetched, in milliseconds since 1970; Infinity: never. */
+  protected nextLibraryAlarmAt(): number {
     const { sql } = this.getHost()
     const earliest = "SELECT gone FROM sessions WHERE gone IS NOT NULL ORDER BY gone LIMIT 1"
     const [row] = sql.exec<{ gone: number }>(earliest).toArray()
-    const now = Date.now()
-    const eraseAt = row === undefined ? Infinity : isRetry && row.gone <= now ? now + ERASE_RETRY_MS : row.gone
-    const unindexed = sql.exec("SELECT 1 FROM sessions WHERE indexed = 0 LIMIT 1").toArray().length > 0
-    const hasWork = unindexed && this.#library?.hasWork() !== false
-    return Math.min(eraseAt, hasWork ? now + FETCH_PAUSE_MS : Infinity)
+    const fetchAt = new TextFetches(sql).nextAt()
+    return Math.min(row?.gone ?? Infinity, fetchAt === 0 ? Date.now() + FETCH_PAUSE_MS : fetchAt)
   }
 }

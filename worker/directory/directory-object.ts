@@ -19,7 +19,9 @@ import { deleteAllRows, ObjectTables } from "../platform/migrate.ts"
 import { type Claims, getRole } from "../platform/rpc/claims.ts"
 import type * as Types from "../platform/rpc/directory-rpc.ts"
 import { ORGANIZING_TABLES } from "../organizing/organizing-columns.ts"
+import { PROMPT_TABLE } from "../organizing/prompt-rows.ts"
 import { SEARCH_TABLE } from "../search/search-table.ts"
+import { TEXT_FETCH_TABLE } from "../search/text-fetches.ts"
 import { DirectoryBudgets } from "../usage/directory-budgets.ts"
 import { createDirectoryHost, type DirectoryHost } from "../usage/directory-host.ts"
 import { DIRECTORY_USAGE_TABLES, ENDED_LEDGERS, UNSENT_REPORTS } from "../usage/directory-usage.ts"
@@ -29,6 +31,7 @@ import { DirectoryLibrary } from "./directory-library.ts"
 import { LOGIN_TABLE, LoginRows } from "./login-rows.ts"
 import { HOLDER_SOCKETS, REVOCATION_TABLES } from "./revocation-rows.ts"
 import { SESSION_RUNNING, SESSION_TABLE, SessionLists, listRunningSessions } from "./session-lists.ts"
+import { changeShareEntries, SHARE_ENTRY_TABLE } from "./share-entries.ts"
 import { SHARED_TABLE } from "./shared-rows.ts"
 import { REVOCATION_RETRY_MS, TokenRevocations } from "./token-revocations.ts"
 import { UserLogins } from "./user-logins.ts"
@@ -51,6 +54,9 @@ const MIGRATIONS: readonly string[] = [
   UNSENT_REPORTS,
   ORGANIZING_TABLES,
   SEARCH_TABLE,
+  TEXT_FETCH_TABLE,
+  SHARE_ENTRY_TABLE,
+  PROMPT_TABLE,
 ]
 
 /** Upper bound for the next alarm, in milliseconds from now: a token may be valid forever. */
@@ -109,6 +115,8 @@ export class Directory extends DirectoryLibrary implements Types.DirectoryRpc {
     if (isTooOld()) return fail({ reason: "token_revoked" })
     await this.#registration.ensure(claims?.role, true)
     if (isTooOld()) return fail({ reason: "token_revoked" })
+    // An earlier version that removed a session of this id has left its texts.
+    if (!this.#sessions.isListed(id)) await this.removeTexts(id)
     const added = this.#sessions.add({ id, title, created, active: created, ...(isTemporary ? { isTemporary } : {}) })
     if (added.ok && title !== "") await this.addTitle(id)
     return added
@@ -119,6 +127,10 @@ export class Directory extends DirectoryLibrary implements Types.DirectoryRpc {
     this.#revocations.removeSession(id)
     await this.removeTexts(id)
     return this.#sessions.remove(id)
+  }
+
+  changeShares(change: Types.ShareChange): Result<readonly Types.ShareEntry[]> {
+    return changeShareEntries(this.#host, change)
   }
 
   // Usage and budgets
@@ -245,17 +257,14 @@ export class Directory extends DirectoryLibrary implements Types.DirectoryRpc {
     if (!this.#tables.exist()) return
     const flushed = this.#budgets.metering.flushDue(REVOCATION_RETRY_MS)
     await Promise.all([this.#revocations.handleAlarm(), flushed, this.handleLibraryAlarm()])
-    if (this.#tables.exist()) this.scheduleAlarm(true)
+    if (this.#tables.exist()) this.scheduleAlarm()
   }
 
-  /**
-   * Sets the alarm to the earliest time that a part requests. It is stored together with the preceding writes. `isRetry`: the
-   * alarm has just run.
-   */
-  protected override scheduleAlarm(isRetry = false): void {
+  /** Sets the alarm to the earliest time that a part requests. It is stored together with the preceding writes. */
+  protected override scheduleAlarm(): void {
     const { storage } = this.ctx
     const metering = this.#budgets.metering.nextBatchAt() ?? Infinity
-    const next = Math.min(this.#revocations.nextAlarmAt(), metering, this.nextLibraryAlarmAt(isRetry))
+    const next = Math.min(this.#revocations.nextAlarmAt(), metering, this.nextLibraryAlarmAt())
     const setting =
       next === Infinity ? storage.deleteAlarm() : storage.setAlarm(Math.min(next, Date.now() + MAX_ALARM_MS))
     this.ctx.waitUntil(setting)

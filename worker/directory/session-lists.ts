@@ -12,6 +12,7 @@ import { SHELVES } from "../organizing/organizing-columns.ts"
 import type { DirectoryEntry, SessionCursor, SessionFilter, SharedCursor } from "../platform/rpc/directory-rpc.ts"
 import type { DirectoryBudgets } from "../usage/directory-budgets.ts"
 import type { DirectoryHost } from "../usage/directory-host.ts"
+import { removeSessionShares } from "./share-entries.ts"
 import { SharedRows } from "./shared-rows.ts"
 
 /** With the index, listing sessions reads only the rows that it returns. */
@@ -37,7 +38,7 @@ export const FOLDER_AFTER_SQL = `${LIST_COLUMNS} ${IN_FOLDER} ${AFTER} ${LIST_OR
 
 /** `active` is the last column of the index that a range can use. */
 const RUNNING_SQL = `SELECT id FROM sessions
-  WHERE shelf IN (0, 1, 2, 3, 4) AND pinned IN (0, 1) AND active > ? AND running = 1`
+  WHERE shelf IN (0, 1, 2, 3, 4, 5) AND pinned IN (0, 1) AND active > ? AND running = 1`
 
 /**
  * How long ago a session with a running turn can have been used, in milliseconds. It is longer than a message can wait for
@@ -97,7 +98,7 @@ export class SessionLists {
   add(entry: DirectoryEntry): Result<null> {
     this.#host.tables.create()
     if (this.#isHidden(entry.id)) return fail({ reason: "session_unknown" })
-    if (this.#isListed(entry.id)) return succeed(null)
+    if (this.isListed(entry.id)) return succeed(null)
     const budgeted = this.#budgets.account.checkHeld("sessions", this.count() + 1)
     const admitted = budgeted.ok ? this.#stockRows.checkSessions() : budgeted
     if (!admitted.ok) return admitted
@@ -109,7 +110,7 @@ export class SessionLists {
   restore(entry: DirectoryEntry, isNew = false): void {
     const { id, title, created, active, pinned, archived, folder, unread, isTemporary } = entry
     this.#host.tables.create()
-    if (this.#isListed(id)) return
+    if (this.isListed(id)) return
     this.#stockRows.addSessions(1)
     const { sql } = this.#host
     if (folder !== undefined) {
@@ -135,6 +136,7 @@ export class SessionLists {
   remove(id: string): boolean {
     const removed = this.#host.sql.exec("DELETE FROM sessions WHERE id = ? RETURNING id", id).toArray()
     if (removed.length > 0) this.#stockRows.addSessions(-1)
+    removeSessionShares(this.#host.sql, id)
     return removed.length > 0
   }
 
@@ -159,15 +161,15 @@ export class SessionLists {
     )
   }
 
-  setRunning(id: string, running: boolean, report?: UsageReport, isUnread = false): UsageReceipt {
+  /** `isUnattended`: the session becomes unread if its answer has ended with this call, even if the call is a repetition. */
+  setRunning(id: string, running: boolean, report?: UsageReport, isUnattended = false): UsageReceipt {
     if (report !== undefined) this.#budgets.metering.add(report)
     if (!this.#host.tables.exist()) return { n: null }
     this.#noteRunning(id, running)
-    const value = running ? 1 : 0
     this.#host.sql.exec(
-      "UPDATE sessions SET running = ?1, unread = max(unread, ?2) WHERE id = ?3 AND (running <> ?1 OR unread < ?2)",
-      value,
-      isUnread ? 1 : 0,
+      "UPDATE sessions SET running = ?1, unread = max(unread, ?2) WHERE id = ?3 AND running <> ?1",
+      running ? 1 : 0,
+      isUnattended && !running ? 1 : 0,
       id,
     )
     if (report === undefined) return { n: null }
@@ -185,7 +187,7 @@ export class SessionLists {
    */
   #noteRunning(id: string, running: boolean): void {
     const { account } = this.#budgets
-    if (account.readAccount() !== null && this.#isListed(id)) account.setRunning(id, running)
+    if (account.readAccount() !== null && this.isListed(id)) account.setRunning(id, running)
   }
 
   #isHidden(id: string): boolean {
@@ -193,7 +195,8 @@ export class SessionLists {
     return this.#host.sql.exec(query, id).toArray().length > 0
   }
 
-  #isListed(id: string): boolean {
+  /** Whether a session has this key, even a hidden or temporary one. */
+  isListed(id: string): boolean {
     return this.#host.sql.exec("SELECT 1 FROM sessions WHERE id = ?", id).toArray().length > 0
   }
 
@@ -234,7 +237,7 @@ export class SessionLists {
     const query = `SELECT id, title, created, active, shelf, pinned, folder, unread FROM sessions
       WHERE id > ? AND shelf <= ? ORDER BY id LIMIT ?`
     return this.#host.sql
-      .exec<EntryRow>(query, after ?? "", isExport ? SHELVES.archive : SHELVES.temporary, limit)
+      .exec<EntryRow>(query, after ?? "", isExport ? SHELVES.archive : SHELVES.erasing, limit)
       .toArray()
       .map((row) => rowToEntry(row, folders.get(row.folder ?? "")))
   }

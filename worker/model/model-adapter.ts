@@ -58,8 +58,8 @@ export type ModelMessage =
     }
 
 export interface ModelRequest {
-  /** Set if the response is a summary for later calls and not shown as an answer. */
-  readonly purpose?: "summary"
+  /** Set if the response isn't shown as an answer: a summary for later calls, or the session's title. */
+  readonly purpose?: "summary" | "title"
   readonly system: string
   /** Oldest first. */
   readonly messages: readonly ModelMessage[]

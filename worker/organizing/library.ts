@@ -1,6 +1,6 @@
 /**
- * library.ts: the search index, the folders and the organised sessions of a user's directory, and the work of its alarm for
- * them. Loaded on demand.
+ * library.ts: the search index, the folders, the saved prompts and the organised sessions of a user's directory, and the
+ * work of its alarm for them. Loaded on demand.
  */
 
 import { faultToWire, fail, type Result, succeed } from "../../shared/fault.ts"
@@ -10,14 +10,19 @@ import type { BulkAction } from "../platform/rpc/directory-rpc.ts"
 import { sessionStub } from "../platform/rpc/object-stubs.ts"
 import type { FoundHits, SearchQuery } from "../platform/rpc/search-types.ts"
 import { SearchIndex } from "../search/search-index.ts"
+import { TextFetches } from "../search/text-fetches.ts"
 import type { DirectoryHost } from "../usage/directory-host.ts"
 import { FolderRows } from "./folder-rows.ts"
 import { UNDO_MS } from "./organizing-columns.ts"
+import { PromptRows } from "./prompt-rows.ts"
 import { SessionChanges } from "./session-changes.ts"
 
 /** Maximum number of sessions that an alarm erases, and of calls with which it fetches texts. The next alarm continues. */
 const ERASED_PER_ALARM = 20
 const FETCHES_PER_ALARM = 4
+
+/** How often the erasure of a hidden session is repeated, in milliseconds. */
+const ERASE_RETRY_MS = 10_000
 
 /** The directory that contains the library. */
 export interface LibraryHost extends DirectoryHost {
@@ -29,16 +34,18 @@ export interface LibraryHost extends DirectoryHost {
 export class Library {
   readonly index: SearchIndex
   readonly folders: FolderRows
+  readonly prompts: PromptRows
   readonly #host: LibraryHost
   readonly #changes: SessionChanges
-  /** Sessions whose texts could not be fetched by this process. */
-  readonly #failed = new Set<string>()
+  readonly #fetches: TextFetches
 
   constructor(host: LibraryHost) {
     this.#host = host
     this.index = new SearchIndex(host.sql)
     this.folders = new FolderRows(host.sql)
+    this.prompts = new PromptRows(host.sql)
     this.#changes = new SessionChanges(host.sql, this.folders)
+    this.#fetches = new TextFetches(host.sql)
   }
 
   /** Errors: `field_invalid` if the query has no word, or too many. */
@@ -48,33 +55,66 @@ export class Library {
     return found === null ? fail({ reason: "field_invalid", field: "q" }) : succeed(found)
   }
 
-  /** Changes sessions one by one. A failure affects only its own session. */
-  changeAll(ids: readonly string[], action: BulkAction): BulkResult[] {
-    const results = ids.map((id): BulkResult => {
-      const changed = this.#changeOne(id, action)
-      if (changed.ok) return { id, ok: true }
-      const { code, text } = faultToWire(changed.fault)
-      return { id, ok: false, code, text }
-    })
-    if (action.do === "delete") this.#host.scheduleAlarm()
-    return results
+  /** Changes sessions, each on its own. A failure affects only its own session. */
+  async changeAll(ids: readonly string[], action: BulkAction): Promise<BulkResult[]> {
+    return await Promise.all(
+      ids.map(async (id): Promise<BulkResult> => {
+        const changed = await this.#changeOne(id, action)
+        if (changed.ok) return { id, ok: true }
+        const { code, text } = faultToWire(changed.fault)
+        return { id, ok: false, code, text }
+      }),
+    )
   }
 
   /** Hides a session and erases it later. Returns the time of its erasure. Errors: `session_unknown`. */
-  hide(id: string, delayMs = UNDO_MS): Result<number> {
+  async hide(id: string, delayMs = UNDO_MS): Promise<Result<number>> {
     const hidden = this.#changes.hide(id, Date.now() + delayMs)
-    if (hidden.ok) this.#host.scheduleAlarm()
-    return hidden
+    if (!hidden.ok) return hidden
+    const { key, erasesAt } = hidden.value
+    this.#host.scheduleAlarm()
+    // Without a delay, the alarm erases the session at once.
+    if (delayMs > 0) await this.#closeSession(key, true)
+    return succeed(erasesAt)
   }
 
-  #changeOne(id: string, action: BulkAction): Result<unknown> {
+  async #changeOne(id: string, action: BulkAction): Promise<Result<unknown>> {
     switch (action.do) {
       case "change":
         return this.#changes.change(id, action.change)
       case "delete":
-        return this.hide(id, action.hasUndo ? UNDO_MS : 0)
+        return await this.hide(id, action.hasUndo ? UNDO_MS : 0)
       case "restore":
-        return this.#changes.restore(id, Date.now())
+        return await this.#restore(id)
+    }
+  }
+
+  /**
+   * Lists a hidden session again. The session is opened first: if that fails, it is still hidden and can be restored later.
+   * Errors: `session_unknown`, `internal`.
+   */
+  async #restore(id: string): Promise<Result<null>> {
+    const key = this.#changes.findKey(id)
+    if (key === null) return fail({ reason: "session_unknown" })
+    if (!(await this.#closeSession(key, false))) return fail({ reason: "internal" })
+    const restored = this.#changes.restore(id, Date.now())
+    // Its texts may not have been fetched yet.
+    if (restored.ok) this.#host.scheduleAlarm()
+    return restored
+  }
+
+  /**
+   * Makes a session refuse changes while it is hidden, or accept them again. Returns whether that succeeded. If
+   * it fails, a hidden session still accepts messages, which are erased with it.
+   */
+  async #closeSession(key: string, isHidden: boolean): Promise<boolean> {
+    const { env, tenant, user } = this.#host
+    try {
+      await sessionStub(env, tenant, key).setHidden({ tenant, user }, isHidden)
+      return true
+    } catch (error) {
+      log("session_not_hidden", { id: key, error: describeError(error) })
+      return false
     }
   }
 
@@ -85,17 +125,14 @@ export class Library {
 
   /** Erases hidden sessions whose time has come, and fetches missing texts. Never rejects. */
   async handleAlarm(): Promise<void> {
-    for (const id of this.#changes.listDue(Date.now(), ERASED_PER_ALARM)) await this.#erase(id)
+    const now = Date.now()
+    for (const id of this.#changes.beginErasures(now, now + ERASE_RETRY_MS, ERASED_PER_ALARM)) await this.#erase(id)
     for (let fetches = 0; fetches < FETCHES_PER_ALARM; fetches++) {
-      const id = this.#findUnindexed()
+      // The user may have been erased meanwhile.
+      const id = this.#host.tables.exist() ? this.#fetches.findNext(Date.now()) : null
       if (id === null) return
       await this.#fetchTexts(id)
     }
-  }
-
-  /** Whether the alarm can fetch missing texts now. */
-  hasWork(): boolean {
-    return this.#findUnindexed() !== null
   }
 
   async #erase(id: string): Promise<void> {
@@ -109,26 +146,32 @@ export class Library {
     }
   }
 
-  #findUnindexed(): string | null {
-    const query = "SELECT id FROM sessions WHERE indexed = 0 ORDER BY active DESC LIMIT ?"
-    const rows = this.#host.sql.exec<{ id: string }>(query, this.#failed.size + 1).toArray()
-    return rows.find(({ id }) => !this.#failed.has(id))?.id ?? null
-  }
-
-  /** Fetches entries of a session that follow its newest one. */
+  /**
+   * Fetches entries of a session that follow its newest one. They are ignored if the session has sent newer ones meanwhile,
+   * and fetched again if entries are still missing then.
+   */
   async #fetchTexts(id: string): Promise<void> {
     const { env, tenant, user, tables } = this.#host
     const before = this.index.findNewest(id)
-    try {
-      const read = await sessionStub(env, tenant, id).readTurnTexts({ tenant, user }, before)
-      // The user may have been erased meanwhile.
-      if (!tables.exist()) return
-      if (!read.ok) return this.index.setIndexed(id, true)
-      const isIncomplete = this.index.apply(id, read.value)
-      if (isIncomplete && this.index.findNewest(id) === before) this.#failed.add(id)
-    } catch (error) {
-      this.#failed.add(id)
-      log("texts_not_fetched", { id, error: describeError(error) })
-    }
+    const fetching = this.index.beginFetch(id)
+    const read = await sessionStub(env, tenant, id)
+      .readTurnTexts({ tenant, user }, before)
+      .catch((error: unknown) => {
+        log("texts_not_fetched", { id, error: describeError(error) })
+        return null
+      })
+    // The user may have been erased meanwhile.
+    if (!tables.exist() || fetching.isOvertaken) return
+    if (read === null) return this.#fetches.recordFailure(id, Date.now())
+    // A session that no longer exists has no texts.
+    if (!read.ok) return this.#endFetch(id)
+    const isIncomplete = this.index.apply(id, read.value)
+    if (!isIncomplete) this.#fetches.forget(id)
+    else if (this.index.findNewest(id) === before) this.#fetches.recordFailure(id, Date.now())
+  }
+
+  #endFetch(id: string): void {
+    this.#fetches.forget(id)
+    this.index.setIndexed(id, true)
   }
 }

@@ -5,15 +5,16 @@
 /**
  * `shelf` says which list contains a session. With the indexes, a page of any list reads only the rows that it returns, and
  * a turn changes one index row, or two in a folder. A change to 2 or 3 and back keeps whether the session was archived.
+ * `erasing`: the erasure of a hidden session has begun, so it can't be restored.
  */
-export const SHELVES = { main: 0, archive: 1, hiddenMain: 2, hiddenArchive: 3, temporary: 4 } as const
+export const SHELVES = { main: 0, archive: 1, hiddenMain: 2, hiddenArchive: 3, temporary: 4, erasing: 5 } as const
 
 export const ORGANIZING_TABLES = `
   ALTER TABLE sessions ADD COLUMN shelf INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE sessions ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE sessions ADD COLUMN folder TEXT;
   ALTER TABLE sessions ADD COLUMN unread INTEGER NOT NULL DEFAULT 0;
-  ALTER TABLE sessions ADD COLUMN gone INTEGER; -- when a hidden session is erased, in milliseconds since 1970
+  ALTER TABLE sessions ADD COLUMN gone INTEGER; -- when a hidden session is erased (again, if that failed), in milliseconds since 1970
   DROP INDEX IF EXISTS sessions_active;
   CREATE INDEX sessions_listed ON sessions (shelf, pinned, active, created);
   CREATE INDEX sessions_folder ON sessions (folder, shelf, pinned, active, created) WHERE folder IS NOT NULL;

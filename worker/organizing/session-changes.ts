@@ -10,6 +10,12 @@ import { SHELVES } from "./organizing-columns.ts"
 /** Finds a listed session by its public id, which is also its key or the part of its key before the dot (`/` follows `.`). */
 const FIND_SQL = "SELECT id, shelf FROM sessions WHERE id = ?1 OR (id > ?1 || '.' AND id < ?1 || '/') LIMIT 1"
 
+/** `key`: the session's key. `erasesAt`: milliseconds since 1970. */
+export interface HiddenSession {
+  readonly key: string
+  readonly erasesAt: number
+}
+
 export class SessionChanges {
   readonly #sql: SqlStorage
   readonly #folders: FolderRows
@@ -41,16 +47,20 @@ export class SessionChanges {
   }
 
   /**
-   * Hides a session, which is erased at a time. Returns that time. A session that is already hidden keeps its time. Errors:
-   * `session_unknown`.
+   * Hides a session, which is erased at a time. A session that is already hidden keeps its time. Errors: `session_unknown`.
    */
-  hide(publicId: string, erasesAt: number): Result<number> {
+  hide(publicId: string, erasesAt: number): Result<HiddenSession> {
     const found = this.#find(publicId, SHELVES.hiddenArchive)
     if (found === null) return fail({ reason: "session_unknown" })
     if (found.shelf <= SHELVES.archive)
       this.#sql.exec("UPDATE sessions SET shelf = shelf + 2, gone = ? WHERE id = ?", erasesAt, found.id)
     const [row] = this.#sql.exec<{ gone: number }>("SELECT gone FROM sessions WHERE id = ?", found.id).toArray()
-    return succeed(row?.gone ?? erasesAt)
+    return succeed({ key: found.id, erasesAt: row?.gone ?? erasesAt })
+  }
+
+  /** The key of a session that is listed or hidden; null if it is unknown or being erased. */
+  findKey(publicId: string): string | null {
+    return this.#find(publicId, SHELVES.hiddenArchive)?.id ?? null
   }
 
   /** Lists a hidden session again. Repeating the call has no effect. Errors: `session_unknown` if it is being erased. */
@@ -66,11 +76,20 @@ export class SessionChanges {
     return isHidden ? fail({ reason: "session_unknown" }) : succeed(null)
   }
 
-  /** The hidden sessions whose time has come. */
-  listDue(now: number, limit: number): string[] {
-    const query = "SELECT id FROM sessions WHERE gone <= ? ORDER BY gone LIMIT ?"
+  /**
+   * The keys of hidden sessions whose time has come. They can't be restored from now on, and are due again at `retryAt`
+   * unless they are removed before.
+   */
+  beginErasures(now: number, retryAt: number, limit: number): string[] {
+    const due = "SELECT id FROM sessions WHERE gone <= ? ORDER BY gone LIMIT ?"
     return this.#sql
-      .exec<{ id: string }>(query, now, limit)
+      .exec<{ id: string }>(
+        `UPDATE sessions SET shelf = ?, gone = ? WHERE id IN (${due}) RETURNING id`,
+        SHELVES.erasing,
+        retryAt,
+        now,
+        limit,
+      )
       .toArray()
       .map(({ id }) => id)
   }

@@ -25,6 +25,7 @@ const HEADERS = {
   "referrer-policy": "no-referrer",
   "x-dns-prefetch-control": "off",
   "cross-origin-resource-policy": "same-origin",
+  "access-control-allow-origin": "*",
   "content-security-policy":
     "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
 }

@@ -6,19 +6,35 @@
  */
 
 import { type Context, Hono } from "hono"
+import * as v from "valibot"
 import { SETTINGS_FRESH_MS } from "../../shared/asset-limits.ts"
 import { type Env, getCanvasOrigin, getPageTenant } from "../env.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
 import { FreshCache } from "../platform/fresh-cache.ts"
 import { describeError, logError } from "../platform/log.ts"
+import { checkRegion } from "../platform/media-bucket.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
+import { tenantIdSchema } from "../platform/tenant-id.ts"
 import type { TenantSettings } from "../settings/agent-config.ts"
 import { readDeploymentSettings } from "../settings/tenant-settings.ts"
+import { listEmbedParents } from "./access/embed-access.ts"
+import { openShare } from "./access/open-share.ts"
 import { readLimitAddress } from "./access/request-actor.ts"
 import { createPageHeaders } from "./media/content-policy.ts"
 import type { AppEnv } from "./request-body.ts"
 
-export const pageRoutes = new Hono<AppEnv>().get("*", async (context) => {
+/** The page of a shared copy. It loads the copy itself. SPEC SR9. */
+const serveSharePage = async (context: Context<AppEnv>): Promise<Response> => {
+  const { env, req } = context
+  const opened = await openShare(env, req.param("share") ?? "", readLimitAddress(context))
+  const file = await env.ASSETS.fetch(new URL("/share", req.url))
+  const tenant = opened.ok ? opened.value.tenant : null
+  const page = await addPolicy(context, file, tenant)
+  page.headers.set("x-robots-tag", "noindex, nofollow, noarchive")
+  return opened.ok ? page : new Response(page.body, { status: 404, headers: page.headers })
+}
+
+export const pageRoutes = new Hono<AppEnv>().get("/share/:share", serveSharePage).get("*", async (context) => {
   const file = await context.env.ASSETS.fetch(removeConditions(context.req.raw))
   if (file.status === 404) return (await findKeptFile(context)) ?? respondNotFound(context)
   if (!(file.headers.get("content-type") ?? "").startsWith("text/html")) return file
@@ -64,11 +80,23 @@ function removeConditions(request: Request): Request {
   return new Request(request, { headers })
 }
 
-async function addPolicy({ env, req }: Context<AppEnv>, file: Response): Promise<Response> {
-  const origins = { own: new URL(req.url).origin, canvas: getCanvasOrigin(env) }
+/** The page that shows the widget in a frame of another site (SPEC WG4). */
+const EMBED_PAGE = /^\/embed(?:\.html)?$/
+
+async function addPolicy(
+  { env, req }: Context<AppEnv>,
+  file: Response,
+  tenant = findPageTenant(env, new URL(req.url)),
+): Promise<Response> {
+  const url = new URL(req.url)
+  const origins = { own: url.origin, canvas: getCanvasOrigin(env) }
+  const isEmbedded = EMBED_PAGE.test(url.pathname)
+  const parents = isEmbedded ? await listEmbedParents(env, url, getPageTenant(env, url)) : undefined
   const headers = new Headers(file.headers)
-  for (const [name, value] of Object.entries(createPageHeaders(origins, await loadSettings(env, new URL(req.url)))))
-    headers.set(name, value)
+  const policies = createPageHeaders(origins, await loadSettings(env, tenant), parents)
+  for (const [name, value] of Object.entries(policies)) headers.set(name, value)
+  // A parent that isolates itself from other sites could not frame the page otherwise.
+  if (isEmbedded) headers.set("cross-origin-resource-policy", "cross-origin")
   headers.delete("etag")
   return new Response(file.body, { status: file.status, headers })
 }
@@ -84,8 +112,7 @@ const settingsCache = new FreshCache<TenantSettings>(SETTINGS_FRESH_MS, MAX_CACH
  * Loads the settings for a page. Without a tenant, or if its object fails, the page gets the deployment's settings, because
  * it must load in any case.
  */
-async function loadSettings(env: Env, url: URL): Promise<TenantSettings> {
-  const tenant = getPageTenant(env, url)
+async function loadSettings(env: Env, tenant: string | null): Promise<TenantSettings> {
   if (tenant === null) return readDeploymentSettings(env)
   try {
     return await settingsCache.getOrFetch(tenant, Date.now(), async () => await tenantStub(env, tenant).getSettings())
@@ -93,6 +120,16 @@ async function loadSettings(env: Env, url: URL): Promise<TenantSettings> {
     logError("settings_unknown", { error: describeError(error) })
     return readDeploymentSettings(env)
   }
+}
+
+function findPageTenant(env: Env, url: URL): string | null {
+  return readEmbedTenant(env, url) ?? getPageTenant(env, url)
+}
+
+/** The tenant that the address of the widget's frame names; null for every other page. */
+function readEmbedTenant(env: Env, url: URL): string | null {
+  const tenant = EMBED_PAGE.test(url.pathname) ? url.searchParams.get("tenant") : null
+  return tenant !== null && v.is(tenantIdSchema, tenant) && checkRegion(env, tenant).ok ? tenant : null
 }
 
 /** Makes new settings effective at once in this isolate. */

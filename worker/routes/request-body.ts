@@ -25,6 +25,8 @@ export type AppEnv = {
     sessionKey: string
     /** The location for objects that this request creates; undefined: unknown. */
     locationHint: DurableObjectLocationHint | undefined
+    /** Set by `checkOrigin`: the origin of another site, which must be one of the tenant's embed_hosts. */
+    widgetOrigin?: string
   }
 }
 

@@ -7,7 +7,9 @@ import { Hono } from "hono"
 import type { PageSettings } from "../../shared/protocol/http-body.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
-import { tenantSettingsSchema } from "../settings/tenant-settings.ts"
+import { clearCachedConfig } from "../settings/config-cache.ts"
+import { createSettingsSchema } from "../settings/settings-schema.ts"
+import { allowsLoopback } from "./access/embed-access.ts"
 import { clearCachedSettings } from "./page-routes.ts"
 import { readActor } from "./access/request-actor.ts"
 import { type AppEnv, readBody } from "./request-body.ts"
@@ -20,10 +22,11 @@ settingsRoutes.get("/", async (context) => {
 })
 
 settingsRoutes.put("/", async (context) => {
-  const body = await readBody(context, tenantSettingsSchema)
+  const body = await readBody(context, createSettingsSchema(allowsLoopback(context.env)))
   if (!body.ok) return faultToResponse(body.fault)
   const { tenant } = context.get("claims")
   const settings: PageSettings = await tenantStub(context.env, tenant).setSettings(readActor(context), body.value)
   clearCachedSettings(tenant)
+  clearCachedConfig(tenant)
   return context.json(settings)
 })

@@ -8,12 +8,12 @@ import type { FoundMessages, MessageQuery } from "../platform/rpc/search-types.t
 import { parseSearchQuery } from "./search-query.ts"
 import { createSnippet, hasAllPhrases } from "./snippet.ts"
 import type { PathReader } from "./finished-tip.ts"
-import { toMessageText } from "./turn-texts.ts"
+import { countStoredChars, toMessageText } from "./turn-texts.ts"
 import { listWords } from "./word-list.ts"
 
 /**
- * Maximum number of messages and characters that one request reads. If they are not enough for a page of hits, the next
- * request continues.
+ * Maximum number of messages and stored characters that one request reads; the last message may exceed it. If they are not
+ * enough for a page of hits, the next request continues.
  */
 const MAX_SCANNED_MESSAGES = 1_000
 const MAX_SCANNED_CHARS = 2 * 1024 * 1024
@@ -34,7 +34,7 @@ export function searchMessages(
     const stored = store.findMessageAt(pos)
     if (stored === null) break
     const message = toMessageText(stored.message)
-    chars += message.text.length
+    chars += countStoredChars(stored.message)
     if (hasAllPhrases(listWords(message.text), phrases)) {
       const { id, role, at } = message
       hits.push({ message: id, role, at, snippet: createSnippet(message.text, phrases).parts })

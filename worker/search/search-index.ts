@@ -31,10 +31,13 @@ const ENTRIES_PER_MS = 1_000
 const MAX_TITLE_HITS = 5
 
 /**
- * Size of the directory from which on each new entry removes the oldest two, in bytes: well below the platform's 10 GB, so
- * that the index never prevents other writes.
+ * Size of the directory from which on each new entry removes the texts of the oldest two, in bytes: well below the
+ * platform's 10 GB, so that the index never prevents other writes.
  */
 const MAX_DIRECTORY_BYTES = 4 * 1024 * 1024 * 1024
+
+/** Subtracted from the number of an entry without texts: it follows all others, in their order. Above any number. */
+const EMPTIED_OFFSET = 4_000_000_000_000_000
 
 /** Hidden sessions have a greater `shelf` (organizing/organizing-columns.ts). */
 const FIND_SQL = `
@@ -58,12 +61,30 @@ interface ListedRow {
   readonly isRunning: boolean
 }
 
+/** A fetch of a session's texts. `isOvertaken`: its entries have changed since the fetch began. */
+export interface TextFetch {
+  readonly session: string
+  isOvertaken: boolean
+}
+
+type NumberRow = { n: number }
+
 export class SearchIndex {
   readonly #sql: SqlStorage
+  readonly #maxBytes: number
   #hasWordIndex = false
+  /** The current fetch. There is one at a time. */
+  #fetching: TextFetch | null = null
 
-  constructor(sql: SqlStorage) {
+  constructor(sql: SqlStorage, maxBytes = MAX_DIRECTORY_BYTES) {
     this.#sql = sql
+    this.#maxBytes = maxBytes
+  }
+
+  /** Call this before the texts of a session are fetched. */
+  beginFetch(session: string): Readonly<TextFetch> {
+    this.#fetching = { session, isOvertaken: false }
+    return this.#fetching
   }
 
   /** Creates the word index before its first use. */
@@ -80,6 +101,7 @@ export class SearchIndex {
    * turn.
    */
   apply(session: string, { tip, after, turns }: SearchUpdate): boolean {
+    if (this.#fetching?.session === session) this.#fetching.isOvertaken = true
     const row = this.#findListed(session)
     if (row === null) return false
     let newest = this.findNewest(session)
@@ -132,6 +154,7 @@ export class SearchIndex {
   }
 
   removeSession(session: string): void {
+    if (this.#fetching?.session === session) this.#fetching.isOvertaken = true
     this.#removeAfter(session, -1)
   }
 
@@ -150,9 +173,9 @@ export class SearchIndex {
     return { hits, next, pending: this.hasUnindexed() }
   }
 
-  /** Whether the entries of a session must still be fetched. */
+  /** Whether the entries of a session that is not hidden must still be fetched. */
   hasUnindexed(): boolean {
-    return this.#sql.exec("SELECT 1 FROM sessions WHERE indexed = 0 LIMIT 1").toArray().length > 0
+    return this.#sql.exec("SELECT 1 FROM sessions WHERE indexed = 0 AND shelf < 2 LIMIT 1").toArray().length > 0
   }
 
   #match(phrases: readonly Phrase[], columns: readonly string[], limit: number, after: number | null): FoundRow[] {
@@ -210,23 +233,46 @@ export class SearchIndex {
     this.#sql.exec("DELETE FROM search_entry WHERE session = ? AND pos > ?", session, pos)
   }
 
-  /** The number of a new entry: after those of the same millisecond. Times of imported messages can be any. */
+  /**
+   * The number of a new entry: after those of the same millisecond. Times of imported messages can be any, and all the same:
+   * if the numbers of a millisecond are used up, twice as many are searched. Cost: at most one row read per doubling.
+   */
   #findFreeNumber(atMs: number): number {
     const at = Math.min(Math.max(Number.isFinite(atMs) ? Math.trunc(atMs) : 0, 0), Date.now())
+    const first = at * ENTRIES_PER_MS
     const query = "SELECT n FROM search_entry WHERE n >= ? AND n < ? ORDER BY n DESC LIMIT 1"
-    for (let first = at * ENTRIES_PER_MS; ; first += ENTRIES_PER_MS) {
-      const [last] = this.#sql.exec<{ n: number }>(query, first, first + ENTRIES_PER_MS).toArray()
+    for (let count = ENTRIES_PER_MS; ; count *= 2) {
+      const [last] = this.#sql.exec<NumberRow>(query, first, first + count).toArray()
       if (last === undefined) return first
-      if (last.n + 1 < first + ENTRIES_PER_MS) return last.n + 1
+      if (last.n + 1 < first + count) return last.n + 1
     }
   }
 
+  /** Removes the oldest two entries with texts. */
   #evictOldest(): void {
-    if (this.#sql.databaseSize < MAX_DIRECTORY_BYTES) return
+    if (this.#sql.databaseSize < this.#maxBytes) return
     this.#createWordIndex()
-    const oldest = "SELECT n FROM search_entry ORDER BY n LIMIT 2"
-    this.#sql.exec(`DELETE FROM search_words WHERE rowid IN (${oldest})`)
-    this.#sql.exec(`DELETE FROM search_entry WHERE n IN (${oldest})`)
+    type Row = NumberRow & { session: string; pos: number }
+    const oldest = "SELECT n, session, pos FROM search_entry WHERE n >= 0 ORDER BY n LIMIT 2"
+    for (const { n, session, pos } of this.#sql.exec<Row>(oldest).toArray()) this.#evict(n, session, pos)
+  }
+
+  /**
+   * Removes an entry. Of the first one of a session the title stays, so that the session is still found by it, and of the
+   * newest one the position, so that nothing is fetched again.
+   */
+  #evict(n: number, session: string, pos: number): void {
+    const neighbours = `SELECT
+      EXISTS (SELECT 1 FROM search_entry WHERE session = ?1 AND pos < ?2) AS hasEarlier,
+      EXISTS (SELECT 1 FROM search_entry WHERE session = ?1 AND pos > ?2) AS hasNewer`
+    const [row] = this.#sql.exec<{ hasEarlier: number; hasNewer: number }>(neighbours, session, pos).toArray()
+    this.#sql.exec("DELETE FROM search_words WHERE rowid = ?", n)
+    if (row?.hasEarlier === 1 && row.hasNewer === 1)
+      return void this.#sql.exec("DELETE FROM search_entry WHERE n = ?", n)
+    const empty = "UPDATE search_entry SET n = ?, question = NULL, answer = NULL WHERE n = ?"
+    this.#sql.exec(empty, n - EMPTIED_OFFSET, n)
+    const title = row?.hasEarlier === 0 ? this.#findListed(session)?.title : undefined
+    if (title !== undefined && title !== "") this.#addWords(n - EMPTIED_OFFSET, title, "", "")
   }
 }
 

@@ -37,7 +37,7 @@ export function readTurnTexts(store: PathReader, from: TextsStart): SearchUpdate
   for (const pos of store.listPathAfter(start, MAX_READ_MESSAGES)) {
     const stored = pos > tip ? null : store.findMessageAt(pos)
     if (stored === null) break
-    chars += countChars(stored.message)
+    chars += countStoredChars(stored.message)
     isCut = found.length > 1 && chars > MAX_READ_CHARS
     if (isCut) break
     found.push(stored)
@@ -62,8 +62,13 @@ function skipQuestion(store: PathReader, pos: number): number {
   return stored === null || stored.message.role === "assistant" ? pos : (stored.parent ?? 0)
 }
 
-function countChars({ words, parts }: Message): number {
-  return parts.reduce((sum, part) => sum + (part.type === "text" ? part.text.length : 0), words.length)
+/** The characters that are read with a message, including those that are not searched, such as tool results. */
+export function countStoredChars({ words, parts }: Message): number {
+  return parts.reduce((sum, part) => {
+    if (part.type !== "tool_call") return sum + part.text.length
+    const { args, output, result } = part.call
+    return sum + args.length + output.length + (result?.length ?? 0)
+  }, words.length)
 }
 
 function groupTurns(messages: readonly PathMessage[]): TurnText[] {

@@ -18,7 +18,7 @@ export async function acceptAsk(
   const { owner, agent, family, from } = request
   const isNew = lifecycle.current() === null
   const created = await lifecycle.create(owner, { id: request.to, title: agent, agent, family })
-  const session = lifecycle.find(owner)
+  const session = lifecycle.findOwn(owner)
   if (!created.ok || session === null || !session.isAgentInGroup(agent, family)) return fail("agent_unknown")
   // The asking session may have been erased together with the sessions it asked. In that case this one must not be created.
   if (isNew && !(await sessionStub(env, owner.tenant, from.session).isAskOpen(owner, request.id))) {
@@ -35,20 +35,20 @@ export async function acceptAsk(
 }
 
 export async function waitForAnswer(lifecycle: SessionLifecycle, owner: SessionOwner, id: string): Promise<AskAnswer> {
-  const session = lifecycle.find(owner)
+  const session = lifecycle.findOwn(owner)
   if (session === null) throw new Error("the session does not exist")
   return await session.inboundAsks.waitForAnswer(id)
 }
 
 /** Stops the question's turn, or keeps it from starting, because the asking session no longer waits. */
 export function cancelAsk(lifecycle: SessionLifecycle, owner: SessionOwner, id: string): void {
-  const session = lifecycle.find(owner)
+  const session = lifecycle.findOwn(owner)
   session?.withSeqRollback(() => session.cancelTurn(id))
 }
 
 /** Applies the late answer of an agent. Idempotent: repeating it has no effect. */
 export function acceptCallback(lifecycle: SessionLifecycle, owner: SessionOwner, callback: AskCallback): void {
-  const session = lifecycle.find(owner)
+  const session = lifecycle.findOwn(owner)
   session?.withSeqRollback(() => session.outboundAsks.acceptCallback(callback))
   session?.advance()
 }

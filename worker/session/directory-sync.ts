@@ -14,6 +14,7 @@ import { log } from "../platform/log.ts"
 import { ensureTitle } from "../turn/accept-message.ts"
 import type { LiveSession } from "./live-session.ts"
 import { renameForViewers } from "./session-sharing.ts"
+import { createTitleGiver, type TitleGiver } from "./titles/title-giver.ts"
 import { directoryStub } from "../platform/rpc/object-stubs.ts"
 
 export interface DirectorySync {
@@ -61,6 +62,7 @@ export function createDirectorySync(env: Env, session: LiveSession): DirectorySy
       log("mark_failed", { id })
     }
   }
+  const titleGiver = createTitleGiver(env, session, (title) => sendTitle(env, session, title, 0))
   return {
     async reportActivity(text, nowMs) {
       feed.noteQuestion()
@@ -72,14 +74,12 @@ export function createDirectorySync(env: Env, session: LiveSession): DirectorySy
     async renameSession(newTitle, nowMs) {
       const title = toTitle(newTitle)
       store.setTitle(title)
-      await getDirectory().recordActivity(id, nowMs, title)
-      await renameForViewers(env, session, title)
+      await sendTitle(env, session, title, nowMs)
     },
     syncRunningState() {
       syncing ??= reportRunningState().finally(() => {
         syncing = null
-        // After a turn or an import, the text may have grown by megabytes. The next turn must not wait for the tenant.
-        if (reportedRunning === false) void session.assetService.syncBytes()
+        if (reportedRunning === false) handleIdle(session, titleGiver)
       })
       return syncing
     },
@@ -89,6 +89,18 @@ export function createDirectorySync(env: Env, session: LiveSession): DirectorySy
     },
     isPending: () => feed.isPathChanged() || reportedRunning !== isRunning() || store.usage.isPending(),
   }
+}
+
+/** After a turn or an import, the text may have grown by megabytes. The next turn must not wait for the tenant. */
+function handleIdle({ assetService }: LiveSession, titleGiver: TitleGiver): void {
+  void assetService.syncBytes()
+  titleGiver.giveTitleIfDue()
+}
+
+/** Sends a title to the lists of the owner and the viewers. */
+async function sendTitle(env: Env, session: LiveSession, title: string, nowMs: number): Promise<void> {
+  await directoryStub(env, session.row).recordActivity(session.row.id, nowMs, title)
+  await renameForViewers(env, session, title)
 }
 
 /**
@@ -106,8 +118,9 @@ async function sendState(
     const report = store.usage.nextReport()
     if (state === sent && report === null && !feed.isPathChanged()) return sent
     const search = await feed.readNext(state)
-    const isUnread = sent === true && !state && sockets.countOpen(row.user) === 0
-    const news = search === null && !isUnread ? undefined : { search: search ?? undefined, isUnread }
+    // Also sent with a repetition, which doesn't know whether the directory has learned of the end of the turn.
+    const isUnattended = sent !== false && !state && sockets.countOpen(row.user) === 0
+    const news = search === null && !isUnattended ? undefined : { search: search ?? undefined, isUnattended }
     const receipt: UsageReceipt | undefined = await directoryStub(env, row).setRunning(
       row.id,
       state,

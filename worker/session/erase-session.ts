@@ -9,6 +9,12 @@ import type { UsageReport } from "../../shared/usage/usage-report.ts"
 import { describeError, logError } from "../platform/log.ts"
 import type { LiveSession } from "./live-session.ts"
 import { deleteSessionBytes, type SessionRef } from "../asset/bucket.ts"
+import { deleteCopies } from "../shared-copy/copy-objects.ts"
+
+/** A session that is being erased. `shares`: the ids of its shared copies. */
+export interface ErasedSession extends SessionRef {
+  readonly shares?: readonly string[]
+}
 
 /** Key of the erased session's reference, while late uploads are possible. */
 const ERASED_SESSION_KEY = "late"
@@ -17,15 +23,16 @@ const ERASED_SESSION_KEY = "late"
 export async function eraseSessionStorage(
   storage: DurableObjectStorage,
   bucket: R2Bucket,
-  sessionRef: SessionRef,
+  sessionRef: ErasedSession,
   recheckAtMs: number | null,
 ): Promise<void> {
+  await deleteCopies(bucket, sessionRef.tenant, sessionRef.shares ?? [])
   await deleteSessionBytes(bucket, sessionRef)
   await storage.deleteAlarm()
   await storage.deleteAll()
   if (recheckAtMs === null) return
   // An object that is woken by its alarm can't read its own name, so the reference is stored.
-  storage.kv.put<SessionRef>(ERASED_SESSION_KEY, sessionRef)
+  storage.kv.put<ErasedSession>(ERASED_SESSION_KEY, sessionRef)
   await storage.setAlarm(recheckAtMs)
 }
 
@@ -49,7 +56,7 @@ export async function eraseLateUploads(
   findBucket: (tenant: string) => R2Bucket,
   retryAtMs: number,
 ): Promise<void> {
-  const sessionRef = storage.kv.get<SessionRef>(ERASED_SESSION_KEY)
+  const sessionRef = storage.kv.get<ErasedSession>(ERASED_SESSION_KEY)
   if (sessionRef === undefined) return
   await storage.setAlarm(retryAtMs)
   await eraseSessionStorage(storage, findBucket(sessionRef.tenant), sessionRef, null)

@@ -247,7 +247,7 @@ export class LiveSession implements AgentSession, RevisionContext {
   async export(after: number | null, format: ExportFormat): Promise<Pick<ExportStream, "lines">> {
     const { exportJsonl, exportMarkdown } = await import("../transfer/session-export.ts")
     const { lines, done } =
-      format === "markdown" ? exportMarkdown(this.store, after) : exportJsonl(this, await this.#deriveSealKey(), after)
+      format === "markdown" ? exportMarkdown(this.store, after) : exportJsonl(this, await this.deriveSealKey(), after)
     this.#waitUntil(done)
     return { lines }
   }
@@ -374,7 +374,7 @@ export class LiveSession implements AgentSession, RevisionContext {
       times: host.times,
       staging: createStagedRows(this.storageGate.sql),
       assetCopier: createAssetCopier(env, row, this.assets),
-      getSealKey: async (tenant) => await this.#deriveSealKey(tenant),
+      getSealKey: async (tenant) => await this.deriveSealKey(tenant),
       now: Date.now,
       armAlarm: this.#armAlarmIfOpen,
       resume: this.advance,
@@ -383,7 +383,7 @@ export class LiveSession implements AgentSession, RevisionContext {
     }
   }
 
-  async #deriveSealKey(tenant = this.row.tenant): Promise<CryptoKey> {
+  async deriveSealKey(tenant = this.row.tenant): Promise<CryptoKey> {
     return await deriveExportKey(this.#env.JWT_SECRET ?? "", tenant)
   }
 

@@ -3,20 +3,18 @@
  * export, import and erasure of a whole tenant.
  */
 
-import { DurableObject } from "cloudflare:workers"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import type { Env } from "../env.ts"
 import type { OwnerClaims, SessionOwner } from "../platform/rpc/claims.ts"
+import type { SessionShare } from "../../shared/protocol/http-body.ts"
 import type { FoundMessages, MessageQuery, SearchUpdate } from "../platform/rpc/search-types.ts"
-import type { AssetEntry, PageQuery, PageText, StoredSession } from "../platform/rpc/session-types.ts"
+import type { AssetEntry, PageQuery, PageText, ShareRequest, StoredSession } from "../platform/rpc/session-types.ts"
 import { readPage } from "../socket/history-pages.ts"
 import type { LiveSession } from "./live-session.ts"
 import { readStoredSession } from "../store/stored-session.ts"
-import type { SessionLifecycle } from "./session-lifecycle.ts"
+import type { CopyHost } from "../shared-copy/write-copy.ts"
+import { AnnotatedSession } from "./annotations/annotated-session.ts"
 
-export abstract class PortableSession extends DurableObject<Env> {
-  protected abstract getLifecycle(): SessionLifecycle
-
+export abstract class PortableSession extends AnnotatedSession {
   async readHistoryPage(claims: OwnerClaims, query: PageQuery): Promise<Result<PageText>> {
     return await this.#withReadable(claims, async ({ store, row, epoch, lastSeq: seq }) => {
       const head = { epoch, seq, isTemporary: row.erasesAt !== null }
@@ -33,6 +31,25 @@ export abstract class PortableSession extends DurableObject<Env> {
       const found = searchMessages(store, query)
       return found === null ? fail({ reason: "field_invalid", field: "q" }) : succeed(found)
     })
+  }
+
+  async createShare(claims: OwnerClaims, request: ShareRequest): Promise<Result<SessionShare>> {
+    return await this.#withShares(claims, ({ createShare }, host) => createShare(host, request))
+  }
+
+  async listShares(claims: OwnerClaims): Promise<Result<readonly SessionShare[]>> {
+    return await this.#withShares(claims, async (_, { rows, now }) => succeed(rows.list(now())))
+  }
+
+  async deleteShare(claims: OwnerClaims, id: string): Promise<Result<null>> {
+    return await this.#withShares(claims, async ({ deleteShare }, host) => {
+      await deleteShare(host, id)
+      return succeed(null)
+    })
+  }
+
+  setHidden(owner: SessionOwner, isHidden: boolean): Result<null> {
+    return this.getLifecycle().setHidden(owner, isHidden)
   }
 
   async readTurnTexts(owner: SessionOwner, after: number): Promise<Result<SearchUpdate>> {
@@ -81,8 +98,19 @@ export abstract class PortableSession extends DurableObject<Env> {
   }
 
   #withOwn<T>(owner: SessionOwner, run: (session: LiveSession) => Result<T>): Result<T> {
-    const session = this.getLifecycle().find(owner)
+    const session = this.getLifecycle().findOwn(owner)
     return session === null ? fail({ reason: "session_unknown" }) : run(session)
+  }
+
+  async #withShares<T>(
+    owner: OwnerClaims,
+    run: (copies: typeof import("../shared-copy/write-copy.ts"), host: CopyHost) => Promise<Result<T>>,
+  ): Promise<Result<T>> {
+    const copies = await import("../shared-copy/write-copy.ts")
+    const session = this.getLifecycle().find(owner)
+    return session === null
+      ? fail({ reason: "session_unknown" })
+      : await run(copies, this.getLifecycle().createCopyHost(session))
   }
 
   async #withReadable<T>(claims: OwnerClaims, run: (session: LiveSession) => Promise<Result<T>>): Promise<Result<T>> {

@@ -9,7 +9,6 @@ import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { SOCKET_REGISTER_MS } from "../../shared/limits.ts"
 import { TEMPORARY_MS } from "../../shared/user-limits.ts"
 import { readAgentView } from "../agent/agent-view.ts"
-import type { SessionRef } from "../asset/bucket.ts"
 import { describeError, logError } from "../platform/log.ts"
 import { directoryStub, sessionStub } from "../platform/rpc/object-stubs.ts"
 import type { Env } from "../env.ts"
@@ -22,15 +21,20 @@ import type { NewSession, SessionRow } from "../store/row-codec.ts"
 import { isCreated, migrateSession } from "../store/session-schema.ts"
 import { createSessionStore } from "../store/session-store.ts"
 import { SessionErasedError, type StorageGate } from "../store/storage-gate.ts"
-import { eraseLateUploads, eraseSessionStorage, takeUsageReports } from "./erase-session.ts"
+import { type ErasedSession, eraseLateUploads, eraseSessionStorage, takeUsageReports } from "./erase-session.ts"
 import type { DirectorySync } from "./directory-sync.ts"
 import { type LiveSession, openLiveSession } from "./live-session.ts"
+import type { CopyHost } from "../shared-copy/write-copy.ts"
+import { ShareRows } from "../shared-copy/share-rows.ts"
 import { removeFromViewers } from "./session-sharing.ts"
 import { createSessionAlarm, type SessionAlarm } from "./session-alarm.ts"
 import type { SessionHooks } from "./session-hooks.ts"
 import { restoreSessionRows } from "../store/stored-session.ts"
 import type { StoredSession } from "../platform/rpc/session-types.ts"
 import { getScope, isReadOnly, type OwnerClaims, type SessionOwner } from "../platform/rpc/claims.ts"
+
+/** Key under which a hidden session is marked. Kept apart from the rows, because the erasure removes it with everything. */
+const HIDDEN_KEY = "hidden"
 
 /** How long the alarm waits before it tries again to erase a temporary session, in milliseconds. */
 const ERASE_RETRY_MS = 60_000
@@ -44,6 +48,7 @@ export class SessionLifecycle {
   readonly #times: TimeLimits
   readonly #alarm: SessionAlarm
   #session: LiveSession | null = null
+  #isHidden = false
   #eraseInProgress: Promise<void> | null = null
 
   constructor(ctx: DurableObjectState, env: Env, hooks: SessionHooks) {
@@ -63,10 +68,20 @@ export class SessionLifecycle {
 
   /**
    * The session if these claims may change it. They must belong to its owner, with scope `user` and at least the role
-   * `member`.
+   * `member`. Null while the session is hidden.
    */
   find(claims: OwnerClaims): LiveSession | null {
+    return this.#isHidden ? null : this.findOwn(claims)
+  }
+
+  /** The same, even while the session is hidden: for its erasure, and for calls of other objects. */
+  findOwn(claims: OwnerClaims): LiveSession | null {
     return isReadOnly(claims) ? null : this.findReadable(claims)
+  }
+
+  /** Whether the session is deleted but can still be restored (SPEC OG30). */
+  isHidden(): boolean {
+    return this.#isHidden
   }
 
   /** The session if these claims may read it. They must belong to its owner or a viewer, with scope `user` and any role. */
@@ -133,12 +148,26 @@ export class SessionLifecycle {
   }
 
   /**
+   * Makes the session refuse its owner's changes while it is hidden, or accept them again. Sockets stay open, because the
+   * session may be restored. Errors: `session_unknown`.
+   */
+  setHidden(owner: SessionOwner, isHidden: boolean): Result<null> {
+    if (this.findOwn(owner) === null) return fail({ reason: "session_unknown" })
+    if (isHidden === this.#isHidden) return succeed(null)
+    this.#isHidden = isHidden
+    const { kv } = this.#ctx.storage
+    if (isHidden) kv.put(HIDDEN_KEY, true)
+    else kv.delete(HIDDEN_KEY)
+    return succeed(null)
+  }
+
+  /**
    * Stops all work, closes the sockets and erases everything stored here. The caller removes the session from the
    * user's directory afterwards. With `withAgents`, the agent sessions that this session asked are erased too; for the
    * user's session of a session group they always are.
    */
   async erase(owner: SessionOwner, withAgents = false): Promise<Result<null>> {
-    const session = this.find(owner)
+    const session = this.findOwn(owner)
     if (session === null) return fail({ reason: "session_unknown" })
     this.#session = null
     this.#alarm.reset()
@@ -148,13 +177,15 @@ export class SessionLifecycle {
         ? session.store.agentAsks.listAskedSessions().filter((asked) => asked !== family.session)
         : []
     const unlisted = removeFromViewers(this.#env, session)
-    const hasPendingUploads = session.assetService.nextAlarmAt() !== null
+    const shareRows = new ShareRows(session.storageGate.sql)
+    const shares = shareRows.listIds()
+    const hasPendingUploads = session.assetService.nextAlarmAt() !== null || shareRows.hasUnfinished()
     const reports = takeUsageReports(session)
     const recheckAtMs = hasPendingUploads ? Date.now() + this.#times.assetPendingMs : null
     session.close()
     const reported = reports.length === 0 ? [] : [directoryStub(this.#env, owner).endUsage(reports)]
     this.sockets.closeAll({ reason: "session_unknown" })
-    const sessionRef = { tenant: owner.tenant, session: id }
+    const sessionRef = { tenant: owner.tenant, session: id, shares }
     // A report that is being sent must not arrive after the session is forgotten.
     const begun = [unlisted, ...reported, session.assetService.syncBytes()]
     this.#eraseInProgress = this.#eraseWithAgents(sessionRef, owner, begun, agentSessions, recheckAtMs)
@@ -187,6 +218,26 @@ export class SessionLifecycle {
     await this.erase(row)
   }
 
+  /** The parts of a session that its shared copies need. */
+  createCopyHost({ row, store, storageGate, assets }: LiveSession): CopyHost {
+    return {
+      row,
+      store,
+      assets,
+      rows: new ShareRows(storageGate.sql),
+      bucket: mediaBucket(this.#env, row.tenant),
+      now: Date.now,
+      armBy: (atMs) => this.#alarm.armBy(atMs),
+    }
+  }
+
+  async #deleteExpiredShares(session: LiveSession): Promise<void> {
+    const host = this.createCopyHost(session)
+    if (host.rows.listExpired(Date.now()).length === 0) return
+    const { deleteExpired } = await import("../shared-copy/write-copy.ts")
+    await deleteExpired(host)
+  }
+
   async handleAlarm(): Promise<void> {
     const session = this.#session
     if (session === null) return await this.#eraseLateUploads()
@@ -198,11 +249,13 @@ export class SessionLifecycle {
     this.#alarm.rescheduleAt(
       Math.min(
         readErasureTime(session),
+        new ShareRows(session.storageGate.sql).nextExpiry() ?? Infinity,
         ...[turns, importer, assetService, this.sockets].map((source) => source.nextAlarmAt() ?? Infinity),
       ),
     )
     this.#ctx.waitUntil(importer.resumeImport())
     this.#ctx.waitUntil(assetService.sweepPending())
+    this.#ctx.waitUntil(this.#deleteExpiredShares(session))
     this.#ctx.waitUntil(session.withSeqRollback(() => turns.handleAlarm()))
     await this.#syncDirectory(session.directorySync)
   }
@@ -237,6 +290,7 @@ export class SessionLifecycle {
   }
 
   #open(): void {
+    this.#isHidden = this.#ctx.storage.kv.get(HIDDEN_KEY) === true
     this.#session = openLiveSession({
       storage: this.#ctx.storage,
       env: this.#env,
@@ -262,7 +316,7 @@ export class SessionLifecycle {
 
   /** Erases the agent sessions and the viewers' entries first, so that a retry after a failure can still find them. */
   async #eraseWithAgents(
-    sessionRef: SessionRef,
+    sessionRef: ErasedSession,
     owner: SessionOwner,
     begun: readonly Promise<void>[],
     agentSessions: readonly string[],

@@ -56,7 +56,7 @@ export class Session extends PortableSession implements SessionRpc {
   }
 
   checkOwner(claims: OwnerClaims): Result<null> {
-    return this.#withSession(claims, () => succeed(null))
+    return this.#lifecycle.findOwn(claims) === null ? fail({ reason: "session_unknown" }) : succeed(null)
   }
 
   checkReader(claims: OwnerClaims): Result<null> {
@@ -144,7 +144,7 @@ export class Session extends PortableSession implements SessionRpc {
   }
 
   isAskOpen(owner: SessionOwner, id: string): boolean {
-    return this.#lifecycle.find(owner)?.outboundAsks.isAskOpen(id) ?? false
+    return this.#lifecycle.findOwn(owner)?.outboundAsks.isAskOpen(id) ?? false
   }
 
   async waitForAnswer(owner: SessionOwner, id: string): Promise<Types.AskAnswer> {
@@ -160,7 +160,7 @@ export class Session extends PortableSession implements SessionRpc {
   }
 
   listAwaitedSessions(owner: SessionOwner): string[] {
-    return this.#lifecycle.find(owner)?.outboundAsks.listAwaitedSessions() ?? []
+    return this.#lifecycle.findOwn(owner)?.outboundAsks.listAwaitedSessions() ?? []
   }
 
   revoke(owner: SessionOwner, revoked: RevocationState): void {

@@ -39,7 +39,10 @@ export function handleSocketMessage(lifecycle: SessionLifecycle, socket: WebSock
   if (!isFrameAllowed(frame, attachment.claims)) {
     return sockets.sendFault(socket, { reason: "scope_denied" }, getFrameId(frame))
   }
-  const limit = FRAME_ACCESS[frame.type] === "write" ? lifecycle.frameRates.countChange(attachment.claims) : null
+  const isWrite = FRAME_ACCESS[frame.type] === "write"
+  if (isWrite && lifecycle.isHidden())
+    return sockets.sendFault(socket, { reason: "session_unknown" }, getFrameId(frame))
+  const limit = isWrite ? lifecycle.frameRates.countChange(attachment.claims) : null
   if (limit !== null) return sockets.sendFault(socket, limit, getFrameId(frame))
   try {
     session.withSeqRollback(() => handleFrame(session, socket, frame))

@@ -11,6 +11,7 @@ export const TOOL_NAMES = [
   "weather",
   "rename_conversation",
   "agents_message",
+  "chart",
   "image_generate",
   "speak",
   "canvas_create",
@@ -39,12 +40,18 @@ export interface Agent extends v.InferOutput<typeof agentSchema> {
 /** The fields of an agent that other agents see. */
 export type PeerAgent = Pick<Agent, "name" | "description">
 
-/** Third-party origins and hosts that a tenant allows in its transcripts. */
+/** What a tenant allows in its transcripts, and whether its sessions get titles from the model. */
 export interface TenantSettings {
   /** Origins whose documents `[embed]` can frame, as `https://host`. */
   readonly embed_origins: readonly string[]
   /** Hosts whose media is loaded without a click. */
   readonly media_hosts: readonly string[]
+  /** Whether the model gives titles to sessions. Absent: the deployment's default. */
+  readonly titles?: boolean | undefined
+  /** Sites that may show the tenant's widget, as `https://host` or `https://*.domain`. Absent: none. */
+  readonly embed_hosts?: readonly string[]
+  /** Whether users see what their answers cost. Absent: no. */
+  readonly show_cost?: boolean
 }
 
 export const NO_SETTINGS: TenantSettings = { embed_origins: [], media_hosts: [] }

@@ -6,9 +6,11 @@
 
 import type { Result } from "../../shared/fault.ts"
 import type { AuditEntry, AuditFileHeader, AuditHead, AuditPage } from "../../shared/protocol/audit-entry.ts"
+import type { FeedbackCount } from "../../shared/protocol/writing/feedback.ts"
 import type { PageSettings, UserSummary } from "../../shared/protocol/http-body.ts"
 import type { Actor, Administrator } from "../platform/rpc/actor.ts"
 import type { Role } from "../platform/rpc/claims.ts"
+import type { FeedbackChange } from "../platform/rpc/session-types.ts"
 import type {
   ApiKeyInfo,
   ApiKeyUse,
@@ -58,6 +60,8 @@ export interface FoundUsers {
   readonly users: readonly TenantUser[]
   /** The `after` of the next page; null on the last one. */
   readonly next: string | null
+  /** Some users can't be found yet, because their names are still being indexed. */
+  readonly incomplete?: true
 }
 
 /** The number of bytes that a user stores, as reported by the user's directory. */
@@ -189,4 +193,8 @@ export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc, BudgetR
    * tenant that is leaving adds nobody, and returns a new user as suspended.
    */
   admitSignIn(user: SignInUser): Promise<TenantUser | null>
+
+  /** Counts a user's feedback for its agent and month. */
+  countFeedback(change: FeedbackChange): void
+  listFeedbackCounts(): FeedbackCount[]
 }

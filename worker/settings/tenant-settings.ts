@@ -4,9 +4,7 @@
  * Only public host names are accepted, and only in a form that a content security policy can contain.
  */
 
-import * as v from "valibot"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import { MAX_EMBED_ORIGINS, MAX_MEDIA_HOSTS } from "../../shared/asset-limits.ts"
 import { MAX_HOST_CHARS } from "../../shared/limits.ts"
 import { checkPublicUrl, type PublicUrl } from "../../shared/text/public-url.ts"
 import { splitCommaList } from "../platform/comma-list.ts"
@@ -38,32 +36,6 @@ export function parseHostName(text: string): Result<string> {
 function isBareOrigin({ href, origin, host }: PublicUrl): boolean {
   return href === `${origin}/` && host.length <= MAX_HOST_CHARS && PLAIN_HOST.test(host)
 }
-
-function createListSchema(max: number, parseEntry: (text: string) => Result<string>) {
-  const entry = v.pipe(
-    v.string(),
-    v.rawTransform(({ dataset, addIssue, NEVER }) => {
-      const checked = parseEntry(dataset.value)
-      if (checked.ok) return checked.value
-      addIssue()
-      return NEVER
-    }),
-  )
-  return v.optional(
-    v.pipe(
-      v.array(entry),
-      v.maxLength(max),
-      v.transform((all) => [...new Set(all)]),
-    ),
-    [],
-  )
-}
-
-/** Both lists are replaced together. Strict: a misspelt field must be an error, or its list would silently become empty. */
-export const tenantSettingsSchema = v.strictObject({
-  embed_origins: createListSchema(MAX_EMBED_ORIGINS, parseOrigin),
-  media_hosts: createListSchema(MAX_MEDIA_HOSTS, parseHostName),
-})
 
 /** Comma-separated lists that apply to all tenants of a deployment. */
 export interface DeploymentSettingsEnv {
@@ -98,14 +70,19 @@ export function findAllowListFaults({ EMBED_ORIGINS, MEDIA_HOSTS }: DeploymentSe
   ]
 }
 
-/** The union of two sets of settings. */
+/** The union of two sets of settings. If both say whether there are titles, the first one counts. */
 export function mergeSettings(one: TenantSettings, other: TenantSettings): TenantSettings {
+  const titles = one.titles ?? other.titles
+  const embed_hosts = one.embed_hosts ?? other.embed_hosts
   return {
     embed_origins: [...new Set([...one.embed_origins, ...other.embed_origins])],
     media_hosts: [...new Set([...one.media_hosts, ...other.media_hosts])],
+    ...(titles === undefined ? {} : { titles }),
+    ...(embed_hosts === undefined ? {} : { embed_hosts }),
+    ...(one.show_cost === true || other.show_cost === true ? { show_cost: true } : {}),
   }
 }
 
-export function isEmptySettings({ embed_origins, media_hosts }: TenantSettings): boolean {
-  return embed_origins.length === 0 && media_hosts.length === 0
+export function isEmptySettings({ embed_origins, media_hosts, titles }: TenantSettings): boolean {
+  return embed_origins.length === 0 && media_hosts.length === 0 && titles === undefined
 }

@@ -2,6 +2,7 @@
 
 import { isEnded, type Role } from "../../shared/protocol/message.ts"
 import { type AncestryIndex, createAncestryIndex } from "./ancestry.ts"
+import type { PricedCall } from "../../shared/usage/call-usage.ts"
 import { columnToNumberOrNull, toJsonColumn } from "./columns.ts"
 import type { Database, Row } from "./database.ts"
 import { createPartRows } from "./part-rows.ts"
@@ -63,6 +64,12 @@ function createMessageReads(database: Database) {
 
     findMessageAt(pos: number): StoredMessage | null {
       return loadFirst("SELECT * FROM transcript WHERE pos = ?", pos)
+    },
+
+    /** The model calls of the answer at a position. Empty for an imported answer, and for one of version 0.1.0. */
+    readUsageAt(pos: number): readonly PricedCall[] {
+      const row = queryFirst("SELECT usage FROM transcript WHERE pos = ?", pos)
+      return row === null ? [] : rowsToUsage([row])
     },
 
     /** The next message by position, on any path; null after the last one. */

@@ -5,6 +5,7 @@
  */
 
 import type { AgentTag, Asset, CallMedia, CallError, Metrics } from "../../shared/protocol/event.ts"
+import type { Feedback } from "../../shared/protocol/writing/feedback.ts"
 import {
   type CallStatus,
   type Grants,
@@ -169,6 +170,7 @@ export function messageToMeta(message: Message): string {
 
 /** Reads a message without its parts. */
 export function rowToMessageHead(row: Row, versions = 1): Message {
+  const feedback = parseJsonColumn<Feedback>(row["feedback"])
   return createMessage({
     id: columnToText(row["id"]),
     role: rowToRole(row),
@@ -182,6 +184,7 @@ export function rowToMessageHead(row: Row, versions = 1): Message {
     origin: row["origin"] === "import" ? "import" : null,
     version: columnToNumberOrNull(row["version"]) ?? 1,
     versions,
+    ...(feedback === null ? {} : { feedback }),
     ...parseJsonColumn<TranscriptMeta>(row["meta"]),
   })
 }

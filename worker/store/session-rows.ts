@@ -5,6 +5,12 @@ import { toJsonColumn } from "./columns.ts"
 import type { Database } from "./database.ts"
 import { rowToSession, type SessionRow } from "./row-codec.ts"
 
+/**
+ * Where a title comes from: the first words of the conversation, the same while or after the model was asked for one, the
+ * model, or a person.
+ */
+export type TitleSource = "words" | "asked" | "model" | "person"
+
 /** The tip of a hidden transcript: a path that ends before the first message, whose position is 1. */
 const HIDDEN_TIP = 0
 
@@ -42,10 +48,6 @@ export function createSessionRows({ queryAll, queryFirst }: Database) {
       queryAll("UPDATE session SET agent = ?", JSON.stringify(agent))
     },
 
-    setTitle(title: string): void {
-      queryAll("UPDATE session SET title = ?", title)
-    },
-
     /** Makes the path that ends at `tip` active. Null means the newest row. */
     setActivePath(epoch: string, tip: number | null): void {
       queryAll("UPDATE session SET epoch = ?, tip = ?", epoch, tip)
@@ -59,6 +61,25 @@ export function createSessionRows({ queryAll, queryFirst }: Database) {
     /** Stores the ids of the newest version switches. Repeating a switch has no effect. */
     setSwitches(ids: readonly string[]): void {
       queryAll("UPDATE session SET switches = ?", JSON.stringify(ids))
+    },
+  }
+}
+
+/** The title, and where it comes from. */
+export function createTitleRows({ queryAll, queryFirst }: Pick<Database, "queryAll" | "queryFirst">) {
+  return {
+    /** `source`: who wrote it. A title that a person wrote, or a tool in their name, is never replaced. */
+    setTitle(title: string, source: TitleSource = "person"): void {
+      queryAll("UPDATE session SET title = ?, title_source = ?", title, source)
+    },
+
+    /** Null for a title that was given when the session was created, and in sessions of earlier versions. */
+    readTitleSource(): TitleSource | null {
+      return (queryFirst("SELECT title_source FROM session")?.["title_source"] ?? null) as TitleSource | null
+    },
+
+    setTitleSource(source: TitleSource): void {
+      queryAll("UPDATE session SET title_source = ?", source)
     },
   }
 }

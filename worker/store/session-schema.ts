@@ -8,6 +8,8 @@
 import { REPORTED_BYTES_TABLE } from "../limits/session-bytes.ts"
 import { hasSchema, runMigrations } from "../platform/migrate.ts"
 import { SESSION_USAGE_TABLE } from "../usage/session-usage.ts"
+import { FEEDBACK_COLUMN } from "./annotations/feedback-rows.ts"
+import { TOOL_GRANT_TABLE } from "./annotations/tool-grant-rows.ts"
 
 export const MIGRATIONS: readonly string[] = [
   `CREATE TABLE session (
@@ -135,6 +137,17 @@ export const MIGRATIONS: readonly string[] = [
   REPORTED_BYTES_TABLE,
   // When a temporary session is erased, in milliseconds since 1970; null: never.
   "ALTER TABLE session ADD COLUMN erases_at INTEGER",
+  // Shared copies.
+  `CREATE TABLE share (
+     id TEXT PRIMARY KEY,
+     upto TEXT NOT NULL,                               -- id of the last message
+     title TEXT NOT NULL, named INTEGER NOT NULL,
+     created INTEGER NOT NULL,
+     expires INTEGER,                                  -- when it is deleted; null: never. While it is written: soon
+     messages INTEGER NOT NULL) WITHOUT ROWID`,
+  "ALTER TABLE session ADD COLUMN title_source TEXT", // TitleSource (session-rows.ts)
+  FEEDBACK_COLUMN,
+  TOOL_GRANT_TABLE,
 ]
 
 /**

@@ -6,13 +6,15 @@
  */
 
 import { createAgentAskRows } from "./agent-ask-rows.ts"
+import { createFeedbackRows } from "./annotations/feedback-rows.ts"
+import { createToolGrantRows } from "./annotations/tool-grant-rows.ts"
 import { createChangeRows } from "./change-rows.ts"
 import { createDatabase } from "./database.ts"
 import { createMessageRows } from "./message-rows.ts"
 import { createPartRows } from "./part-rows.ts"
 import { createProducerRows } from "./producer-rows.ts"
 import { createQueueRows } from "./queue-rows.ts"
-import { createSessionRows } from "./session-rows.ts"
+import { createSessionRows, createTitleRows } from "./session-rows.ts"
 import type { SqlExecutor } from "./storage-gate.ts"
 import { createVersionRows } from "./version-rows.ts"
 import { createViewerRows } from "./viewer-rows.ts"
@@ -27,6 +29,7 @@ export function createSessionStore(sql: SqlExecutor, runInTransaction: <T>(write
     atomically: database.runInTransaction,
     countRows: database.countRows,
     ...createSessionRows(database),
+    ...createTitleRows(database),
     ...createMessageRows(database),
     ...createPartRows(database),
     ...createVersionRows(database),
@@ -34,6 +37,8 @@ export function createSessionStore(sql: SqlExecutor, runInTransaction: <T>(write
     ...createProducerRows(database),
     ...createChangeRows(database),
     viewers: createViewerRows(database),
+    feedback: createFeedbackRows(database),
+    toolGrants: createToolGrantRows(database),
     agentAsks: createAgentAskRows(database),
     usage: new SessionUsage(database),
   }

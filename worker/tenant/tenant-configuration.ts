@@ -80,6 +80,8 @@ export class TenantConfiguration {
     const details = {
       embed_origins: settings.embed_origins.join(" "),
       media_hosts: settings.media_hosts.join(" "),
+      ...(settings.titles === undefined ? {} : { titles: String(settings.titles) }),
+      ...(settings.embed_hosts === undefined ? {} : { embed_hosts: settings.embed_hosts.join(" ") }),
     }
     this.#host.audit.append(actor, { action: "settings.changed", details }, Date.now())
     return this.getSettings()

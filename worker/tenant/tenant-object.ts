@@ -3,7 +3,6 @@
  * describes the methods. Before its first write, it stores nothing and has the default agents.
  */
 
-import { DurableObject } from "cloudflare:workers"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import type { AuditEntry, AuditFileHeader, AuditHead, AuditPage } from "../../shared/protocol/audit-entry.ts"
 import type { PageSettings, Receipt, TenantStanding } from "../../shared/protocol/http-body.ts"
@@ -29,6 +28,7 @@ import type { UserChange } from "../settings/user-change.ts"
 import { BUDGET_TABLE } from "../usage/budget-rows.ts"
 import { PRICE_TABLE } from "../usage/price-rows.ts"
 import { ENDED_USER_LEDGERS, TENANT_USAGE_TABLES } from "../usage/tenant-usage.ts"
+import { FeedbackCounter } from "./feedback/feedback-counter.ts"
 import { IssuerLoader } from "./issuer-loader.ts"
 import { API_KEY_TABLE } from "./rows/api-key-rows.ts"
 import { AUDIT_TABLES } from "./rows/audit-rows.ts"
@@ -68,8 +68,8 @@ const MIGRATIONS: readonly string[] = [
   USER_KEY_FILL,
 ]
 
-export class Tenant extends DurableObject<Env> implements TenantRpc {
-  readonly #host: TenantHost
+export class Tenant extends FeedbackCounter implements TenantRpc {
+  protected override readonly host: TenantHost
   readonly #configuration: TenantConfiguration
   readonly #users: TenantUsers
   readonly #keys: TenantKeys
@@ -82,21 +82,21 @@ export class Tenant extends DurableObject<Env> implements TenantRpc {
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
-    this.#host = new TenantHost(ctx, env, new ObjectTables(ctx.storage, MIGRATIONS), () => this.#alarm.schedule())
-    this.#configuration = new TenantConfiguration(this.#host)
-    this.#users = new TenantUsers(this.#host)
-    this.#keys = new TenantKeys(this.#host)
-    this.#issuers = new IssuerLoader(this.#host)
-    this.#audit = new TenantAudit(this.#host)
-    this.#metering = new TenantMetering(this.#host)
-    this.#budgets = new TenantBudgets(this.#host, this.#metering)
-    this.#jobs = new TenantJobs(this.#host)
-    this.#alarm = new TenantAlarm(ctx, [this.#host.notices, this.#keys, this.#jobs, this.#issuers, this.#users])
-    if (this.#host.tables.exist() && this.#users.nextAlarmAt() !== null) this.#alarm.schedule()
+    this.host = new TenantHost(ctx, env, new ObjectTables(ctx.storage, MIGRATIONS), () => this.#alarm.schedule())
+    this.#configuration = new TenantConfiguration(this.host)
+    this.#users = new TenantUsers(this.host)
+    this.#keys = new TenantKeys(this.host)
+    this.#issuers = new IssuerLoader(this.host)
+    this.#audit = new TenantAudit(this.host)
+    this.#metering = new TenantMetering(this.host)
+    this.#budgets = new TenantBudgets(this.host, this.#metering)
+    this.#jobs = new TenantJobs(this.host)
+    this.#alarm = new TenantAlarm(ctx, [this.host.notices, this.#keys, this.#jobs, this.#issuers, this.#users])
+    if (this.host.tables.exist() && this.#users.nextAlarmAt() !== null) this.#alarm.schedule()
   }
 
   override async alarm(): Promise<void> {
-    if (this.#host.tables.exist()) await this.#alarm.handle(Date.now())
+    if (this.host.tables.exist()) await this.#alarm.handle(Date.now())
   }
 
   // Agents and settings
@@ -210,7 +210,7 @@ export class Tenant extends DurableObject<Env> implements TenantRpc {
   }
 
   async putIssuer(manager: Administrator, name: string, issuer: IssuerInput): Promise<Result<IssuerView>> {
-    if (this.#host.isErased()) return fail({ reason: "tenant_erased" })
+    if (this.host.isErased()) return fail({ reason: "tenant_erased" })
     return await (await this.#issuers.open()).put(manager, name, issuer)
   }
 
@@ -238,7 +238,7 @@ export class Tenant extends DurableObject<Env> implements TenantRpc {
   // The audit log
 
   recordEvent(actor: Actor, event: AuditEvent): void {
-    this.#host.record(actor, event)
+    this.host.record(actor, event)
   }
 
   recordFailure(actor: Actor, event: AuditEvent): void {
@@ -293,15 +293,15 @@ export class Tenant extends DurableObject<Env> implements TenantRpc {
   }
 
   tellUserBytes({ user, bytes, n, isRequired }: UserBytesReport): Result<number> {
-    if (this.#host.isErased()) return succeed(n)
-    this.#host.tables.create()
-    return this.#host.storedBytes.apply(user, bytes, n, isRequired)
+    if (this.host.isErased()) return succeed(n)
+    this.host.tables.create()
+    return this.host.storedBytes.apply(user, bytes, n, isRequired)
   }
 
   // Export, import, backup and erasure
 
   getStanding(): TenantStanding {
-    return this.#host.getStanding()
+    return this.host.getStanding()
   }
 
   async leave(tenant: string, actor: Actor): Promise<Result<TenantStanding>> {
@@ -330,7 +330,7 @@ export class Tenant extends DurableObject<Env> implements TenantRpc {
 
   async startBackup(tenant: string, dueMs: number): Promise<Leaving.BackupStart> {
     // A tenant without tables has never stored anything, so there is nothing to back up.
-    if (!this.#host.tables.exist()) return "none"
+    if (!this.host.tables.exist()) return "none"
     return await this.#jobs.change((leaving) => leaving.startBackup(tenant, dueMs))
   }
 

@@ -21,9 +21,9 @@ export class UserAdministration {
 
   /** See `searchUsers`. Errors: `field_invalid` for an `after` that no search returned. */
   search(text: string, after: string, limit: number): Result<FoundUsers> {
-    return this.#host.tables.exist()
-      ? searchUsers(this.#host.sql, text, after, limit)
-      : succeed({ users: [], next: null })
+    if (!this.#host.tables.exist()) return succeed({ users: [], next: null })
+    const found = searchUsers(this.#host.sql, text, after, limit)
+    return found.ok && this.#host.users.lacksKeys() ? succeed({ ...found.value, incomplete: true }) : found
   }
 
   /**

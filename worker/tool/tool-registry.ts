@@ -4,6 +4,7 @@ import type { PeerAgent, ToolName } from "../settings/agent-config.ts"
 import { type TimeLimitsEnv, readTimeLimits } from "../platform/time-limits.ts"
 import { createAgentsTool, type AskAgent } from "./agents-tool.ts"
 import { createCanvasTool } from "./canvas-tool.ts"
+import { createChartTool } from "./chart-tool.ts"
 import { createImageTool } from "./image-tool.ts"
 import { type ProbeEnv, createProbeTools } from "./probe-tools.ts"
 import { type RenameSession, createRenameTool } from "./rename-tool.ts"
@@ -35,6 +36,8 @@ function createTool(name: ToolName, env: ToolEnv, host: ToolHost): Tool | null {
       return createWeatherTool(createWeatherSource(env))
     case "rename_conversation":
       return createRenameTool(host.renameSession)
+    case "chart":
+      return createChartTool()
     case "image_generate":
       return createImageTool(env)
     case "speak":

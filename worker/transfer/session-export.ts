@@ -4,6 +4,7 @@
  * JSONL contains every message by position with all versions. Markdown contains the active path.
  */
 
+import { cardToMarkdown } from "../../shared/card/card-markdown.ts"
 import { keyToPublicId } from "../platform/session-key.ts"
 import { messageToMarkdown } from "../../shared/segment/export-markdown.ts"
 import type { Message } from "../../shared/protocol/message.ts"
@@ -12,6 +13,7 @@ import { assetToRecord, messageToRecords } from "../../shared/segment/message-to
 import { listAssets, listCanvasIds } from "../../shared/segment/referenced-assets.ts"
 import type { AssetRows } from "../asset/asset-rows.ts"
 import { createSeal, recordToSealedLine } from "./export-seal.ts"
+import type { StoredMessage } from "../store/row-codec.ts"
 import type { SessionStore } from "../store/session-store.ts"
 import { createYielder } from "./yielder.ts"
 
@@ -33,7 +35,24 @@ export interface ExportSource {
  * Cost: reads the rows of one message at a time, at the pace of the reader.
  */
 export function exportJsonl(source: ExportSource, key: CryptoKey, after: number | null): ExportStream {
-  return streamTexts(generateJsonl(source, key, after))
+  const messages = listMessages(source.store, after ?? 0)
+  const tip = (): number | null => source.store.readSession()?.tip ?? null
+  return streamTexts(generateJsonl(source, messages, after === null ? { key, tip } : null))
+}
+
+/** Exports the given messages, oldest first, with a seal. The last one is the end of the active path. */
+export function exportMessages(
+  source: ExportSource,
+  key: CryptoKey,
+  messages: AsyncIterable<StoredMessage>,
+): ExportStream {
+  return streamTexts(generateJsonl(source, messages, { key, tip: () => null }))
+}
+
+function* listMessages(store: SessionStore, after: number): Generator<StoredMessage> {
+  for (let stored = store.findMessageAfter(after); stored !== null; stored = store.findMessageAfter(stored.pos)) {
+    yield stored
+  }
 }
 
 /**
@@ -61,14 +80,19 @@ function streamTexts(texts: AsyncIterable<string>): ExportStream {
 
 const SEAL_ALGORITHM = "HMAC-SHA256"
 
-async function* generateJsonl(source: ExportSource, key: CryptoKey, after: number | null): AsyncGenerator<string> {
+/** `sealing`: the key of the seal, and the stored end of the active path. Null: there is no seal. */
+async function* generateJsonl(
+  source: ExportSource,
+  messages: Iterable<StoredMessage> | AsyncIterable<StoredMessage>,
+  sealing: { readonly key: CryptoKey; readonly tip: () => number | null } | null,
+): AsyncGenerator<string> {
   const { store } = source
   const sessionId = keyToPublicId(source.row.id)
   const listNewAssetRecords = createNewAssetLister(source)
-  const seal = after === null ? createSeal() : null
+  const seal = sealing === null ? null : createSeal()
   let records = 0
   let timestamp = new Date(0).toISOString()
-  for (let stored = store.findMessageAfter(after ?? 0); stored !== null; stored = store.findMessageAfter(stored.pos)) {
+  for await (const stored of messages) {
     const { pos, parent, tip = null, message } = stored
     const batch = [...listNewAssetRecords(message), ...messageToRecords({ pos, parent, tip, message }, sessionId)]
     seal?.add(batch.map(recordToSealedLine))
@@ -76,19 +100,18 @@ async function* generateJsonl(source: ExportSource, key: CryptoKey, after: numbe
     timestamp = message.timestamp
     yield batch.map(recordToLine).join("")
   }
-  if (seal === null) return
-  const session = store.readSession()
+  if (seal === null || sealing === null) return
   const head = {
     type: "signature",
     timestamp,
     sessionId,
-    tip: session?.tip ?? null,
-    title: session?.title ?? "",
+    tip: sealing.tip(),
+    title: store.readSession()?.title ?? "",
     records,
     algorithm: SEAL_ALGORITHM,
   } as const
   seal.add([recordToSealedLine(head)])
-  yield recordToLine({ ...head, value: await seal.sign(key) })
+  yield recordToLine({ ...head, value: await seal.sign(sealing.key) })
 }
 
 /** Returns a function that lists records for the assets that a message is the first to use (SPEC RE24). */
@@ -118,7 +141,7 @@ async function* generateMarkdown(store: SessionStore, after: number): AsyncGener
   if (after === 0) yield titleToMarkdown(title)
   for (const pos of path.reverse()) {
     const stored = store.findMessageAt(pos)
-    if (stored !== null) yield `\n${messageToMarkdown(stored.message)}`
+    if (stored !== null) yield `\n${messageToMarkdown(stored.message, cardToMarkdown)}`
   }
 }
 

@@ -96,6 +96,7 @@ export class TranscriptWriter {
     const origin = message.role === "user" ? null : this.#isSealed ? message.origin : "import"
     const version = this.#assignVersion(pos, parent, message)
     this.#insertRow({ pos, parent, seq, deadline: null, message: { ...message, origin, version: version?.n ?? 1 } })
+    if (message.feedback !== undefined) store.feedback.set(pos, message.feedback)
     this.#newestPos = pos
     this.#tipPos = pos
     const writePart = createPartWriter(store, pos, () => "", true)

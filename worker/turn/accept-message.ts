@@ -106,6 +106,6 @@ export function ensureTitle(store: SessionStore, text: string): { readonly title
   if (title !== "") return { title, isNew: false }
   const line = removeControls(text).replace(/\s+/g, " ").trim()
   const newTitle = line.length <= MAX_TITLE_CHARS ? line : `${cutText(line, MAX_TITLE_CHARS - 1)}…`
-  store.setTitle(newTitle)
+  store.setTitle(newTitle, "words")
   return { title: newTitle, isNew: newTitle !== "" }
 }

@@ -43,7 +43,7 @@ export async function advanceInSpan(host: TurnHost, run: TurnRun): Promise<void>
 export async function advanceTurn(host: TurnHost, run: TurnRun): Promise<void> {
   const processState = {
     isInFlight: (call_id: string) => run.inFlight.has(call_id),
-    needsApproval: (call: ToolCall) => needsApproval(run, call),
+    needsApproval: (call: ToolCall) => needsApproval(run, call) && !host.store.toolGrants.has(call.name),
   }
   for (;;) {
     if (run.failure !== null) throw run.failure
@@ -84,6 +84,12 @@ function dispatchCalls(host: TurnHost, run: TurnRun, calls: readonly ToolCall[],
   // Ordinals exist on the user's channel only: elsewhere tools get no card tags (SPEC TU2).
   const ordinals = channel === "user" ? assignOrdinals(recorder.currentMessage(), calls) : []
   for (const { call_id } of toApprove) recorder.feed({ type: "tool_approval", call_id, approval: "asked" })
+  for (const call of calls) {
+    // The user has allowed all calls of this tool here (SPEC AP8). The call is shown as allowed.
+    if (call.approval !== null || !needsApproval(run, call)) continue
+    for (const approval of ["asked", "allowed"] as const)
+      recorder.feed({ type: "tool_approval", call_id: call.call_id, approval })
+  }
   calls.forEach((call, i) => {
     const ephemeral = findTool(run, call.name)?.ephemeral ?? false
     const { call_id } = call

@@ -23,6 +23,19 @@ export function decideApproval(turn: ActiveTurn, call_id: string, decision: "all
   return succeed(readNewestMessage(turn.host)?.seq ?? stored.seq)
 }
 
+/** Allows every call of a tool that waits for approval. */
+export function allowPendingCalls(turn: ActiveTurn, tool: string): void {
+  const newest = readNewestMessage(turn.host)
+  const calls = newest === null || isMessageSettled(newest) ? [] : listCalls(newest.message)
+  const asked = calls.filter(({ name, approval }) => name === tool && approval === "asked")
+  if (asked.length > 0)
+    applyDecision(
+      turn,
+      "allowed",
+      asked.map(({ call_id }) => call_id),
+    )
+}
+
 /** Denies every call that waits for approval. */
 export function denyPendingApprovals(turn: ActiveTurn): void {
   const newest = readNewestMessage(turn.host)

@@ -13,6 +13,7 @@ import type { StoredMessage } from "../store/row-codec.ts"
 import { findContentFault } from "./accept-message.ts"
 import { createTraceId } from "../telemetry/trace-id.ts"
 import { createEmptyAnswer, createUserMessage } from "./begin-turn.ts"
+import { reopenText, writeReopenedStep } from "./continuation/reopen-text.ts"
 import { countFinishedSteps } from "./next-action.ts"
 import type { TurnHost } from "./turn-run.ts"
 import type { TurnScheduler } from "./turn-scheduler.ts"
@@ -168,7 +169,10 @@ function createQuestionVersion(
   return [question, answer]
 }
 
-/** A retry keeps the finished steps of the failed answer. A regeneration keeps none. */
+/**
+ * A retry keeps the finished steps of the failed answer, and the text in which it was stopped. A regeneration keeps
+ * nothing.
+ */
 function createAnswerVersion(
   host: TurnHost,
   { type, id }: Extract<RevisionFrame, { type: "regenerate" | "retry" }>,
@@ -179,16 +183,20 @@ function createAnswerVersion(
   const pos = store.readNewestPos() + 1
   const { exchange_id, summary, agent } = message
   // An answer that reached the step limit would fail again at once if it kept its steps.
-  const steps = type === "retry" && message.reason !== "step_limit" ? countFinishedSteps(message) : 0
-  const keptParts = message.parts.filter((part) => part.step <= steps)
+  const reopened = type === "retry" ? reopenText(message) : null
+  const finishedSteps = type === "retry" && message.reason !== "step_limit" ? countFinishedSteps(message) : 0
+  const steps = reopened === null ? finishedSteps : reopened.step - 1
+  const keptParts = reopened?.parts ?? message.parts.filter((part) => part.step <= steps)
   // The kept parts of an imported answer stay unverified.
   const origin = keptParts.length > 0 ? message.origin : null
   const trace = createTraceId()
   const versioned = { id, exchange_id, agent, origin, version, versions: version, trace }
   const head = type === "retry" ? { ...versioned, summary } : versioned
-  const answer = createEmptyAnswer(host, { pos, parent }, { ...head, parts: keptParts, step: Math.max(steps, 0) })
+  const step = reopened?.step ?? Math.max(steps, 0)
+  const answer = createEmptyAnswer(host, { pos, parent }, { ...head, parts: keptParts, step })
   store.insertMessage(answer)
   if (keptParts.length > 0) store.copySteps(from, pos, steps, answer.seq)
+  if (reopened !== null) writeReopenedStep(store, pos, answer.seq, reopened)
   store.addVersion(parent, from, version, pos)
   return [answer]
 }

@@ -13,6 +13,7 @@ import { createCallId } from "../platform/call-id.ts"
 import { describeModelCall } from "../telemetry/genai-attributes.ts"
 import type { TraceSpan } from "../telemetry/spans.ts"
 import { summarizeIfDue } from "./context-summary.ts"
+import { findOpenText, joinText } from "./continuation/join-text.ts"
 import { buildContext } from "./model-context.ts"
 import { isBlankPart } from "./next-action.ts"
 import { endCall, endThinking, feedEvent, finishRun, type TurnHost, type TurnRun } from "./turn-run.ts"
@@ -47,11 +48,13 @@ async function callModel(host: TurnHost, run: TurnRun, model: Model, span: Trace
   const { fileKinds } = model
   const context = buildContext({ current, parent: run.parent, past: host.pastTurns, system, tools, tokens, fileKinds })
   if (context === null) return "context_exceeded"
-  run.recorder.feed({ type: "step_start" })
+  const open = findOpenText(current)
+  if (open === null) run.recorder.feed({ type: "step_start" })
   const events = model.stream({ ...context, tools, load: host.loadAsset, signal })
   run.usage.beginCall(model, createTokenEstimate({ ...context, tools }))
   try {
-    return await applyModelEvents(host, run, iterateUntilAborted(events, signal))
+    const stream = iterateUntilAborted(events, signal)
+    return await applyModelEvents(host, run, open === null ? stream : joinText(stream, open.text))
   } finally {
     endCall(run, span)
   }

@@ -15,6 +15,7 @@ import {
   type Part,
   type ToolCall,
 } from "../../shared/protocol/message.ts"
+import { findOpenText } from "./continuation/join-text.ts"
 
 export type NextAction =
   /** Call the model. */
@@ -51,6 +52,8 @@ export function decideNextAction(message: Message, { isInFlight, needsApproval }
   )
   if (toApprove.length + due.length > 0) return { do: "dispatch", calls: due, toApprove }
   if (calls.some((call) => !isSettled(call.status) && !isDeferred(call))) return { do: "wait" }
+  // The answer continues in the middle of its last text.
+  if (findOpenText(message) !== null) return { do: "step" }
   if (message.step >= MAX_STEPS) return { do: "end", status: "failed", reason: "step_limit" }
   const visibleParts = message.parts.filter((part) => part.step === message.step && !isBlankPart(part))
   // A step with tool calls is followed by another one; a step with text only is the last.

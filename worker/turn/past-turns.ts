@@ -14,12 +14,14 @@ import { callMediaToNote, stripDirectives } from "../../shared/segment/strip-dir
 import { cutText } from "../../shared/text/cut-text.ts"
 import type { AssistantPart, ModelMessage, ReplyQuote } from "../model/model-adapter.ts"
 import {
+  CONTINUE_NOTE,
   formatAgentAnswerHeader,
   formatAgentQuestionHeader,
   formatUserHeader,
   hasAgentHeader,
 } from "../model/system-prompt.ts"
 import { estimateMessageTokens } from "../model/token-estimate.ts"
+import { findOpenText } from "./continuation/join-text.ts"
 import type { StoredMessage } from "../store/row-codec.ts"
 import type { SessionStore } from "../store/session-store.ts"
 
@@ -163,6 +165,8 @@ export function answerToModelMessages(message: Message, isCurrent: boolean): Mod
     }
     if (parts.length > 0) messages.push({ role: "assistant", parts }, ...results)
   }
+  // An answer that continues in the middle of its text.
+  if (isCurrent && findOpenText(message) !== null) messages.push({ role: "user", content: CONTINUE_NOTE })
   return messages
 }
 

@@ -72,8 +72,8 @@ export async function chooseLanguage(chosen: LoadableLanguage): Promise<boolean>
 
 let shownLanguage: LoadableLanguage = "en"
 
-/** English is shown before this returns. */
-async function showLanguage(next: LoadableLanguage): Promise<boolean> {
+/** Changes the language without storing it. False if its texts can't be loaded. English is shown before this returns. */
+export async function showLanguage(next: LoadableLanguage): Promise<boolean> {
   language.value = next
   try {
     const showTexts = (texts: FindTexts): void => {

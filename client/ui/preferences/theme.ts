@@ -8,7 +8,9 @@
 
 import { type Signal, signal } from "@preact/signals"
 
-export type Theme = "system" | "dark" | "light"
+export const THEMES = ["system", "light", "dark"] as const
+
+export type Theme = (typeof THEMES)[number]
 
 declare global {
   /** Defined by public/theme.js. Undefined if that file could not be loaded. */
@@ -26,7 +28,11 @@ function readAppliedTheme(): Theme {
 }
 
 export function cycleTheme(): void {
-  theme.value = NEXT_THEME[theme.peek()]
+  chooseTheme(NEXT_THEME[theme.peek()])
+}
+
+export function chooseTheme(chosen: Theme): void {
+  theme.value = chosen
   globalThis.applyTheme?.(theme.peek())
   try {
     localStorage.setItem(STORAGE_KEY, theme.peek())

@@ -1,14 +1,15 @@
 /** load-language.ts: loads the files with the texts of a language. English needs none. Source: SPEC LG2. */
 
 import type { FindTexts, Language } from "./language.ts"
-import type { DialogWords, FaultTexts, PageWords, Words } from "./words.ts"
+import type { PageWords, Words } from "./words.ts"
 
 /** A language of the page, or the pseudo-language, which shows what isn't translated. */
 export type LoadableLanguage = Language | "en-XA"
 
 interface LanguageModule {
   readonly default: PageWords
-  loadMore(): Promise<readonly [{ readonly default: DialogWords }, { readonly default: FaultTexts }]>
+  /** Each file has the texts of some areas. */
+  loadMore(): Promise<readonly { readonly default: Partial<Words> }[]>
 }
 
 const LOADERS: Readonly<Record<Exclude<Language, "en">, () => Promise<LanguageModule>>> = {
@@ -31,8 +32,8 @@ export async function loadTexts(
   const page = await LOADERS[language]()
   onTexts(toFinder(page.default))
   const addMore = async (): Promise<void> => {
-    const [dialogs, faults] = await page.loadMore()
-    onTexts(toFinder({ ...page.default, ...dialogs.default, ...faults.default }))
+    const more = await page.loadMore()
+    onTexts(toFinder(Object.assign({}, page.default, ...more.map((file) => file.default))))
   }
   // Without the others, the page stays usable.
   addMore().catch(() => {})

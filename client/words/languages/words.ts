@@ -10,6 +10,7 @@ import type { accountText, signInText, signInErrorText } from "../account-text.t
 import type { answerMenuText } from "../answer-menu-text.ts"
 import type { attachmentChipText } from "../attachment-chip-text.ts"
 import type { budgetText } from "../budget-text.ts"
+import type { chartText } from "../settings/chart-text.ts"
 import type { importText } from "../import-text.ts"
 import type {
   appText,
@@ -26,6 +27,10 @@ import type {
 } from "../page-text.ts"
 import type { rateWaitText } from "../rate-wait-text.ts"
 import type { sessionActionText } from "../session-action-text.ts"
+import type { settingsText } from "../settings/settings-text.ts"
+import type { toolNameText } from "../settings/tool-name-text.ts"
+import type { shareLinkText } from "../share-link-text.ts"
+import type { sharedViewText } from "../shared-view-text.ts"
 import type { sharingText, readOnlyText } from "../sharing-text.ts"
 import type {
   transcriptText,
@@ -37,6 +42,7 @@ import type {
   cardText,
 } from "../transcript-text.ts"
 import type { unsentText } from "../unsent-text.ts"
+import type { writingText } from "../writing-text.ts"
 
 /** The texts of the page itself. The first render waits for them. */
 export interface PageWords {
@@ -46,12 +52,10 @@ export interface PageWords {
   readonly error: typeof errorText
   readonly announcement: typeof announcementText
   readonly composer: typeof composerText
-  readonly attachment: typeof attachmentText
   readonly sidebar: typeof sidebarText
   readonly time: typeof timeText
   readonly size: typeof sizeText
   readonly mediaKind: typeof mediaKindText
-  readonly answerMenu: typeof answerMenuText
   readonly transcript: typeof transcriptText
   readonly action: typeof actionText
   readonly tool: typeof toolText
@@ -59,7 +63,6 @@ export interface PageWords {
   readonly media: typeof mediaText
   readonly markdown: typeof markdownText
   readonly card: typeof cardText
-  readonly unsent: typeof unsentText
 }
 
 /** The texts of menus, dialogs and the sign-in. */
@@ -73,6 +76,20 @@ export interface DialogWords {
   readonly sessionAction: typeof sessionActionText
   readonly sharing: typeof sharingText
   readonly readOnly: typeof readOnlyText
+  readonly attachment: typeof attachmentText
+  readonly unsent: typeof unsentText
+  readonly answerMenu: typeof answerMenuText
+}
+
+/** The texts for sharing by link. */
+export interface SharingWords {
+  readonly sharedView: typeof sharedViewText
+  readonly shareLink: typeof shareLinkText
+}
+
+/** The texts of the tools for writing messages and working with answers. */
+export interface WritingWords {
+  readonly writing: typeof writingText
 }
 
 /** The texts of errors. */
@@ -82,4 +99,11 @@ export interface FaultTexts {
   readonly endReason: Readonly<Record<TurnFault, string>>
 }
 
-export interface Words extends PageWords, DialogWords, FaultTexts {}
+/** The texts of the settings page and of charts, and the labels of tools. */
+export interface SettingsWords {
+  readonly settings: typeof settingsText
+  readonly chart: typeof chartText
+  readonly toolName: typeof toolNameText
+}
+
+export interface Words extends PageWords, DialogWords, SharingWords, WritingWords, FaultTexts, SettingsWords {}

@@ -70,7 +70,7 @@ export function assembleAnswer(answer: OpenAnswer): AssembledMessage {
 }
 
 function createEmptyAnswer({ endRecord, id, exchangeId, timestamp }: OpenAnswer): Message {
-  const { summary, to, agentExchangeId, origin = null, version = 1, mode = "chat", replyTo } = endRecord ?? {}
+  const { summary, to, agentExchangeId, origin = null, version = 1, mode = "chat", replyTo, feedback } = endRecord ?? {}
   return createMessage({
     id,
     role: "assistant",
@@ -83,6 +83,7 @@ function createEmptyAnswer({ endRecord, id, exchangeId, timestamp }: OpenAnswer)
     mode,
     agent: to === undefined ? null : createAgentTag("sent", to, agentExchangeId, id),
     reply_to: toPublicId(replyTo),
+    ...(feedback === undefined ? {} : { feedback }),
   })
 }
 

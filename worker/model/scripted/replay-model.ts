@@ -12,6 +12,7 @@ import { cleanTokenCounts } from "../../../shared/usage/call-usage.ts"
 import type { Model, ModelEvent, ModelMessage } from "../model-adapter.ts"
 import { ALL_FILE_KINDS } from "../model-files.ts"
 import { pause } from "../../platform/pause.ts"
+import { splitContinuation } from "./scripted-continuation.ts"
 
 const MAX_PAUSE_MS = 10_000
 
@@ -72,8 +73,9 @@ export function streamScriptStep(
   return streamEvents(script[countFinishedSteps(messages)] ?? [], delayMs, signal)
 }
 
-/** Number of finished steps of this turn: each has one assistant message. */
-function countFinishedSteps(messages: readonly ModelMessage[]): number {
+/** Number of finished steps of this turn: each has one assistant message. The step that is continued counts as one. */
+function countFinishedSteps(request: readonly ModelMessage[]): number {
+  const { messages } = splitContinuation(request)
   const since = messages.slice(messages.findLastIndex((message) => message.role === "user") + 1)
   return since.filter((message) => message.role === "assistant").length
 }

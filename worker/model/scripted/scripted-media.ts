@@ -12,8 +12,9 @@ import { CLOCK_HTML, COUNTER_HTML } from "./scripted-canvas.ts"
 
 /** The tool call for a media request, if the turn has the tool. Null for any other question. */
 export function planMediaCall(question: string, tools: readonly ToolSpec[]): readonly ModelEvent[] | null {
+  const hasChartTool = tools.some(({ name }) => name === "chart")
   const request =
-    parseChartRequest(question) ??
+    parseChartRequest(question, hasChartTool) ??
     parseCanvasRequest(question) ??
     parseImageRequest(question) ??
     parseSpeechRequest(question)
@@ -39,8 +40,8 @@ const trimRequest = (question: string): string =>
     .replace(/[.!?]+$/, "")
     .replace(/^please,? /i, "")
 
-/** "Draw a chart of apples 3, pears 5". */
-function parseChartRequest(question: string): MediaRequest | null {
+/** "Draw a chart of apples 3, pears 5". An agent without the chart tool draws an image. */
+function parseChartRequest(question: string, hasChartTool: boolean): MediaRequest | null {
   const pattern =
     /^(?:draw|make|show|plot|create)(?: me)?(?: an?)? (?:bar )?chart (?:of|with|about|for|from):? (.{1,800})$/is
   const dataText = pattern.exec(trimRequest(question))?.[1]
@@ -56,9 +57,10 @@ function parseChartRequest(question: string): MediaRequest | null {
     .map(({ label }) => label)
     .join(", ")
     .slice(0, 60)
-  const args = { kind: "chart", prompt: title, title, data }
   const text = data.length === parts.length ? "I'll draw it." : "I'll draw the items that have a number."
-  return { name: "image_generate", args, thinking: "These are numbers, so a chart fits best.", text }
+  const thinking = "These are numbers, so a chart fits best."
+  if (hasChartTool) return { name: "chart", args: { title, data }, thinking, text }
+  return { name: "image_generate", args: { kind: "chart", prompt: title, title, data }, thinking, text }
 }
 
 /** "Paint a sunset", "make an image of the sea". */

@@ -36,6 +36,8 @@ import {
   parseAgentHeader,
 } from "./scripted-agents.ts"
 import { planMediaCall, describeMediaResults } from "./scripted-media.ts"
+import { writeTitle } from "./scripted-title.ts"
+import { skipShownText, splitContinuation } from "./scripted-continuation.ts"
 import { getScriptedResponse } from "./showcase.ts"
 
 /** Default pause between two tokens, in milliseconds: a comfortable reading pace. */
@@ -53,17 +55,19 @@ export function createScriptedModel(env: Pick<Env, "SCRIPTED_DELAY_MS"> = {}): M
     // The model only lists the files, and reads none of them.
     fileKinds: ALL_FILE_KINDS,
     stream(request: ModelRequest) {
-      const { purpose, system, messages, tools, signal } = request
+      const { purpose, system, tools, signal } = request
+      const { messages, shown } = splitContinuation(request.messages)
       const countInput = (): InputCounts => countScriptedInput(request)
       if (purpose === "summary")
         return streamTokens([createTextEvent(summarizeQuestions(messages.slice(0, -1)))], 0, signal, countInput)
+      if (purpose === "title") return streamTokens([createTextEvent(writeTitle(messages))], 0, signal, countInput)
       const turn = readTurn(messages)
       const script = /^\/script\s+([\s\S]+)$/.exec(turn.question)?.[1]
       const scripted = script === undefined ? null : parseScript(script)
       if (scripted?.ok === true) return streamScriptStep(scripted.value, messages, delayMs, signal)
       const bench = parseBenchPlan(turn.question)
       return bench === null
-        ? streamTokens(planEvents(turn, system, tools), delayMs, signal, countInput)
+        ? streamTokens(skipShownText(planEvents(turn, system, tools), shown), delayMs, signal, countInput)
         : streamBenchStep(bench, turn.outcomes.length, signal)
     },
   }

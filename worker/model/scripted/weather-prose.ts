@@ -6,6 +6,7 @@
  * a trailer gets no span, and a failed call gets a sentence.
  */
 
+import { type ChartPayload, isChartPayload } from "../../../shared/card/chart-payload.ts"
 import { isWeatherPayload, type WeatherPayload } from "../../../shared/card/weather-payload.ts"
 import { type Json, parseJson } from "../../../shared/json.ts"
 import { writeAgentPoints } from "./scripted-agents.ts"
@@ -23,6 +24,7 @@ type ParsedOutcome =
   | { readonly kind: "error"; readonly name: string; readonly place: string; readonly error: string }
   | { readonly kind: "renamed"; readonly title: string }
   | { readonly kind: "agent"; readonly name: string; readonly answer: string | null }
+  | { readonly kind: "chart"; readonly tag: string | null; readonly payload: ChartPayload }
   | { readonly kind: "other"; readonly name: string; readonly tag: string | null }
 
 /** The answer to a turn's tool results. `isTomorrow`: the user asked about tomorrow. */
@@ -42,6 +44,7 @@ function parseOutcome({ name, args, result }: CallOutcome): ParsedOutcome {
   const data = parseJson(blank < 0 ? result : result.slice(0, blank))
   const tag = blank < 0 ? null : (/<span id=['"]([a-z][a-z0-9_]*_\d+)['"]>/.exec(result.slice(blank))?.[1] ?? null)
   if (isWeatherPayload(data)) return { kind: "weather", tag, payload: data }
+  if (name === "chart" && isChartPayload(data)) return { kind: "chart", tag, payload: data }
   const error = readTextField(data, "error")
   if (error !== null) return { kind: "error", name, place: describeCallSubject(name, args), error }
   if (name === "agents_message")
@@ -78,6 +81,10 @@ function describeOutcome(outcome: ParsedOutcome, index: number, count: number, i
       if (outcome.name === "rename_conversation") return `I didn't change the title: ${lowercaseFirst(outcome.error)}`
       if (outcome.name !== "weather") return `The tool \`${outcome.name}\` failed: ${lowercaseFirst(outcome.error)}`
       return `I couldn't get the weather for **${outcome.place}**: ${lowercaseFirst(outcome.error)}`
+    case "chart": {
+      const sentence = describeChart(outcome.payload)
+      return outcome.tag === null ? sentence : `Here it is:\n\n<span id='${outcome.tag}'>${sentence}</span>`
+    }
     case "other":
       return outcome.tag === null
         ? `The tool \`${outcome.name}\` returned a result.`
@@ -88,6 +95,13 @@ function describeOutcome(outcome: ParsedOutcome, index: number, count: number, i
       return `${writeLeadIn(getPlaceName(outcome.payload), index, count)}\n\n${shown}`
     }
   }
+}
+
+function describeChart({ data }: ChartPayload): string {
+  const byValue = [...data].sort((a, b) => b.value - a.value)
+  const [highest, lowest] = [byValue[0], byValue.at(-1)]
+  if (highest === undefined || lowest === undefined || highest.value === lowest.value) return "All of them are equal."
+  return `The highest is ${highest.label}, the lowest ${lowest.label}.`
 }
 
 function writeLeadIn(place: string, index: number, count: number): string {

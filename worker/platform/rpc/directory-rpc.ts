@@ -5,9 +5,16 @@
  */
 
 import type { Result } from "../../../shared/fault.ts"
-import type { BulkResult, SessionFolder, SessionSummary, SharedSession } from "../../../shared/protocol/http-body.ts"
+import type {
+  BulkResult,
+  SessionFolder,
+  SessionShare,
+  SessionSummary,
+  SharedSession,
+} from "../../../shared/protocol/http-body.ts"
 import type { BudgetView } from "../../../shared/usage/budget-view.ts"
 import type { SessionLease } from "../../../shared/usage/user-account.ts"
+import type { SavedPrompt } from "../../../shared/protocol/writing/saved-prompt.ts"
 import type { UsageReceipt, UsageReport } from "../../../shared/usage/usage-report.ts"
 import type { UsageEntry } from "../../../shared/usage/usage-totals.ts"
 import type { Claims, Role } from "./claims.ts"
@@ -41,6 +48,17 @@ export interface UserState {
   readonly role: Role | null
   /** Ends the tokens issued up to this time, in seconds since 1970; 0 ends none. Null: ends all tokens issued until now. */
   readonly upTo: number | null
+}
+
+/** A shared copy in the list of a user. `session` is the key of its session. */
+export interface ShareEntry extends SessionShare {
+  readonly session: string
+}
+
+/** A change to the list of a user's shared copies. `remove`: the id of a copy. */
+export interface ShareChange {
+  readonly add?: ShareEntry
+  readonly remove?: string
 }
 
 /** The tokens that a request revoked: its own token, or all tokens issued up to a time (seconds since 1970). */
@@ -104,8 +122,8 @@ export type BulkAction =
 export interface TurnNews {
   /** Texts for the search. */
   readonly search?: SearchUpdate | undefined
-  /** An answer ended while the user had no socket in the session. */
-  readonly isUnread?: boolean | undefined
+  /** No turn is running, and the user has no socket in the session. If a turn has just ended, its answer is unread. */
+  readonly isUnattended?: boolean | undefined
 }
 
 /** A row of the list of sessions. `id` is the session's key (platform/session-key.ts). */
@@ -194,6 +212,8 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   readBudgets(): Promise<BudgetView[]>
   /** Removes an erased session. Returns whether it was listed. */
   removeSession(id: string): Promise<boolean>
+  /** Adds or removes an entry of a shared copy. An empty change only lists them, newest first. Errors: `share_links_full`. */
+  changeShares(change: ShareChange): Result<readonly ShareEntry[]>
   /**
    * Lists a session of another user, or replaces its entry. The caller has checked that the tenant lists this user, so that
    * sharing cannot add users. Errors: `shares_full`.
@@ -258,6 +278,11 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   /** Ends all tokens of a user who was suspended or has another role. Repeating the call has no effect. */
   applyUserState(state: UserState): void
 
+  listPrompts(): Promise<SavedPrompt[]>
+  /** Adds or replaces a saved prompt. Errors: `prompts_full`. */
+  putPrompt(prompt: SavedPrompt): Promise<Result<SavedPrompt>>
+  /** Repeating the call has no effect. */
+  removePrompt(id: string): Promise<void>
   /**
    * Lists up to `limit` sessions by key, from the beginning or after a key. An export contains no hidden and no temporary
    * sessions.

@@ -5,8 +5,16 @@
  */
 
 import type { Result, TurnFault } from "../../../shared/fault.ts"
+import type { AllowedTool, AnswerUsage } from "../../../shared/protocol/writing/answer-usage.ts"
 import type { Asset } from "../../../shared/protocol/event.ts"
-import type { ImportAnswer, ImportProgress, SessionViewer, SharedSession } from "../../../shared/protocol/http-body.ts"
+import type {
+  ImportAnswer,
+  ImportProgress,
+  SessionShare,
+  SessionViewer,
+  SharedSession,
+} from "../../../shared/protocol/http-body.ts"
+import type { AnswerFeedback, FeedbackInput } from "../../../shared/protocol/writing/feedback.ts"
 import type { Claims, OwnerClaims, SessionOwner } from "./claims.ts"
 import type { RevocationState } from "./directory-rpc.ts"
 import type { FoundMessages, MessageQuery, SearchUpdate } from "./search-types.ts"
@@ -17,14 +25,17 @@ import type {
   AskCallback,
   AskRequest,
   AssetEntry,
+  BranchExport,
   CompleteAnswerState,
   ExportFormat,
   ExternalState,
+  FeedbackChange,
   ImportPart,
   IngestResult,
   PageQuery,
   PageText,
   SendRequest,
+  ShareRequest,
   StoredAsset,
   StoredSession,
 } from "./session-types.ts"
@@ -47,6 +58,14 @@ export interface SessionRpc extends Rpc.DurableObjectBranded {
   /** Ends sharing with a user and closes their sockets. Repeating the call has no effect. */
   removeViewer(claims: OwnerClaims, viewer: string): Result<null>
   listViewers(claims: OwnerClaims): Result<readonly SessionViewer[]>
+  /**
+   * Makes a shared copy of the active path up to a message. Errors: `share_links_full`, `share_too_large`,
+   * `message_unknown`.
+   */
+  createShare(claims: OwnerClaims, request: ShareRequest): Promise<Result<SessionShare>>
+  listShares(claims: OwnerClaims): Promise<Result<readonly SessionShare[]>>
+  /** Deletes a shared copy. Repeating the call has no effect. */
+  deleteShare(claims: OwnerClaims, id: string): Promise<Result<null>>
   /** Renames the session. This does not count as activity. */
   renameSession(claims: Claims, title: string): Promise<Result<null>>
   /** Stops all work, closes the sockets and erases all stored data. Does not update the directory. */
@@ -93,6 +112,20 @@ export interface SessionRpc extends Rpc.DurableObjectBranded {
   import(claims: Claims, body: ReadableStream<Uint8Array>, importPart?: ImportPart): Promise<Result<ImportAnswer>>
   importProgress(claims: Claims): Result<ImportProgress>
 
+  /** Sets or removes the feedback on an answer. Errors: `message_unknown`, `field_invalid`. */
+  setFeedback(claims: Claims, message: string, feedback: FeedbackInput | null): Promise<Result<FeedbackChange>>
+  listFeedback(claims: Claims): Promise<Result<readonly AnswerFeedback[]>>
+  /** The model calls of one answer, with their cost. Errors: `message_unknown`. */
+  readAnswerUsage(claims: Claims, message: string): Promise<Result<AnswerUsage>>
+  listAllowedTools(claims: Claims): Result<readonly AllowedTool[]>
+  /** Allows all calls of a tool in this session, now and later. Errors: `field_invalid`. */
+  allowTool(claims: Claims, tool: string): Promise<Result<readonly AllowedTool[]>>
+  /** Repeating the call has no effect. */
+  revokeTool(claims: Claims, tool: string): Result<readonly AllowedTool[]>
+
+  /** A copy of the active path up to a message. Errors: `message_unknown`; `turn_running` if the message hasn't ended. */
+  exportBranch(claims: Claims, message: string): Promise<Result<BranchExport>>
+
   /** Accepts a question from another agent's session, and creates this session if necessary. */
   acceptAsk(request: AskRequest): Promise<Result<null, TurnFault>>
   /** Whether a question from this session is still open. */
@@ -121,6 +154,11 @@ export interface SessionRpc extends Rpc.DurableObjectBranded {
   commitRestored(owner: SessionOwner, entry: AssetEntry): Result<null>
   /** Closes all sockets. Their clients reconnect with the current rights of their tokens. */
   closeSockets(): void
+  /**
+   * Called by the owner's directory: while the session is hidden, it can be read but not changed. Repeating the call has no
+   * effect. Errors: `session_unknown`.
+   */
+  setHidden(owner: SessionOwner, isHidden: boolean): Result<null>
   /** The texts of finished turns that follow a position, for the search. Called by the owner's directory. */
   readTurnTexts(owner: SessionOwner, after: number): Promise<Result<SearchUpdate>>
   /** The number of open sockets of a user, the owner or a viewer. Called by the user's directory. */

@@ -5,6 +5,7 @@
 import type { SessionViewer } from "../../../shared/protocol/http-body.ts"
 import type { Fault } from "../../../shared/fault.ts"
 import type { Asset } from "../../../shared/protocol/event.ts"
+import type { Feedback } from "../../../shared/protocol/writing/feedback.ts"
 import type { MessageStatus } from "../../../shared/protocol/message.ts"
 import type { SessionOwner } from "./claims.ts"
 
@@ -170,4 +171,34 @@ export interface AskCallback {
   readonly name: string
   readonly session: string
   readonly reply: AskAnswer
+}
+
+/** A shared copy to be made. */
+export interface ShareRequest {
+  readonly id: string
+  /** The id of the last message; null: the newest finished one. */
+  readonly upto: string | null
+  /** When the copy is deleted, in milliseconds since 1970; null: never. */
+  readonly expires: number | null
+  /** The owner's name, if readers may see it. */
+  readonly author: string | null
+}
+
+/** A change of the feedback on an answer, for the tenant's counts. */
+export interface FeedbackChange {
+  /** The agent that answered. */
+  readonly agent: string
+  readonly before: Feedback | null
+  readonly after: Feedback | null
+  /** False for an imported answer. */
+  readonly isCounted: boolean
+}
+
+/** A copy of a session up to a message, and what the new session takes over. */
+export interface BranchExport {
+  readonly title: string
+  readonly agent: string
+  readonly isTemporary: boolean
+  /** Sealed records, as JSONL. */
+  readonly lines: ReadableStream
 }

@@ -31,6 +31,7 @@ import {
   isAllowedWhileLeaving,
   isForKeys,
 } from "./access-table.ts"
+import { mayEmbed } from "./embed-access.ts"
 import { readLocationHint } from "./location-hint.ts"
 import { createActor, readLimitAddress } from "./request-actor.ts"
 import type { AppEnv } from "../request-body.ts"
@@ -48,6 +49,9 @@ const TOKEN_PROTOCOL = "token."
 export const authorize: MiddlewareHandler<AppEnv> = async (context, next) => {
   const rule = findAccessRule(context.req.method, context.req.path)
   if (rule === undefined) return faultToResponse({ reason: "route_unknown" })
+  // A route that needs no token of a tenant is closed to other sites.
+  const isClosed = context.get("widgetOrigin") !== undefined && typeof rule.allow === "string"
+  if (isClosed) return faultToResponse({ reason: "origin_denied" })
   if (rule.allow === "open") return await next()
   const checked = rule.allow === "operator" ? await checkOperator(context) : await authorizeClaims(context, rule)
   return checked.ok ? await next() : faultToResponse(checked.fault)
@@ -101,6 +105,9 @@ async function authorizeClaims(context: Context<AppEnv>, rule: AccessRule): Prom
   // Checked before any object is called.
   const admitted = await checkRate(context.env, getRateClass(rule), claims.value)
   if (!admitted.ok) return admitted
+  const widgetOrigin = context.get("widgetOrigin")
+  if (widgetOrigin !== undefined && !(await mayEmbed(context.env, claims.value.tenant, widgetOrigin)))
+    return fail({ reason: "origin_denied" })
   context.set("locationHint", readLocationHint(context.req.raw))
   const [access, revoked] = await Promise.all([
     checkTenantAccess(context.env, claims.value),

@@ -1,6 +1,6 @@
 /** open-link.ts: verifies the signed links of files, documents and remote media, which need no token. */
 
-import { fail, type Result } from "../../../shared/fault.ts"
+import { fail, type Result, succeed } from "../../../shared/fault.ts"
 import { SIGNED_URL_SECONDS } from "../../../shared/asset-limits.ts"
 import { type LinkAudience, type LinkClaims, verifyLink } from "../../auth/link-signing.ts"
 import { getTenantAccess } from "../../auth/tenant-access-cache.ts"
@@ -9,6 +9,7 @@ import { checkRate } from "../../limits/rate-limits.ts"
 import { checkRegion } from "../../platform/media-bucket.ts"
 import { sessionStub } from "../../platform/rpc/object-stubs.ts"
 import { findReaderFault } from "./authorize.ts"
+import { openKnownShare } from "./open-share.ts"
 import { findSessionKey } from "./require-session.ts"
 
 /**
@@ -21,6 +22,7 @@ import { findSessionKey } from "./require-session.ts"
 export async function openLink(env: Env, audience: LinkAudience, token: string): Promise<Result<LinkClaims>> {
   const link = await verifyLink(env.JWT_SECRET ?? "", audience, token, Date.now())
   if (!link.ok) return link
+  if (link.value.isShare === true) return await openShareLink(env, link.value)
   const { tenant, session, user, viewer } = link.value
   const served = checkRegion(env, tenant)
   if (!served.ok) return served
@@ -40,4 +42,12 @@ export async function openLink(env: Env, audience: LinkAudience, token: string):
   const key = await findSessionKey(env, { tenant, user }, session)
   const shared = await sessionStub(env, tenant, key).checkReader({ tenant, user: viewer, sharedBy: user })
   return shared.ok ? link : fail({ reason: "link_invalid" })
+}
+
+/** A link of a shared copy is valid while the copy exists, for the files in it. Returns the key of the session. */
+async function openShareLink(env: Env, link: LinkClaims): Promise<Result<LinkClaims>> {
+  const opened = await openKnownShare(env, link.tenant, link.session)
+  if (!opened.ok) return opened.fault.reason === "rate_limited" ? opened : fail({ reason: "link_invalid" })
+  const { session, assets } = opened.value.manifest
+  return Object.hasOwn(assets, link.what) ? succeed({ ...link, session }) : fail({ reason: "link_invalid" })
 }

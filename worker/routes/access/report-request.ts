@@ -23,6 +23,7 @@ const OTHER_ROUTES: readonly (readonly [pattern: RegExp, route: string])[] = [
   [/^\/healthz$/, "/healthz"],
   [/^\/(?:index\.html)?$/, "/"],
   [/^\/admin(?:\.html)?$/, "/admin"],
+  [/^\/share(?:\/|$)/, "/share/:share"],
 ]
 
 /** The pattern of a request's route; `other` if there is no such route. A refused method also has the route `other`. */

@@ -8,6 +8,7 @@ import { CANVAS_PATH } from "../../../shared/protocol/asset-url.ts"
 import { findDeploymentFault, getCanvasOrigin, parseAllowedOrigins } from "../../env.ts"
 import { faultToResponse } from "../../platform/fault-response.ts"
 import type { AppEnv } from "../request-body.ts"
+import { mayComeFromWidget } from "./embed-access.ts"
 
 /** How long a browser may cache a preflight response, in seconds. Most browsers allow no more. */
 const PREFLIGHT_SECONDS = "600"
@@ -30,15 +31,19 @@ export const requireSafeDeployment: MiddlewareHandler<AppEnv> = async (context, 
 }
 
 /**
- * Admits the request's own origin and those of ALLOWED_ORIGINS. A request without an Origin header is not a cross-origin
- * call of another site.
+ * Admits the request's own origin and those of ALLOWED_ORIGINS. A request of another site needs a token, and `authorize`
+ * checks whether its tenant allows the site (SPEC WG2); refusals are readable there, and contain nothing but their code. A
+ * request without an Origin header is not a cross-origin call of another site.
  */
 export const checkOrigin: MiddlewareHandler<AppEnv> = async (context, next) => {
   const origin = context.req.header("origin")
   if (origin !== undefined && !isAllowedOrigin(origin, context)) {
-    const denied = faultToResponse({ reason: "origin_denied" })
-    denied.headers.set("vary", "Origin")
-    return denied
+    if (!mayComeFromWidget(context, origin)) {
+      const denied = faultToResponse({ reason: "origin_denied" })
+      denied.headers.set("vary", "Origin")
+      return denied
+    }
+    context.set("widgetOrigin", origin)
   }
   if (origin !== undefined && context.req.header("access-control-request-method") !== undefined) {
     return new Response(null, { status: 204, headers: createPreflightHeaders(origin) })

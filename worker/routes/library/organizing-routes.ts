@@ -113,11 +113,12 @@ function toBulkAction(
   return { do: "change", change: action === "move" ? { folder } : CHANGES[action] }
 }
 
-/** Changes a session. Errors: `session_unknown`, `folder_unknown`. */
+/** Changes a session. Errors: `session_unknown`, `folder_unknown`; `internal` if it can't be reached. */
 async function changeOne(context: Context<AppEnv>, id: string, action: BulkAction): Promise<Result<null>> {
   if (!v.is(idSchema, id)) return fail({ reason: "session_unknown" })
   const [result] = await directoryStub(context.env, context.get("claims")).changeSessions([id], action)
   if (result?.ok === true) return succeed(null)
-  const fault: Fault = { reason: result?.code === "folder_unknown" ? "folder_unknown" : "session_unknown" }
+  const reason = (["folder_unknown", "internal"] as const).find((code) => code === result?.code)
+  const fault: Fault = { reason: reason ?? "session_unknown" }
   return fail(fault)
 }

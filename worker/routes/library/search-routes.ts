@@ -12,7 +12,8 @@ import { keyToPublicId } from "../../platform/session-key.ts"
 import { MAX_QUERY_CHARS } from "../../search/search-query.ts"
 import { type AppEnv, readQuery } from "../request-body.ts"
 
-const positionSchema = v.optional(v.pipe(v.string(), v.regex(/^\d{1,16}$/), v.transform(Number), v.safeInteger()))
+/** Titles without indexed messages have negative positions. */
+const positionSchema = v.optional(v.pipe(v.string(), v.regex(/^-?\d{1,16}$/), v.transform(Number), v.safeInteger()))
 const commonFields = {
   q: v.pipe(v.string(), v.nonEmpty(), v.maxLength(MAX_QUERY_CHARS)),
   limit: v.optional(

@@ -16,16 +16,19 @@ import { isPlainOrigin } from "../../platform/origin.ts"
 import { hardenDocument, UNAVAILABLE_DOCUMENT } from "./canvas-document.ts"
 import { errorToResponse } from "../access/report-request.ts"
 import { createDocumentHeaders } from "./content-policy.ts"
+import { loadEmbedHosts, readLinkTenant } from "../access/embed-access.ts"
 import { openLink } from "../access/open-link.ts"
 import type { AppEnv } from "../request-body.ts"
 
 export const canvasRoutes = new Hono<AppEnv>().get(`${CANVAS_PATH}:id/index.html`, async (context) => {
   const { env, req } = context
-  const found = await loadDocument(env, req.param("id"), req.query("token") ?? "")
+  const token = req.query("token") ?? ""
+  const found = await loadDocument(env, req.param("id"), token)
   if (!found.ok) return refuseDocument(context, found.fault)
   // In a separate tab, the document could navigate anywhere. In a frame, the page's policy restricts it.
   if (!isFrameRequest(req.header("sec-fetch-dest"))) return refuseDocument(context, { reason: "link_invalid" })
-  return new Response(hardenDocument(found.value), { headers: createDocumentHeaders(listFrameAncestors(env)) })
+  const ancestors = await listFrameAncestors(env, readLinkTenant(token))
+  return new Response(hardenDocument(found.value), { headers: createDocumentHeaders(ancestors) })
 })
 
 canvasRoutes.notFound(() => faultToResponse({ reason: "route_unknown" }))
@@ -54,18 +57,24 @@ async function loadDocument(env: Env, id: string, token: string): Promise<Result
 }
 
 /** A frame gets a readable document instead of the browser's error page. Any other request gets the fault. */
-function refuseDocument({ env, req }: Context<AppEnv>, fault: Fault): Response {
+async function refuseDocument({ env, req }: Context<AppEnv>, fault: Fault): Promise<Response> {
   if (req.header("sec-fetch-dest") !== "iframe") return faultToResponse(fault)
+  // A link whose signature is wrong names no tenant.
+  const tenant = fault.reason === "link_invalid" ? null : readLinkTenant(req.query("token") ?? "")
   return new Response(UNAVAILABLE_DOCUMENT, {
     status: faultToWire(fault).status,
-    headers: createDocumentHeaders(listFrameAncestors(env)),
+    headers: createDocumentHeaders(await listFrameAncestors(env, tenant)),
   })
 }
 
-/** The origins whose pages may frame documents: the page's own, and those of ALLOWED_ORIGINS. */
-function listFrameAncestors(env: Env): readonly string[] {
+/**
+ * The origins whose pages may frame documents: the page's own, those of ALLOWED_ORIGINS, and the sites that show the
+ * tenant's widget.
+ */
+async function listFrameAncestors(env: Env, tenant: string | null): Promise<readonly string[]> {
   const pageOrigin = getCanvasOrigin(env) === null ? "'self'" : (env.PAGE_ORIGIN ?? listPageHosts(env))
-  return [pageOrigin, ...parseAllowedOrigins(env).filter(isPlainOrigin)]
+  const hosts = tenant === null ? [] : await loadEmbedHosts(env, tenant)
+  return [pageOrigin, ...parseAllowedOrigins(env).filter(isPlainOrigin), ...hosts]
 }
 
 /** The hosts of all tenants' pages, as a source of a policy. */

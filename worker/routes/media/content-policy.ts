@@ -14,15 +14,17 @@ export interface PageOrigins {
   readonly canvas: string | null
 }
 
-/**
- * Features for which some browsers prompt the user, or which reveal something about the machine. The page needs none of
- * them.
- */
+/** Features for which some browsers prompt the user, or which reveal something about the machine. */
 const BROWSER_FEATURES =
   "accelerometer camera display-capture geolocation gyroscope hid idle-detection local-fonts magnetometer " +
   "microphone midi payment publickey-credentials-create publickey-credentials-get serial usb xr-spatial-tracking"
 
-const PAGE_PERMISSIONS = denyFeatures(BROWSER_FEATURES)
+/** Screenshots and dictation, which the user starts. Framed documents get none of it. */
+const PAGE_FEATURES = new Set(["display-capture", "microphone"])
+
+const PAGE_PERMISSIONS = BROWSER_FEATURES.split(" ")
+  .map((feature) => (PAGE_FEATURES.has(feature) ? `${feature}=(self)` : `${feature}=()`))
+  .join(", ")
 
 /** Canvas documents get even fewer, because the user cannot know who wrote them. */
 const DOCUMENT_PERMISSIONS = denyFeatures(
@@ -43,14 +45,18 @@ const BASE_HEADERS: Readonly<Record<string, string>> = {
   "x-dns-prefetch-control": "off",
 }
 
-/** The headers of the page's HTML, which is revalidated on every load, because the tenant's settings may have changed. */
+/**
+ * The headers of the page's HTML, which only pages of `parents` can frame. It is revalidated on every load, because the tenant's
+ * settings may have changed.
+ */
 export function createPageHeaders(
   origins: PageOrigins,
   { embed_origins }: TenantSettings,
+  parents: readonly string[] = ["'self'"],
 ): Readonly<Record<string, string>> {
   return {
     ...BASE_HEADERS,
-    "content-security-policy": createPagePolicy(origins, embed_origins),
+    "content-security-policy": createPagePolicy(origins, embed_origins, parents),
     "permissions-policy": PAGE_PERMISSIONS,
     "cross-origin-opener-policy": "same-origin",
     // Asks for a separate process, so that an endless loop in a framed document does not block the page.
@@ -64,7 +70,7 @@ export function createPageHeaders(
  * The page's content security policy. Its origins were checked for characters that end a directive (tenant-settings.ts,
  * env.ts). `frame-src` also restricts where a framed document can navigate itself.
  */
-function createPagePolicy({ own, canvas }: PageOrigins, embeds: readonly string[]): string {
+function createPagePolicy({ own, canvas }: PageOrigins, embeds: readonly string[], parents: readonly string[]): string {
   const socket = isPlainOrigin(own) ? [own.replace(/^http/, "ws")] : []
   const frames = [canvas ?? own].filter(isPlainOrigin).map((origin) => `${origin}${CANVAS_PATH}`)
   return [
@@ -72,6 +78,7 @@ function createPagePolicy({ own, canvas }: PageOrigins, embeds: readonly string[
     "script-src 'self'",
     "style-src 'self'",
     "font-src 'self'",
+    "manifest-src 'self'",
     "img-src 'self' data: blob:",
     "media-src 'self' blob:",
     // In some browsers, 'self' does not include WebSockets to the same host.
@@ -79,7 +86,7 @@ function createPagePolicy({ own, canvas }: PageOrigins, embeds: readonly string[
     ["frame-src", ...(frames.length === 0 ? ["'none'"] : [...frames, ...embeds])].join(" "),
     "base-uri 'none'",
     "form-action 'none'",
-    "frame-ancestors 'self'",
+    ["frame-ancestors", ...parents].join(" "),
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
   ].join("; ")

@@ -55,7 +55,7 @@ mediaSigningRoutes.post("/:id/media/sign", requireSession, async (context) => {
 })
 
 /** Adds a token for `what` to the URL. */
-type SignUrl = (audience: LinkAudience, url: string, what: string) => Promise<string>
+type SignUrl<T extends LinkAudience = LinkAudience> = (audience: T, url: string, what: string) => Promise<string>
 
 function createSigner(context: Context<AppEnv, "/:id/media/sign">, expires: number): SignUrl {
   const { tenant, user: self, sharedBy } = context.get("claims")
@@ -68,11 +68,11 @@ function createSigner(context: Context<AppEnv, "/:id/media/sign">, expires: numb
 }
 
 /** Null if the asset doesn't exist, if a canvas is requested as media, or if any other asset is requested as a canvas. */
-async function signOwnUrl(
+export async function signOwnUrl(
   { id, kind: urlKind }: OwnUrl,
   kinds: ReadonlyMap<string, Asset["kind"]>,
   canvasOrigin: string,
-  sign: SignUrl,
+  sign: SignUrl<"media" | "canvas">,
 ): Promise<string | null> {
   const kind = kinds.get(id)
   if (kind === undefined || (kind === "canvas") !== (urlKind === "canvas")) return null
@@ -165,7 +165,7 @@ const INLINE_KINDS: ReadonlySet<Asset["kind"]> = new Set(["image", "audio", "vid
 /** The headers of a response with this object; null if this route does not serve it. */
 function createAssetHeaders(
   object: R2Object,
-  { expires, viewer }: LinkClaims,
+  { expires, viewer, isShare = false }: LinkClaims,
 ): Readonly<Record<string, string>> | null {
   const stored = readAssetMetadata(object)
   if (stored === null || stored.kind === "canvas") return null
@@ -178,7 +178,7 @@ function createAssetHeaders(
     "cross-origin-resource-policy": "same-origin",
     "x-content-type-options": "nosniff",
     // A viewer's browser must revalidate each time, because sharing may have ended.
-    "cache-control": viewer === undefined ? `private, max-age=${seconds}, immutable` : "private, no-cache",
+    "cache-control": viewer === undefined && !isShare ? `private, max-age=${seconds}, immutable` : "private, no-cache",
     "accept-ranges": "bytes",
     etag: object.httpEtag,
   }

@@ -9,6 +9,7 @@ import { errorToResponse } from "../access/report-request.ts"
 import { auditRoutes } from "./audit-routes.ts"
 import { receiveHandover } from "../hand-over.ts"
 import { issuerRoutes } from "./issuer-routes.ts"
+import { readFeedbackCounts } from "./feedback-route.ts"
 import { leavingRoutes } from "./leaving-routes.ts"
 import type { AppEnv } from "../request-body.ts"
 import { agentRoutes } from "../agent-routes.ts"
@@ -35,6 +36,7 @@ export const administration = new Hono<AppEnv>()
   .get("/v1/budgets", listBudgets)
   .put("/v1/budgets", changeBudgets)
   .get("/v1/usage/me", readOwnBudgets)
+  .get("/v1/feedback", readFeedbackCounts)
   .route("/v1/issuers", issuerRoutes)
   .get("/v1/usage", readUsage)
   .get("/v1/prices", listPrices)

@@ -2,7 +2,7 @@
  * png-encoder.ts: encodes an image as PNG: three chunks with checksums. The platform does the compression.
  */
 
-import { crc32 } from "../../platform/crypto/crc32.ts"
+import { crc32 } from "../../../shared/crc32.ts"
 import type { Raster } from "./raster.ts"
 
 const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]

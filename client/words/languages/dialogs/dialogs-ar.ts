@@ -29,6 +29,7 @@ export default {
     roles: { owner: "مالك", admin: "مسؤول", member: "عضو", viewer: "قارئ" },
     user: "معرّف المستخدم",
     development: "تسجيل دخول للتطوير",
+    settings: "الإعدادات",
     admin: "إعدادات الإدارة",
     signOut: "تسجيل الخروج",
     signOutEverywhere: "تسجيل الخروج من كل الأجهزة…",
@@ -185,5 +186,14 @@ export default {
     owners: "لا يزال بإمكان المالك إلغاء الحذف.",
     keep: "إلغاء الحذف في إعدادات الإدارة",
     kept: "يبقى ما لم ترسله بعد في هذا المتصفح، وسيُرسل إن أُلغي الحذف.",
+  },
+  answerMenu: { more: "المزيد", copyTrace: "نسخ معرّف التتبّع", copied: "تم النسخ", copyFailed: "تعذّر النسخ" },
+  unsent: { user: "أنت", retry: "إعادة المحاولة", discard: "تجاهل", generating: "جارٍ إنشاء الرد" },
+  attachment: {
+    attach: "إرفاق ملفات",
+    attachTitle: (max) => `إرفاق ملفات، ${max} كحد أقصى (صور، صوت، فيديو، PDF، نص)`,
+    empty: "الملف فارغ.",
+    tooLarge: (max) => `حجم الملف أكبر من ${max}.`,
+    tooMany: (max, skipped) => `الحد الأقصى للملفات ${max}. لم يُضف: ${n(skipped)}.`,
   },
 } satisfies DialogWords

@@ -31,6 +31,7 @@ export default {
     roles: { owner: "Inhaber", admin: "Admin", member: "Mitglied", viewer: "Nur Lesen" },
     user: "Benutzer-ID",
     development: "Anmeldung für die Entwicklung",
+    settings: "Einstellungen",
     admin: "Verwaltung",
     signOut: "Abmelden",
     signOutEverywhere: "Überall abmelden …",
@@ -191,5 +192,19 @@ export default {
     owners: "Inhaber können die Löschung noch abbrechen.",
     keep: "Löschung in der Verwaltung abbrechen",
     kept: "Was Sie noch nicht gesendet haben, bleibt in diesem Browser. Es wird gesendet, wenn die Löschung abgebrochen wird.",
+  },
+  answerMenu: {
+    more: "Mehr",
+    copyTrace: "Trace-ID kopieren",
+    copied: "Kopiert",
+    copyFailed: "Kopieren fehlgeschlagen",
+  },
+  unsent: { user: "Sie", retry: "Erneut senden", discard: "Verwerfen", generating: "Antwort wird erstellt" },
+  attachment: {
+    attach: "Dateien anhängen",
+    attachTitle: (max) => `Bis zu ${max} Dateien anhängen (Bilder, Audio, Video, PDF, Text)`,
+    empty: "Die Datei ist leer.",
+    tooLarge: (max) => `Die Datei ist größer als ${max}.`,
+    tooMany: (max, skipped) => `Sie können bis zu ${max} Dateien anhängen. Nicht hinzugefügt: ${n(skipped)}.`,
   },
 } satisfies DialogWords

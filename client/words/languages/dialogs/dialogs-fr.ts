@@ -30,6 +30,7 @@ export default {
     roles: { owner: "Propriétaire", admin: "Administrateur", member: "Membre", viewer: "Lecteur" },
     user: "Identifiant",
     development: "Connexion de développement",
+    settings: "Paramètres",
     admin: "Administration",
     signOut: "Se déconnecter",
     signOutEverywhere: "Se déconnecter partout…",
@@ -189,5 +190,14 @@ export default {
     owners: "Un propriétaire peut encore annuler la suppression.",
     keep: "Annuler la suppression dans l’administration",
     kept: "Ce qui n’est pas envoyé reste dans ce navigateur et partira si la suppression est annulée.",
+  },
+  answerMenu: { more: "Plus", copyTrace: "Copier l’ID de trace", copied: "Copié", copyFailed: "Échec de la copie" },
+  unsent: { user: "Vous", retry: "Réessayer", discard: "Supprimer", generating: "Réponse en cours" },
+  attachment: {
+    attach: "Joindre des fichiers",
+    attachTitle: (max) => `Joindre jusqu’à ${max} fichiers (images, sons, vidéos, PDF, texte)`,
+    empty: "Le fichier est vide.",
+    tooLarge: (max) => `Le fichier dépasse ${max}.`,
+    tooMany: (max, skipped) => `Vous pouvez joindre ${max} fichiers au plus. Non ajoutés : ${n(skipped)}.`,
   },
 } satisfies DialogWords

@@ -29,6 +29,7 @@ export default {
     roles: { owner: "בעלים", admin: "ניהול", member: "חבר צוות", viewer: "צפייה בלבד" },
     user: "מזהה משתמש",
     development: "התחברות לפיתוח",
+    settings: "הגדרות",
     admin: "הגדרות ניהול",
     signOut: "התנתקות",
     signOutEverywhere: "התנתקות מכל המכשירים…",
@@ -184,5 +185,14 @@ export default {
     owners: "בעלים עדיין יכולים לבטל את המחיקה.",
     keep: "ביטול המחיקה בהגדרות הניהול",
     kept: "מה שעוד לא נשלח נשאר בדפדפן הזה. הוא יישלח אם המחיקה תבוטל.",
+  },
+  answerMenu: { more: "עוד", copyTrace: "העתקת מזהה מעקב", copied: "הועתק", copyFailed: "ההעתקה נכשלה" },
+  unsent: { user: "אני", retry: "ניסיון נוסף", discard: "מחיקה", generating: "תשובה נכתבת" },
+  attachment: {
+    attach: "צירוף קבצים",
+    attachTitle: (max) => `צירוף עד ${max} קבצים (תמונות, שמע, וידאו, PDF, טקסט)`,
+    empty: "הקובץ ריק.",
+    tooLarge: (max) => `הקובץ גדול מ-${max}.`,
+    tooMany: (max, skipped) => `אפשר לצרף עד ${max} קבצים. לא נוספו: ${n(skipped)}.`,
   },
 } satisfies DialogWords

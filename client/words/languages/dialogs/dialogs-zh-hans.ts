@@ -29,6 +29,7 @@ export default {
     roles: { owner: "所有者", admin: "管理员", member: "成员", viewer: "只读成员" },
     user: "用户 ID",
     development: "开发登录",
+    settings: "设置",
     admin: "管理设置",
     signOut: "退出登录",
     signOutEverywhere: "在所有设备上退出…",
@@ -183,5 +184,14 @@ export default {
     owners: "所有者仍可取消删除。",
     keep: "在管理设置中取消删除",
     kept: "尚未发送的内容保留在此浏览器中。若取消删除，会继续发送。",
+  },
+  answerMenu: { more: "更多", copyTrace: "复制跟踪 ID", copied: "已复制", copyFailed: "复制失败" },
+  unsent: { user: "你", retry: "重试", discard: "放弃", generating: "正在生成回复" },
+  attachment: {
+    attach: "附上文件",
+    attachTitle: (max) => `最多附上 ${max} 个文件（图片、音频、视频、PDF、文本）`,
+    empty: "文件为空。",
+    tooLarge: (max) => `文件大于 ${max}。`,
+    tooMany: (max, skipped) => `最多可附 ${max} 个文件。有 ${n(skipped)} 个未添加。`,
   },
 } satisfies DialogWords

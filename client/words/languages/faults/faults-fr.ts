@@ -23,6 +23,10 @@ export default {
       version_unknown: "Cette version est introuvable.",
       token_expired: "Votre connexion a expiré. Reconnectez-vous.",
       scope_denied: "Vous n’y êtes pas autorisé.",
+      share_unknown: "Cette conversation partagée n’existe pas ou n’est plus partagée.",
+      share_links_full: "Vous pouvez avoir {max} liens au plus. Supprimez-en d’abord un.",
+      share_too_large:
+        "Cette conversation est trop longue pour un seul lien. Partagez-la jusqu’à un message antérieur.",
       viewers_full: "Une conversation se partage avec {max} personnes au plus. Retirez d’abord quelqu’un.",
       shares_full: "Vous partagez déjà {max} conversations avec cette personne. Cessez d’abord un partage.",
       user_suspended: "Ce compte est suspendu. Adressez-vous à un administrateur.",

@@ -19,7 +19,7 @@ export default {
     codeMissing: "تعذّر الفتح. تحقق من اتصالك وحاول مرة أخرى.",
     loading: "جارٍ التحميل…",
     loadingOlder: "جارٍ تحميل الرسائل الأقدم…",
-    printedPartly: "لا تُطبع الرسائل السابقة. لطباعتها أيضًا، مرّر إلى أول رسالة أو صدّر المحادثة.",
+    printedPartly: "لا تُطبع إلا الرسائل المحمّلة. لطباعة كل الرسائل، صدّر المحادثة.",
     jumpToLatest: "الانتقال إلى الأحدث",
     newMessages: "رسائل جديدة",
     messages: "الرسائل",
@@ -66,13 +66,6 @@ export default {
     stopping: "جارٍ الإيقاف…",
     size: (size, max) => `${size} من ${max}`,
   },
-  attachment: {
-    attach: "إرفاق ملفات",
-    attachTitle: (max) => `إرفاق ملفات، ${max} كحد أقصى (صور، صوت، فيديو، PDF، نص)`,
-    empty: "الملف فارغ.",
-    tooLarge: (max) => `حجم الملف أكبر من ${max}.`,
-    tooMany: (max, skipped) => `الحد الأقصى للملفات ${max}. لم يُضف: ${n(skipped)}.`,
-  },
   sidebar: {
     empty: "ستظهر محادثاتك هنا.",
     emptyForViewer: "ستظهر هنا المحادثات التي تُشارَك معك.",
@@ -93,7 +86,6 @@ export default {
   },
   size: { bytes: (count) => `${count} بايت`, kilobytes: "كيلوبايت", megabytes: "ميغابايت", gigabytes: "غيغابايت" },
   mediaKind: { image: "صورة", audio: "صوت", video: "فيديو", file: "ملف", voice: "رسالة صوتية", canvas: "مستند" },
-  answerMenu: { more: "المزيد", copyTrace: "نسخ معرّف التتبّع", copied: "تم النسخ", copyFailed: "تعذّر النسخ" },
   transcript: {
     notPrinted: "لا يُطبع الباقي. لطباعته أيضًا، اعرضه كاملًا أولًا.",
     conversation: "المحادثة",
@@ -239,8 +231,14 @@ export default {
     tomorrow: "غدًا",
     showUnit: (unit) => `عرض الحرارة بوحدة °${unit}`,
   },
-  unsent: { user: "أنت", retry: "إعادة المحاولة", discard: "تجاهل", generating: "جارٍ إنشاء الرد" },
 } satisfies PageWords
 
 /** Loads the texts that the first view does not need. */
-export const loadMore = () => Promise.all([import("../dialogs/dialogs-ar.ts"), import("../faults/faults-ar.ts")])
+export const loadMore = () =>
+  Promise.all([
+    import("../dialogs/dialogs-ar.ts"),
+    import("../faults/faults-ar.ts"),
+    import("../settings/settings-ar.ts"),
+    import("../sharing/sharing-ar.ts"),
+    import("../writing/writing-ar.ts"),
+  ])

@@ -20,7 +20,7 @@ export default {
     loading: "Wird geladen …",
     loadingOlder: "Ältere Nachrichten werden geladen …",
     printedPartly:
-      "Frühere Nachrichten werden nicht gedruckt. Um sie mitzudrucken, scrollen Sie zur ersten Nachricht oder exportieren Sie die Unterhaltung.",
+      "Nur die geladenen Nachrichten werden gedruckt. Um alle zu drucken, exportieren Sie die Unterhaltung.",
     jumpToLatest: "Zur neuesten Nachricht",
     newMessages: "Neue Nachrichten",
     messages: "Nachrichten",
@@ -71,13 +71,6 @@ export default {
     stopping: "Wird gestoppt …",
     size: (size, max) => `${size} von ${max}`,
   },
-  attachment: {
-    attach: "Dateien anhängen",
-    attachTitle: (max) => `Bis zu ${max} Dateien anhängen (Bilder, Audio, Video, PDF, Text)`,
-    empty: "Die Datei ist leer.",
-    tooLarge: (max) => `Die Datei ist größer als ${max}.`,
-    tooMany: (max, skipped) => `Sie können bis zu ${max} Dateien anhängen. Nicht hinzugefügt: ${n(skipped)}.`,
-  },
   sidebar: {
     empty: "Hier erscheinen Ihre Unterhaltungen.",
     emptyForViewer: "Hier erscheinen Unterhaltungen, die mit Ihnen geteilt werden.",
@@ -104,12 +97,6 @@ export default {
     file: "Datei",
     voice: "Sprachnachricht",
     canvas: "Dokument",
-  },
-  answerMenu: {
-    more: "Mehr",
-    copyTrace: "Trace-ID kopieren",
-    copied: "Kopiert",
-    copyFailed: "Kopieren fehlgeschlagen",
   },
   transcript: {
     notPrinted: "Der Rest wird nicht gedruckt. Um ihn mitzudrucken, zeigen Sie zuerst alles an.",
@@ -257,8 +244,14 @@ export default {
     tomorrow: "Morgen",
     showUnit: (unit) => `Temperaturen in °${unit} anzeigen`,
   },
-  unsent: { user: "Sie", retry: "Erneut senden", discard: "Verwerfen", generating: "Antwort wird erstellt" },
 } satisfies PageWords
 
 /** Loads the texts that the first view does not need. */
-export const loadMore = () => Promise.all([import("../dialogs/dialogs-de.ts"), import("../faults/faults-de.ts")])
+export const loadMore = () =>
+  Promise.all([
+    import("../dialogs/dialogs-de.ts"),
+    import("../faults/faults-de.ts"),
+    import("../settings/settings-de.ts"),
+    import("../sharing/sharing-de.ts"),
+    import("../writing/writing-de.ts"),
+  ])

@@ -19,8 +19,7 @@ export default {
     codeMissing: "Impossible d’ouvrir. Vérifiez votre connexion et réessayez.",
     loading: "Chargement…",
     loadingOlder: "Chargement des messages précédents…",
-    printedPartly:
-      "Les messages précédents ne sont pas imprimés. Pour les imprimer aussi, remontez au premier message ou exportez la conversation.",
+    printedPartly: "Seuls les messages chargés sont imprimés. Pour les imprimer tous, exportez la conversation.",
     jumpToLatest: "Aller au plus récent",
     newMessages: "Nouveaux messages",
     messages: "Messages",
@@ -71,13 +70,6 @@ export default {
     stopping: "Arrêt…",
     size: (size, max) => `${size} sur ${max}`,
   },
-  attachment: {
-    attach: "Joindre des fichiers",
-    attachTitle: (max) => `Joindre jusqu’à ${max} fichiers (images, sons, vidéos, PDF, texte)`,
-    empty: "Le fichier est vide.",
-    tooLarge: (max) => `Le fichier dépasse ${max}.`,
-    tooMany: (max, skipped) => `Vous pouvez joindre ${max} fichiers au plus. Non ajoutés : ${n(skipped)}.`,
-  },
   sidebar: {
     empty: "Vos conversations apparaîtront ici.",
     emptyForViewer: "Les conversations partagées avec vous apparaîtront ici.",
@@ -105,7 +97,6 @@ export default {
     voice: "Message vocal",
     canvas: "Document",
   },
-  answerMenu: { more: "Plus", copyTrace: "Copier l’ID de trace", copied: "Copié", copyFailed: "Échec de la copie" },
   transcript: {
     notPrinted: "Le reste n’est pas imprimé. Pour l’imprimer aussi, affichez d’abord tout.",
     conversation: "Conversation",
@@ -252,8 +243,14 @@ export default {
     tomorrow: "Demain",
     showUnit: (unit) => `Afficher les températures en °${unit}`,
   },
-  unsent: { user: "Vous", retry: "Réessayer", discard: "Supprimer", generating: "Réponse en cours" },
 } satisfies PageWords
 
 /** Loads the texts that the first view does not need. */
-export const loadMore = () => Promise.all([import("../dialogs/dialogs-fr.ts"), import("../faults/faults-fr.ts")])
+export const loadMore = () =>
+  Promise.all([
+    import("../dialogs/dialogs-fr.ts"),
+    import("../faults/faults-fr.ts"),
+    import("../settings/settings-fr.ts"),
+    import("../sharing/sharing-fr.ts"),
+    import("../writing/writing-fr.ts"),
+  ])

@@ -19,7 +19,7 @@ export default {
     codeMissing: "לא הצלחנו לפתוח. כדאי לבדוק את החיבור ולנסות שוב.",
     loading: "בטעינה…",
     loadingOlder: "הודעות ישנות יותר בטעינה…",
-    printedPartly: "הודעות קודמות לא יודפסו. כדי להדפיס גם אותן, יש לגלול להודעה הראשונה או לייצא את השיחה.",
+    printedPartly: "יודפסו רק ההודעות שנטענו. כדי להדפיס את כולן, יש לייצא את השיחה.",
     jumpToLatest: "מעבר לאחרונה",
     newMessages: "הודעות חדשות",
     messages: "הודעות",
@@ -66,13 +66,6 @@ export default {
     stopping: "עוצר…",
     size: (size, max) => `${size} מתוך ${max}`,
   },
-  attachment: {
-    attach: "צירוף קבצים",
-    attachTitle: (max) => `צירוף עד ${max} קבצים (תמונות, שמע, וידאו, PDF, טקסט)`,
-    empty: "הקובץ ריק.",
-    tooLarge: (max) => `הקובץ גדול מ-${max}.`,
-    tooMany: (max, skipped) => `אפשר לצרף עד ${max} קבצים. לא נוספו: ${n(skipped)}.`,
-  },
   sidebar: {
     empty: "השיחות יופיעו כאן.",
     emptyForViewer: "שיחות ששותפו איתך יופיעו כאן.",
@@ -93,7 +86,6 @@ export default {
   },
   size: { bytes: (count) => `${count} בתים`, kilobytes: "KB", megabytes: "MB", gigabytes: "GB" },
   mediaKind: { image: "תמונה", audio: "שמע", video: "וידאו", file: "קובץ", voice: "הודעה קולית", canvas: "מסמך" },
-  answerMenu: { more: "עוד", copyTrace: "העתקת מזהה מעקב", copied: "הועתק", copyFailed: "ההעתקה נכשלה" },
   transcript: {
     notPrinted: "השאר לא יודפס. כדי להדפיס גם אותו, יש להציג את הכול לפני ההדפסה.",
     conversation: "שיחה",
@@ -239,8 +231,14 @@ export default {
     tomorrow: "מחר",
     showUnit: (unit) => `הצגת טמפרטורות ב-°${unit}`,
   },
-  unsent: { user: "אני", retry: "ניסיון נוסף", discard: "מחיקה", generating: "תשובה נכתבת" },
 } satisfies PageWords
 
 /** Loads the texts that the first view does not need. */
-export const loadMore = () => Promise.all([import("../dialogs/dialogs-he.ts"), import("../faults/faults-he.ts")])
+export const loadMore = () =>
+  Promise.all([
+    import("../dialogs/dialogs-he.ts"),
+    import("../faults/faults-he.ts"),
+    import("../settings/settings-he.ts"),
+    import("../sharing/sharing-he.ts"),
+    import("../writing/writing-he.ts"),
+  ])

@@ -19,7 +19,7 @@ export default {
     codeMissing: "无法打开。请检查网络连接后重试。",
     loading: "正在加载…",
     loadingOlder: "正在加载更早的消息…",
-    printedPartly: "更早的消息不会打印。如需一并打印，请滚动到第一条消息，或导出对话。",
+    printedPartly: "只打印已加载的消息。如需打印全部消息，请导出对话。",
     jumpToLatest: "跳到最新",
     newMessages: "新消息",
     messages: "消息",
@@ -66,13 +66,6 @@ export default {
     stopping: "正在停止…",
     size: (size, max) => `${size} / ${max}`,
   },
-  attachment: {
-    attach: "附上文件",
-    attachTitle: (max) => `最多附上 ${max} 个文件（图片、音频、视频、PDF、文本）`,
-    empty: "文件为空。",
-    tooLarge: (max) => `文件大于 ${max}。`,
-    tooMany: (max, skipped) => `最多可附 ${max} 个文件。有 ${n(skipped)} 个未添加。`,
-  },
   sidebar: {
     empty: "你的对话会显示在这里。",
     emptyForViewer: "与你共享的对话会显示在这里。",
@@ -93,7 +86,6 @@ export default {
   },
   size: { bytes: (count) => `${count} 字节`, kilobytes: "KB", megabytes: "MB", gigabytes: "GB" },
   mediaKind: { image: "图片", audio: "音频", video: "视频", file: "文件", voice: "语音消息", canvas: "文档" },
-  answerMenu: { more: "更多", copyTrace: "复制跟踪 ID", copied: "已复制", copyFailed: "复制失败" },
   transcript: {
     notPrinted: "其余部分不会打印。如需打印，请先全部显示。",
     conversation: "对话",
@@ -239,9 +231,14 @@ export default {
     tomorrow: "明天",
     showUnit: (unit) => `以 °${unit} 显示温度`,
   },
-  unsent: { user: "你", retry: "重试", discard: "放弃", generating: "正在生成回复" },
 } satisfies PageWords
 
 /** Loads the texts that the first view does not need. */
 export const loadMore = () =>
-  Promise.all([import("../dialogs/dialogs-zh-hans.ts"), import("../faults/faults-zh-hans.ts")])
+  Promise.all([
+    import("../dialogs/dialogs-zh-hans.ts"),
+    import("../faults/faults-zh-hans.ts"),
+    import("../settings/settings-zh-hans.ts"),
+    import("../sharing/sharing-zh-hans.ts"),
+    import("../writing/writing-zh-hans.ts"),
+  ])

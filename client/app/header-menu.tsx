@@ -1,0 +1,99 @@
+/**
+ * header-menu.tsx: the menu of the open conversation in the header (rename, share, export, delete), and the field that
+ * replaces the title while it is edited. Loaded when the menu is first opened. Source: SPEC VD4.
+ */
+
+import { type Signal, useSignal } from "@preact/signals"
+import type { RefObject, VNode } from "preact"
+import { isShared } from "../net/api.ts"
+import type { SessionRouter } from "../session/session-router.ts"
+import { DeleteDialog } from "../sidebar/delete-dialog.tsx"
+import { RenameField } from "../sidebar/rename-field.tsx"
+import { saveSession } from "../sidebar/save-session.ts"
+import { ShareDialog } from "../sidebar/share-dialog.tsx"
+import { focusRequests } from "../ui/focus.ts"
+import { PopupMenu } from "../ui/popup-menu.tsx"
+import { sessionActionText } from "../words/session-action-text.ts"
+
+interface HeaderMenuProps {
+  readonly router: SessionRouter
+  /** The open session. */
+  readonly id: string
+  readonly button: RefObject<HTMLElement | null>
+  readonly isOpen: Signal<boolean>
+  readonly isRenaming: Signal<boolean>
+}
+
+export function HeaderMenu(props: HeaderMenuProps): VNode {
+  const { router, id, button, isOpen } = props
+  const dialog = useSignal<"share" | "delete" | null>(null)
+  const title = router.sessionList.findTitle(id)
+  const closeDialog = (): void => {
+    dialog.value = null
+  }
+  const closeMenu = (isFocusHandled: boolean): void => {
+    isOpen.value = false
+    if (!isFocusHandled) button.current?.focus()
+  }
+  const eraseSession = (): void => {
+    closeDialog()
+    void router.eraseSession(id)
+    // Deferred until the dialog has closed.
+    setTimeout(() => focusRequests.value++)
+  }
+  return (
+    <>
+      {isOpen.value && (
+        <PopupMenu
+          label={sessionActionText.options}
+          findAnchor={() => button.current}
+          onClose={closeMenu}
+          items={listCommands(props, dialog)}
+        />
+      )}
+      {dialog.value === "share" && <ShareDialog api={router.api} id={id} title={title} onClose={closeDialog} />}
+      {dialog.value === "delete" && <DeleteDialog title={title} onCancel={closeDialog} onDelete={eraseSession} />}
+    </>
+  )
+}
+
+/** A read-only conversation can only be exported. SPEC SH13. */
+function listCommands({ router, id, button, isRenaming }: HeaderMenuProps, dialog: Signal<"share" | "delete" | null>) {
+  // The dialog returns the focus to the element that had it before, which must not be the closed menu.
+  const runFromButton = (run: () => void) => () => {
+    button.current?.focus()
+    run()
+  }
+  const exports = (["markdown", "jsonl"] as const).map((format) => ({
+    label: format === "markdown" ? sessionActionText.exportMarkdown : sessionActionText.exportJsonl,
+    onSelect: runFromButton(() => void saveSession(router, id, format)),
+  }))
+  if (router.isReadOnly.value || isShared(id)) return exports
+  return [
+    { label: sessionActionText.rename, onSelect: () => (isRenaming.value = true) },
+    { label: sessionActionText.share, onSelect: runFromButton(() => (dialog.value = "share")) },
+    ...exports,
+    {
+      label: sessionActionText.delete,
+      isDestructive: true,
+      onSelect: runFromButton(() => (dialog.value = "delete")),
+    },
+  ]
+}
+
+interface TitleFieldProps {
+  readonly router: SessionRouter
+  readonly id: string
+  readonly onDone: () => void
+}
+
+/** Replaces the title in the header. */
+export function TitleField({ router: { sessionList }, id, onDone }: TitleFieldProps): VNode {
+  const finish = (title: string | null, byKeyboard: boolean): void => {
+    onDone()
+    // The field disappears.
+    if (byKeyboard) focusRequests.value++
+    if (title !== null) void sessionList.renameSession(id, title)
+  }
+  return <RenameField title={sessionList.findTitle(id) ?? ""} onDone={finish} />
+}

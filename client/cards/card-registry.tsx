@@ -1,0 +1,50 @@
+/**
+ * card-registry.tsx: chooses the card for a tool's payload. A result without a card shows its synthesis as text.
+ *
+ * To add a card, write a parser in shared/card/ and a module here, and add it to CARD_MODULES. SPEC CA3.
+ */
+
+import type { VNode } from "preact"
+import type { Json } from "../../shared/json.ts"
+import { Markdown } from "../markdown/markdown.tsx"
+import { type DeferredModule, deferModule } from "../ui/deferred-module.ts"
+
+export interface CardContent {
+  readonly payload: Json
+  /** The model's text about the payload, in Markdown. */
+  readonly synthesis: string
+  /** True if the card arrived while the page was open. Only such cards are animated. */
+  readonly isFresh: boolean
+}
+
+/** The code of a card. */
+interface CardModule {
+  /** Parses and renders the payload. Returns null if the payload isn't valid. `text` is the rendered synthesis. */
+  renderCard(content: CardContent, text: VNode | null): VNode | null
+}
+
+/** By tool name. The code of a card is loaded with the first one; until then, a frame contains its text. */
+const CARD_MODULES: ReadonlyMap<string, DeferredModule<CardModule>> = new Map([
+  ["weather", deferModule<CardModule>(() => import("./weather-card.tsx"))],
+  ["chart", deferModule<CardModule>(() => import("./chart/chart-card.tsx"))],
+])
+
+/** `web_search_1` → `web_search` */
+export function tagToToolName(tag: string): string {
+  return tag.replace(/_\d+$/, "")
+}
+
+/** Returns null if the tool has no card, or if the payload isn't valid. */
+export function renderCard(tag: string, content: CardContent): VNode | null {
+  const card = CARD_MODULES.get(tagToToolName(tag))
+  if (card === undefined) return null
+  const text = content.synthesis === "" ? null : <Markdown text={content.synthesis} />
+  if (card.module.value !== null) return card.module.value.renderCard(content, text)
+  void card.load()
+  return <div class="card loading">{text}</div>
+}
+
+/** Loads the code of all cards. */
+export async function loadCards(): Promise<void> {
+  await Promise.all([...CARD_MODULES.values()].map((card) => card.load()))
+}

@@ -1,0 +1,19 @@
+/** history-deps.ts: the dependencies of the code that loads history, and the size of its pages. */
+
+import type { Api } from "../net/api.ts"
+import type { TranscriptStore } from "./transcript-store.ts"
+
+/** Messages per page of history, and of the newest page. */
+export const PAGE_MESSAGES = 24
+
+export interface HistoryDeps {
+  readonly session: string
+  readonly api: Pick<Api, "getHistoryPage" | "fetchAuthorized">
+  readonly store: TranscriptStore
+  /** At most this many messages are shown. Absent: all that were loaded. SPEC LT1. */
+  readonly maxMessages?: number | undefined
+  now(): number
+  scheduleRender(callback: () => void): void
+  /** Whether the session was closed. */
+  isClosed(): boolean
+}

@@ -1,0 +1,140 @@
+/** shared-view.tsx: a shared copy: its title, when and by whom it was shared, and its messages. Source: SPEC SR9, SR10. */
+
+import { signal } from "@preact/signals"
+import type { VNode } from "preact"
+import { useEffect, useMemo, useRef } from "preact/hooks"
+import { Transcript } from "../transcript/transcript.tsx"
+import type { TranscriptRequests } from "../transcript/transcript-requests.ts"
+import { ScrollAnchor } from "../transcript/scroll-anchor.ts"
+import { formatDate } from "../words/format/number-format.ts"
+import { appText } from "../words/page-text.ts"
+import { sharedViewText } from "../words/shared-view-text.ts"
+import type { CopyLoader } from "./copy-loader.ts"
+
+const NO_ENTRIES = signal([])
+const ONLINE = signal(true)
+
+export function SharedView({ loader }: { readonly loader: CopyLoader }): VNode {
+  const state = loader.state.value
+  const isShown = loader.head.value !== null
+  useEffect(() => void loader.loadNext(), [loader])
+  if (!isShown && state === "loading")
+    return (
+      <main class="shared-view">
+        <p class="note loading">{sharedViewText.loading}</p>
+      </main>
+    )
+  if (!isShown) return <Unavailable loader={loader} />
+  return <CopyMessages loader={loader} />
+}
+
+function Unavailable({ loader }: { readonly loader: CopyLoader }): VNode {
+  const isGone = loader.state.value === "gone"
+  return (
+    <main class="shared-gone">
+      <h1>{isGone ? sharedViewText.gone : sharedViewText.failed}</h1>
+      {isGone ? <p>{sharedViewText.goneHint}</p> : <RetryButton loader={loader} />}
+    </main>
+  )
+}
+
+function RetryButton({ loader }: { readonly loader: CopyLoader }): VNode {
+  return (
+    <button type="button" disabled={loader.isLoading.value} onClick={() => void loader.loadNext()}>
+      {sharedViewText.retry}
+    </button>
+  )
+}
+
+function CopyMessages({ loader }: { readonly loader: CopyLoader }): VNode {
+  const scrollAnchor = useMemo(() => createStaticAnchor(), [])
+  const viewRef = useRef<HTMLElement>(null)
+  const contentRef = useRef<HTMLDivElement>(null)
+  const requests = useMemo(() => createReaderRequests(loader), [loader])
+  useEffect(() => {
+    const [view, content] = [viewRef.current, contentRef.current]
+    return view === null || content === null ? undefined : scrollAnchor.attachTo(view, content)
+  }, [scrollAnchor])
+  return (
+    <div class="shared-view">
+      <main class="view" ref={viewRef}>
+        <div class="column" ref={contentRef}>
+          <CopyHeading loader={loader} />
+          <h2 class="visually-hidden">{appText.messages}</h2>
+          <Transcript
+            store={loader.store}
+            unsent={NO_ENTRIES}
+            scrollAnchor={scrollAnchor}
+            isOnline={ONLINE}
+            requests={requests}
+            onRetry={() => {}}
+            onDiscard={() => {}}
+          />
+          {loader.hasMore.value && <MoreButton loader={loader} />}
+        </div>
+      </main>
+    </div>
+  )
+}
+
+function CopyHeading({ loader }: { readonly loader: CopyLoader }): VNode {
+  const { title = "", created = 0, author = null } = loader.head.value ?? {}
+  const day = formatDate(created, { dateStyle: "long" })
+  return (
+    <header class="shared-head">
+      <h1 dir="auto">{title === "" ? sharedViewText.untitled : title}</h1>
+      <p>{author === null ? sharedViewText.on(day) : sharedViewText.by(author, day)}</p>
+      <p>{sharedViewText.note}</p>
+    </header>
+  )
+}
+
+function MoreButton({ loader }: { readonly loader: CopyLoader }): VNode {
+  return (
+    <>
+      {loader.state.value === "failed" && (
+        <p class="note fault" role="alert">
+          {sharedViewText.failed}
+        </p>
+      )}
+      <button
+        type="button"
+        class="more-messages"
+        aria-disabled={loader.isLoading.value}
+        onClick={() => void loader.loadNext()}
+      >
+        {loader.isLoading.value ? sharedViewText.loading : sharedViewText.more}
+      </button>
+    </>
+  )
+}
+
+/** A copy is read from its beginning, and nothing arrives at its end. */
+function createStaticAnchor(): ScrollAnchor {
+  const anchor = new ScrollAnchor(() => {})
+  anchor.stopFollowing()
+  return anchor
+}
+
+/** What a reader can request: links of files, and jumps to messages that are loaded. */
+function createReaderRequests({ store, signUrls }: CopyLoader): TranscriptRequests {
+  const nothing = (): void => {}
+  return {
+    id: "",
+    commands: { pending: signal(new Map()), refusals: signal(new Map()) },
+    store,
+    link: signal("live"),
+    isReadOnly: signal(true),
+    draft: { editTexts: new Map(), replyTo: signal(null) },
+    settings: signal({ media_hosts: [], embed_origins: [] }),
+    signUrls,
+    decideApproval: nothing,
+    withdrawMessage: nothing,
+    regenerateAnswer: nothing,
+    retryAnswer: nothing,
+    editMessage: nothing,
+    cancelEdit: () => false,
+    loadUntilMessage: async (id) => store.messageIds.peek().includes(id),
+    switchVersion: nothing,
+  }
+}

@@ -1,0 +1,54 @@
+/** settings-he.ts: the texts of the settings page and of charts, and the labels of tools, in Hebrew. */
+
+import { formatCount as n } from "../../format/number-format.ts"
+import type { SettingsWords } from "../words.ts"
+
+export default {
+  toolName: {
+    weather: "מזג אוויר",
+    chart: "תרשים",
+    image_generate: "תמונה",
+    speak: "הודעה קולית",
+    canvas_create: "מסמך",
+    rename_conversation: "שינוי שם השיחה",
+  },
+  chart: {
+    chartOf: (title) => `תרשים: ${title}`,
+    showTable: "הצגה כטבלה",
+    label: "שם",
+    value: "ערך",
+    moveAlong: "נקודות הקו. השתמשו במקשי החצים כדי לקרוא אותן.",
+  },
+  settings: {
+    settings: "הגדרות",
+    back: "חזרה לשיחה",
+    general: "כללי",
+    language: "שפה",
+    theme: "ערכת נושא",
+    units: "טמפרטורה",
+    celsius: "צלזיוס (°C)",
+    fahrenheit: "פרנהייט (°F)",
+    data: "הנתונים שלך",
+    exportTitle: "ייצוא כל השיחות",
+    exportHint: "שומר קובץ ZIP עם קובץ נתונים (‎.jsonl) לכל שיחה, כולל שיחות בארכיון.",
+    export: "ייצוא",
+    exporting: (done) => `מייצא… ${n(done)} הושלמו`,
+    exported: (count) => (count === 1 ? "שיחה אחת יוצאה." : `${n(count)} שיחות יוצאו.`),
+    exportedPartly: (count, failed) => `${n(count)} יוצאו. לא ניתן היה לייצא ${n(failed)}.`,
+    nothingToExport: "אין לך שיחות לייצוא.",
+    deleteTitle: "מחיקת כל השיחות",
+    deleteHint: "מוחק את כל השיחות והקבצים שלך, כולל שיחות בארכיון. לא ניתן לבטל פעולה זו.",
+    delete: "מחיקת הכול…",
+    deleteQuestion: "למחוק את כל השיחות?",
+    confirmWord: "מחיקה",
+    typeWord: (word) => `יש להקליד „${word}” לאישור`,
+    deleteNow: "מחיקת הכול",
+    deleting: (done) => `מוחק… ${n(done)} הושלמו`,
+    deleted: (count) => (count === 1 ? "שיחה אחת נמחקה." : `${n(count)} שיחות נמחקו.`),
+    deletedPartly: (failed) => `לא ניתן היה למחוק ${n(failed)}. יש לנסות שוב.`,
+    failed: (reason) => `הפעולה לא הצליחה. ${reason}`,
+    account: "חשבון",
+    signOutTitle: "התנתקות מכל המכשירים",
+    signOutHint: "מסיים את ההתחברויות שלך בכל הדפדפנים ובכל המכשירים, כולל זה.",
+  },
+} satisfies SettingsWords

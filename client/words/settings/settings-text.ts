@@ -1,0 +1,42 @@
+/** settings-text.ts: the texts of the settings page. */
+
+import { translate } from "../languages/language.ts"
+import { formatCount } from "../format/number-format.ts"
+
+export const settingsText = translate("settings", {
+  settings: "Settings",
+  back: "Back to chat",
+  general: "General",
+  language: "Language",
+  theme: "Theme",
+  units: "Temperature",
+  celsius: "Celsius (°C)",
+  fahrenheit: "Fahrenheit (°F)",
+  data: "Your data",
+  exportTitle: "Export all conversations",
+  exportHint: "Saves a ZIP file with a data file (.jsonl) for each conversation, including archived ones.",
+  export: "Export",
+  exporting: (done: number) => `Exporting… ${formatCount(done)} done`,
+  exported: (count: number) =>
+    count === 1 ? "1 conversation exported." : `${formatCount(count)} conversations exported.`,
+  /** At least one failed. */
+  exportedPartly: (count: number, failed: number) =>
+    `${formatCount(count)} exported. ${formatCount(failed)} couldn't be exported.`,
+  nothingToExport: "You have no conversations to export.",
+  deleteTitle: "Delete all conversations",
+  deleteHint: "Deletes all your conversations and files, including archived ones. This can't be undone.",
+  delete: "Delete all…",
+  deleteQuestion: "Delete all conversations?",
+  /** The word that the user types to confirm. */
+  confirmWord: "delete",
+  typeWord: (word: string) => `Type “${word}” to confirm`,
+  deleteNow: "Delete everything",
+  deleting: (done: number) => `Deleting… ${formatCount(done)} done`,
+  deleted: (count: number) =>
+    count === 1 ? "1 conversation deleted." : `${formatCount(count)} conversations deleted.`,
+  deletedPartly: (failed: number) => `${formatCount(failed)} couldn't be deleted. Try again.`,
+  failed: (reason: string) => `That didn't work. ${reason}`,
+  account: "Account",
+  signOutTitle: "Sign out everywhere",
+  signOutHint: "Ends your sign-ins in all browsers and on all devices, including this one.",
+})

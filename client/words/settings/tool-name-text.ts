@@ -1,0 +1,17 @@
+/** tool-name-text.ts: the labels of the built-in tools. */
+
+import { translate } from "../languages/language.ts"
+
+export const toolNameText = translate("toolName", {
+  weather: "Weather",
+  chart: "Chart",
+  image_generate: "Image",
+  speak: "Voice note",
+  canvas_create: "Document",
+  rename_conversation: "Rename conversation",
+})
+
+/** Returns the tool's own name if it has no label. */
+export function getToolLabel(name: string): string {
+  return Object.hasOwn(toolNameText, name) ? toolNameText[name as keyof typeof toolNameText] : name
+}

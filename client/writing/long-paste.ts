@@ -1,0 +1,18 @@
+/** long-paste.ts: decides which pasted texts become a file. Pure. Source: SPEC WR30. */
+
+/** A text that is longer hides the rest of the message. In UTF-16 code units, and in lines. */
+const MAX_PASTED_CHARS = 4_000
+const MAX_PASTED_LINES = 60
+
+export function isLongPaste(text: string): boolean {
+  if (text.length > MAX_PASTED_CHARS) return true
+  let lines = 1
+  for (let at = text.indexOf("\n"); at >= 0 && lines <= MAX_PASTED_LINES; at = text.indexOf("\n", at + 1)) lines += 1
+  return lines > MAX_PASTED_LINES
+}
+
+/** The pasted text as a file. A number in the name tells several pastes apart. */
+export function createPastedFile(text: string, name: string, number: number): File {
+  const suffix = number === 1 ? "" : ` ${number}`
+  return new File([text], `${name}${suffix}.txt`, { type: "text/plain" })
+}

@@ -1,0 +1,79 @@
+/**
+ * chart-payload.ts: the payload of a chart card, its guard, and the chart as a Markdown table.
+ *
+ * tool result → payload → GUARD → card
+ * If a payload does not pass the guard, the page shows the card's text instead.
+ */
+
+import { isJsonObject, type Json } from "../json.ts"
+
+/** A chart with more points would be illegible. */
+export const MAX_CHART_POINTS = 40
+/** Lengths in UTF-16 code units. */
+export const MAX_CHART_TITLE_CHARS = 120
+export const MAX_CHART_LABEL_CHARS = 60
+export const MAX_CHART_UNIT_CHARS = 12
+/** Larger numbers lose digits as floating-point values. */
+export const MAX_CHART_FIGURE = 1e15
+
+export const CHART_KINDS = ["bar", "line"] as const
+
+export interface ChartPoint {
+  readonly label: string
+  readonly value: number
+}
+
+/** A chart, as the tool returns it. */
+export interface ChartPayload {
+  readonly title: string
+  readonly kind: (typeof CHART_KINDS)[number]
+  /** Written after each figure: "%", "km". Empty if the figures have no unit. */
+  readonly unit: string
+  /** At least one. */
+  readonly data: readonly ChartPoint[]
+}
+
+/** Whether a value is a chart payload. Unknown fields are ignored. SPEC CA10. */
+export function isChartPayload(value: unknown): value is ChartPayload {
+  if (!isJsonObject(value)) return false
+  const readOwn = (name: string): unknown => (Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined)
+  const data = readOwn("data")
+  return (
+    isText(readOwn("title"), MAX_CHART_TITLE_CHARS) &&
+    CHART_KINDS.some((kind) => kind === readOwn("kind")) &&
+    isText(readOwn("unit"), MAX_CHART_UNIT_CHARS) &&
+    Array.isArray(data) &&
+    data.length > 0 &&
+    data.length <= MAX_CHART_POINTS &&
+    data.every(isChartPoint)
+  )
+}
+
+function isChartPoint(value: unknown): value is ChartPoint {
+  if (!isJsonObject(value) || !Object.hasOwn(value, "label") || !Object.hasOwn(value, "value")) return false
+  const { label, value: figure } = value
+  return isText(label, MAX_CHART_LABEL_CHARS) && Number.isFinite(figure) && Math.abs(Number(figure)) <= MAX_CHART_FIGURE
+}
+
+function isText(value: unknown, maxChars: number): value is string {
+  return typeof value === "string" && value.length <= maxChars
+}
+
+/** The value as a typed payload, or null. */
+export function parseChartPayload(value: Json): ChartPayload | null {
+  return isChartPayload(value) ? value : null
+}
+
+/** The chart as a Markdown table. Its texts cannot break out of their cells. SPEC CA12. */
+export function chartToMarkdown({ title, unit, data }: ChartPayload): string {
+  const rows = data.map(({ label, value }) => `| ${escapeCell(label)} | ${value} |`)
+  const head = `| ${escapeCell(title)} | ${escapeCell(unit)} |`
+  return [head, "|---|---:|", ...rows].join("\n")
+}
+
+function escapeCell(text: string): string {
+  return text
+    .replace(/\s+/g, " ")
+    .trim()
+    .replace(/[\\`*_{}[\]<>#|~!&]/g, "\\$&")
+}

@@ -1,0 +1,129 @@
+/** page-probe.ts: a page in Chromium whose processor and network are slowed down, and what its main thread does. */
+
+import type { Cuecard } from "cuecard/testing"
+import type { Browser, CDPSession, Page } from "playwright-core"
+
+/** The network of a phone: 1.6 Mbit/s down, 750 kbit/s up, 150 ms round trip. */
+const SLOW_4G = { offline: false, latency: 150, downloadThroughput: 1_600_000 / 8, uploadThroughput: 750_000 / 8 }
+
+export interface Conditions {
+  /** How many times slower the processor is; 1 if absent. */
+  readonly cpu?: number
+  readonly isSlowNetwork?: boolean
+}
+
+/** Sums since the page was opened, in milliseconds. */
+export interface Work {
+  readonly script: number
+  readonly layout: number
+  readonly style: number
+  /** All tasks of the main thread. */
+  readonly tasks: number
+}
+
+export interface Probe {
+  readonly page: Page
+  readonly cdp: CDPSession
+  setConditions(conditions: Conditions): Promise<void>
+  readWork(): Promise<Work>
+  /** After a garbage collection. */
+  readMemory(): Promise<{ readonly nodes: number; readonly heapBytes: number }>
+  close(): Promise<void>
+}
+
+declare global {
+  /** What the script in the page has measured. */
+  var pageProbe: {
+    /** Time of the largest contentful paint, in milliseconds. */
+    lcp: number
+    /** Durations of interactions until the next frame, by the name of the event, in milliseconds. */
+    readonly interactions: { readonly name: string; readonly ms: number }[]
+    /** For each key: its delay, its handling and its frame, in milliseconds of the main thread. */
+    readonly keys: { readonly busy: number; readonly toFrame: number }[]
+  }
+}
+
+/** Runs in the page before its own scripts. */
+function measureInPage(): void {
+  globalThis.pageProbe = { lcp: 0, interactions: [], keys: [] }
+  new PerformanceObserver((list) => {
+    pageProbe.lcp = list.getEntries().at(-1)?.startTime ?? pageProbe.lcp
+  }).observe({ type: "largest-contentful-paint", buffered: true })
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries() as (PerformanceEntry & { readonly interactionId?: number })[])
+      if ((entry.interactionId ?? 0) !== 0) pageProbe.interactions.push({ name: entry.name, ms: entry.duration })
+  }).observe({ type: "event", buffered: true, durationThreshold: 16 } as PerformanceObserverInit)
+  addEventListener(
+    "keydown",
+    (event) => {
+      const started = performance.now()
+      const delay = started - event.timeStamp
+      let handled = started
+      const { port1, port2 } = new MessageChannel()
+      addEventListener("input", () => (handled = performance.now()), { once: true })
+      requestAnimationFrame((frame) => {
+        const frameStart = performance.now()
+        port1.onmessage = () => {
+          const end = performance.now()
+          pageProbe.keys.push({
+            busy: delay + (handled - started) + (end - frameStart),
+            toFrame: frame - event.timeStamp,
+          })
+        }
+        port2.postMessage(null)
+      })
+    },
+    { capture: true },
+  )
+}
+
+export async function openProbe(
+  browser: Browser,
+  { url }: Cuecard,
+  at: string,
+  conditions: Conditions = {},
+): Promise<Probe> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
+  const page = await context.newPage()
+  const cdp = await context.newCDPSession(page)
+  await cdp.send("Performance.enable")
+  await cdp.send("Network.enable")
+  await page.addInitScript(measureInPage)
+  const setConditions = async ({ cpu = 1, isSlowNetwork = false }: Conditions): Promise<void> => {
+    const fast = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: -1 }
+    await cdp.send("Network.emulateNetworkConditions", isSlowNetwork ? SLOW_4G : fast)
+    await cdp.send("Emulation.setCPUThrottlingRate", { rate: cpu })
+  }
+  const readMetrics = async (): Promise<ReadonlyMap<string, number>> => {
+    const { metrics } = await cdp.send("Performance.getMetrics")
+    return new Map(metrics.map(({ name, value }) => [name, value]))
+  }
+  await setConditions(conditions)
+  await page.goto(`${url}/${at}`, { waitUntil: "commit" })
+  return {
+    page,
+    cdp,
+    setConditions,
+    async readWork() {
+      const metrics = await readMetrics()
+      const readMs = (name: string): number => (metrics.get(name) ?? 0) * 1000
+      const [script, layout] = [readMs("ScriptDuration"), readMs("LayoutDuration")]
+      return { script, layout, style: readMs("RecalcStyleDuration"), tasks: readMs("TaskDuration") }
+    },
+    async readMemory() {
+      await cdp.send("HeapProfiler.collectGarbage")
+      const metrics = await readMetrics()
+      return { nodes: metrics.get("Nodes") ?? 0, heapBytes: metrics.get("JSHeapUsedSize") ?? 0 }
+    },
+    close: () => context.close(),
+  }
+}
+
+export function subtractWork(after: Work, before: Work): Work {
+  return {
+    script: after.script - before.script,
+    layout: after.layout - before.layout,
+    style: after.style - before.style,
+    tasks: after.tasks - before.tasks,
+  }
+}

@@ -1,0 +1,220 @@
+/** writing.test.tsx: suggestions, long pastes, dictation, notifications and reading aloud, without a server. */
+
+import { signal } from "@preact/signals"
+import fc from "fast-check"
+import { act } from "preact/test-utils"
+import { beforeEach, describe, expect, test, vi } from "vitest"
+import { Draft } from "../../client/session/draft.ts"
+import { splitSentences, guessLanguage } from "../../client/writing/answers/read-aloud.ts"
+import { deservesNotification } from "../../client/writing/answer-notifications.ts"
+import { appendPhrase } from "../../client/writing/dictation.ts"
+import { createPastedFile, isLongPaste } from "../../client/writing/long-paste.ts"
+import { listedAgents, savedPrompts } from "../../client/writing/prompt-store.ts"
+import { ComposerDialogs, ComposerTools } from "../../client/writing/composer-tools.tsx"
+import { filterByName, findSuggestionQuery } from "../../client/writing/suggestion-query.ts"
+import type { WritingHost } from "../../client/writing/writing-host.ts"
+import type { Api } from "../../client/net/api.ts"
+import { draw } from "./dom.ts"
+import { wireMessage } from "./fake-server.ts"
+
+beforeEach(() => document.body.replaceChildren())
+
+describe("what is looked up", () => {
+  test.each([
+    ["/", { kind: "prompt", text: "", from: 0, to: 1 }],
+    ["/sum up", { kind: "prompt", text: "sum up", from: 0, to: 7 }],
+    ["@", { kind: "agent", text: "", from: 0, to: 1 }],
+    ["ask @res", { kind: "agent", text: "res", from: 4, to: 8 }],
+    ["(@re", { kind: "agent", text: "re", from: 1, to: 4 }],
+    ["me@example", null],
+    [" /x", null],
+    ["a/b", null],
+    ["/usr/bin", null],
+    ["/a\nb", null],
+    ["@a b", null],
+  ])("[WR21] %j asks for %j", (text, query) => {
+    expect(findSuggestionQuery(text, text.length)).toEqual(query)
+  })
+
+  test("[WR21] names match by the beginning of a word, without case and accents, the first word first", () => {
+    const entries = ["Long résumé", "Résumé", "Summary", "Re-write"].map((name) => ({ name }))
+    expect(filterByName(entries, "re").map(({ name }) => name)).toEqual(["Résumé", "Re-write", "Long résumé"])
+    expect(filterByName(entries, "")).toEqual(entries)
+    expect(filterByName(entries, "x")).toEqual([])
+  })
+})
+
+describe("long pastes", () => {
+  test("[WR30] more than 4,000 characters or 60 lines become a text file", async () => {
+    expect(isLongPaste("x".repeat(4_000))).toBe(false)
+    expect(isLongPaste("x".repeat(4_001))).toBe(true)
+    expect(isLongPaste("x\n".repeat(59))).toBe(false)
+    expect(isLongPaste("x\n".repeat(60))).toBe(true)
+    const file = createPastedFile("a\nb", "Pasted text", 2)
+    expect([file.name, file.type, await file.text()]).toEqual(["Pasted text 2.txt", "text/plain", "a\nb"])
+  })
+})
+
+describe("the composer's tools", () => {
+  async function drawTools(isNew = true) {
+    const draft = new Draft()
+    const host: WritingHost = {
+      api: {} as Api,
+      controller: signal(isNew ? null : { id: "s1" }),
+      nextAgent: signal(null),
+      draft,
+    }
+    const onFiles = vi.fn()
+    const onEnter = vi.fn()
+    const form = document.createElement("form")
+    const field = document.createElement("textarea")
+    form.append(field)
+    document.body.append(form)
+    field.addEventListener("keydown", onEnter)
+    const type = (text: string): Promise<void> =>
+      act(() => {
+        field.value = text
+        draft.text.value = text
+        field.setSelectionRange(text.length, text.length)
+        field.dispatchEvent(new InputEvent("input", { bubbles: true }))
+      })
+    const press = async (key: string, more: KeyboardEventInit = {}): Promise<KeyboardEvent> => {
+      const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...more })
+      await act(() => void field.dispatchEvent(event))
+      return event
+    }
+    vi.spyOn(savedPrompts, "ensure").mockResolvedValue()
+    vi.spyOn(listedAgents, "ensure").mockResolvedValue()
+    savedPrompts.entries.value = [
+      { id: "p1", name: "Sum up", text: "Summarise this.", changed: 0 },
+      { id: "p2", name: "Translate", text: "Translate this.", changed: 0 },
+    ]
+    listedAgents.entries.value = [
+      { name: "general", description: "Everything" },
+      { name: "researcher", description: "Looks things up" },
+    ]
+    await act(() => {
+      draw(
+        <>
+          <ComposerTools host={host} field={{ current: field }} onFiles={onFiles} />
+          <ComposerDialogs host={host} onFiles={onFiles} />
+        </>,
+      )
+    })
+    const options = () => [...document.querySelectorAll("[role=option] b")].map((one) => one.textContent)
+    return { host, draft, field, onFiles, onEnter, type, press, options }
+  }
+
+  test("[WR21] the list follows what is typed; the box names it while it is open, and Enter inserts", async () => {
+    const { draft, field, onEnter, type, press, options } = await drawTools()
+    await type("/")
+    expect(options()).toEqual(["Sum up", "Translate"])
+    expect([field.getAttribute("aria-autocomplete"), field.getAttribute("aria-haspopup")]).toEqual(["list", "listbox"])
+    expect(document.getElementById(field.getAttribute("aria-controls") ?? "")?.getAttribute("role")).toBe("listbox")
+    await press("ArrowDown")
+    expect(field.getAttribute("aria-activedescendant")).toBe("composer-suggestions-p2")
+    expect(document.querySelector("[aria-selected=true]")?.id).toBe("composer-suggestions-p2")
+    expect((await press("Enter")).defaultPrevented).toBe(true)
+    expect(onEnter).not.toHaveBeenCalled()
+    expect(draft.text.value).toBe("Translate this.")
+    expect([options(), field.getAttribute("aria-controls")]).toEqual([[], null])
+  })
+
+  test("[WR21] keys of an input method and keys with a modifier are left alone; Escape closes without inserting", async () => {
+    const { draft, onEnter, type, press, options } = await drawTools()
+    await type("/su")
+    for (const more of [{ isComposing: true }, { keyCode: 229 }, { shiftKey: true }, { ctrlKey: true }]) {
+      expect((await press("Enter", more)).defaultPrevented).toBe(false)
+    }
+    expect(onEnter).toHaveBeenCalledTimes(4)
+    expect((await press("Escape")).defaultPrevented).toBe(true)
+    expect([options(), draft.text.value]).toEqual([[], "/su"])
+    await type("/sum")
+    expect(options()).toEqual([])
+    await type("")
+    await type("/")
+    expect(options()).toHaveLength(2)
+  })
+
+  test("[WR31] an agent is chosen for a new conversation, and its name leaves the text", async () => {
+    const { host, type, press, options } = await drawTools()
+    await type("Look up tea @res")
+    expect(options()).toEqual(["researcher"])
+    await press("Tab")
+    expect([host.nextAgent.value, host.draft.text.value]).toEqual(["researcher", "Look up tea "])
+    expect(document.querySelector(".chip.agent")?.textContent).toContain("researcher")
+    await act(() => document.querySelector<HTMLElement>(".chip.agent button")?.click())
+    expect([host.nextAgent.value, document.querySelector(".chip.agent")]).toEqual([null, null])
+  })
+
+  test("[WR31] in an open conversation, the list says that an agent starts a new one", async () => {
+    const { type } = await drawTools(false)
+    await type("@res")
+    expect(document.querySelector("[role=option]")?.textContent).toContain("Starts a new conversation")
+  })
+
+  test("[WR30] a long paste is attached, a short one is left to the browser", async () => {
+    const { field, onFiles } = await drawTools()
+    const paste = (text: string): ClipboardEvent => {
+      const clipboardData = new DataTransfer()
+      clipboardData.setData("text/plain", text)
+      const event = new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true })
+      field.dispatchEvent(event)
+      return event
+    }
+    expect(paste("short").defaultPrevented).toBe(false)
+    expect(onFiles).not.toHaveBeenCalled()
+    expect(paste("x".repeat(5_000)).defaultPrevented).toBe(true)
+    expect(onFiles.mock.calls[0]?.[0]).toMatchObject([{ name: "Pasted text.txt", size: 5_000 }])
+  })
+
+  test("[WR22] [WR33] [WR34] the menu offers what the browser has", async () => {
+    await drawTools()
+    await act(() => document.querySelector<HTMLElement>("button.tools")?.click())
+    const items = [...document.querySelectorAll("[role=menuitem]")].map((one) => one.textContent)
+    expect(items).toContain("Saved prompts…")
+    expect(items).not.toContain("Dictate")
+  })
+})
+
+test("[WR32] dictated phrases are joined with one space", () => {
+  expect(appendPhrase("", " Hello ")).toBe("Hello")
+  expect(appendPhrase("Hello", "world")).toBe("Hello world")
+  expect(appendPhrase("Hello\n", "world")).toBe("Hello\nworld")
+})
+
+test("[WR34] only a long answer that ended while the page is hidden, and that the user didn't stop, is worth a notification", () => {
+  const ended = (ms: number, status: "completed" | "cancelled" | "failed" = "completed") =>
+    wireMessage("a", { status, metrics: { ms, steps: 1 } })
+  expect(deservesNotification(ended(9_000), true)).toBe(true)
+  expect(deservesNotification(ended(9_000, "failed"), true)).toBe(true)
+  expect(deservesNotification(ended(9_000), false)).toBe(false)
+  expect(deservesNotification(ended(7_000), true)).toBe(false)
+  expect(deservesNotification(ended(9_000, "cancelled"), true)).toBe(false)
+})
+
+describe("reading aloud", () => {
+  test("[WR35] a text is read in pieces that every browser reads to the end, and nothing is left out", () => {
+    fc.assert(
+      fc.property(fc.string({ maxLength: 2_000 }), (text) => {
+        const pieces = splitSentences(text)
+        expect(pieces.every((piece) => piece.length <= 200)).toBe(true)
+        expect(pieces.join("").replace(/\s/g, "")).toBe(text.replace(/\s/g, ""))
+      }),
+      { numRuns: 100 },
+    )
+    expect(splitSentences("One. Two! 三。")).toEqual(["One. Two! 三。"])
+  })
+
+  test.each([
+    ["Hello there", null],
+    ["今天天气很好", "zh"],
+    ["今日は晴れです", "ja"],
+    ["مرحبا بالعالم", "ar"],
+    ["שלום עולם", "he"],
+    ["नमस्ते", "hi"],
+    ["123", null],
+  ])("[WR35] %j is read in %j", (text, language) => {
+    expect(guessLanguage(text)).toBe(language)
+  })
+})

@@ -1,0 +1,124 @@
+/** auto-titles.test.ts: titles that the model gives to sessions after their first answer. */
+
+import { env, runInDurableObject } from "cloudflare:test"
+import { describe, expect, test } from "vitest"
+import { cleanTitle } from "../../worker/session/titles/auto-title.ts"
+import { call, makeSession, roleToken, tokenOf } from "./http.ts"
+
+/** The tests' deployment has AUTO_TITLES=off, so the tenant switches titles on. */
+async function switchTitles(tenant: string, titles: boolean | undefined): Promise<void> {
+  const token = await roleToken(tenant, "admin", "admin")
+  const set = await call("/v1/settings", { method: "PUT", token, body: JSON.stringify({ titles }) })
+  expect(set.status).toBe(200)
+}
+
+const ask = (token: string, id: string, content: string, message = "q1") =>
+  call(`/v1/sessions/${id}/messages`, { method: "POST", token, body: JSON.stringify({ id: message, content }) })
+const titleOf = async (token: string, id: string): Promise<string | undefined> =>
+  (await call("/v1/sessions", { token })).json.sessions.find((one: { id: string }) => one.id === id)?.title
+const untilAnswered = (token: string, id: string, count = 2) =>
+  expect
+    .poll(async () => {
+      const { messages } = (await call(`/v1/sessions/${id}/conversation/recent`, { token })).json
+      return [messages.length, messages.at(-1)?.status]
+    })
+    .toEqual([count, "completed"])
+const sourceOf = (tenant: string, id: string) =>
+  runInDurableObject(
+    env.SESSION.getByName(`${tenant}:${id}`),
+    (_object, { storage }) => storage.sql.exec("SELECT title_source FROM session").one()["title_source"],
+  )
+
+const QUESTION = "What's the weather in London?"
+
+describe("a session's title", () => {
+  test("[OG20] [OG21] comes from the model after the first answer, once, and the call is metered", async () => {
+    await switchTitles("titles-on", true)
+    const token = await tokenOf("titles-on", "ada")
+    const id = await makeSession(token)
+    await ask(token, id, QUESTION)
+    await expect.poll(() => titleOf(token, id)).toBe("Weather in London")
+    expect(await sourceOf("titles-on", id)).toBe("model")
+    await ask(token, id, "/say again", "q2")
+    await untilAnswered(token, id, 4)
+    expect(await titleOf(token, id)).toBe("Weather in London")
+    // Two calls for the first answer, one for the title, one for the second answer.
+    const admin = await roleToken("titles-on", "admin", "admin")
+    const today = new Date().toISOString().slice(0, 10)
+    const usage = () => call(`/v1/usage?from=${today}&to=${today}`, { token: admin })
+    await expect.poll(async () => (await usage()).json.total.calls).toBe(4)
+  })
+
+  test("[OG20] is not replaced if it was given before, or if the user renames the session", async () => {
+    await switchTitles("titles-kept", true)
+    const token = await tokenOf("titles-kept", "ada")
+    const named = await makeSession(token, "My title")
+    await ask(token, named, QUESTION)
+    await untilAnswered(token, named)
+    const renamed = await makeSession(token)
+    await call(`/v1/sessions/${renamed}`, { method: "PATCH", token, body: '{"title":"Mine"}' })
+    await ask(token, renamed, QUESTION)
+    await untilAnswered(token, renamed)
+    // The third session shows that titles are being given.
+    const other = await makeSession(token)
+    await ask(token, other, QUESTION)
+    await expect.poll(() => titleOf(token, other)).toBe("Weather in London")
+    expect([await titleOf(token, named), await titleOf(token, renamed)]).toEqual(["My title", "Mine"])
+  })
+
+  test("[OG20] stays the first words if the answer fails, and in temporary sessions", async () => {
+    await switchTitles("titles-words", true)
+    const token = await tokenOf("titles-words", "ada")
+    const failing = await makeSession(token)
+    await ask(token, failing, "/fault model_unreachable")
+    await expect.poll(() => sourceOf("titles-words", failing)).toBe("words")
+    const body = '{"temporary":true}'
+    const temporary = (await call("/v1/sessions", { method: "POST", token, body })).json.id
+    await ask(token, temporary, QUESTION)
+    await untilAnswered(token, temporary)
+    expect(await sourceOf("titles-words", temporary)).toBe("words")
+    expect(await titleOf(token, failing)).toBe("/fault model_unreachable")
+  })
+
+  test("[OG21] is not asked for again after a restart", async () => {
+    await switchTitles("titles-kill", true)
+    const token = await tokenOf("titles-kill", "ada")
+    const id = await makeSession(token)
+    await ask(token, id, QUESTION)
+    await expect.poll(() => sourceOf("titles-kill", id)).toBe("model")
+    // As after a kill during the call.
+    await runInDurableObject(env.SESSION.getByName(`titles-kill:${id}`), (_object, { storage }) => {
+      storage.sql.exec("UPDATE session SET title = 'What''s the weather', title_source = 'asked'")
+    })
+    await ask(token, id, "/say more", "q2")
+    await untilAnswered(token, id, 4)
+    expect(await sourceOf("titles-kill", id)).toBe("asked")
+  })
+
+  test("[OG23] stays the first words without the setting, which the settings return", async () => {
+    const token = await tokenOf("titles-off", "ada")
+    const id = await makeSession(token)
+    await ask(token, id, QUESTION)
+    await untilAnswered(token, id)
+    expect(await titleOf(token, id)).toBe(QUESTION)
+    expect(await sourceOf("titles-off", id)).toBe("words")
+    await switchTitles("titles-off", false)
+    expect((await call("/v1/settings", { token })).json.titles).toBe(false)
+    await switchTitles("titles-off", undefined)
+    expect((await call("/v1/settings", { token })).json).not.toHaveProperty("titles")
+  })
+
+  test.each([
+    ["Weather in London", "Weather in London"],
+    ['"Weather in London."', "Weather in London"],
+    ["Title: **Weather** in London\n\nI hope this helps", "Weather in London"],
+    ["\n# Regen in Bergen", "Regen in Bergen"],
+    ["「東京の天気」", "東京の天気"],
+    ["<b>Plans</b>", "Plans"],
+    ["Is it safe?", "Is it safe?"],
+    ["x".repeat(200), ""],
+    ["", ""],
+  ])("[OG22] %j becomes %j", (output, title) => {
+    expect(cleanTitle(output)).toBe(title)
+  })
+})

@@ -1,0 +1,44 @@
+/** document-events.ts: the events of the site's document that the page listens to as well. Loaded after the first view. */
+
+import type { SessionRouter } from "../../client/session/session-router.ts"
+import type { WidgetEnvironment } from "./widget-environment.ts"
+
+export interface DocumentContext {
+  readonly router: SessionRouter
+  readonly environment: WidgetEnvironment
+  readonly isOnline: { value: boolean }
+  /** The element in which the conversation is rendered. */
+  readonly box: HTMLElement
+  /** Opens the conversation of a link, such as `#/s/<id>`. */
+  onOpen(hash: string): void
+}
+
+/** Listens until the signal aborts. */
+export function listenToDocument(context: DocumentContext, signal: AbortSignal): void {
+  const { router, environment, isOnline, box, onOpen } = context
+  const noteOnline = (isNowOnline: boolean): void => {
+    isOnline.value = isNowOnline
+    router.checkConnections()
+  }
+  addEventListener("online", () => noteOnline(true), { signal })
+  addEventListener("offline", () => noteOnline(false), { signal })
+  addEventListener("pagehide", () => router.flushDrafts(), { signal })
+  const onVisibility = (): void => {
+    if (document.hidden) return router.flushDrafts()
+    router.checkConnections()
+    environment.loadSettings()
+  }
+  document.addEventListener("visibilitychange", onVisibility, { signal })
+  const onClick = (event: MouseEvent): void => openLink(event, onOpen)
+  box.addEventListener("click", onClick, { signal })
+  box.addEventListener("auxclick", onClick, { signal })
+}
+
+/** Links to conversations are the page's own. The site's address must not change. */
+function openLink(event: MouseEvent, onOpen: DocumentContext["onOpen"]): void {
+  const link = event.target instanceof Element ? event.target.closest("a[href^='#']") : null
+  if (link === null) return
+  event.preventDefault()
+  const hash = link.getAttribute("href") ?? ""
+  if (hash.startsWith("#/")) onOpen(hash)
+}

@@ -1,0 +1,279 @@
+/**
+ * mount-conversation.tsx: shows the conversation in the box of a shadow root: connects the page's controllers to the site,
+ * and renders the page's views. The counterpart of client/app/main.tsx. Source: SPEC WG5, WG6, WG8.
+ */
+
+import { effect, type Signal, signal } from "@preact/signals"
+import { render } from "preact"
+import { attachmentChips } from "../../client/composer/deferred-chips.ts"
+import { RequestError } from "../../client/net/http-request.ts"
+import { retryDelayMs } from "../../client/net/retry-delay.ts"
+import { readUser } from "../../client/net/token-source.ts"
+import { createUserStorage, type UserStorage } from "../../client/net/user-storage.ts"
+import { parseSessionHash, SessionRouter } from "../../client/session/session-router.ts"
+import { sessionActions } from "../../client/sidebar/deferred-actions.tsx"
+import { loadTranscript, transcriptModule } from "../../client/transcript/load-transcript.ts"
+import { announceAnswerEnd } from "../../client/ui/announcer.ts"
+import { focusRequests } from "../../client/ui/focus.ts"
+import { setPageRoot } from "../../client/ui/page-root.ts"
+import { theme } from "../../client/ui/preferences/theme.ts"
+import { chooseLocale, formatLocale, getDirection, matchLanguage } from "../../client/words/languages/language.ts"
+import { errorText } from "../../client/words/page-text.ts"
+import type { WidgetHost, WidgetOptions, WidgetView } from "../shell/widget-view.ts"
+import type { DocumentContext } from "./document-events.ts"
+import { deferredViews, WidgetConversation } from "./widget-conversation.tsx"
+import { createWidgetEnvironment, type WidgetEnvironment } from "./widget-environment.ts"
+import { createOpenSessionRow, createWidgetStorage, type OpenSessionRow } from "./widget-storage.ts"
+import { addStyles, FIRST_STYLES } from "./widget-styles.ts"
+
+/** Delay before a hidden tab renders, in milliseconds. Hidden tabs have no animation frames. */
+const HIDDEN_FLUSH_MS = 250
+
+/** The language, the focus and the loaded code belong to the document, so it can show one conversation at a time. */
+let mountedBox: HTMLElement | null = null
+
+/** A failure that the element reports to the site. */
+class WidgetError extends Error {
+  readonly code: "already_shown" | "token_refused"
+  constructor(code: WidgetError["code"], text: string) {
+    super(text)
+    this.code = code
+  }
+}
+
+/** Rejects with a `WidgetError` if the conversation can't be shown. */
+export async function mountConversation(
+  root: ShadowRoot,
+  box: HTMLElement,
+  options: WidgetOptions,
+  host: WidgetHost,
+): Promise<WidgetView> {
+  // The element removes a box that it no longer uses from the document.
+  if (mountedBox?.isConnected === true)
+    throw new WidgetError("already_shown", "The document shows another conversation.")
+  mountedBox = box
+  try {
+    setPageRoot(root, box)
+    addStyles(root, FIRST_STYLES)
+    focusRequests.value = 0
+    theme.value = options.theme
+    const languageShown = showTexts(options.languages)
+    const environment = createWidgetEnvironment(options, host, () => {
+      box.textContent = errorText.signIn
+      host.emit("error", { code: "token_refused", text: errorText.signIn })
+    })
+    const user = await requestUser(environment, box, host)
+    await languageShown
+    if (mountedBox !== box) throw new WidgetError("already_shown", "The element was changed meanwhile.")
+    box.replaceChildren()
+    return showConversation(box, options, host, environment, user)
+  } catch (error) {
+    unmount(box)
+    throw error
+  }
+}
+
+/** Whether texts in another language may be shown, or on their way. */
+let wasTranslated = false
+
+/** English needs no other code. */
+async function showTexts(tags: readonly string[]): Promise<void> {
+  const next = matchLanguage(tags)
+  wasTranslated ||= next !== "en"
+  if (!wasTranslated) {
+    formatLocale.value = chooseLocale(next, navigator.languages)
+    return
+  }
+  const { showLanguage } = await import("../../client/ui/preferences/page-language.ts")
+  await showLanguage(next)
+}
+
+function unmount(box: HTMLElement): void {
+  if (mountedBox === box) mountedBox = null
+}
+
+/** Returns the user of the first token, whose stored rows the widget may read. Retries unless the site refuses a token. */
+async function requestUser({ api }: WidgetEnvironment, box: HTMLElement, host: WidgetHost): Promise<string | null> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return readUser((await api.getToken()).token)
+    } catch (error) {
+      const isRefused = error instanceof RequestError && error.status < 500
+      box.textContent = isRefused ? errorText.signIn : errorText.unreachable
+      if (isRefused || mountedBox !== box || !box.isConnected) throw new WidgetError("token_refused", box.textContent)
+      if (attempt === 1) host.emit("error", { code: "token_failed", text: box.textContent })
+      await new Promise((resolve) => setTimeout(resolve, retryDelayMs(attempt, Math.random())))
+    }
+  }
+}
+
+type Cleanup = () => void
+
+function showConversation(
+  box: HTMLElement,
+  options: WidgetOptions,
+  host: WidgetHost,
+  environment: WidgetEnvironment,
+  user: string | null,
+): WidgetView {
+  const announcement = signal("")
+  const isOnline = signal(navigator.onLine)
+  const languages = signal(options.languages)
+  const address = createAddress(options, createOpenSessionRow(options.url, user, options.agent))
+  const storage = createUserStorage(createWidgetStorage(options.url), user)
+  const router = createRouter(
+    storage,
+    environment,
+    address,
+    (status, id, text, session) => {
+      announceAnswerEnd(announcement, status, text)
+      host.emit("message", { session, id, status, text })
+    },
+    isOnline,
+  )
+  const openSession = (session: string | null): void => {
+    address.write(session === null ? "#/" : `#/s/${session}`)
+    router.openFromHash()
+  }
+  const openOnClick = (session: string | null): void => {
+    openSession(session)
+    focusRequests.value++
+  }
+  const cleanups = [
+    effect(() => host.emit("session", { session: router.controller.value?.id ?? null })),
+    effect(() => {
+      box.lang = formatLocale.value.replace(/-u-.*/, "")
+      box.dir = getDirection(formatLocale.value)
+    }),
+    listenLater({ router, environment, isOnline, box, onOpen: (hash) => openOnClick(parseSessionHash(hash)) }),
+  ]
+  startRouter(router, environment)
+  const onClose = options.canClose ? () => host.requestClose() : null
+  const props = { router, announcement, isOnline, languages, onOpen: openOnClick, onClose }
+  render(<WidgetConversation {...props} />, box)
+  loadRest(box.getRootNode() as ShadowRoot, router)
+  host.emit("ready", {})
+  const dispose = (): void => {
+    for (const cleanUp of cleanups) cleanUp()
+    router.flushDrafts()
+    router.controller.peek()?.moveToBackground()
+    environment.close()
+    render(null, box)
+    unmount(box)
+  }
+  return createView(router, languages, openSession, dispose)
+}
+
+/** An empty conversation has no links, and `isOnline` is right until the code has loaded. */
+function listenLater(context: DocumentContext): Cleanup {
+  const listeners = new AbortController()
+  void import("./document-events.ts").then(({ listenToDocument }) => listenToDocument(context, listeners.signal))
+  return () => listeners.abort()
+}
+
+/** Does what the page does when it starts. */
+function startRouter(router: SessionRouter, { loadSettings }: WidgetEnvironment): void {
+  router.openFromHash()
+  void router.restoreDrafts()
+  router.resumeStored()
+  void router.sessionList.refresh()
+  loadSettings()
+}
+
+function createView(
+  router: SessionRouter,
+  languages: Signal<readonly string[]>,
+  openSession: (session: string | null) => void,
+  dispose: () => void,
+): WidgetView {
+  return {
+    setTheme(next) {
+      theme.value = next
+    },
+    setLanguages(tags) {
+      languages.value = tags
+      void showTexts(tags)
+    },
+    openSession(session) {
+      if (session !== (router.controller.peek()?.id ?? null)) openSession(session)
+    },
+    sendText: (text) => router.sendMessage(text),
+    focus: () => void focusRequests.value++,
+    handleEscape: () => handleEscape(router),
+    dispose,
+  }
+}
+
+/** Loads what the first view doesn't need, after the first paint. */
+function loadRest(root: ShadowRoot, router: SessionRouter): void {
+  setTimeout(() => {
+    void import("./conversation-styles.ts").then(({ CONVERSATION_STYLES }) => addStyles(root, CONVERSATION_STYLES))
+    void deferredViews.load()
+    loadTranscript()
+    void sessionActions.load()
+    void attachmentChips.load()
+    // If this fails, the next use tries again.
+    router.loadUploads().catch(() => {})
+  })
+}
+
+/** What the page keeps in its address, and the widget in memory. */
+interface Address {
+  read(): string
+  write(hash: string): void
+}
+
+function createAddress({ session }: WidgetOptions, openRow: OpenSessionRow): Address {
+  const opened = session ?? openRow.read()
+  let hash = opened === null ? "" : `#/s/${opened}`
+  return {
+    read: () => hash,
+    write(next) {
+      hash = next
+      openRow.write(parseSessionHash(next))
+    },
+  }
+}
+
+type OnAnswerEnd = (status: Parameters<typeof announceAnswerEnd>[1], id: string, text: string, session: string) => void
+
+function createRouter(
+  storage: UserStorage,
+  environment: WidgetEnvironment,
+  address: Address,
+  onAnswerEnd: OnAnswerEnd,
+  isOnline: { value: boolean },
+): SessionRouter {
+  const router: SessionRouter = new SessionRouter({
+    ...environment,
+    storage,
+    scheduleRender(callback) {
+      if (document.hidden) setTimeout(callback, HIDDEN_FLUSH_MS)
+      else requestAnimationFrame(callback)
+    },
+    onMessageEnd({ id, status, segments }) {
+      const loaded = transcriptModule.peek()
+      const text = loaded === null || loaded === "failed" ? "" : loaded.segmentsToSpokenText(segments)
+      onAnswerEnd(status, id, text, router.controller.peek()?.id ?? "")
+      void router.sessionList.refresh()
+    },
+    withLock: (name, callback) => navigator.locks?.request(name, callback) ?? callback(),
+    onReachable() {
+      isOnline.value = true
+    },
+    isVisible: () => !document.hidden,
+    readHash: () => address.read(),
+    writeHash: (hash) => address.write(hash),
+  })
+  return router
+}
+
+/** Does the first of these that applies: removes the reply reference, or stops the running answer. SPEC PG18. */
+function handleEscape(router: SessionRouter): boolean {
+  const { replyTo } = router.draft
+  if (replyTo.peek() !== null) {
+    replyTo.value = null
+    return true
+  }
+  return router.controller.peek()?.stopAnswer() ?? false
+}

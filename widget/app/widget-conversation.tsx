@@ -1,0 +1,94 @@
+/** widget-conversation.tsx: the page's views of an open and of a new conversation, below a title bar. */
+
+import type { ReadonlySignal } from "@preact/signals"
+import type { VNode } from "preact"
+import { useEffect } from "preact/hooks"
+import { NewConversationView } from "../../client/app/new-conversation-view.tsx"
+import { formatHeading } from "../../client/app/top-bar.tsx"
+import { attachmentChips } from "../../client/composer/deferred-chips.ts"
+import type { SessionRouter } from "../../client/session/session-router.ts"
+import { deferModule } from "../../client/ui/deferred-module.ts"
+import { appText } from "../../client/words/page-text.ts"
+import { chooseShellText } from "../shell/shell-text.ts"
+
+export const deferredViews = deferModule(() => import("./deferred-views.tsx"))
+
+export interface WidgetConversationProps {
+  readonly router: SessionRouter
+  /** The text that screen readers announce. */
+  readonly announcement: ReadonlySignal<string>
+  readonly isOnline: ReadonlySignal<boolean>
+  readonly languages: ReadonlySignal<readonly string[]>
+  /** Opens a conversation; null for a new one. */
+  readonly onOpen: (session: string | null) => void
+  /** Closes the panel; null if there is none. */
+  readonly onClose: (() => void) | null
+}
+
+export function WidgetConversation(props: WidgetConversationProps): VNode {
+  const { router, announcement, isOnline } = props
+  const controller = router.controller.value
+  const chips = attachmentChips.module.value
+  const views = deferredViews.module.value
+  useEffect(() => {
+    // If it can't be loaded, coming back online tries again.
+    if (controller !== null && isOnline.value) void deferredViews.load()
+  }, [controller, isOnline.value])
+  return (
+    <div class="page widget">
+      <WidgetBar {...props} />
+      {controller === null ? (
+        <NewConversationView router={router} isOnline={isOnline} />
+      ) : (
+        views !== null && (
+          <views.ConversationView key={controller.id} controller={controller} router={router} isOnline={isOnline} />
+        )
+      )}
+      {chips !== null && !router.isReadOnly.value && (
+        <chips.DropOverlay onFiles={(files) => router.attachFiles(files)} />
+      )}
+      {views !== null && <views.NoticeBar sessionList={router.sessionList} />}
+      <p class="visually-hidden" role="status" aria-live="polite">
+        {announcement.value}
+      </p>
+    </div>
+  )
+}
+
+function WidgetBar({ router, languages, onOpen, onClose }: WidgetConversationProps): VNode {
+  const heading = router.heading.value
+  const { openedFrom } = heading
+  const isNew = router.controller.value === null && router.startingEntry.value === null
+  return (
+    <header class="widget-bar">
+      {openedFrom !== null && heading.isAgentSession && (
+        <BarButton label={appText.back} path="M12 4.5L6.5 10l5.5 5.5" onClick={() => onOpen(openedFrom)} />
+      )}
+      <p class="title" aria-hidden="true">
+        <bdi>{formatHeading(heading) || appText.name}</bdi>
+      </p>
+      {!router.isReadOnly.value && !isNew && (
+        <BarButton label={appText.newConversation} path="M10 4.5v11M4.5 10h11" onClick={() => onOpen(null)} />
+      )}
+      {onClose !== null && (
+        <BarButton label={chooseShellText(languages.value).close} path="M5.5 5.5l9 9M14.5 5.5l-9 9" onClick={onClose} />
+      )}
+    </header>
+  )
+}
+
+interface BarButtonProps {
+  readonly label: string
+  readonly path: string
+  readonly onClick: () => void
+}
+
+function BarButton({ label, path, onClick }: BarButtonProps): VNode {
+  return (
+    <button type="button" aria-label={label} onClick={onClick}>
+      <svg viewBox="0 0 20 20" aria-hidden="true">
+        <path d={path} />
+      </svg>
+    </button>
+  )
+}

@@ -1,0 +1,56 @@
+/**
+ * widget-storage.ts: the site's storage as far as the widget uses it: all keys begin with `cuecard-chat/` and the server.
+ *
+ * Source: SPEC WG6.
+ */
+
+import type { KeyValueStorage } from "../../client/net/outbox.ts"
+import { openStorage } from "../../client/ui/browser-storage.ts"
+
+const PREFIX = "cuecard-chat/"
+
+/** The rows of one server in the storage of the site. Unsent messages and drafts survive a reload with it. */
+export function createWidgetStorage(url: string): KeyValueStorage {
+  const storage = openStorage()
+  const prefix = `${PREFIX}${url}/`
+  const listKeys = (): string[] =>
+    Array.from({ length: storage.length }, (_, index) => storage.key(index) ?? "").filter((key) =>
+      key.startsWith(prefix),
+    )
+  return {
+    get length() {
+      return listKeys().length
+    },
+    key: (index) => listKeys()[index]?.slice(prefix.length) ?? null,
+    getItem: (key) => storage.getItem(prefix + key),
+    setItem: (key, value) => storage.setItem(prefix + key, value),
+    removeItem: (key) => storage.removeItem(prefix + key),
+  }
+}
+
+/** The conversation that is open in this tab. It stays open on the next page of the site. */
+export interface OpenSessionRow {
+  read(): string | null
+  write(session: string | null): void
+}
+
+export function createOpenSessionRow(url: string, user: string | null, agent: string | null): OpenSessionRow {
+  const key = `${PREFIX}${url}/open/${encodeURIComponent(user ?? "")}/${agent ?? ""}`
+  return {
+    read() {
+      try {
+        return sessionStorage.getItem(key)
+      } catch {
+        return null
+      }
+    },
+    write(session) {
+      try {
+        if (session === null) sessionStorage.removeItem(key)
+        else sessionStorage.setItem(key, session)
+      } catch {
+        // Storage is blocked: the next page begins with an empty conversation.
+      }
+    },
+  }
+}

@@ -1,0 +1,58 @@
+/** widget-view.ts: the interface between the element and the conversation that it shows, in the page or in a frame. */
+
+/** What the element knows when it shows a conversation. Everything can be copied to a frame. */
+export interface WidgetOptions {
+  /** The server's origin, without a slash at the end. */
+  readonly url: string
+  /** The agent of new conversations; null for the tenant's default. */
+  readonly agent: string | null
+  /** The conversation to open; null for the one that was open last in this tab, or a new one. */
+  readonly session: string | null
+  readonly theme: WidgetTheme
+  /** BCP 47 tags, best first. */
+  readonly languages: readonly string[]
+  /** Whether the title bar has a button that closes the panel. */
+  readonly canClose: boolean
+}
+
+export type WidgetTheme = "system" | "light" | "dark"
+
+/** The details of the element's events, by name without the prefix `cuecard-`. */
+export interface WidgetEvents {
+  /** The conversation is shown. */
+  readonly ready: Record<never, never>
+  /** Another conversation is open; null for a new one. */
+  readonly session: { readonly session: string | null }
+  /** An answer has ended, or waits for approval. `text` is its text without markup. */
+  readonly message: { readonly session: string; readonly id: string; readonly status: string; readonly text: string }
+  readonly error: { readonly code: WidgetErrorCode; readonly text: string }
+}
+
+/**
+ * `token_failed`: the site returned no token. `token_refused`: the site or the server refused it. `origin_denied`: the tenant
+ * doesn't allow this site. `code_failed`: the code of the widget couldn't be loaded. `already_shown`: the document shows
+ * another widget.
+ */
+export type WidgetErrorCode = "token_failed" | "token_refused" | "origin_denied" | "code_failed" | "already_shown"
+
+/** What the conversation needs from the element. */
+export interface WidgetHost {
+  getToken(): Promise<string>
+  emit<Name extends keyof WidgetEvents>(name: Name, detail: WidgetEvents[Name]): void
+  /** The user has closed the panel from inside. */
+  requestClose(): void
+}
+
+/** What the element can do with a conversation. */
+export interface WidgetView {
+  setTheme(theme: WidgetTheme): void
+  setLanguages(tags: readonly string[]): void
+  /** Opens a conversation; null for a new one. */
+  openSession(session: string | null): void
+  sendText(text: string): void
+  /** Focuses the message box. */
+  focus(): void
+  /** Handles the Escape key. False if there was nothing to end, so that the panel closes. */
+  handleEscape(): boolean
+  dispose(): void
+}

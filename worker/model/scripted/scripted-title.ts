@@ -1,0 +1,16 @@
+/** scripted-title.ts: the titles that the offline model gives to conversations. */
+
+import type { ModelMessage } from "../model-adapter.ts"
+
+/** The words with which a question begins, before its subject. */
+const OPENING =
+  /^(?:please |can you |could you |tell me |show me )*(?:what's|what is|what are|how is|how are|make|draw|paint|write|say)? ?(?:the |an? )?/i
+const MAX_WORDS = 6
+
+/** The subject of the first question. */
+export function writeTitle([question]: readonly ModelMessage[]): string {
+  const text = question?.role === "user" ? question.content.replace(/\s+/g, " ").trim() : ""
+  const words = text.replace(OPENING, "").split(" ").slice(0, MAX_WORDS)
+  const subject = words.join(" ").replace(/[?!.,:;]+$/, "")
+  return subject.charAt(0).toUpperCase() + subject.slice(1)
+}

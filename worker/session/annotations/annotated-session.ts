@@ -1,0 +1,74 @@
+/**
+ * annotated-session.ts: the calls of a session object about its answers: feedback, usage, and the tools that the user
+ * always allows.
+ */
+
+import { DurableObject } from "cloudflare:workers"
+import { fail, type Result, succeed } from "../../../shared/fault.ts"
+import type { AllowedTool, AnswerUsage } from "../../../shared/protocol/writing/answer-usage.ts"
+import type { AnswerFeedback, FeedbackInput } from "../../../shared/protocol/writing/feedback.ts"
+import type { Env } from "../../env.ts"
+import type { Claims, OwnerClaims } from "../../platform/rpc/claims.ts"
+import type { BranchExport, FeedbackChange } from "../../platform/rpc/session-types.ts"
+import type { LiveSession } from "../live-session.ts"
+import type { SessionLifecycle } from "../session-lifecycle.ts"
+
+export abstract class AnnotatedSession extends DurableObject<Env> {
+  protected abstract getLifecycle(): SessionLifecycle
+
+  async setFeedback(claims: Claims, message: string, feedback: FeedbackInput | null): Promise<Result<FeedbackChange>> {
+    const { setFeedback } = await import("./session-feedback.ts")
+    return this.#withOwn(claims, (session) => setFeedback(session, message, feedback, Date.now()))
+  }
+
+  async listFeedback(claims: Claims): Promise<Result<readonly AnswerFeedback[]>> {
+    const { listFeedback } = await import("./session-feedback.ts")
+    return this.#withReadable(claims, ({ store }) => succeed(listFeedback(store)))
+  }
+
+  async readAnswerUsage(claims: Claims, message: string): Promise<Result<AnswerUsage>> {
+    const { readAnswerUsage } = await import("./sum-answer-usage.ts")
+    return this.#withReadable(claims, ({ store }) => readAnswerUsage(store, message))
+  }
+
+  listAllowedTools(claims: Claims): Result<readonly AllowedTool[]> {
+    return this.#withReadable(claims, ({ store }) => succeed(store.toolGrants.list()))
+  }
+
+  async allowTool(claims: Claims, tool: string): Promise<Result<readonly AllowedTool[]>> {
+    const { allowTool } = await import("./allowed-tools.ts")
+    return this.#withOwn(claims, (session) => session.withSeqRollback(() => allowTool(session, tool, Date.now())))
+  }
+
+  revokeTool(claims: Claims, tool: string): Result<readonly AllowedTool[]> {
+    return this.#withOwn(claims, ({ store }) => {
+      store.toolGrants.remove(tool)
+      return succeed(store.toolGrants.list())
+    })
+  }
+
+  async exportBranch(claims: Claims, message: string): Promise<Result<BranchExport>> {
+    const { findBranchPoint } = await import("./branch-point.ts")
+    const { exportBranch } = await import("../../transfer/branch-export.ts")
+    const session = this.getLifecycle().find(claims)
+    if (session === null) return fail({ reason: "session_unknown" })
+    const point = findBranchPoint(session.store, message)
+    if (!point.ok) return point
+    const { lines, done } = exportBranch(session, await session.deriveSealKey(), point.value)
+    this.ctx.waitUntil(done)
+    const { row, store } = session
+    const title = store.readSession()?.title ?? ""
+    return succeed({ title, agent: session.agentName(), isTemporary: row.erasesAt !== null, lines })
+  }
+
+  #withOwn<T>(claims: OwnerClaims, run: (session: LiveSession) => Result<T>): Result<T> {
+    const session = this.getLifecycle().find(claims)
+    return session === null ? fail({ reason: "session_unknown" }) : run(session)
+  }
+
+  /** For the owner in any role. The routes that call this admit no other reader. */
+  #withReadable<T>(claims: OwnerClaims, run: (session: LiveSession) => Result<T>): Result<T> {
+    const session = this.getLifecycle().findReadable(claims)
+    return session === null ? fail({ reason: "session_unknown" }) : run(session)
+  }
+}

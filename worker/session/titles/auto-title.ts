@@ -1,0 +1,114 @@
+/**
+ * auto-title.ts: asks the model for a title after the first finished answer. Loaded on demand.
+ *
+ * first answer → TITLE (one model call) → session row, directory, viewers
+ * No turn waits for it. That the model was asked is stored before the call, so a restart doesn't ask again. If anything
+ * fails, the title stays the first words of the conversation.
+ */
+
+import type { Message } from "../../../shared/protocol/message.ts"
+import { plainText } from "../../../shared/segment/segmenter.ts"
+import { cutText } from "../../../shared/text/cut-text.ts"
+import { toTitle } from "../../../shared/text/title.ts"
+import { MAX_TITLE_CHARS } from "../../../shared/limits.ts"
+import type { Model, ModelRequest } from "../../model/model-adapter.ts"
+import { createTitlePrompt } from "../../model/system-prompt.ts"
+import { createTokenEstimate } from "../../model/token-estimate.ts"
+import { iterateUntilAborted } from "../../platform/abort.ts"
+import { describeError } from "../../platform/log.ts"
+import { SessionErasedError } from "../../store/storage-gate.ts"
+import { TurnUsage } from "../../usage/turn-usage.ts"
+import type { LiveSession } from "../live-session.ts"
+
+/** Longest time that the model may take, in milliseconds. */
+const TITLE_MS = 20_000
+/** How much of the question and of the answer the model gets, in UTF-16 code units: enough to name the subject. */
+const MAX_EXCERPT_CHARS = 2_000
+/** Longer output isn't a title. */
+const MAX_OUTPUT_CHARS = 400
+
+/** Asks for a title, if the session is one that gets one. `show` tells the lists. Never rejects. */
+export async function titleSession(session: LiveSession, show: (title: string) => Promise<void>): Promise<void> {
+  try {
+    const request = createRequest(session)
+    const { model } = session.host.currentAgent()
+    if (request === null || !model.ok || !(await session.gate.check()).ok) return
+    // Nothing is awaited between the check and the write, so two callers don't both ask.
+    if (session.store.readTitleSource() !== "words") return
+    session.store.setTitleSource("asked")
+    const title = cleanTitle(await requestTitle(session, model.value, request))
+    // The user may have renamed the session meanwhile.
+    if (session.store.readTitleSource() !== "asked") return
+    if (title === "") return session.log("title_failed", {})
+    session.store.setTitle(title, "model")
+    await show(title)
+  } catch (error) {
+    if (!(error instanceof SessionErasedError)) session.log("title_failed", { error: describeError(error) })
+  } finally {
+    await session.gate.giveBack()
+  }
+}
+
+/** How many messages may precede the end of the first finished answer: several attempts may have failed. */
+const MAX_FIRST_MESSAGES = 10
+
+/** Null if the conversation doesn't begin with a question and has no finished answer of our own model. */
+function createRequest({ store, row }: LiveSession): ModelRequest | null {
+  // Agents' sessions and temporary ones are in no list.
+  if (row.id !== row.family.session || row.erasesAt !== null) return null
+  const first = store.listPathAfter(0, MAX_FIRST_MESSAGES).map((pos) => store.findMessageAt(pos)?.message)
+  const [question] = first
+  const answer = first.find(isFinishedAnswer)
+  if (question?.role !== "user" || answer === undefined) return null
+  const [asked, answered] = [question, answer].map((message) => cutText(plainText(message), MAX_EXCERPT_CHARS))
+  return {
+    purpose: "title",
+    system: createTitlePrompt(),
+    messages: [
+      { role: "user", content: asked ?? "" },
+      { role: "assistant", parts: [{ type: "text", text: answered ?? "" }] },
+      { role: "user", content: "Now write that title." },
+    ],
+    tools: [],
+    signal: AbortSignal.timeout(TITLE_MS),
+  }
+}
+
+function isFinishedAnswer(message: Message | undefined): message is Message {
+  const isOurs = message?.role === "assistant" && message.mode !== "external" && message.origin === null
+  return isOurs && message.status === "completed"
+}
+
+/** The model's output; empty if it failed. The call is metered like the calls of a turn. */
+async function requestTitle(session: LiveSession, model: Model, request: ModelRequest): Promise<string> {
+  const { host, store } = session
+  const usage = new TurnUsage(host.usageRecorder, host.now)
+  usage.beginCall(model, createTokenEstimate(request))
+  let text = ""
+  try {
+    for await (const event of iterateUntilAborted(model.stream(request), request.signal)) {
+      usage.observe(event)
+      if (event.type === "text_delta") text += event.delta
+      if (event.type === "fault") return ""
+      if (event.type === "finish" || text.length > MAX_OUTPUT_CHARS) break
+    }
+  } finally {
+    usage.endCall()
+    store.usage.addTurn(usage.calls(), session.agentName(), host.now())
+    await session.directorySync.syncRunningState()
+  }
+  return request.signal.aborted ? "" : text
+}
+
+/** One line without Markdown, quotation marks and a full stop; empty if the output isn't a title. */
+export function cleanTitle(output: string): string {
+  const [line = ""] = output.split("\n").filter((text) => text.trim() !== "")
+  const bare = line
+    .replace(/<[^>]*>|[*_`#]+/g, "")
+    .trim()
+    .replace(/^(?:title|titel|titre|título|标题|タイトル|शीर्षक|العنوان|כותרת)\s*[:：]\s*/i, "")
+    .replace(/^["'“”„«»‘’「『《]+|["'“”«»‘’」』》]+$/g, "")
+    .replace(/[.。]+$/, "")
+    .trim()
+  return bare.length > MAX_TITLE_CHARS ? "" : toTitle(bare)
+}
