@@ -12,9 +12,6 @@ import { closeContexts, openChromium } from "../support/chromium.ts"
 import { askQuestion, openPage, untilSettled } from "./page.ts"
 
 const ASSETS = "dist/client/assets"
-/** The hash in another version's file names. No build has it. */
-const OTHER_HASH = "-OtherBld"
-
 let persist = ""
 let cuecard: Cuecard
 let browser: Browser
@@ -35,8 +32,9 @@ function keepAsOtherVersion(): void {
   })
 }
 
+/** The name has the same hash backwards: no build has that file, and no two files of a build get the same name. */
 function toOtherName(name: string): string {
-  return name.replace(/-[\w-]{8}(?=\.(?:js|css)$)/, OTHER_HASH)
+  return name.replace(/[\w-]{8}(?=\.(?:js|css)$)/, (hash) => hash.split("").reverse().join(""))
 }
 
 beforeAll(async () => {

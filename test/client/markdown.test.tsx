@@ -2,7 +2,8 @@
 
 import fc from "fast-check"
 import { render } from "preact"
-import { describe, expect, test, vi } from "vitest"
+import { beforeEach, describe, expect, test, vi } from "vitest"
+import { readingTools } from "../../client/markdown/blocks/deferred-tools.ts"
 import { createBlockReader } from "../../client/markdown/markdown-blocks.ts"
 import { decodeEntities } from "../../client/markdown/html-entities.ts"
 import { MAX_BLOCK_DEPTH, MAX_INLINE_MARKUP } from "../../client/markdown/markdown-lexer.ts"
@@ -20,6 +21,10 @@ vi.mock("../../client/markdown/blocks/deferred-tools.ts", async (importOriginal)
   Object.assign(original.readingTools, { load })
   Object.assign(original.mathTypesetter, { load })
   return original
+})
+// Another file of this process may have loaded that code.
+beforeEach(() => {
+  Object.assign(readingTools.module, { value: null })
 })
 
 describe("Markdown syntax", () => {
