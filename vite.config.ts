@@ -198,8 +198,12 @@ function withWidget(): Plugin {
                 chunkFileNames: "assets/widget-[name]-[hash].js",
                 codeSplitting: {
                   groups: [
-                    { name: "shell", test: /\/widget\/shell\/(?!widget-frame)|preload-helper|widget-shell\.css/ },
-                    { name: "base", minShareCount: 3, test: isInFirstView },
+                    {
+                      name: "shell",
+                      test: /\/widget\/shell\/(?!widget-frame)|preload-helper|widget-shell\.css/,
+                      priority: 3,
+                    },
+                    ...splitByView((_info, id) => WIDGET_VIEW.test(id)),
                   ],
                 },
               },
@@ -217,16 +221,30 @@ function withWidget(): Plugin {
  */
 const DEV_PATHS = ["/v1/*", "/auth/*", "/healthz", "/external/*", "/media/*", "/canvas/*"]
 
-/** Modules that only chunks loaded on demand import. In the base chunk they would be part of the first view. */
-const DEFERRED_MODULES =
-  /\/client\/(?:account\/(?!user-guard|deferred|token-response)|cards\/(?:card-motion|temperature-unit)|files\/download-export|sidebar\/(?:delete-dialog|rename-field|save-session|share-dialog)|words\/(?:account-text|media-descriptions|transcript-text|session-action-text|sharing-text|languages\/fault-words)|ui\/(?:copy-button|dialog|popup-menu|save-file|use-modal-dialog))/
+/** What draws messages. Parts of it are used by code that is loaded later, which would otherwise move them into many chunks. */
+const TRANSCRIPT = /\/client\/transcript\/transcript\.tsx$/
 
-function isInFirstView(id: string): boolean {
-  return !DEFERRED_MODULES.test(id)
+/** What draws the widget's first view. Its small entry loads it. */
+const WIDGET_VIEW = /\/widget\/app\/mount-conversation\.tsx$/
+
+/**
+ * One chunk for the modules of the first view, and one for the others that draw messages and that several chunks share. Many
+ * small chunks compress worse and need more requests.
+ */
+function splitByView(isFirstView: IsRoot) {
+  return [
+    {
+      name: (id: string, modules: ModuleGraph) => (isLoadedWith(id, modules, isFirstView) ? "base" : null),
+      priority: 2,
+    },
+    { name: (id: string, modules: ModuleGraph) => (drawsMessages(id, modules) ? "messages" : null), minShareCount: 2 },
+  ]
 }
 
-/** One chunk for the modules that several chunks share, because many small chunks compress worse and need more requests. */
-const codeSplitting = { groups: [{ name: "base", minShareCount: 3, test: isInFirstView }] }
+function drawsMessages(id: string, modules: ModuleGraph): boolean {
+  return !TRANSCRIPT.test(id) && isLoadedWith(id, modules, (_info, importer) => TRANSCRIPT.test(importer))
+}
+
 /**
  * The same for the modules that the Worker loads with its entry. Chunks loaded on demand keep the modules that only they
  * import.
@@ -237,17 +255,29 @@ const workerSplitting = {
   ],
 }
 
+interface ModuleInfo {
+  readonly isEntry: boolean
+  readonly importers: readonly string[]
+}
+
+type IsRoot = (info: ModuleInfo, id: string) => boolean
+
 interface ModuleGraph {
-  getModuleInfo(id: string): { readonly isEntry: boolean; readonly importers: readonly string[] } | null
+  getModuleInfo(id: string): ModuleInfo | null
 }
 
 /** Whether static imports lead from an entry to the module. */
 function isLoadedWithEntry(id: string, modules: ModuleGraph): boolean {
+  return isLoadedWith(id, modules, (info) => info.isEntry)
+}
+
+/** Whether static imports lead from such a module to this one. */
+function isLoadedWith(id: string, modules: ModuleGraph, isRoot: IsRoot): boolean {
   const seen = new Set([id])
   // The set grows during the iteration.
   for (const one of seen) {
     const info = modules.getModuleInfo(one)
-    if (info?.isEntry === true) return true
+    if (info !== null && isRoot(info, one)) return true
     for (const importer of info?.importers ?? []) seen.add(importer)
   }
   return false
@@ -328,7 +358,12 @@ export default defineConfig(({ mode, command, isPreview }) =>
           build: { target: "es2023" },
           server: { host: "127.0.0.1", port: 8787 },
           environments: {
-            client: { build: { modulePreload, rolldownOptions: { output: { codeSplitting } } } },
+            client: {
+              build: {
+                modulePreload,
+                rolldownOptions: { output: { codeSplitting: { groups: splitByView((info) => info.isEntry) } } },
+              },
+            },
             cuecard: { build: { minify: true, rolldownOptions: { output: { codeSplitting: workerSplitting } } } },
           },
         },

@@ -100,7 +100,7 @@ export function measureBundles(): BundleSizes {
 /** Measures the widget in dist/. */
 export function measureWidget(): WidgetSizes {
   const sizeOf = (...entries: readonly string[]): number => gzipKb(PAGE, withStaticImports(PAGE, entries))
-  const firstView = ["widget.js", findEntry(PAGE, "widget-mount-conversation")]
+  const firstView = ["widget.js", findEntry(PAGE, "widget-base")]
   const messages = ["widget-deferred-views", "widget-transcript", "widget-conversation-styles"].map((name) =>
     findEntry(PAGE, name),
   )
