@@ -2,8 +2,8 @@
 
 import fc from "fast-check"
 import { render } from "preact"
-import { beforeEach, describe, expect, test, vi } from "vitest"
-import { readingTools } from "../../client/markdown/blocks/deferred-tools.ts"
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
+import { mathTypesetter, readingTools } from "../../client/markdown/blocks/deferred-tools.ts"
 import { createBlockReader } from "../../client/markdown/markdown-blocks.ts"
 import { decodeEntities } from "../../client/markdown/html-entities.ts"
 import { MAX_BLOCK_DEPTH, MAX_INLINE_MARKUP } from "../../client/markdown/markdown-lexer.ts"
@@ -14,17 +14,18 @@ import { segmentsToSpokenText } from "../../client/markdown/markdown-to-text.ts"
 import { assertProperty } from "../support/seeded.ts"
 import { delay, draw, markdown } from "./dom.ts"
 
-/** Texts are shown without the code that is loaded on demand. markdown-code, -math and -reading.test.tsx test that. */
-vi.mock("../../client/markdown/blocks/deferred-tools.ts", async (importOriginal) => {
-  const original = await importOriginal<typeof import("../../client/markdown/blocks/deferred-tools.ts")>()
-  const load = async (): Promise<boolean> => false
-  Object.assign(original.readingTools, { load })
-  Object.assign(original.mathTypesetter, { load })
-  return original
+// Texts are shown without the code that is loaded on demand. markdown-code, -math and -reading.test.tsx test that. Other
+// files of this process share these modules: they may have loaded the code before, and need it afterwards.
+const loads = [readingTools.load, mathTypesetter.load] as const
+beforeAll(() => {
+  for (const module of [readingTools, mathTypesetter]) Object.assign(module, { load: async () => false })
 })
-// Another file of this process may have loaded that code.
 beforeEach(() => {
-  Object.assign(readingTools.module, { value: null })
+  for (const { module } of [readingTools, mathTypesetter]) Object.assign(module, { value: null })
+})
+afterAll(() => {
+  Object.assign(readingTools, { load: loads[0] })
+  Object.assign(mathTypesetter, { load: loads[1] })
 })
 
 describe("Markdown syntax", () => {
