@@ -8,7 +8,7 @@
 import type { ComponentChildren, VNode } from "preact"
 import { useEffect, useRef, useState } from "preact/hooks"
 import { formatClock, formatKind, type MediaSegment } from "../words/media-descriptions.ts"
-import { mediaText } from "../words/transcript-text.ts"
+import { mediaText } from "../words/parts/media-text.ts"
 import { ConsentGate } from "./consent-gate.tsx"
 import { downloadMedia } from "./file-link.tsx"
 import { MediaIcon } from "./media-icons.tsx"

@@ -8,7 +8,7 @@
 import type { VNode } from "preact"
 import { useState } from "preact/hooks"
 import { parseHost } from "../words/format/link-policy.ts"
-import { mediaText } from "../words/transcript-text.ts"
+import { mediaText } from "../words/parts/media-text.ts"
 import { moveFocusInto } from "./consent-gate.tsx"
 import { MediaIcon } from "./media-icons.tsx"
 import { formatExtension, type MediaSegment, formatSize } from "../words/media-descriptions.ts"

@@ -208,7 +208,6 @@ export default {
     previousImage: "Vorheriges Bild",
     nextImage: "Nächstes Bild",
     imageOf: (position, count) => `${position} von ${count}`,
-    imageFallbackLabel: "Bild",
     fullScreen: "Vollbild",
     onAnotherSite: "Dieser Inhalt liegt auf einer anderen Website.",
     capturedTyping: "Angehalten, weil der Inhalt Ihre Eingaben abgefangen hat.",
@@ -219,6 +218,7 @@ export default {
   markdown: {
     taskDone: "Erledigt",
     taskOpen: "Offen",
+    imageFallbackLabel: "Bild",
     showMore: (hiddenChars) => `Mehr anzeigen (${n(hiddenChars)} weitere Zeichen)`,
     copyCode: "Code kopieren",
     spokenCode: "Code.",
