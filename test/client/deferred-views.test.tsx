@@ -18,7 +18,7 @@ beforeEach(() => {
 })
 
 afterEach(() => {
-  LOADED.forEach((module, at) => (module.value = VIEWS[at] ?? null))
+  for (const [at, module] of LOADED.entries()) module.value = VIEWS[at] ?? null
 })
 
 const CALL: Segment = { type: "tool", call_id: "c1", name: "weather", args: '{"city":"Oslo"}', status: "ok" }
