@@ -9,7 +9,7 @@ import { describeImage, formatKind } from "../words/media-descriptions.ts"
 import { mediaText } from "../words/parts/media-text.ts"
 import { ConsentGate } from "./consent-gate.tsx"
 import { lightboxModule } from "./loading/deferred-media.ts"
-import { createBoxStyle } from "./media-view.tsx"
+import { createBoxStyle } from "./loading/image-box.ts"
 import { type MediaContextValue, type ViewableImage, useMediaContext, useMediaSource } from "./use-media-source.ts"
 
 interface ImageViewProps {

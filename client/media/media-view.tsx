@@ -9,6 +9,7 @@ import type { Segment } from "../../shared/protocol/segment.ts"
 import { getLearnedKind } from "../files/remote-media.ts"
 import type { CanvasSegment, MediaSegment } from "../words/media-descriptions.ts"
 import { mediaViews } from "./loading/deferred-media.ts"
+import { createBoxStyle } from "./loading/image-box.ts"
 
 /** The code of the views. Null until it is loaded, which this requests. */
 function useMediaViews(): typeof mediaViews.module.value {
@@ -57,18 +58,6 @@ function ImagePlace({ isInline = false, width, height }: ImagePlaceProps): VNode
       style={createBoxStyle(width, height)}
     />
   )
-}
-
-/** Taller images are cropped at the bottom, because a full-page screenshot would fill the whole transcript. */
-const MIN_ASPECT_RATIO = 0.5
-
-/** Gives the box of an image its shape. */
-export function createBoxStyle(
-  width: number | undefined,
-  height: number | undefined,
-): Readonly<Record<string, string>> | undefined {
-  if (width === undefined || height === undefined) return undefined
-  return { "--width": `${width}px`, "--ratio": Math.max(MIN_ASPECT_RATIO, width / height).toFixed(4) }
 }
 
 export function isMediaSegment(segment: Segment): segment is MediaSegment {
