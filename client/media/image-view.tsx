@@ -8,7 +8,7 @@ import type { VNode } from "preact"
 import { describeImage, formatKind } from "../words/media-descriptions.ts"
 import { mediaText } from "../words/parts/media-text.ts"
 import { ConsentGate } from "./consent-gate.tsx"
-import { lightboxModule } from "./loading/deferred-media.ts"
+import { lightboxModule } from "./loading/deferred-lightbox.ts"
 import { createBoxStyle } from "./loading/image-box.ts"
 import { type MediaContextValue, type ViewableImage, useMediaContext, useMediaSource } from "./use-media-source.ts"
 

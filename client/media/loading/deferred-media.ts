@@ -3,6 +3,3 @@
 import { deferModule } from "../../ui/deferred-module.ts"
 
 export const mediaViews = deferModule(() => import("./media-views.tsx"))
-
-/** The code of the lightbox. It is loaded when the first image has loaded. */
-export const lightboxModule = deferModule(() => import("../lightbox.tsx"))
