@@ -1,6 +1,6 @@
 /**
- * header-menu.tsx: the menu of the open conversation in the header (rename, share, export, delete), and the field that
- * replaces the title while it is edited. Loaded when the menu is first opened. Source: SPEC VD4.
+ * header-menu.tsx: the menu of the open conversation in the header (rename, share, organise, export, delete), and the field that
+ * replaces the title while it is edited. Loaded when the menu is first opened. Source: SPEC VD4, LB21.
  */
 
 import { type Signal, useSignal } from "@preact/signals"
@@ -8,12 +8,18 @@ import type { RefObject, VNode } from "preact"
 import { isShared } from "../net/api.ts"
 import type { SessionRouter } from "../session/session-router.ts"
 import { DeleteDialog } from "../sidebar/delete-dialog.tsx"
+import { MoveDialog } from "../sidebar/organizing/move-dialog.tsx"
+import { deleteSessions } from "../sidebar/organizing/organize-sessions.ts"
+import { listOrganizing } from "../sidebar/organizing/session-commands.ts"
 import { RenameField } from "../sidebar/rename-field.tsx"
 import { saveSession } from "../sidebar/save-session.ts"
 import { ShareDialog } from "../sidebar/share-dialog.tsx"
 import { focusRequests } from "../ui/focus.ts"
 import { PopupMenu } from "../ui/popup-menu.tsx"
+import { organizingText } from "../words/parts/organizing-text.ts"
 import { sessionActionText } from "../words/session-action-text.ts"
+
+type HeaderDialog = "delete" | "move" | "share"
 
 interface HeaderMenuProps {
   readonly router: SessionRouter
@@ -26,7 +32,7 @@ interface HeaderMenuProps {
 
 export function HeaderMenu(props: HeaderMenuProps): VNode {
   const { router, id, button, isOpen } = props
-  const dialog = useSignal<"share" | "delete" | null>(null)
+  const dialog = useSignal<HeaderDialog | null>(null)
   const title = router.sessionList.findTitle(id)
   const closeDialog = (): void => {
     dialog.value = null
@@ -52,13 +58,14 @@ export function HeaderMenu(props: HeaderMenuProps): VNode {
         />
       )}
       {dialog.value === "share" && <ShareDialog api={router.api} id={id} title={title} onClose={closeDialog} />}
+      {dialog.value === "move" && <MoveDialog router={router} ids={[id]} onClose={closeDialog} />}
       {dialog.value === "delete" && <DeleteDialog title={title} onCancel={closeDialog} onDelete={eraseSession} />}
     </>
   )
 }
 
 /** A read-only conversation can only be exported. SPEC SH13. */
-function listCommands({ router, id, button, isRenaming }: HeaderMenuProps, dialog: Signal<"share" | "delete" | null>) {
+function listCommands({ router, id, button, isRenaming }: HeaderMenuProps, dialog: Signal<HeaderDialog | null>) {
   // The dialog returns the focus to the element that had it before, which must not be the closed menu.
   const runFromButton = (run: () => void) => () => {
     button.current?.focus()
@@ -69,16 +76,28 @@ function listCommands({ router, id, button, isRenaming }: HeaderMenuProps, dialo
     onSelect: runFromButton(() => void saveSession(router, id, format)),
   }))
   if (router.isReadOnly.value || isShared(id)) return exports
+  // A session that no list contains, such as a temporary one, can't be restored.
+  const canRestore = router.sessionList.findSession(id) !== null
+  const erasure = canRestore
+    ? { label: organizingText.delete, onSelect: () => deleteOpenSession(router, id) }
+    : { label: sessionActionText.delete, onSelect: runFromButton(() => (dialog.value = "delete")) }
   return [
     { label: sessionActionText.rename, onSelect: () => (isRenaming.value = true) },
     { label: sessionActionText.share, onSelect: runFromButton(() => (dialog.value = "share")) },
+    ...listOrganizing(
+      router,
+      id,
+      runFromButton(() => (dialog.value = "move")),
+    ),
     ...exports,
-    {
-      label: sessionActionText.delete,
-      isDestructive: true,
-      onSelect: runFromButton(() => (dialog.value = "delete")),
-    },
+    { ...erasure, isDestructive: true },
   ]
+}
+
+function deleteOpenSession(router: SessionRouter, id: string): void {
+  deleteSessions(router, [id])
+  // Deferred until the menu has closed.
+  setTimeout(() => focusRequests.value++)
 }
 
 interface TitleFieldProps {

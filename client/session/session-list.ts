@@ -38,6 +38,19 @@ export interface Notice {
   readonly isFault: boolean
   /** True while the reported operation is still running. Such a notice stays until the next one. */
   readonly isSticky: boolean
+  /** A button in the notice, which stays longer because of it. */
+  readonly action?: NoticeAction | undefined
+}
+
+export interface NoticeAction {
+  readonly label: string
+  readonly run: () => void
+}
+
+/** A change of sessions that the server has not confirmed yet. `change` is null if they disappear from the list. */
+interface PendingChange {
+  readonly ids: ReadonlySet<string>
+  readonly change: Partial<SessionSummary> | null
 }
 
 export class SessionList {
@@ -60,6 +73,9 @@ export class SessionList {
   /** Titles that are being saved. */
   readonly #pendingTitles = new Map<string, string>()
   readonly #erasingIds = new Set<string>()
+  readonly #pendingChanges = new Set<PendingChange>()
+  /** The sessions of folders that have been opened, by folder. They may be older than the loaded list. */
+  readonly #folderRows = new Map<string, readonly SessionSummary[]>()
   /** Whether the open sessions are running, as their controllers report it. */
   readonly #localRunning = new Map<string, boolean>()
   /** Counts the changes that the server accepted. A list requested before the last change is outdated. */
@@ -141,6 +157,9 @@ export class SessionList {
   /** Records whether an open session is running, which its controller reports earlier than the list. */
   setLocalRunning(id: string, isRunning: boolean): void {
     if (this.#localRunning.get(id) === isRunning) return
+    // The server marks the session as read when it is opened.
+    if (!this.#localRunning.has(id))
+      this.#updateRows((rows) => rows.map((row) => (row.id === id ? { ...row, unread: undefined } : row)))
     this.#localRunning.set(id, isRunning)
     this.#publishList()
   }
@@ -194,8 +213,46 @@ export class SessionList {
     }
   }
 
+  /** Whether a session is being deleted or archived. */
   isErasing(id: string): boolean {
-    return this.#erasingIds.has(id)
+    const isHiding = [...this.#pendingChanges].some(({ ids, change }) => change === null && ids.has(id))
+    return isHiding || this.#erasingIds.has(id)
+  }
+
+  /**
+   * Shows a change of sessions at once (null: they disappear), and saves it. `save` returns the ids of the sessions that
+   * could not be changed. Rejects if `save` does. Whatever failed is shown as it was.
+   */
+  async changeSessions(
+    ids: ReadonlySet<string>,
+    change: PendingChange["change"],
+    save: () => Promise<ReadonlySet<string>>,
+  ): Promise<void> {
+    const pending = { ids, change }
+    this.#pendingChanges.add(pending)
+    this.#publishList()
+    try {
+      const failedIds = await save()
+      const changed = { ids: new Set([...ids].filter((id) => !failedIds.has(id))), change }
+      this.#changeCount++
+      this.#updateRows((rows) => applyChange(rows, changed))
+    } finally {
+      this.#pendingChanges.delete(pending)
+      this.#publishList()
+    }
+  }
+
+  /** Lists sessions again that had disappeared. */
+  relistSessions(rows: readonly SessionSummary[]): void {
+    this.#changeCount++
+    this.#updateRows((listed) => [...listed.filter(({ id }) => !rows.some((row) => row.id === id)), ...rows])
+    this.#publishList()
+  }
+
+  /** Adds the sessions of a folder to the list. */
+  setFolderRows(folder: string, rows: readonly SessionSummary[]): void {
+    this.#folderRows.set(folder, rows)
+    this.#publishList()
   }
 
   /**
@@ -227,8 +284,8 @@ export class SessionList {
     }
   }
 
-  showNotice(text: string, isFault = false, isSticky = false): void {
-    this.notice.value = { text, isFault, isSticky }
+  showNotice(text: string, isFault = false, isSticky = false, action?: NoticeAction): void {
+    this.notice.value = { text, isFault, isSticky, action }
   }
 
   dismissNotice(): void {
@@ -237,11 +294,20 @@ export class SessionList {
 
   #updateRows(update: (rows: readonly SessionSummary[]) => readonly SessionSummary[]): void {
     this.#loaded = { ...this.#loaded, sessions: update(this.#loaded.sessions) }
+    for (const [folder, rows] of this.#folderRows) this.#folderRows.set(folder, update(rows))
+  }
+
+  /** The loaded sessions and those of folders, each once. */
+  #listRows(): readonly SessionSummary[] {
+    const rows = new Map([...this.#folderRows.values()].flat().map((row) => [row.id, row]))
+    for (const row of this.#loaded.sessions) rows.set(row.id, row)
+    return [...rows.values()]
   }
 
   #publishList(): void {
     if (this.more.peek() !== "loading") this.more.value = this.#loaded.next === null ? "none" : "available"
-    this.sessions.value = this.#loaded.sessions
+    this.sessions.value = [...this.#pendingChanges]
+      .reduce(applyChange, this.#listRows())
       .filter(({ id }) => !this.#erasingIds.has(id))
       .map((row) => {
         const title = this.#pendingTitles.get(row.id) ?? row.title
@@ -252,6 +318,13 @@ export class SessionList {
       })
       .sort((a, b) => b.active - a.active || b.created - a.created)
   }
+}
+
+/** Returns the sessions with a change applied. */
+function applyChange(rows: readonly SessionSummary[], { ids, change }: PendingChange): readonly SessionSummary[] {
+  return change === null
+    ? rows.filter(({ id }) => !ids.has(id))
+    : rows.map((row) => (ids.has(row.id) ? { ...row, ...change } : row))
 }
 
 /** Returns the name of a session in the page's URL: its id, preceded by its owner if another user shares it. */

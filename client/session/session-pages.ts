@@ -1,7 +1,7 @@
 /**
  * session-pages.ts: joins the loaded pages of the session list. Pure.
  *
- * The loaded list has no gaps: it starts with the most recently active session. Source: SPEC PG75.
+ * The loaded list has no gaps: it starts with the pinned sessions and the most recently active one. Source: SPEC PG75.
  */
 
 import type { SessionPage, SessionSummary } from "../../shared/protocol/http-body.ts"
@@ -15,12 +15,19 @@ export const NO_SESSIONS: LoadedSessions = { sessions: [], next: null, newest: N
 
 /** Puts a new first page in front. Loaded sessions that it should contain but doesn't were deleted. */
 export function mergeFirstPage(loaded: LoadedSessions, page: SessionPage): LoadedSessions {
-  const last = page.sessions.at(-1)?.active ?? Number.NEGATIVE_INFINITY
-  const newest = page.sessions[0]?.active ?? Number.NEGATIVE_INFINITY
+  // Pinned sessions come first, however old they are.
+  const unpinned = page.sessions.filter(({ pinned }) => pinned !== true)
+  const last = unpinned.at(-1)?.active ?? Number.POSITIVE_INFINITY
+  const newest = unpinned[0]?.active ?? Number.NEGATIVE_INFINITY
   // Otherwise there may be sessions between the new page and the loaded list that were never loaded.
   const isContiguous = page.next !== null && last <= loaded.newest
-  const older = isContiguous ? withoutListed(loaded.sessions, page).filter(({ active }) => active <= last) : []
+  const older = isContiguous ? withoutListed(loaded.sessions, page).filter((row) => !isGone(row, last)) : []
   return { sessions: [...page.sessions, ...older], next: older.length === 0 ? page.next : loaded.next, newest }
+}
+
+/** Whether a session that the new first page doesn't contain was deleted, archived or unpinned. */
+function isGone({ active, pinned }: SessionSummary, last: number): boolean {
+  return active > last || pinned === true
 }
 
 /** Adds the page that was requested with `loaded.next`. */

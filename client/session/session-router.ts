@@ -133,8 +133,7 @@ export class SessionRouter {
     if (this.sessionList.findSession(id)?.title === "" && fileTitle.trim() !== "") {
       await this.sessionList.renameSession(id, cutText(fileTitle.trim(), MAX_TITLE_CHARS))
     }
-    this.#deps.writeHash(`#/s/${id}`)
-    this.openFromHash()
+    this.showSession(id)
   }
 
   /** Opens the session named in the URL, or a new one. If the URL names a message, the view scrolls to it. */
@@ -257,21 +256,42 @@ export class SessionRouter {
     this.startingEntry.value = null
   }
 
-  /** Erases a session, with its unsent messages. If it is open, a new conversation is shown. */
-  async eraseSession(id: string): Promise<void> {
+  /** Closes a session that is being deleted. If it is open, a new conversation is shown. */
+  closeSession(id: string): void {
     this.#backgroundControllers.get(id)?.close()
     this.#backgroundControllers.delete(id)
     const open = this.controller.peek()
-    if (open?.id === id) {
-      open.close()
-      this.#stopReporting?.()
-      this.controller.value = null
-      this.startingEntry.value = this.#sessionStarts.findOldest()
-      this.#deps.writeHash("#/")
-    }
-    if (!(await this.sessionList.eraseSession(id))) return
+    if (open?.id !== id) return
+    open.close()
+    this.#stopReporting?.()
+    this.controller.value = null
+    this.startingEntry.value = this.#sessionStarts.findOldest()
+    this.#deps.writeHash("#/")
+  }
+
+  /** Forgets the draft and the unsent messages of a deleted session. Returns the draft's text. */
+  forgetStored(id: string): string {
+    const text = this.#draftsBySession.get(id)?.text.peek() ?? ""
     this.#forgetDraft(id)
     clearSessionStorage(this.#deps.storage, id)
+    return text
+  }
+
+  /** Sets the draft of a session whose deletion was undone. */
+  restoreDraft(id: string, text: string): void {
+    this.#getDraft(id).restoreText(text)
+  }
+
+  /** Opens a session, as a link to it does. */
+  showSession(id: string): void {
+    this.#deps.writeHash(`#/s/${id}`)
+    this.openFromHash()
+  }
+
+  /** Erases a session at once, with its unsent messages. */
+  async eraseSession(id: string): Promise<void> {
+    this.closeSession(id)
+    if (await this.sessionList.eraseSession(id)) this.forgetStored(id)
   }
 
   /** Called when the device is online again or the page is visible again. */

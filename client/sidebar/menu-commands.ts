@@ -7,6 +7,7 @@
 import type { ExportFormat } from "../files/download-export.ts"
 import type { SessionRouter } from "../session/session-router.ts"
 import { focusRequests } from "../ui/focus.ts"
+import { deleteSessions } from "./organizing/organize-sessions.ts"
 import { saveSession } from "./save-session.ts"
 import type { SessionActions, SessionDialogKind } from "./sidebar.tsx"
 
@@ -35,11 +36,11 @@ export function openDialog({ dialog, findMenuButton }: SessionActions, kind: Ses
   dialog.value = { kind, id }
 }
 
-export function eraseSession(router: SessionRouter, { dialog, isDrawerOpen }: SessionActions, id: string): void {
-  dialog.value = null
+/** Deletes a session, which can be undone. The focus moves to the message box, because the row disappears. */
+export function deleteSession(router: SessionRouter, { isDrawerOpen }: SessionActions, id: string): void {
   isDrawerOpen.value = false
-  void router.eraseSession(id)
-  // Deferred until the dialog has closed.
+  deleteSessions(router, [id])
+  // Deferred until the menu has closed.
   setTimeout(() => focusRequests.value++)
 }
 

@@ -7,11 +7,14 @@ import { sessionActionText } from "../words/session-action-text.ts"
 
 interface RenameFieldProps {
   readonly title: string
+  /** The accessible name, and the maximum length, if it isn't the title of a conversation. */
+  readonly label?: string
+  readonly maxChars?: number
   /** `title` is null if it didn't change. `byKeyboard`: the focus is still in the field and must be moved. */
   readonly onDone: (title: string | null, byKeyboard: boolean) => void
 }
 
-export function RenameField({ title, onDone }: RenameFieldProps): VNode {
+export function RenameField({ title, label, maxChars = MAX_TITLE_CHARS, onDone }: RenameFieldProps): VNode {
   const field = useRef<HTMLInputElement>(null)
   const isDone = useRef(false)
   useLayoutEffect(() => {
@@ -41,8 +44,8 @@ export function RenameField({ title, onDone }: RenameFieldProps): VNode {
       ref={field}
       dir="auto"
       defaultValue={title}
-      maxLength={MAX_TITLE_CHARS}
-      aria-label={sessionActionText.renameInput}
+      maxLength={maxChars}
+      aria-label={label ?? sessionActionText.renameInput}
       enterkeyhint="done"
       onKeyDown={onKeyDown}
       onBlur={(event) => finishRenaming(event.currentTarget.value, false)}

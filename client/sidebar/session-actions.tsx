@@ -1,8 +1,8 @@
 /**
- * session-actions.tsx: the sidebar's menu for a session (rename, share, export, delete), other sidebar code that the first
+ * session-actions.tsx: the sidebar's menu for a session (rename, share, organise, export, delete), other sidebar code that the first
  * view doesn't need, and the note that replaces the composer.
  *
- * Loaded after the first view (deferred-actions.tsx). Source: SPEC PG32–PG34, SH12.
+ * Loaded after the first view (deferred-actions.tsx). Source: SPEC PG32–PG34, SH12, LB21.
  */
 
 import type { VNode } from "preact"
@@ -10,14 +10,21 @@ import type { SessionRouter } from "../session/session-router.ts"
 import { sessionActionText } from "../words/session-action-text.ts"
 import { PopupMenu } from "../ui/popup-menu.tsx"
 import { isShared } from "../net/api.ts"
-import { DeleteDialog } from "./delete-dialog.tsx"
-import { closeMenu, eraseSession, exportSession, openDialog } from "./menu-commands.ts"
+import { organizingText } from "../words/parts/organizing-text.ts"
+import { closeMenu, deleteSession, exportSession, openDialog } from "./menu-commands.ts"
+import { MoveDialog } from "./organizing/move-dialog.tsx"
+import { startSelecting } from "./organizing/selection.tsx"
+import { createUnreadItem, listOrganizing } from "./organizing/session-commands.ts"
 import { ShareDialog, shareRequest } from "./share-dialog.tsx"
 import type { SessionActions } from "./sidebar.tsx"
 
 export { LanguageSelect } from "../ui/preferences/language-select.tsx"
 export { ImportButton } from "../import/import-button.tsx"
 export { finishRenaming } from "./menu-commands.ts"
+export { dragSession, FolderSections } from "./organizing/folder-sections.tsx"
+export { folders } from "./organizing/folders.ts"
+export { LibraryButtons } from "./organizing/library-buttons.tsx"
+export { SelectableRow, selectedIds, SelectionBar } from "./organizing/selection.tsx"
 export { MoreSessionsButton } from "./more-sessions-button.tsx"
 export { ReadOnlyStartText, ReadOnlyText } from "./read-only-text.tsx"
 export { RenameField } from "./rename-field.tsx"
@@ -40,11 +47,14 @@ export function OpenMenu({ router, actions }: ActionsProps): VNode | null {
   const changes = [
     { label: sessionActionText.rename, onSelect: () => (actions.renamingId.value = id) },
     { label: sessionActionText.share, onSelect: () => openDialog(actions, "share", id) },
+    ...listOrganizing(router, id, () => openDialog(actions, "move", id)),
+    ...(router.controller.value?.id === id ? [] : [createUnreadItem(router, id)]),
+    { label: organizingText.select, onSelect: () => startSelecting(id) },
   ]
   const erasure = {
-    label: sessionActionText.delete,
+    label: organizingText.delete,
     isDestructive: true,
-    onSelect: () => openDialog(actions, "delete", id),
+    onSelect: () => deleteSession(router, actions, id),
   }
   return (
     <PopupMenu
@@ -77,6 +87,6 @@ export function SessionDialog({ router, actions }: ActionsProps): VNode | null {
   return open.kind === "share" ? (
     <ShareDialog key={open.id} api={router.api} id={open.id} title={title} onClose={closeDialog} />
   ) : (
-    <DeleteDialog title={title} onCancel={closeDialog} onDelete={() => eraseSession(router, actions, open.id)} />
+    <MoveDialog router={router} ids={[open.id]} onClose={closeDialog} />
   )
 }

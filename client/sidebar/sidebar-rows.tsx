@@ -1,7 +1,7 @@
 /**
  * sidebar-rows.tsx: the list of sessions, most recently active first, each with its time or running mark and a menu button.
  *
- * Source: SPEC PG31, PG75, PG76.
+ * Source: SPEC PG31, PG75, PG76, LB20, LB25.
  */
 
 import { useSignal } from "@preact/signals"
@@ -9,6 +9,7 @@ import type { VNode } from "preact"
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
 import type { SessionSummary } from "../../shared/protocol/http-body.ts"
 import { formatTitle, type SessionList } from "../session/session-list.ts"
+import type { SessionRouter } from "../session/session-router.ts"
 import { sessionActions } from "./deferred-actions.tsx"
 import { groupByDate, formatRelativeTime } from "../words/format/relative-time.ts"
 import { sidebarText } from "../words/page-text.ts"
@@ -19,7 +20,7 @@ import type { SessionActions } from "./sidebar.tsx"
 const TICK_MS = 30_000
 
 interface SessionRowsProps {
-  readonly sessionList: SessionList
+  readonly router: SessionRouter
   /** Explains a list that is empty. */
   readonly emptyText: string
   /** The open session, or the one from which an agent's session was opened. */
@@ -35,31 +36,66 @@ interface SessionRowsProps {
 }
 
 export function SessionRows(props: SessionRowsProps): VNode {
-  const { sessionList, emptyText, actions, isPointerInside, unlistedId } = props
+  const { router, emptyText, actions, isPointerInside, unlistedId } = props
+  const { sessionList } = router
   const now = useTickingTime()
   const rows = sessionList.sessions.value
   // If the rename field moved in the list, it would lose the focus and its text.
   const orderedRows = useHeldOrder(rows, isPointerInside || actions.renamingId.value !== null)
-  if (rows.length === 0) return <p class="none">{describeEmpty(sessionList, emptyText)}</p>
+  const loaded = sessionActions.module.value
+  const isEmpty = rows.length === 0
   // Activity since the last tick must not appear to be in the future.
   const latestTime = rows.reduce((latest, { active }) => Math.max(latest, active), now)
-  const LoadedMoreButton = sessionActions.module.value?.MoreSessionsButton
   const rowsById = new Map(rows.map((row) => [row.id, row]))
+  const renderRow = (session: SessionSummary): VNode => (
+    <SessionItem key={session.id} {...props} session={rowsById.get(session.id) ?? session} now={latestTime} />
+  )
+  const { pinned, filed, others } = divideRows(orderedRows, loaded?.folders.value)
   return (
     <>
-      {groupByDate(orderedRows, latestTime).map((group) => (
-        <section key={group.name}>
-          <h2>{group.name}</h2>
-          <ul>
-            {group.sessions.map((session) => (
-              <SessionItem key={session.id} {...props} session={rowsById.get(session.id) ?? session} now={latestTime} />
-            ))}
-          </ul>
-        </section>
+      {isEmpty && <p class="none">{describeEmpty(sessionList, emptyText)}</p>}
+      {pinned.length > 0 && <RowSection name={sidebarText.pinned} sessions={pinned} renderRow={renderRow} />}
+      {loaded !== null && <loaded.FolderSections router={router} sessions={filed} renderRow={renderRow} />}
+      {groupByDate(others, latestTime).map(({ name, sessions }) => (
+        <RowSection key={name} name={name} sessions={sessions} renderRow={renderRow} />
       ))}
-      {LoadedMoreButton !== undefined && <LoadedMoreButton sessionList={sessionList} searchedId={unlistedId} />}
+      {loaded !== null && !isEmpty && <loaded.MoreSessionsButton sessionList={sessionList} searchedId={unlistedId} />}
     </>
   )
+}
+
+interface RowSectionProps {
+  readonly name: string
+  readonly sessions: readonly SessionSummary[]
+  readonly renderRow: (session: SessionSummary) => VNode
+}
+
+function RowSection({ name, sessions, renderRow }: RowSectionProps): VNode {
+  return (
+    <section>
+      <h2>{name}</h2>
+      <ul>{sessions.map(renderRow)}</ul>
+    </section>
+  )
+}
+
+/**
+ * Divides the rows into pinned ones, those in folders, and others. While the folders aren't loaded (nullish), the rows in
+ * folders are in no list, so that they don't move when the folders appear.
+ */
+export function divideRows(
+  rows: readonly SessionSummary[],
+  folders: readonly { readonly id: string }[] | null | undefined,
+): Record<"pinned" | "filed" | "others", readonly SessionSummary[]> {
+  const known = new Set(folders?.map(({ id }) => id))
+  const isFiled = ({ folder }: SessionSummary): boolean =>
+    folder !== undefined && (known.has(folder) || folders === null || folders === undefined)
+  const unpinned = rows.filter(({ pinned }) => pinned !== true)
+  return {
+    pinned: rows.filter(({ pinned }) => pinned === true),
+    filed: unpinned.filter(isFiled),
+    others: unpinned.filter((row) => !isFiled(row)),
+  }
 }
 
 function describeEmpty({ isLoaded, isUnreachable, shared }: SessionList, emptyText: string): string {
@@ -91,7 +127,7 @@ function useTickingTime(): number {
   return now.value
 }
 
-interface SessionItemProps extends Omit<SessionRowsProps, "sessionList" | "isPointerInside" | "unlistedId"> {
+interface SessionItemProps extends Omit<SessionRowsProps, "isPointerInside" | "unlistedId"> {
   readonly session: SessionSummary
   readonly now: number
 }
@@ -100,18 +136,28 @@ function SessionItem(props: SessionItemProps): VNode {
   const { session, now, currentId, isCurrentOpen, actions, onRenamed } = props
   const { id, title } = session
   const isCurrent = id === currentId
-  const LoadedRenameField = sessionActions.module.value?.RenameField
+  const loaded = sessionActions.module.value
+  const isUnread = session.unread === true && !isCurrent
   const item = useRef<HTMLLIElement>(null)
   useLayoutEffect(() => {
     if (isCurrent && item.current !== null) scrollListTo(item.current)
   }, [isCurrent])
   return (
-    <li ref={item} data-session={id} data-current={isCurrent ? "" : undefined}>
-      {actions.renamingId.value === id && LoadedRenameField !== undefined ? (
-        <LoadedRenameField title={title} onDone={(newTitle, byKeyboard) => onRenamed(id, newTitle, byKeyboard)} />
+    <li
+      ref={item}
+      data-session={id}
+      data-current={isCurrent ? "" : undefined}
+      data-unread={isUnread ? "" : undefined}
+      onDragStart={(event) => loaded?.dragSession(event, id)}
+    >
+      {loaded !== null && loaded.selectedIds.value !== null ? (
+        <loaded.SelectableRow session={session} />
+      ) : actions.renamingId.value === id && loaded !== null ? (
+        <loaded.RenameField title={title} onDone={(newTitle, byKeyboard) => onRenamed(id, newTitle, byKeyboard)} />
       ) : (
         <SessionRow
           session={session}
+          isUnread={isUnread}
           now={now}
           current={isCurrent ? (isCurrentOpen ? "page" : "true") : undefined}
           actions={actions}
@@ -132,13 +178,14 @@ function scrollListTo(row: HTMLElement): void {
 
 interface SessionRowProps {
   readonly session: SessionSummary
+  readonly isUnread: boolean
   readonly now: number
   /** For `aria-current`. */
   readonly current: "page" | "true" | undefined
   readonly actions: SessionActions
 }
 
-function SessionRow({ session, now, current, actions }: SessionRowProps): VNode {
+function SessionRow({ session, isUnread, now, current, actions }: SessionRowProps): VNode {
   const { id, title, active, running } = session
   const name = formatTitle(title)
   return (
@@ -147,7 +194,11 @@ function SessionRow({ session, now, current, actions }: SessionRowProps): VNode 
         <span class="title" dir="auto">
           {name}
         </span>
-        {running ? (
+        {isUnread && !running ? (
+          <span class="unread">
+            <span class="visually-hidden">{sidebarText.unread}</span>
+          </span>
+        ) : running ? (
           <span class="pulse">
             <span class="visually-hidden">{sidebarText.running}</span>
           </span>

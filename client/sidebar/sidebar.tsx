@@ -35,6 +35,7 @@ export function Sidebar({ router, isOpen }: SidebarProps): VNode {
         <SidebarHeader isReadOnly={router.isReadOnly.value} />
         <SessionNavigation router={router} actions={actions} />
         <footer>
+          <div class="library-slot">{loaded !== null && <loaded.LibraryButtons router={router} />}</div>
           {!router.isReadOnly.value && (
             <div class="import-slot">
               {loaded !== null && <loaded.ImportButton router={router} onOpen={closeDrawer} />}
@@ -51,6 +52,7 @@ export function Sidebar({ router, isOpen }: SidebarProps): VNode {
           </div>
           <div class="account-slot">{LoadedUserMenu !== undefined && <LoadedUserMenu />}</div>
         </footer>
+        {loaded !== null && <loaded.SelectionBar router={router} />}
         {loaded !== null && <loaded.OpenMenu router={router} actions={actions} />}
       </aside>
       {loaded !== null && <loaded.SessionDialog router={router} actions={actions} />}
@@ -94,7 +96,7 @@ function SessionNavigation({ router, actions }: SessionNavigationProps): VNode {
     >
       {loaded !== null && <loaded.SharedSessions router={router} openId={openId} actions={actions} />}
       <SessionRows
-        sessionList={router.sessionList}
+        router={router}
         emptyText={describeEmptyList(router)}
         currentId={openedFrom ?? openId}
         isCurrentOpen={openedFrom === null}
@@ -148,7 +150,7 @@ function focusDrawerButton(): void {
   document.querySelector<HTMLElement>(".drawer-button")?.focus()
 }
 
-export type SessionDialogKind = "delete" | "share"
+export type SessionDialogKind = "move" | "share"
 
 /** The open menu, field and dialog. Their commands are in menu-commands.ts. */
 export interface SessionActions {

@@ -71,13 +71,13 @@ export interface SessionSummary {
   /** The agent of the session, if it is not the default one. */
   readonly agent?: string
   /** It is listed before the sessions that are not pinned. Absent: no. */
-  readonly pinned?: true
+  readonly pinned?: true | undefined
   /** It is only in the list of archived sessions. Absent: no. */
-  readonly archived?: true
+  readonly archived?: true | undefined
   /** The id of its folder. Absent: none. */
-  readonly folder?: string
+  readonly folder?: string | undefined
   /** An answer ended while the user had no socket in the session. Absent: no. */
-  readonly unread?: true
+  readonly unread?: true | undefined
 }
 
 /** A folder of a user's sessions. Folders contain no folders. */

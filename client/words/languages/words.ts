@@ -26,6 +26,7 @@ import type {
   sizeText,
 } from "../page-text.ts"
 import type { rateWaitText } from "../rate-wait-text.ts"
+import type { organizingText } from "../parts/organizing-text.ts"
 import type { sessionActionText } from "../session-action-text.ts"
 import type { settingsText } from "../settings/settings-text.ts"
 import type { toolNameText } from "../settings/tool-name-text.ts"
@@ -69,6 +70,7 @@ export interface DialogWords {
   readonly budget: typeof budgetText
   readonly import: typeof importText
   readonly sessionAction: typeof sessionActionText
+  readonly organizing: typeof organizingText
   readonly sharing: typeof sharingText
   readonly readOnly: typeof readOnlyText
   readonly attachment: typeof attachmentText

@@ -1,0 +1,178 @@
+/**
+ * organize-sessions.ts: changes one or many sessions: shown at once, saved with POST /v1/sessions/bulk, undone if refused.
+ *
+ * Other tabs of the browser are told to fetch the list again. Source: SPEC LB21, LB22, LB26.
+ */
+
+import type { BulkResult, SessionSummary } from "../../../shared/protocol/http-body.ts"
+import { createParser, hasShape, isBoolean, isListOf, isString } from "../../../shared/protocol/shape-check.ts"
+import { MAX_BULK_SESSIONS } from "../../../shared/user-limits.ts"
+import { createJsonRequest, describeError, parseBody, RequestError } from "../../net/http-request.ts"
+import { formatTitle } from "../../session/session-list.ts"
+import type { SessionRouter } from "../../session/session-router.ts"
+import { formatCount } from "../../words/format/number-format.ts"
+import { organizingText } from "../../words/parts/organizing-text.ts"
+
+export type OrganizeAction =
+  | { readonly action: "archive" | "unarchive" | "pin" | "unpin" | "read" | "unread" | "delete" | "restore" }
+  | { readonly action: "move"; readonly folder: string | null }
+
+const parseResults = createParser<{ readonly results: readonly BulkResult[] }>({
+  results: isListOf(hasShape({ id: isString, ok: isBoolean })),
+})
+
+const channel = typeof BroadcastChannel === "function" ? new BroadcastChannel("cuecard.list") : null
+
+/** Calls `reload` when another tab has changed sessions or folders. Returns a function that stops this. */
+export function watchOtherTabs(reload: () => void): () => void {
+  channel?.addEventListener("message", reload)
+  return () => channel?.removeEventListener("message", reload)
+}
+
+/** Tells the other tabs that sessions or folders have changed. */
+export function tellOtherTabs(): void {
+  channel?.postMessage("changed")
+}
+
+/** Changes sessions. Returns whether that succeeded for all of them; a failure is shown. */
+export async function organizeSessions(
+  router: SessionRouter,
+  ids: readonly string[],
+  action: OrganizeAction,
+): Promise<boolean> {
+  const { sessionList } = router
+  let failure: BulkFailure | null = null
+  try {
+    await sessionList.changeSessions(new Set(ids), toRowChange(action), async () => {
+      failure = await saveChange(router, ids, action)
+      return failure.ids
+    })
+  } catch (error) {
+    sessionList.showNotice(organizingText.changeFailed(describeError(error)), true)
+    return false
+  }
+  tellOtherTabs()
+  return failure === null || reportFailure(router, ids.length, failure)
+}
+
+interface BulkFailure {
+  readonly ids: ReadonlySet<string>
+  /** The error of the first session. */
+  readonly error: RequestError | null
+}
+
+function reportFailure({ sessionList }: SessionRouter, count: number, { ids, error }: BulkFailure): boolean {
+  if (error === null) return true
+  const reason = describeError(error)
+  const text =
+    count === 1 ? organizingText.changeFailed(reason) : organizingText.someFailed(formatCount(ids.size), reason)
+  sessionList.showNotice(text, true)
+  return false
+}
+
+async function saveChange(
+  { api }: SessionRouter,
+  ids: readonly string[],
+  action: OrganizeAction,
+): Promise<BulkFailure> {
+  const failed: Extract<BulkResult, { ok: false }>[] = []
+  for (let start = 0; start < ids.length; start += MAX_BULK_SESSIONS) {
+    const body = { ids: ids.slice(start, start + MAX_BULK_SESSIONS), ...action, undo: action.action === "delete" }
+    const response = await api.fetchAuthorized("/v1/sessions/bulk", createJsonRequest("POST", body))
+    for (const result of (await parseBody(response, parseResults)).results) if (!result.ok) failed.push(result)
+  }
+  // A session that another tab has deleted is deleted.
+  const unsaved = failed.filter(({ code }) => action.action !== "delete" || code !== "session_unknown")
+  const [first] = unsaved
+  const error = first === undefined ? null : new RequestError(409, first.text, first.code)
+  return { ids: new Set(unsaved.map(({ id }) => id)), error }
+}
+
+/** Returns what changes in the list; null if the sessions disappear from it. */
+function toRowChange(action: OrganizeAction): Partial<SessionSummary> | null {
+  switch (action.action) {
+    case "archive":
+    case "delete":
+      return null
+    case "pin":
+      return { pinned: true }
+    case "unpin":
+      return { pinned: undefined }
+    case "read":
+      return { unread: undefined }
+    case "unread":
+      return { unread: true }
+    case "move":
+      return { folder: action.folder ?? undefined }
+    case "unarchive":
+    case "restore":
+      return {}
+  }
+}
+
+/** Archives sessions, and offers to undo it. */
+export function archiveSessions(router: SessionRouter, ids: readonly string[]): void {
+  const rows = findRows(router, ids)
+  const saved = organizeSessions(router, ids, { action: "archive" })
+  const text = nameSessions(router, ids, organizingText.archived, organizingText.archivedMany)
+  showUndo(router, text, async () => {
+    if (await saved) await relistSessions(router, ids, rows, "unarchive")
+  })
+}
+
+/**
+ * Deletes sessions, and offers to undo it. The server erases them later, even if the page is closed. An open one is closed;
+ * its draft and unsent messages are dropped, and undoing restores the draft.
+ */
+export function deleteSessions(router: SessionRouter, ids: readonly string[]): void {
+  const openId = router.controller.peek()?.id ?? ""
+  const rows = findRows(router, ids)
+  const text = nameSessions(router, ids, organizingText.deleted, organizingText.deletedMany)
+  for (const id of ids) router.closeSession(id)
+  const drafts = new Map<string, string>()
+  const saved = organizeSessions(router, ids, { action: "delete" }).then((isSaved) => {
+    if (isSaved) for (const id of ids) drafts.set(id, router.forgetStored(id))
+    return isSaved
+  })
+  showUndo(router, text, async () => {
+    if (!(await saved) || !(await relistSessions(router, ids, rows, "restore"))) return
+    for (const [id, draft] of drafts) router.restoreDraft(id, draft)
+    // The user may have opened another one in the meantime.
+    if (ids.includes(openId) && router.controller.peek() === null) router.showSession(openId)
+  })
+}
+
+async function relistSessions(
+  router: SessionRouter,
+  ids: readonly string[],
+  rows: readonly SessionSummary[],
+  action: "unarchive" | "restore",
+): Promise<boolean> {
+  router.sessionList.relistSessions(rows)
+  const isRestored = await organizeSessions(router, ids, { action })
+  // After a failure, the list of the server says which sessions are back.
+  void router.sessionList.refresh()
+  return isRestored
+}
+
+function showUndo({ sessionList }: SessionRouter, text: string, undo: () => Promise<void>): void {
+  const run = (): void => {
+    sessionList.dismissNotice()
+    void undo()
+  }
+  sessionList.showNotice(text, false, false, { label: organizingText.undo, run })
+}
+
+function findRows({ sessionList }: SessionRouter, ids: readonly string[]): readonly SessionSummary[] {
+  return sessionList.sessions.peek().filter(({ id }) => ids.includes(id))
+}
+
+function nameSessions(
+  { sessionList }: SessionRouter,
+  ids: readonly string[],
+  nameOne: (title: string) => string,
+  nameMany: (count: string) => string,
+): string {
+  const [id = ""] = ids
+  return ids.length === 1 ? nameOne(formatTitle(sessionList.findTitle(id))) : nameMany(formatCount(ids.length))
+}

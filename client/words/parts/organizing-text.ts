@@ -1,0 +1,38 @@
+/** organizing-text.ts: the texts for organising conversations: pins, the archive, folders, bulk changes, temporary ones. */
+
+import { translate } from "../languages/language.ts"
+
+export const organizingText = translate("organizing", {
+  pin: "Pin",
+  unpin: "Unpin",
+  archive: "Archive",
+  unarchive: "Unarchive",
+  move: "Move to folder…",
+  select: "Select several",
+  markRead: "Mark as read",
+  markUnread: "Mark as unread",
+  delete: "Delete",
+  undo: "Undo",
+  deleted: (title: string) => `Deleted “${title}”.`,
+  deletedMany: (count: string) => `Deleted ${count} conversations.`,
+  archived: (title: string) => `Archived “${title}”.`,
+  archivedMany: (count: string) => `Archived ${count} conversations.`,
+  changeFailed: (reason: string) => `Couldn't save the change. ${reason}`,
+  someFailed: (count: string, reason: string) => `Couldn't change ${count} of the conversations. ${reason}`,
+  moveTitle: "Move to a folder",
+  noFolder: "No folder",
+  newFolder: "New folder",
+  folderName: "Folder name",
+  create: "Create",
+  folderOptions: (name: string) => `Options for folder ${name}`,
+  deleteFolder: "Delete folder",
+  folderDeleted: (name: string) => `Deleted the folder “${name}”. Its conversations are kept.`,
+  emptyFolder: "No conversations",
+  archiveList: "Archived",
+  emptyArchive: "No archived conversations.",
+  archiveUnreachable: "Couldn't load the archive.",
+  selected: (count: string) => `${count} selected`,
+  selectSession: (title: string) => `Select ${title}`,
+  temporary: "Temporary chat",
+  temporaryHint: "Isn't in your list or in search. Erased 24 hours after you close it.",
+})
