@@ -27,7 +27,8 @@ export function ShortcutDialog(): VNode {
   ]
   return (
     <Dialog title={searchText.shortcuts} onCancel={close}>
-      <dl class="shortcuts">
+      {/* It scrolls on small screens, also by keyboard. */}
+      <dl class="shortcuts" tabIndex={0}>
         {rows.map(({ label, keys }) => keys.length > 0 && <ShortcutRow key={label} label={label} keys={keys} />)}
       </dl>
       <label class="single-keys">
