@@ -4,7 +4,7 @@
  * The focus stays in the field while the conversation scrolls to the hits. Source: SPEC LB7, LB8.
  */
 
-import { type Signal, signal, useSignal } from "@preact/signals"
+import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
 import { useEffect, useMemo, useRef } from "preact/hooks"
 import type { MessageHit } from "../../shared/protocol/http-body.ts"
@@ -13,12 +13,11 @@ import type { SessionController } from "../session/session-controller.ts"
 import { focusRequests } from "../ui/focus.ts"
 import { appText } from "../words/page-text.ts"
 import { searchText } from "../words/search/search-text.ts"
+import { isFindBarOpen } from "./open-dialog.ts"
 import { PagedSearch, type SearchState } from "./paged-search.ts"
 import { searchSession } from "./search-api.ts"
 import { isComposing } from "./shortcut-keys.ts"
 import { SnippetText } from "./snippet-text.tsx"
-
-export const isFindBarOpen: Signal<boolean> = signal(false)
 
 function closeFindBar(): void {
   isFindBarOpen.value = false

@@ -1,8 +1,8 @@
 /** search-tools.tsx: what is loaded after the first view: the palette, the list of shortcuts, the search bar, the keys. */
 
 import type { VNode } from "preact"
-import { openSearchDialog } from "./open-dialog.ts"
-import { FindBar, isFindBarOpen } from "./find-bar.tsx"
+import { isFindBarOpen, openSearchDialog } from "./open-dialog.ts"
+import { FindBar } from "./find-bar.tsx"
 import type { CommandContext } from "./page-commands.ts"
 import { PaletteDialog } from "./palette-dialog.tsx"
 import { ShortcutDialog } from "./shortcut-dialog.tsx"
