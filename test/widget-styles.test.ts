@@ -40,7 +40,12 @@ describe("an adapted style sheet", () => {
 })
 
 describe("the widget's style sheets", () => {
-  const files = ["widget/app/widget-styles.ts", "widget/app/conversation-styles.ts", "widget/shell/widget-shell.ts"]
+  const files = [
+    "widget/app/widget-styles.ts",
+    "widget/app/conversation-styles.ts",
+    "widget/app/part-styles.ts",
+    "widget/shell/widget-shell.ts",
+  ]
   const used = files
     .flatMap(listImports)
     .map(resolveImport)

@@ -210,6 +210,7 @@ function loadRest(root: ShadowRoot, router: SessionRouter): void {
     void import("./conversation-styles.ts").then(({ CONVERSATION_STYLES }) => addStyles(root, CONVERSATION_STYLES))
     void deferredViews.load()
     loadTranscript()
+    void import("./part-styles.ts").then(({ PART_STYLES }) => addStyles(root, PART_STYLES))
     void sessionActions.load()
     void attachmentChips.load()
     // If this fails, the next use tries again.

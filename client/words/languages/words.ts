@@ -33,15 +33,10 @@ import type { toolNameText } from "../settings/tool-name-text.ts"
 import type { shareLinkText } from "../share-link-text.ts"
 import type { sharedViewText } from "../shared-view-text.ts"
 import type { sharingText, readOnlyText } from "../sharing-text.ts"
-import type {
-  transcriptText,
-  actionText,
-  toolText,
-  agentText,
-  mediaText,
-  markdownText,
-  cardText,
-} from "../transcript-text.ts"
+import type { toolText } from "../parts/call-text.ts"
+import type { cardText } from "../parts/card-text.ts"
+import type { mediaText } from "../parts/media-text.ts"
+import type { transcriptText, actionText, agentText, markdownText } from "../transcript-text.ts"
 import type { unsentText } from "../unsent-text.ts"
 import type { writingText } from "../writing-text.ts"
 

@@ -196,7 +196,6 @@ export default {
     previousImage: "الصورة السابقة",
     nextImage: "الصورة التالية",
     imageOf: (position, count) => `${position} من ${count}`,
-    imageFallbackLabel: "صورة",
     fullScreen: "ملء الشاشة",
     onAnotherSite: "هذا المحتوى على موقع آخر.",
     capturedTyping: "أُوقف لأنه كان يلتقط ما تكتبه.",
@@ -207,6 +206,7 @@ export default {
   markdown: {
     taskDone: "منجز",
     taskOpen: "غير منجز",
+    imageFallbackLabel: "صورة",
     showMore: (hiddenChars) => `عرض المزيد (${n(hiddenChars)} من الأحرف)`,
     copyCode: "نسخ الشيفرة",
     spokenCode: "شيفرة برمجية.",

@@ -209,7 +209,6 @@ export default {
     previousImage: "Vorheriges Bild",
     nextImage: "Nächstes Bild",
     imageOf: (position, count) => `${position} von ${count}`,
-    imageFallbackLabel: "Bild",
     fullScreen: "Vollbild",
     onAnotherSite: "Dieser Inhalt liegt auf einer anderen Website.",
     capturedTyping: "Angehalten, weil der Inhalt Ihre Eingaben abgefangen hat.",
@@ -220,6 +219,7 @@ export default {
   markdown: {
     taskDone: "Erledigt",
     taskOpen: "Offen",
+    imageFallbackLabel: "Bild",
     showMore: (hiddenChars) => `Mehr anzeigen (${n(hiddenChars)} weitere Zeichen)`,
     copyCode: "Code kopieren",
     spokenCode: "Code.",

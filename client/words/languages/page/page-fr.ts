@@ -208,7 +208,6 @@ export default {
     previousImage: "Image précédente",
     nextImage: "Image suivante",
     imageOf: (position, count) => `${position} sur ${count}`,
-    imageFallbackLabel: "image",
     fullScreen: "Plein écran",
     onAnotherSite: "Ce contenu se trouve sur un autre site.",
     capturedTyping: "En pause, car il interceptait votre saisie.",
@@ -219,6 +218,7 @@ export default {
   markdown: {
     taskDone: "Fait",
     taskOpen: "À faire",
+    imageFallbackLabel: "image",
     showMore: (hiddenChars) => `Afficher plus (${n(hiddenChars)} caractères)`,
     copyCode: "Copier le code",
     spokenCode: "Code.",

@@ -196,7 +196,6 @@ export default {
     previousImage: "התמונה הקודמת",
     nextImage: "התמונה הבאה",
     imageOf: (position, count) => `${position} מתוך ${count}`,
-    imageFallbackLabel: "תמונה",
     fullScreen: "מסך מלא",
     onAnotherSite: "התוכן נמצא באתר אחר.",
     capturedTyping: "הושהה כי קלט את ההקלדה שלך.",
@@ -207,6 +206,7 @@ export default {
   markdown: {
     taskDone: "בוצע",
     taskOpen: "לא בוצע",
+    imageFallbackLabel: "תמונה",
     showMore: (hiddenChars) => `הצגת עוד (${n(hiddenChars)} תווים)`,
     copyCode: "העתקת הקוד",
     spokenCode: "קוד.",

@@ -196,7 +196,6 @@ export default {
     previousImage: "上一张图片",
     nextImage: "下一张图片",
     imageOf: (position, count) => `${position} / ${count}`,
-    imageFallbackLabel: "图片",
     fullScreen: "全屏",
     onAnotherSite: "此内容位于其他网站。",
     capturedTyping: "已暂停，因为它在截取你的输入。",
@@ -207,6 +206,7 @@ export default {
   markdown: {
     taskDone: "已完成",
     taskOpen: "未完成",
+    imageFallbackLabel: "图片",
     showMore: (hiddenChars) => `显示更多（还有 ${n(hiddenChars)} 个字符）`,
     copyCode: "复制代码",
     spokenCode: "代码。",
