@@ -6,6 +6,8 @@
 import { type Signal, useSignal } from "@preact/signals"
 import type { RefObject, VNode } from "preact"
 import { isShared } from "../net/api.ts"
+import { searchTools } from "../search/deferred-search.ts"
+import { isFindBarOpen } from "../search/open-dialog.ts"
 import type { SessionRouter } from "../session/session-router.ts"
 import { DeleteDialog } from "../sidebar/delete-dialog.tsx"
 import { MoveDialog } from "../sidebar/organizing/move-dialog.tsx"
@@ -64,7 +66,7 @@ export function HeaderMenu(props: HeaderMenuProps): VNode {
   )
 }
 
-/** A read-only conversation can only be exported. SPEC SH13. */
+/** A read-only conversation can only be searched and exported. SPEC SH13. */
 function listCommands({ router, id, button, isRenaming }: HeaderMenuProps, dialog: Signal<HeaderDialog | null>) {
   // The dialog returns the focus to the element that had it before, which must not be the closed menu.
   const runFromButton = (run: () => void) => () => {
@@ -75,13 +77,15 @@ function listCommands({ router, id, button, isRenaming }: HeaderMenuProps, dialo
     label: format === "markdown" ? sessionActionText.exportMarkdown : sessionActionText.exportJsonl,
     onSelect: runFromButton(() => void saveSession(router, id, format)),
   }))
-  if (router.isReadOnly.value || isShared(id)) return exports
+  const find = { label: sessionActionText.find, onSelect: openFindBar }
+  if (router.isReadOnly.value || isShared(id)) return [find, ...exports]
   // A session that no list contains, such as a temporary one, can't be restored.
   const canRestore = router.sessionList.findSession(id) !== null
   const erasure = canRestore
     ? { label: organizingText.delete, onSelect: () => deleteOpenSession(router, id) }
     : { label: sessionActionText.delete, onSelect: runFromButton(() => (dialog.value = "delete")) }
   return [
+    find,
     { label: sessionActionText.rename, onSelect: () => (isRenaming.value = true) },
     { label: sessionActionText.share, onSelect: runFromButton(() => (dialog.value = "share")) },
     ...listOrganizing(
@@ -98,6 +102,11 @@ function deleteOpenSession(router: SessionRouter, id: string): void {
   deleteSessions(router, [id])
   // Deferred until the menu has closed.
   setTimeout(() => focusRequests.value++)
+}
+
+function openFindBar(): void {
+  isFindBarOpen.value = true
+  void searchTools.load()
 }
 
 interface TitleFieldProps {

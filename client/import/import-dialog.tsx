@@ -3,6 +3,8 @@
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
 import { useRef } from "preact/hooks"
+import { MAX_TITLE_CHARS } from "../../shared/limits.ts"
+import { cutText } from "../../shared/text/cut-text.ts"
 import { Importer, type ImporterDeps, type ImportStage } from "../files/import-file.ts"
 import { formatTitle } from "../session/session-list.ts"
 import type { SessionRouter } from "../session/session-router.ts"
@@ -20,11 +22,21 @@ export function createImporter(deps: ImporterDeps): Importer {
 export async function openImported(router: SessionRouter, importer: Importer, file: File): Promise<boolean> {
   const stage = importer.stage.peek()
   if (stage.at !== "done") return false
-  await router.openImportedSession(stage.session, file.name.replace(/\.(jsonl|ndjson|json|gz|txt)$/gi, ""))
+  await openSession(router, stage.session, file.name.replace(/\.(jsonl|ndjson|json|gz|txt)$/gi, ""))
   if (importer.hasSummary()) return false
   const { sessionList } = router
   sessionList.showNotice(importText.imported(formatTitle(sessionList.findSession(stage.session)?.title)))
   return true
+}
+
+/** Opens an imported session. If the file contained no title, the session is named after the file. */
+async function openSession(router: SessionRouter, id: string, fileTitle: string): Promise<void> {
+  const { sessionList } = router
+  await sessionList.refresh()
+  if (sessionList.findSession(id)?.title === "" && fileTitle.trim() !== "") {
+    await sessionList.renameSession(id, cutText(fileTitle.trim(), MAX_TITLE_CHARS))
+  }
+  router.showSession(id)
 }
 
 interface ImportDialogProps {

@@ -47,11 +47,7 @@ export interface NoticeAction {
   readonly run: () => void
 }
 
-/** A change of sessions that the server has not confirmed yet. `change` is null if they disappear from the list. */
-interface PendingChange {
-  readonly ids: ReadonlySet<string>
-  readonly change: Partial<SessionSummary> | null
-}
+type UpdateRows = (rows: readonly SessionSummary[]) => readonly SessionSummary[]
 
 export class SessionList {
   /** Newest activity first. */
@@ -66,6 +62,8 @@ export class SessionList {
   /** The sessions that others share with the user, newest first. Loaded by the sidebar. */
   readonly shared: Signal<readonly SharedSession[]> = signal([])
   readonly notice: Signal<Notice | null> = signal(null)
+  /** Adds what the first view doesn't need: changes that are being saved, and sessions of folders. */
+  adaptRows: UpdateRows = (rows) => rows
   readonly #deps: SessionListDeps
   #loaded = NO_SESSIONS
   /** When messages were sent on this page, by session id. The server's list may not show that yet. */
@@ -73,9 +71,6 @@ export class SessionList {
   /** Titles that are being saved. */
   readonly #pendingTitles = new Map<string, string>()
   readonly #erasingIds = new Set<string>()
-  readonly #pendingChanges = new Set<PendingChange>()
-  /** The sessions of folders that have been opened, by folder. They may be older than the loaded list. */
-  readonly #folderRows = new Map<string, readonly SessionSummary[]>()
   /** Whether the open sessions are running, as their controllers report it. */
   readonly #localRunning = new Map<string, boolean>()
   /** Counts the changes that the server accepted. A list requested before the last change is outdated. */
@@ -127,10 +122,15 @@ export class SessionList {
 
   /** Removes a session that turned out not to exist. */
   forgetSession(id: string): void {
-    this.#changeCount++
-    this.#updateRows((rows) => rows.filter((row) => row.id !== id))
-    this.#publishList()
+    this.editRows((rows) => rows.filter((row) => row.id !== id))
     void this.refresh()
+  }
+
+  /** Changes the list as the server has changed it, and shows it again. */
+  editRows(update: UpdateRows = (rows) => rows): void {
+    this.#changeCount++
+    this.#updateRows(update)
+    this.#publishList()
   }
 
   /** Refreshes the list at intervals while the page is visible. */
@@ -157,9 +157,6 @@ export class SessionList {
   /** Records whether an open session is running, which its controller reports earlier than the list. */
   setLocalRunning(id: string, isRunning: boolean): void {
     if (this.#localRunning.get(id) === isRunning) return
-    // The server marks the session as read when it is opened.
-    if (!this.#localRunning.has(id))
-      this.#updateRows((rows) => rows.map((row) => (row.id === id ? { ...row, unread: undefined } : row)))
     this.#localRunning.set(id, isRunning)
     this.#publishList()
   }
@@ -213,46 +210,8 @@ export class SessionList {
     }
   }
 
-  /** Whether a session is being deleted or archived. */
   isErasing(id: string): boolean {
-    const isHiding = [...this.#pendingChanges].some(({ ids, change }) => change === null && ids.has(id))
-    return isHiding || this.#erasingIds.has(id)
-  }
-
-  /**
-   * Shows a change of sessions at once (null: they disappear), and saves it. `save` returns the ids of the sessions that
-   * could not be changed. Rejects if `save` does. Whatever failed is shown as it was.
-   */
-  async changeSessions(
-    ids: ReadonlySet<string>,
-    change: PendingChange["change"],
-    save: () => Promise<ReadonlySet<string>>,
-  ): Promise<void> {
-    const pending = { ids, change }
-    this.#pendingChanges.add(pending)
-    this.#publishList()
-    try {
-      const failedIds = await save()
-      const changed = { ids: new Set([...ids].filter((id) => !failedIds.has(id))), change }
-      this.#changeCount++
-      this.#updateRows((rows) => applyChange(rows, changed))
-    } finally {
-      this.#pendingChanges.delete(pending)
-      this.#publishList()
-    }
-  }
-
-  /** Lists sessions again that had disappeared. */
-  relistSessions(rows: readonly SessionSummary[]): void {
-    this.#changeCount++
-    this.#updateRows((listed) => [...listed.filter(({ id }) => !rows.some((row) => row.id === id)), ...rows])
-    this.#publishList()
-  }
-
-  /** Adds the sessions of a folder to the list. */
-  setFolderRows(folder: string, rows: readonly SessionSummary[]): void {
-    this.#folderRows.set(folder, rows)
-    this.#publishList()
+    return this.#erasingIds.has(id)
   }
 
   /**
@@ -292,22 +251,13 @@ export class SessionList {
     this.notice.value = null
   }
 
-  #updateRows(update: (rows: readonly SessionSummary[]) => readonly SessionSummary[]): void {
+  #updateRows(update: UpdateRows): void {
     this.#loaded = { ...this.#loaded, sessions: update(this.#loaded.sessions) }
-    for (const [folder, rows] of this.#folderRows) this.#folderRows.set(folder, update(rows))
-  }
-
-  /** The loaded sessions and those of folders, each once. */
-  #listRows(): readonly SessionSummary[] {
-    const rows = new Map([...this.#folderRows.values()].flat().map((row) => [row.id, row]))
-    for (const row of this.#loaded.sessions) rows.set(row.id, row)
-    return [...rows.values()]
   }
 
   #publishList(): void {
     if (this.more.peek() !== "loading") this.more.value = this.#loaded.next === null ? "none" : "available"
-    this.sessions.value = [...this.#pendingChanges]
-      .reduce(applyChange, this.#listRows())
+    this.sessions.value = this.adaptRows(this.#loaded.sessions)
       .filter(({ id }) => !this.#erasingIds.has(id))
       .map((row) => {
         const title = this.#pendingTitles.get(row.id) ?? row.title
@@ -318,13 +268,6 @@ export class SessionList {
       })
       .sort((a, b) => b.active - a.active || b.created - a.created)
   }
-}
-
-/** Returns the sessions with a change applied. */
-function applyChange(rows: readonly SessionSummary[], { ids, change }: PendingChange): readonly SessionSummary[] {
-  return change === null
-    ? rows.filter(({ id }) => !ids.has(id))
-    : rows.map((row) => (ids.has(row.id) ? { ...row, ...change } : row))
 }
 
 /** Returns the name of a session in the page's URL: its id, preceded by its owner if another user shares it. */

@@ -13,21 +13,17 @@ export interface LoadedSessions extends SessionPage {
 
 export const NO_SESSIONS: LoadedSessions = { sessions: [], next: null, newest: Number.NEGATIVE_INFINITY }
 
-/** Puts a new first page in front. Loaded sessions that it should contain but doesn't were deleted. */
+/** Puts a new first page in front. Loaded sessions that it should contain but doesn't were deleted, archived or unpinned. */
 export function mergeFirstPage(loaded: LoadedSessions, page: SessionPage): LoadedSessions {
+  const last = page.sessions.at(-1)?.active ?? Number.NEGATIVE_INFINITY
   // Pinned sessions come first, however old they are.
-  const unpinned = page.sessions.filter(({ pinned }) => pinned !== true)
-  const last = unpinned.at(-1)?.active ?? Number.POSITIVE_INFINITY
-  const newest = unpinned[0]?.active ?? Number.NEGATIVE_INFINITY
+  const newest = page.sessions.find(({ pinned }) => !pinned)?.active ?? Number.NEGATIVE_INFINITY
   // Otherwise there may be sessions between the new page and the loaded list that were never loaded.
   const isContiguous = page.next !== null && last <= loaded.newest
-  const older = isContiguous ? withoutListed(loaded.sessions, page).filter((row) => !isGone(row, last)) : []
+  const older = isContiguous
+    ? withoutListed(loaded.sessions, page).filter(({ active, pinned }) => active <= last && !pinned)
+    : []
   return { sessions: [...page.sessions, ...older], next: older.length === 0 ? page.next : loaded.next, newest }
-}
-
-/** Whether a session that the new first page doesn't contain was deleted, archived or unpinned. */
-function isGone({ active, pinned }: SessionSummary, last: number): boolean {
-  return active > last || pinned === true
 }
 
 /** Adds the page that was requested with `loaded.next`. */

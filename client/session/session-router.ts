@@ -8,9 +8,8 @@
  */
 
 import { effect, type ReadonlySignal, type Signal, signal } from "@preact/signals"
-import { MAX_ATTACHMENTS, MAX_TITLE_CHARS } from "../../shared/limits.ts"
+import { MAX_ATTACHMENTS } from "../../shared/limits.ts"
 import type { PageSettings } from "../../shared/protocol/http-body.ts"
-import { cutText } from "../../shared/text/cut-text.ts"
 import type { Api } from "../net/api.ts"
 import { readUser } from "../net/token-source.ts"
 import { Draft } from "./draft.ts"
@@ -125,15 +124,6 @@ export class SessionRouter {
       if (!this.isReadOnly.peek()) this.#uploads.unfinishedImports.settleStale()
     }
     return this.#uploads
-  }
-
-  /** Opens an imported session. If the file contained no title, the session is named after the file. */
-  async openImportedSession(id: string, fileTitle: string): Promise<void> {
-    await this.sessionList.refresh()
-    if (this.sessionList.findSession(id)?.title === "" && fileTitle.trim() !== "") {
-      await this.sessionList.renameSession(id, cutText(fileTitle.trim(), MAX_TITLE_CHARS))
-    }
-    this.showSession(id)
   }
 
   /** Opens the session named in the URL, or a new one. If the URL names a message, the view scrolls to it. */
@@ -269,17 +259,12 @@ export class SessionRouter {
     this.#deps.writeHash("#/")
   }
 
-  /** Forgets the draft and the unsent messages of a deleted session. Returns the draft's text. */
-  forgetStored(id: string): string {
+  /** Forgets the draft and the unsent messages of a deleted session. Returns a function that restores the draft. */
+  forgetStored(id: string): () => void {
     const text = this.#draftsBySession.get(id)?.text.peek() ?? ""
     this.#forgetDraft(id)
     clearSessionStorage(this.#deps.storage, id)
-    return text
-  }
-
-  /** Sets the draft of a session whose deletion was undone. */
-  restoreDraft(id: string, text: string): void {
-    this.#getDraft(id).restoreText(text)
+    return () => this.#getDraft(id).restoreText(text)
   }
 
   /** Opens a session, as a link to it does. */

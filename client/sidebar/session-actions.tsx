@@ -28,6 +28,7 @@ export { SelectableRow, selectedIds, SelectionBar } from "./organizing/selection
 export { MoreSessionsButton } from "./more-sessions-button.tsx"
 export { ReadOnlyStartText, ReadOnlyText } from "./read-only-text.tsx"
 export { RenameField } from "./rename-field.tsx"
+export { saveSession } from "./save-session.ts"
 export { shareUpTo } from "./share-dialog.tsx"
 export { SharedSessions } from "./shared-sessions.tsx"
 

@@ -2,11 +2,12 @@
 
 import { signal } from "@preact/signals"
 import { render } from "preact"
-import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
+import { afterEach, beforeAll, beforeEach, describe, expect, type Mock, test, vi } from "vitest"
 import { App } from "../../client/app/app.tsx"
 import { SessionRouter } from "../../client/session/session-router.ts"
 import { handleEscape } from "../../client/app/escape-key.ts"
 import type { PageSettings, SessionSummary } from "../../shared/protocol/http-body.ts"
+import { folders } from "../../client/sidebar/organizing/folders.ts"
 import { sessionActions } from "../../client/sidebar/deferred-actions.tsx"
 import { setUp } from "./open-session.ts"
 import { delay, until } from "./dom.ts"
@@ -24,17 +25,33 @@ const createRow = (id: string, more: Partial<SessionSummary> = {}): SessionSumma
   ...more,
 })
 
+/** Answers the requests for folders, and those that change sessions, as a server that accepts them. */
+function answerRequest(path: string, init?: RequestInit): Response {
+  if (path === "/v1/folders") return Response.json({ folders: [] })
+  if (path !== "/v1/sessions/bulk") return new Response()
+  const { ids } = JSON.parse(String(init?.body)) as { ids: string[] }
+  return Response.json({ results: ids.map((id) => ({ id, ok: true })) })
+}
+
+/** Returns the bodies of the requests that change sessions. */
+const listBodies = (request: Mock<(path: string, init?: RequestInit) => Promise<Response>>) =>
+  request.mock.calls.flatMap(([path, init]) =>
+    path === "/v1/sessions/bulk" ? [JSON.parse(String(init?.body)) as unknown] : [],
+  )
+
 async function openPage(rows: readonly SessionSummary[], settings: Partial<PageSettings> = {}, isViewer = false) {
   const { deps, api } = setUp()
   const rename = vi.fn((_id: string, title: string) => Promise.resolve(title))
   const erase = vi.fn((_id: string) => Promise.resolve())
   const stop = vi.fn()
+  const request = vi.fn((path: string, init?: RequestInit) => Promise.resolve(answerRequest(path, init)))
   const router = new SessionRouter({
     ...deps,
     api: {
       ...api,
       renameSession: rename,
       eraseSession: erase,
+      fetchAuthorized: request,
       listSessions: () => Promise.resolve({ sessions: rows, next: null }),
     },
     settings: signal({ media_hosts: [], embed_origins: [], ...settings }),
@@ -45,7 +62,15 @@ async function openPage(rows: readonly SessionSummary[], settings: Partial<PageS
   await router.sessionList.refresh()
   const isDrawerOpen = signal(false)
   const root = document.body.appendChild(document.createElement("div"))
-  render(<App router={router} announcement={signal("")} isDrawerOpen={isDrawerOpen} isOnline={signal(true)} />, root)
+  render(
+    <App
+      router={router}
+      announcement={signal("")}
+      commandContext={{ router, isDrawerOpen, saveSession() {} }}
+      isOnline={signal(true)}
+    />,
+    root,
+  )
   const onKeyDown = (event: KeyboardEvent): void =>
     handleEscape(event, { isDrawerOpen, replyTo: signal(null), stopAnswer: stop })
   addEventListener("keydown", onKeyDown)
@@ -53,7 +78,7 @@ async function openPage(rows: readonly SessionSummary[], settings: Partial<PageS
     removeEventListener("keydown", onKeyDown)
     render(null, root)
   })
-  return { root, router, rename, erase, stop, isDrawerOpen }
+  return { root, router, rename, erase, request, stop, isDrawerOpen }
 }
 
 let ended: (() => void)[] = []
@@ -116,11 +141,11 @@ describe("the menu", () => {
     await pressKey("ArrowDown")
     expect(describeFocused()).toBe("Share…")
     await pressKey("End")
-    expect(describeFocused()).toBe("Delete…")
+    expect(describeFocused()).toBe("Delete")
     await pressKey("ArrowDown")
     expect(describeFocused()).toBe("Rename")
     await pressKey("ArrowUp")
-    expect(describeFocused()).toBe("Delete…")
+    expect(describeFocused()).toBe("Delete")
     await pressKey("Home")
     expect(describeFocused()).toBe("Rename")
     await pressKey("Escape")
@@ -210,25 +235,109 @@ describe("renaming", () => {
 })
 
 describe("deleting", () => {
-  test("[PG33] asks for confirmation, with Cancel focused", async () => {
-    const { root, erase, stop } = await openPage([createRow("a"), createRow("b")])
+  test("[PG33] [LB22] happens at once, with a notice that undoes it", async () => {
+    const { root, request } = await openPage([createRow("a"), createRow("b")])
     await openMenu(root, "a")
-    await chooseItem("Delete…")
-    const box = root.querySelector("dialog")
-    expect(box?.getAttribute("role")).toBe("alertdialog")
-    expect(box?.textContent).toContain("Title a")
-    expect(describeFocused()).toBe("Cancel")
-    await pressKey("Escape")
-    expect(root.querySelector("dialog")).toBe(null)
-    expect(describeFocused()).toBe("Options for Title a")
-    expect(erase).not.toHaveBeenCalled()
-    expect(stop).not.toHaveBeenCalled()
-    await openMenu(root, "a")
-    await chooseItem("Delete…")
     await chooseItem("Delete")
-    await settle()
-    expect(erase.mock.calls).toEqual([["a"]])
     expect(listShown(root)).toEqual(["Title b1 min"])
+    expect(root.querySelector(".notice")?.textContent).toContain("Deleted “Title a”.")
+    await settle()
+    expect(listBodies(request)).toEqual([{ ids: ["a"], action: "delete", undo: true }])
+    root.querySelector<HTMLElement>(".notice .undo")?.click()
+    await until(() => listBodies(request).length === 2)
+    await delay()
+    expect(listBodies(request)[1]).toEqual({ ids: ["a"], action: "restore", undo: false })
+    expect(listShown(root)).toHaveLength(2)
+  })
+
+  test("[PG33] [LB21] what the server refuses is listed again, with its error", async () => {
+    const { root, request } = await openPage([createRow("a")])
+    request.mockImplementation(() =>
+      Promise.resolve(Response.json({ code: "internal", text: "It broke." }, { status: 500 })),
+    )
+    await openMenu(root, "a")
+    await chooseItem("Delete")
+    await until(() => root.querySelector(".notice[data-fault=true]") !== null)
+    await delay()
+    expect(listShown(root)).toEqual(["Title a1 min"])
+    expect(root.querySelector(".notice")?.textContent).toContain("It broke.")
+  })
+})
+
+describe("organising", () => {
+  test("[LB20] [LB21] a pinned conversation is listed first at once, and moves back if that is refused", async () => {
+    const { root, request } = await openPage([createRow("a"), createRow("b", { active: NOW - 120_000 })])
+    await openMenu(root, "b")
+    let refuse = (_response: Response): void => {}
+    request.mockImplementation(() => new Promise<Response>((resolve) => (refuse = resolve)))
+    await chooseItem("Pin")
+    expect([...root.querySelectorAll("nav h2")].map((one) => one.textContent)).toEqual(["Pinned", "Today"])
+    expect(listShown(root)[0]).toContain("Title b")
+    refuse(Response.json({ results: [{ id: "b", ok: false, code: "session_unknown", text: "No such session." }] }))
+    await until(() => root.querySelector(".notice[data-fault=true]") !== null)
+    await delay()
+    expect(listShown(root)[0]).toContain("Title a")
+  })
+
+  test("[LB25] an unread conversation is marked, also for screen readers", async () => {
+    const { root } = await openPage([createRow("a", { unread: true }), createRow("b")])
+    expect(listShown(root)).toEqual(["Title a, unread", "Title b1 min"])
+    expect(root.querySelectorAll("[data-unread]")).toHaveLength(1)
+  })
+
+  test("[LB23] conversations of a folder are below it, and those of an unknown folder are in the list", async () => {
+    const rows = [createRow("a", { folder: "f" }), createRow("b", { folder: "gone" }), createRow("c")]
+    const { root } = await openPage(rows)
+    await delay()
+    folders.value = [{ id: "f", name: "Work" }]
+    await delay()
+    expect([...root.querySelectorAll(".folder a")].map((one) => one.textContent)).toEqual(["Title a1 min"])
+    expect(listShown(root)).toHaveLength(3)
+    root.querySelector<HTMLElement>(".fold")?.click()
+    await delay()
+    expect(root.querySelectorAll(".folder a")).toHaveLength(0)
+    expect(listShown(root)).toHaveLength(2)
+    root.querySelector<HTMLElement>(".fold")?.click()
+    folders.value = []
+  })
+
+  test("[LB24] opening a folder adds its conversations that the loaded part of the list doesn't contain", async () => {
+    const { root, router, request } = await openPage([createRow("a", { folder: "f" })])
+    await delay()
+    const older = [createRow("a", { folder: "f" }), createRow("old", { folder: "f", active: NOW - 9e9 })]
+    request.mockImplementation((path) =>
+      Promise.resolve(path.includes("folder=f") ? Response.json({ sessions: older, next: null }) : Response.json({})),
+    )
+    router.sessionList.more.value = "available"
+    folders.value = [{ id: "f", name: "Work" }]
+    await until(() => root.querySelectorAll(".folder [data-session]").length === 2)
+    root.querySelector<HTMLElement>(".fold")?.click()
+    expect(localStorage.getItem("cuecard.folders")).toBe("f")
+    root.querySelector<HTMLElement>(".fold")?.click()
+    folders.value = []
+  })
+
+  test("[LB26] several conversations are selected and archived in one request; Undo brings them back", async () => {
+    const { root, request } = await openPage([createRow("a"), createRow("b"), createRow("c")])
+    await openMenu(root, "a")
+    await chooseItem("Select several")
+    expect(document.activeElement?.getAttribute("aria-label")).toBe("Select Title a")
+    root.querySelector<HTMLElement>("[data-session=c] input")?.click()
+    await delay()
+    expect(root.querySelector(".selection p")?.textContent).toBe("2 selected")
+    const archive = [...root.querySelectorAll<HTMLElement>(".selection button")].find(
+      (one) => one.textContent === "Archive",
+    )
+    archive?.click()
+    await settle()
+    await delay()
+    expect(listBodies(request)).toEqual([{ ids: ["a", "c"], action: "archive", undo: false }])
+    expect(listShown(root)).toEqual(["Title b1 min"])
+    expect(root.querySelector(".notice")?.textContent).toContain("Archived 2 conversations.")
+    root.querySelector<HTMLElement>(".notice .undo")?.click()
+    await until(() => listBodies(request).length === 2)
+    await delay()
+    expect(listShown(root)).toHaveLength(3)
   })
 })
 

@@ -24,6 +24,7 @@ import {
   renameFolder,
   setCollapsed,
 } from "./folders.ts"
+import { listChangesOf } from "./list-changes.ts"
 import { organizeSessions, watchOtherTabs } from "./organize-sessions.ts"
 
 /** The type of the data of a conversation that is being dragged. */
@@ -59,6 +60,7 @@ export function FolderSections({ router, sessions, renderRow }: FolderSectionsPr
       stopWatching()
     }
   }, [])
+  useReadMark(router)
   const sessionsByFolder = new Map<string, SessionSummary[]>((folders.value ?? []).map(({ id }) => [id, []]))
   for (const session of sessions) sessionsByFolder.get(session.folder ?? "")?.push(session)
   return (
@@ -74,6 +76,19 @@ export function FolderSections({ router, sessions, renderRow }: FolderSectionsPr
       ))}
     </>
   )
+}
+
+/** An open conversation is not unread. The server knows that from its socket, the list only after its next refresh. */
+function useReadMark({ controller, sessionList }: SessionRouter): void {
+  const openId = controller.value?.id ?? ""
+  useEffect(() => {
+    const markRead = (): void => {
+      if (sessionList.findSession(openId)?.unread === true)
+        listChangesOf(sessionList).noteChange(openId, { unread: undefined })
+    }
+    markRead()
+    return markRead
+  }, [openId])
 }
 
 interface FolderSectionProps extends FolderSectionsProps {

@@ -11,6 +11,7 @@ import { parseSessionList } from "../../../shared/protocol/responses.ts"
 import { createJsonRequest, describeError, parseBody, readJson } from "../../net/http-request.ts"
 import type { SessionRouter } from "../../session/session-router.ts"
 import { organizingText } from "../../words/parts/organizing-text.ts"
+import { listChangesOf } from "./list-changes.ts"
 import { tellOtherTabs } from "./organize-sessions.ts"
 
 /** Longest name of a folder, in UTF-16 code units. The server refuses longer ones. */
@@ -52,7 +53,7 @@ export async function loadFolderSessions({ api, sessionList }: SessionRouter, fo
       after = listed.next ?? ""
       if (after === "") break
     }
-    sessionList.setFolderRows(folder, found)
+    listChangesOf(sessionList).setFolderRows(folder, found)
   } catch {
     // The sessions that are already loaded stay. Opening the folder again tries again.
   }

@@ -12,6 +12,7 @@ import { formatTitle } from "../../session/session-list.ts"
 import type { SessionRouter } from "../../session/session-router.ts"
 import { formatCount } from "../../words/format/number-format.ts"
 import { organizingText } from "../../words/parts/organizing-text.ts"
+import { listChangesOf } from "./list-changes.ts"
 
 export type OrganizeAction =
   | { readonly action: "archive" | "unarchive" | "pin" | "unpin" | "read" | "unread" | "delete" | "restore" }
@@ -43,7 +44,7 @@ export async function organizeSessions(
   const { sessionList } = router
   let failure: BulkFailure | null = null
   try {
-    await sessionList.changeSessions(new Set(ids), toRowChange(action), async () => {
+    await listChangesOf(sessionList).changeSessions(new Set(ids), toRowChange(action), async () => {
       failure = await saveChange(router, ids, action)
       return failure.ids
     })
@@ -129,14 +130,14 @@ export function deleteSessions(router: SessionRouter, ids: readonly string[]): v
   const rows = findRows(router, ids)
   const text = nameSessions(router, ids, organizingText.deleted, organizingText.deletedMany)
   for (const id of ids) router.closeSession(id)
-  const drafts = new Map<string, string>()
+  const restoreDrafts: (() => void)[] = []
   const saved = organizeSessions(router, ids, { action: "delete" }).then((isSaved) => {
-    if (isSaved) for (const id of ids) drafts.set(id, router.forgetStored(id))
+    if (isSaved) restoreDrafts.push(...ids.map((id) => router.forgetStored(id)))
     return isSaved
   })
   showUndo(router, text, async () => {
     if (!(await saved) || !(await relistSessions(router, ids, rows, "restore"))) return
-    for (const [id, draft] of drafts) router.restoreDraft(id, draft)
+    for (const restoreDraft of restoreDrafts) restoreDraft()
     // The user may have opened another one in the meantime.
     if (ids.includes(openId) && router.controller.peek() === null) router.showSession(openId)
   })
@@ -148,7 +149,7 @@ async function relistSessions(
   rows: readonly SessionSummary[],
   action: "unarchive" | "restore",
 ): Promise<boolean> {
-  router.sessionList.relistSessions(rows)
+  listChangesOf(router.sessionList).relistSessions(rows)
   const isRestored = await organizeSessions(router, ids, { action })
   // After a failure, the list of the server says which sessions are back.
   void router.sessionList.refresh()

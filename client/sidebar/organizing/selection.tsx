@@ -75,7 +75,7 @@ export function SelectionBar({ router }: { readonly router: SessionRouter }): VN
     </button>
   )
   return (
-    <div class="selection" role="group" aria-label={organizingText.selected(formatCount(ids.length))}>
+    <div class="selection">
       <p role="status">{organizingText.selected(formatCount(ids.length))}</p>
       {command(organizingText.pin, () => void organizeSessions(router, ids, { action: "pin" }))}
       {command(organizingText.archive, () => archiveSessions(router, ids))}

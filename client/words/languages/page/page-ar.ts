@@ -67,6 +67,7 @@ export default {
     size: (size, max) => `${size} من ${max}`,
   },
   sidebar: {
+    search: "بحث",
     empty: "ستظهر محادثاتك هنا.",
     emptyForViewer: "ستظهر هنا المحادثات التي تُشارَك معك.",
     unreachable: "تعذّر تحميل محادثاتك.",
@@ -240,6 +241,7 @@ export default {
 /** Loads the texts that the first view does not need. */
 export const loadMore = () =>
   Promise.all([
+    import("../search/search-ar.ts"),
     import("../dialogs/dialogs-ar.ts"),
     import("../faults/faults-ar.ts"),
     import("../settings/settings-ar.ts"),

@@ -71,6 +71,7 @@ export default {
     size: (size, max) => `${size} sur ${max}`,
   },
   sidebar: {
+    search: "Rechercher",
     empty: "Vos conversations apparaîtront ici.",
     emptyForViewer: "Les conversations partagées avec vous apparaîtront ici.",
     unreachable: "Impossible de charger vos conversations.",
@@ -252,6 +253,7 @@ export default {
 /** Loads the texts that the first view does not need. */
 export const loadMore = () =>
   Promise.all([
+    import("../search/search-fr.ts"),
     import("../dialogs/dialogs-fr.ts"),
     import("../faults/faults-fr.ts"),
     import("../settings/settings-fr.ts"),

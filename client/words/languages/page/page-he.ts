@@ -67,6 +67,7 @@ export default {
     size: (size, max) => `${size} מתוך ${max}`,
   },
   sidebar: {
+    search: "חיפוש",
     empty: "השיחות יופיעו כאן.",
     emptyForViewer: "שיחות ששותפו איתך יופיעו כאן.",
     unreachable: "לא הצלחנו לטעון את השיחות.",
@@ -240,6 +241,7 @@ export default {
 /** Loads the texts that the first view does not need. */
 export const loadMore = () =>
   Promise.all([
+    import("../search/search-he.ts"),
     import("../dialogs/dialogs-he.ts"),
     import("../faults/faults-he.ts"),
     import("../settings/settings-he.ts"),

@@ -67,6 +67,7 @@ export default {
     size: (size, max) => `${size} / ${max}`,
   },
   sidebar: {
+    search: "搜索",
     empty: "你的对话会显示在这里。",
     emptyForViewer: "与你共享的对话会显示在这里。",
     unreachable: "无法加载你的对话。",
@@ -240,6 +241,7 @@ export default {
 /** Loads the texts that the first view does not need. */
 export const loadMore = () =>
   Promise.all([
+    import("../search/search-zh-hans.ts"),
     import("../dialogs/dialogs-zh-hans.ts"),
     import("../faults/faults-zh-hans.ts"),
     import("../settings/settings-zh-hans.ts"),
