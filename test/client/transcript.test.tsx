@@ -1,4 +1,4 @@
-/** transcript.test.tsx: rendered segments, cards and messages, from live frames and from a page of history. */
+/** transcript.test.tsx: rendered segments and messages, from live frames and from a page of history. */
 
 import { render } from "preact"
 import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest"

@@ -1,4 +1,4 @@
-/** audit.test.ts: the chain, limits and entries of a tenant's audit log, through the whole Worker. */
+/** audit.test.ts: the chain and the limits of a tenant's audit log, through the whole Worker. */
 
 import { env, runInDurableObject, SELF } from "cloudflare:test"
 import fc from "fast-check"
