@@ -23,7 +23,15 @@ import {
   type Names,
   type Rights,
 } from "./administration-attempts.ts"
-import { ADMINISTRATION_RULES, anyAttempt, type Attempt, PLAIN_ATTEMPT, T, VICTIMS } from "./intruder-attempts.ts"
+import {
+  ADMINISTRATION_RULES,
+  anyAttempt,
+  type Attempt,
+  PLAIN_ATTEMPT,
+  RULES,
+  T,
+  VICTIMS,
+} from "./intruder-attempts.ts"
 import { png, postFile } from "./files.ts"
 import { call, HELLO, HOST, nowSeconds, SECRET, socketHeaders, tokenOf } from "./http.ts"
 import { AUDIENCE, foreignClaims, putIssuer, registerIssuer, startProvider } from "./oidc.ts"
