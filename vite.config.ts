@@ -136,7 +136,7 @@ function withTranscriptName(): Plugin {
       handler(html, { bundle = {} }) {
         const file = Object.keys(bundle).find((name) => /\/transcript-[^/]+\.js$/.test(name))
         const script = 'src="/start-requests.js"'
-        return file === undefined ? html : html.replace(script, `${script} data-transcript="/${file}"`)
+        return file === undefined ? html : html.replace(script, `${script} data-preload="/${file}"`)
       },
     },
   }

@@ -4,16 +4,16 @@
   const post = { method: "POST", headers: { "content-type": "application/json" }, body: "{}", signal }
   const tokenPath = location.protocol === "http:" ? "/v1/dev/token" : "/auth/token"
   const session = /^#\/s\/([\w-]{1,64})$/.exec(location.hash)?.[1]
-  const { transcript } = document.currentScript.dataset
+  const { preload } = document.currentScript.dataset
   if (globalThis.cuecard === undefined) {
     const asked = fetch(tokenPath, post)
     globalThis.earlyResponses = { [tokenPath]: asked.then((response) => ({ response })) }
     if (session !== undefined) requestHistory(`/v1/sessions/${session}/conversation/recent?limit=24`, asked)
   }
-  if (session !== undefined && transcript !== undefined) {
+  if (session !== undefined && preload !== undefined) {
     const link = document.createElement("link")
     link.rel = "modulepreload"
-    link.href = transcript
+    link.href = preload
     document.head.append(link)
   }
 

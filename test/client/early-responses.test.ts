@@ -25,7 +25,7 @@ function runScript({ hash = "", protocol = "http:", token = Response.json({ toke
     return token
   }
   const script = document.createElement("script")
-  script.dataset["transcript"] = "/assets/transcript-x.js"
+  script.dataset["preload"] = "/assets/transcript-x.js"
   const page = { currentScript: script, createElement: () => document.createElement("link"), head: document.head }
   new Function("location", "document", "fetch", SCRIPT)({ hash, protocol }, page, respond)
   return requests
