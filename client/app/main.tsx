@@ -22,7 +22,7 @@ import { announceAnswerEnd } from "../ui/announcer.ts"
 import { focusRequests } from "../ui/focus.ts"
 import { holdDroppedFiles } from "../ui/held-drop.ts"
 import { startLanguage } from "../ui/preferences/page-language.ts"
-import { appText } from "../words/page-text.ts"
+import { appText, formatDocumentTitle } from "../words/page-text.ts"
 import { composerTools } from "../writing/deferred-writing.ts"
 import { App } from "./app.tsx"
 import { handleEscape } from "./escape-key.ts"
@@ -91,6 +91,13 @@ const environment = createEnvironment({
 })
 
 const { isReadOnly, loadSettings } = environment
+// Where the page's address names no tenant, only the user's token does.
+environment.settings.subscribe(({ theme }) => {
+  if (theme !== undefined && globalThis.cuecardTheme === undefined)
+    void import("../ui/preferences/show-theme.ts").then(({ showTheme }) =>
+      showTheme(document.documentElement, theme, ""),
+    )
+})
 
 const router = new SessionRouter({
   ...environment,
@@ -160,7 +167,7 @@ addEventListener("keydown", (event) => {
 
 effect(() => {
   const title = formatHeading(router.heading.value)
-  document.title = title === "" ? appText.name : appText.documentTitle(title)
+  document.title = title === "" ? appText.name : formatDocumentTitle(title)
 })
 if (!openSettingsFromHash(location.hash)) router.openFromHash()
 // The code is loaded together with the conversation, before the first paint.
