@@ -177,7 +177,7 @@ export interface ThemeFault {
 }
 
 /** The reason why a file can't be a logo. */
-export type LogoFlaw = "type" | "size" | "side" | "damaged"
+export type LogoFlaw = "type" | "side" | "damaged"
 
 /** The reason why a URL is not considered public. */
 export type UrlFlaw = "malformed" | "too_long" | "scheme" | "credentials" | "host" | "port"

@@ -17,7 +17,7 @@ const FAMILIES: Readonly<Record<ThemeFont, string | null>> = {
   mono: 'ui-monospace, "SF Mono", "Cascadia Code", Menlo, Consolas, "Liberation Mono", monospace',
 }
 
-const DENSITIES: Readonly<Record<ThemeDensity, string>> = { compact: "0.75", normal: "1", airy: "1.3" }
+const DENSITIES: Readonly<Record<ThemeDensity, string>> = { compact: "0.85", normal: "1", airy: "1.3" }
 
 /** The properties that a theme can set. */
 export type ThemeProperty = "--accent" | "--accent-text" | "--bubble" | "--font" | "--radius" | "--density"
