@@ -228,8 +228,8 @@ const TRANSCRIPT = /\/client\/transcript\/transcript\.tsx$/
 const WIDGET_VIEW = /\/widget\/app\/mount-conversation\.tsx$/
 
 /**
- * One chunk for the modules of the first view, and one for the others that draw messages and that several chunks share. Many
- * small chunks compress worse and need more requests.
+ * One chunk for the modules of the first view, and one for the others that draw messages. Many small chunks compress worse and
+ * need more requests.
  */
 function splitByView(isFirstView: IsRoot) {
   return [
@@ -237,12 +237,12 @@ function splitByView(isFirstView: IsRoot) {
       name: (id: string, modules: ModuleGraph) => (isLoadedWith(id, modules, isFirstView) ? "base" : null),
       priority: 2,
     },
-    { name: (id: string, modules: ModuleGraph) => (drawsMessages(id, modules) ? "messages" : null), minShareCount: 2 },
+    { name: (id: string, modules: ModuleGraph) => (drawsMessages(id, modules) ? "transcript" : null), priority: 1 },
   ]
 }
 
 function drawsMessages(id: string, modules: ModuleGraph): boolean {
-  return !TRANSCRIPT.test(id) && isLoadedWith(id, modules, (_info, importer) => TRANSCRIPT.test(importer))
+  return isLoadedWith(id, modules, (_info, importer) => TRANSCRIPT.test(importer))
 }
 
 /**

@@ -15,6 +15,8 @@ import { openStorage } from "../ui/browser-storage.ts"
 import { sendWithRateLimitRetry } from "../net/rate-limit-retry.ts"
 import { createUserStorage } from "../net/user-storage.ts"
 import { parseSessionHash, SessionRouter } from "../session/session-router.ts"
+import type { CommandContext } from "../search/page-commands.ts"
+import { searchTools } from "../search/deferred-search.ts"
 import { openSettingsFromHash } from "../settings/deferred-settings.ts"
 import { sessionActions } from "../sidebar/deferred-actions.tsx"
 import { loadTranscript, transcriptModule } from "../transcript/load-transcript.ts"
@@ -49,6 +51,7 @@ import "../styles/transcript/reading.css"
 import "../styles/transcript/formulas.css"
 import "../styles/transcript/cards.css"
 import "../styles/transcript/chart.css"
+import "../styles/search/search.css"
 import "../styles/settings.css"
 import "../styles/media/media.css"
 import "../styles/media/audio.css"
@@ -127,6 +130,12 @@ const router = new SessionRouter({
   writeOpenedFrom: (session) => history.replaceState(session, ""),
 })
 
+const commandContext: CommandContext = {
+  router,
+  isDrawerOpen,
+  saveSession: (id, format) => void sessionActions.module.peek()?.saveSession(router, id, format),
+}
+
 holdDroppedFiles()
 addEventListener("hashchange", () => {
   if (openSettingsFromHash(location.hash)) return
@@ -159,10 +168,7 @@ addEventListener("keydown", (event) => {
     replyTo: router.draft.replyTo,
     stopAnswer: () => router.controller.peek()?.stopAnswer(),
   })
-  const isTyping = event.target instanceof HTMLElement && event.target.matches("textarea, input, [contenteditable]")
-  if (event.key !== "/" || isTyping || event.ctrlKey || event.metaKey || event.altKey) return
-  event.preventDefault()
-  focusRequests.value++
+  if (searchTools.module.peek()?.handleShortcut(event, commandContext)) event.preventDefault()
 })
 
 effect(() => {
@@ -187,10 +193,14 @@ setTimeout(() => {
   void attachmentChips.load()
   void userMenu.load()
   void composerTools.load()
+  void searchTools.load()
   // If this fails, the next use tries again.
   router.loadUploads().catch(() => {})
 })
 if (root !== null)
   startLanguage(() =>
-    render(<App router={router} announcement={announcement} isDrawerOpen={isDrawerOpen} isOnline={isOnline} />, root),
+    render(
+      <App router={router} announcement={announcement} commandContext={commandContext} isOnline={isOnline} />,
+      root,
+    ),
   )

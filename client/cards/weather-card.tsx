@@ -15,7 +15,7 @@ import {
   type WeatherPayload,
 } from "../../shared/card/weather-payload.ts"
 import { formatCount, formatDate } from "../words/format/number-format.ts"
-import { cardText } from "../words/transcript-text.ts"
+import { cardText } from "../words/parts/card-text.ts"
 import { useEntrance } from "./card-motion.ts"
 import type { CardContent } from "./card-registry.tsx"
 import { SkyIcon } from "./sky-icon.tsx"

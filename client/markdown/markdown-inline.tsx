@@ -11,10 +11,10 @@ import { FootnoteReference } from "./blocks/footnotes.tsx"
 import { renderLongText } from "./long-text.tsx"
 import type { ProseToken } from "./markdown-lexer.ts"
 import { MathView } from "./blocks/math-view.tsx"
-import { ImageView } from "../media/image-view.tsx"
+import { InlineImage } from "../media/media-view.tsx"
 import { isAssetUrl } from "../files/remote-media.ts"
 import { parseHost, toSafeHref } from "../words/format/link-policy.ts"
-import { markdownText, mediaText } from "../words/transcript-text.ts"
+import { markdownText } from "../words/transcript-text.ts"
 
 /** Raw HTML tags that become elements. Any attribute makes a tag plain text. */
 const ALLOWED_TAGS: ReadonlySet<string> = new Set(
@@ -152,10 +152,10 @@ function renderLink(token: ProseToken): ComponentChildren {
 function renderImage(token: ProseToken): ComponentChildren {
   const address = decodeEntities(token.href ?? "")
   const href = toSafeHref(address)
-  const label = decodeVisibleText(token.text ?? "") || mediaText.imageFallbackLabel
+  const label = decodeVisibleText(token.text ?? "") || markdownText.imageFallbackLabel
   const url = isAssetUrl(address) ? address : href
   if (url !== null && (isAssetUrl(url) || url.startsWith("https:"))) {
-    return <ImageView key={url} url={url} label={label} isInline />
+    return <InlineImage key={url} url={url} label={label} />
   }
   if (href === null || !href.startsWith("http:")) return label
   return (

@@ -8,13 +8,14 @@
 import type { ComponentChildren, VNode } from "preact"
 import { useEffect, useRef, useState } from "preact/hooks"
 import { formatClock, formatKind, type MediaSegment } from "../words/media-descriptions.ts"
-import { mediaText } from "../words/transcript-text.ts"
+import { mediaText } from "../words/parts/media-text.ts"
 import { ConsentGate } from "./consent-gate.tsx"
 import { downloadMedia } from "./file-link.tsx"
 import { MediaIcon } from "./media-icons.tsx"
 import { type AudioPlayback, useAudioPlayback } from "./use-audio-playback.ts"
 import { useInView } from "./use-in-view.ts"
-import { type MediaSourceHandle, useMediaContext, useMediaSource } from "./use-media-source.ts"
+import { useMediaContext } from "./loading/media-context.ts"
+import { type MediaSourceHandle, useMediaSource } from "./use-media-source.ts"
 
 const WAVEFORM_BARS = 48
 

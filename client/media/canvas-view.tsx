@@ -11,11 +11,11 @@ import type { SignedLink } from "../files/signed-links.ts"
 import { deferModule } from "../ui/deferred-module.ts"
 import { parseHost } from "../words/format/link-policy.ts"
 import type { CanvasSegment } from "../words/media-descriptions.ts"
-import { mediaText } from "../words/transcript-text.ts"
+import { mediaText } from "../words/parts/media-text.ts"
 import { GONE_TEXT, UNREACHABLE_TEXT } from "./load-failure.ts"
 import { MediaIcon } from "./media-icons.tsx"
 import { useInView } from "./use-in-view.ts"
-import { useMediaContext } from "./use-media-source.ts"
+import { useMediaContext } from "./loading/media-context.ts"
 
 /** Loaded when the first frame is about to be created. */
 export const canvasFrame = deferModule(() => import("./canvas-frame.tsx"))

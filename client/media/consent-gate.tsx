@@ -7,7 +7,7 @@
 import type { VNode } from "preact"
 import { getActiveElement } from "../ui/page-root.ts"
 import { parseHost } from "../words/format/link-policy.ts"
-import { mediaText } from "../words/transcript-text.ts"
+import { mediaText } from "../words/parts/media-text.ts"
 import { MediaIcon, type MediaIconName } from "./media-icons.tsx"
 import type { MediaSourceHandle } from "./use-media-source.ts"
 

@@ -8,14 +8,14 @@
 import type { VNode } from "preact"
 import { useState } from "preact/hooks"
 import { parseHost } from "../words/format/link-policy.ts"
-import { mediaText } from "../words/transcript-text.ts"
+import { mediaText } from "../words/parts/media-text.ts"
 import { moveFocusInto } from "./consent-gate.tsx"
 import { MediaIcon } from "./media-icons.tsx"
 import { formatExtension, type MediaSegment, formatSize } from "../words/media-descriptions.ts"
 import { DISPLAYABLE_KINDS, type DisplayableKind, isAssetUrl, learnKind } from "../files/remote-media.ts"
 import { saveBlob, saveHref } from "../ui/save-file.ts"
 import { GONE_TEXT, readErrorText, UNREACHABLE_TEXT } from "./load-failure.ts"
-import { type MediaContextValue, useMediaContext } from "./use-media-source.ts"
+import { type MediaContextValue, useMediaContext } from "./loading/media-context.ts"
 
 export function FileView({ segment }: { readonly segment: MediaSegment }): VNode {
   const { url, label, mime_type, size } = segment

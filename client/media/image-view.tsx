@@ -5,14 +5,13 @@
  */
 
 import type { VNode } from "preact"
-import { deferModule } from "../ui/deferred-module.ts"
 import { describeImage, formatKind } from "../words/media-descriptions.ts"
-import { mediaText } from "../words/transcript-text.ts"
+import { mediaText } from "../words/parts/media-text.ts"
 import { ConsentGate } from "./consent-gate.tsx"
-import { type MediaContextValue, type ViewableImage, useMediaContext, useMediaSource } from "./use-media-source.ts"
-
-/** The code of the lightbox. It is loaded when the first image has loaded. */
-export const lightboxModule = deferModule(() => import("./lightbox.tsx"))
+import { lightboxModule } from "./loading/deferred-lightbox.ts"
+import { createBoxStyle } from "./loading/image-box.ts"
+import { type MediaContextValue, type ViewableImage, useMediaContext } from "./loading/media-context.ts"
+import { useMediaSource } from "./use-media-source.ts"
 
 interface ImageViewProps {
   readonly url: string
@@ -22,9 +21,6 @@ interface ImageViewProps {
   readonly width?: number | undefined
   readonly height?: number | undefined
 }
-
-/** Taller images are cropped at the bottom, because a full-page screenshot would fill the whole transcript. */
-const MIN_ASPECT_RATIO = 0.5
 
 export function ImageView({ url, label, isInline = false, width, height }: ImageViewProps): VNode {
   const media = useMediaContext()
@@ -65,14 +61,6 @@ export function ImageView({ url, label, isInline = false, width, height }: Image
       )}
     </button>
   )
-}
-
-function createBoxStyle(
-  width: number | undefined,
-  height: number | undefined,
-): Readonly<Record<string, string>> | undefined {
-  if (width === undefined || height === undefined) return undefined
-  return { "--width": `${width}px`, "--ratio": Math.max(MIN_ASPECT_RATIO, width / height).toFixed(4) }
 }
 
 /**

@@ -11,10 +11,11 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks"
 import { getRootElement } from "../ui/page-root.ts"
 import { useModalDialog } from "../ui/use-modal-dialog.ts"
 import { formatKind } from "../words/media-descriptions.ts"
-import { mediaText } from "../words/transcript-text.ts"
+import { mediaText } from "../words/parts/media-text.ts"
 import { downloadMedia } from "./file-link.tsx"
 import { MediaIcon, type MediaIconName } from "./media-icons.tsx"
-import { type MediaContextValue, type ViewableImage, useMediaContext, useMediaSource } from "./use-media-source.ts"
+import { type MediaContextValue, type ViewableImage, useMediaContext } from "./loading/media-context.ts"
+import { useMediaSource } from "./use-media-source.ts"
 
 export function Lightbox(): VNode | null {
   const media = useMediaContext()

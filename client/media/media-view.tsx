@@ -1,22 +1,62 @@
 /**
- * media-view.tsx: renders a media segment as an image, a player or a file, depending on its kind. SPEC PG39, PG62.
+ * media-view.tsx: the place of a media segment, of a Markdown image and of a canvas document, in which their views are shown
+ * once their code is loaded. An image's place has its height before that. SPEC PG39, PG62.
  */
 
-import type { ComponentChildren, VNode } from "preact"
+import type { VNode } from "preact"
+import { useEffect } from "preact/hooks"
 import type { Segment } from "../../shared/protocol/segment.ts"
 import { getLearnedKind } from "../files/remote-media.ts"
-import type { MediaSegment } from "../words/media-descriptions.ts"
-import { AudioView } from "./audio-player.tsx"
-import { FileView } from "./file-link.tsx"
-import { ImageView } from "./image-view.tsx"
-import { VideoView } from "./video-player.tsx"
+import type { CanvasSegment, MediaSegment } from "../words/media-descriptions.ts"
+import { mediaViews } from "./loading/deferred-media.ts"
+import { createBoxStyle } from "./loading/image-box.ts"
+
+/** The code of the views. Null until it is loaded, which this requests. */
+function useMediaViews(): typeof mediaViews.module.value {
+  useEffect(() => void mediaViews.load(), [])
+  return mediaViews.module.value
+}
 
 export function MediaView({ segment }: { readonly segment: MediaSegment }): VNode {
+  const views = useMediaViews()
   const kind = segment.kind === "file" ? (getLearnedKind(segment.url) ?? "file") : segment.kind
   return (
     <div class="media" data-segment="media" data-kind={kind}>
-      {renderMedia({ ...segment, kind })}
+      {views?.renderMedia({ ...segment, kind }) ??
+        (kind === "image" && <ImagePlace width={segment.width} height={segment.height} />)}
     </div>
+  )
+}
+
+/** An image in Markdown. */
+export function InlineImage({ url, label }: { readonly url: string; readonly label: string }): VNode {
+  const views = useMediaViews()
+  return views === null ? <ImagePlace isInline /> : <views.ImageView url={url} label={label} isInline />
+}
+
+export function CanvasView({ segment }: { readonly segment: CanvasSegment }): VNode {
+  const views = useMediaViews()
+  return (
+    <div data-segment="canvas">
+      {views !== null && <views.CanvasView key={segment.preview.url} segment={segment} />}
+    </div>
+  )
+}
+
+interface ImagePlaceProps {
+  readonly isInline?: boolean
+  readonly width?: number | undefined
+  readonly height?: number | undefined
+}
+
+function ImagePlace({ isInline = false, width, height }: ImagePlaceProps): VNode {
+  return (
+    <span
+      class="frame"
+      data-inline={isInline ? "" : undefined}
+      data-sized={width === undefined ? undefined : ""}
+      style={createBoxStyle(width, height)}
+    />
   )
 }
 
@@ -34,19 +74,4 @@ export function AttachmentsView({ segments }: { readonly segments: readonly Medi
       ))}
     </div>
   )
-}
-
-/** The elements are keyed by URL, so that another URL starts with fresh state. */
-function renderMedia(segment: MediaSegment): ComponentChildren {
-  const { url, kind, label, width, height } = segment
-  switch (kind) {
-    case "image":
-      return <ImageView key={url} url={url} label={label} width={width} height={height} />
-    case "audio":
-      return <AudioView key={url} segment={segment} />
-    case "video":
-      return <VideoView key={url} url={url} label={label} />
-    case "file":
-      return <FileView key={url} segment={segment} />
-  }
 }

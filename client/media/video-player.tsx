@@ -6,7 +6,7 @@
 
 import type { VNode } from "preact"
 import { formatKind } from "../words/media-descriptions.ts"
-import { mediaText } from "../words/transcript-text.ts"
+import { mediaText } from "../words/parts/media-text.ts"
 import { ConsentGate } from "./consent-gate.tsx"
 import { trackPause, trackPlay } from "./exclusive-playback.ts"
 import { useMediaSource } from "./use-media-source.ts"

@@ -10,7 +10,8 @@ import { useEffect, useState } from "preact/hooks"
 import { parseJsonToDepth, printJson } from "../../shared/json-depth.ts"
 import { cutText } from "../../shared/text/cut-text.ts"
 import { deferModule } from "../ui/deferred-module.ts"
-import { toolText, transcriptText } from "../words/transcript-text.ts"
+import { toolText } from "../words/parts/call-text.ts"
+import { transcriptText } from "../words/transcript-text.ts"
 
 /** Loaded when a tool call is opened. Until then, and if that fails, JSON has no colours. */
 export const jsonColors = deferModule(() => import("../markdown/blocks/json-colors.tsx"))

@@ -20,7 +20,7 @@ import { useSlicedCount } from "../markdown/slice-queue.ts"
 import { AttachmentsView, isMediaSegment } from "../media/media-view.tsx"
 import { appText } from "../words/page-text.ts"
 import { actionText, formatMessageStatus, transcriptText } from "../words/transcript-text.ts"
-import { AgentHeader } from "./agent-exchange.tsx"
+import { callViews } from "./calls/deferred-calls.ts"
 import {
   AnswerActions,
   isFromProducer,
@@ -35,7 +35,6 @@ import {
 } from "./message-actions.tsx"
 import { QuotedMessage } from "./quoted-message.tsx"
 import { SegmentView } from "./segment-view.tsx"
-import { groupCalls, ToolCallGroup } from "./tool-call-group.tsx"
 import { useChangeRequests, useTranscriptRequests } from "./transcript-requests.ts"
 import { UserMessage } from "./unsent-messages.tsx"
 
@@ -82,6 +81,7 @@ interface AnswerMessageProps {
 
 function AnswerMessage({ message, isFresh }: AnswerMessageProps): VNode {
   const { id, role, status, summary, origin, agent, reply_to } = message
+  const CallHeader = callViews.module.value?.AgentHeader
   const author = role === "agent" ? (agent?.name ?? transcriptText.agent) : transcriptText.assistant
   return (
     <article
@@ -93,7 +93,7 @@ function AnswerMessage({ message, isFresh }: AnswerMessageProps): VNode {
       aria-label={author}
     >
       {reply_to !== undefined && <QuotedMessage of={reply_to} />}
-      {agent?.direction === "sent" && <AgentHeader direction="out" name={agent.name} />}
+      {agent?.direction === "sent" && CallHeader !== undefined && <CallHeader direction="out" name={agent.name} />}
       {origin === "import" && <p class="note">{transcriptText.unverifiedImport}</p>}
       {summary !== undefined && (
         <details class="summary">
@@ -117,15 +117,17 @@ function SegmentList({ message: { id, status, segments }, isFresh }: AnswerMessa
     const isOpen = status === "running" && at === segments.length - 1
     return <SegmentView key={at} segment={segment} messageId={id} isOpen={isOpen} isFresh={isFresh(id, at)} />
   }
-  const runs = groupCalls(shown === segments.length ? segments : segments.slice(0, shown))
+  const views = callViews.module.value
+  const shownSegments = shown === segments.length ? segments : segments.slice(0, shown)
+  const runs = views?.groupCalls(shownSegments) ?? shownSegments.map((_, at) => ({ at, calls: [] }))
   return (
     <>
       {runs.map(({ at, calls }) => {
-        if (calls.length === 0) return renderSegment(at)
+        if (views === null || calls.length === 0) return renderSegment(at)
         return (
-          <ToolCallGroup key={at} calls={calls}>
+          <views.ToolCallGroup key={at} calls={calls}>
             {calls.map((_, nth) => renderSegment(at + nth))}
-          </ToolCallGroup>
+          </views.ToolCallGroup>
         )
       })}
       {hidden > 0 && <ShowMoreButton text={transcriptText.showMoreParts(hidden)} showMore={showMore} />}

@@ -6,16 +6,16 @@
  */
 
 import { Component, type ComponentChildren, type VNode } from "preact"
+import { useEffect } from "preact/hooks"
 import type { Segment } from "../../shared/protocol/segment.ts"
 import { renderCard } from "../cards/card-registry.tsx"
 import { Markdown } from "../markdown/markdown.tsx"
 import { measureText, SLICE_COST } from "../markdown/text-part.ts"
-import { CanvasView } from "../media/canvas-view.tsx"
-import { MediaView } from "../media/media-view.tsx"
+import { CanvasView, MediaView } from "../media/media-view.tsx"
 import { ErrorBoundary } from "../ui/error-boundary.tsx"
 import { formatDuration, transcriptText } from "../words/transcript-text.ts"
-import { AgentCallView, isAgentCall, ReceivedMessageView } from "./agent-exchange.tsx"
-import { ToolView } from "./tool-call.tsx"
+import type { CallSegment } from "./calls/call-views.tsx"
+import { callViews } from "./calls/deferred-calls.ts"
 
 interface SegmentProps {
   readonly segment: Segment
@@ -71,26 +71,24 @@ function SegmentContent({ segment, messageId, isOpen, isFresh }: SegmentProps): 
     case "thinking":
       return <ThinkingView text={segment.content} ms={segment.ms} isOpen={isOpen} />
     case "tool":
-      return isAgentCall(segment) ? (
-        <AgentCallView tool={segment} messageId={messageId} />
-      ) : (
-        <ToolView tool={segment} messageId={messageId} />
-      )
     case "agent":
-      return <ReceivedMessageView segment={segment} />
+      return <DeferredCall segment={segment} messageId={messageId} />
     case "rich":
       return <RichView segment={segment} isFresh={isFresh} />
     case "media":
       return <MediaView segment={segment} />
     case "canvas":
-      return (
-        <div data-segment="canvas">
-          <CanvasView key={segment.preview.url} segment={segment} />
-        </div>
-      )
+      return <CanvasView segment={segment} />
     default:
       return <TextView text={segmentToText(segment)} />
   }
+}
+
+/** Until the code is loaded, an empty line takes the place of the call. */
+function DeferredCall(props: { readonly segment: CallSegment; readonly messageId: string }): VNode {
+  const views = callViews.module.value
+  useEffect(() => void callViews.load(), [])
+  return views === null ? <div class="call-place" /> : <views.CallView {...props} />
 }
 
 interface RichViewProps {

@@ -11,7 +11,7 @@ import { useId, useLayoutEffect, useRef, useState } from "preact/hooks"
 import type { Segment } from "../../shared/protocol/segment.ts"
 import { type CallStatus, isSettled } from "../../shared/protocol/message.ts"
 import { getToolLabel } from "../words/settings/tool-name-text.ts"
-import { formatCallStatus, toolText } from "../words/transcript-text.ts"
+import { formatCallStatus, toolText } from "../words/parts/call-text.ts"
 import { isAgentCall } from "./agent-exchange.tsx"
 import { createHint, isApprovalPending, ToolIcon, type ToolSegment } from "./tool-call.tsx"
 

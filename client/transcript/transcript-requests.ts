@@ -8,14 +8,13 @@
 import type { ReadonlySignal, Signal } from "@preact/signals"
 import { createContext } from "preact"
 import { useContext } from "preact/hooks"
-import type { PageSettings, SignResponse } from "../../shared/protocol/http-body.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import type { Api } from "../net/api.ts"
 import type { PendingCommand } from "../session/commands.ts"
-import type { LinkState } from "../net/socket-link.ts"
+import type { MediaRequests } from "../media/loading/media-context.ts"
 import type { ActiveTurn } from "../session/transcript-store.ts"
 
-export interface TranscriptRequests {
+export interface TranscriptRequests extends MediaRequests {
   /** The session, as named in the page's URL. */
   readonly id: string
   /** Keyed by the id of a message or tool call. */
@@ -29,16 +28,11 @@ export interface TranscriptRequests {
     readonly messageIds: ReadonlySignal<readonly string[]>
     getMessageSignal(id: string): ReadonlySignal<WireMessage> | undefined
   }
-  readonly link: ReadonlySignal<LinkState>
   /** Absent in a test. */
   readonly api?: Api
   /** True if nothing can be changed. The buttons that would change something are then left out. */
   readonly isReadOnly: ReadonlySignal<boolean>
   readonly draft: { readonly editTexts: Map<string, string>; readonly replyTo: Signal<string | null> }
-  /** The hosts and origins that the tenant allows. */
-  readonly settings: ReadonlySignal<PageSettings>
-  /** Returns signed URLs for stored media and for proxied remote media. */
-  signUrls(urls: readonly string[]): Promise<SignResponse>
   decideApproval(messageId: string, call_id: string, decision: "allow" | "deny"): void
   withdrawMessage(messageId: string): void
   regenerateAnswer(messageId: string): void

@@ -10,17 +10,18 @@ import type { ComponentChildren, VNode } from "preact"
 import { useEffect, useMemo, useRef } from "preact/hooks"
 import { assetToSegment } from "../../shared/protocol/asset.ts"
 import { BeforeShowMoreContext } from "../markdown/show-more-button.tsx"
-import { lightboxModule } from "../media/image-view.tsx"
+import { lightboxModule } from "../media/loading/deferred-lightbox.ts"
+import { mediaViews } from "../media/loading/deferred-media.ts"
 import { AttachmentsView } from "../media/media-view.tsx"
 import { CopyButton } from "../ui/copy-button.tsx"
-import { LinkSigner } from "../files/signed-links.ts"
 import type { MediaSegment } from "../words/media-descriptions.ts"
 import { actionText, transcriptText } from "../words/transcript-text.ts"
 import { answerTools } from "../writing/deferred-writing.ts"
-import { type MediaContextValue, MediaContext } from "../media/use-media-source.ts"
+import { MediaContext } from "../media/loading/media-context.ts"
 import type { OutboxEntry } from "../net/outbox.ts"
 import type { TranscriptStore } from "../session/transcript-store.ts"
 import { type TranscriptRequests, TranscriptRequestsContext } from "./transcript-requests.ts"
+import { callViews } from "./calls/deferred-calls.ts"
 import { copySelection } from "./copy-selection.ts"
 import { endReasons, messageEditor } from "./message-view.tsx"
 import { JumpContext, QuotedMessage } from "./quoted-message.tsx"
@@ -56,6 +57,8 @@ export function Transcript(props: TranscriptProps): VNode {
   // Loads the rest once the transcript has been rendered. Without an API, as in a shared copy, nothing can be changed.
   useEffect(() => {
     void endReasons.load()
+    void callViews.load()
+    void mediaViews.load()
     if (api === undefined) return
     void messageEditor.load()
     void answerTools.load()
@@ -114,8 +117,12 @@ interface TranscriptContextsProps extends Pick<TranscriptProps, "requests" | "sc
 }
 
 function TranscriptContexts({ requests, scrollAnchor, children }: TranscriptContextsProps): VNode {
-  const media = useMemo(() => (requests === null ? null : createMediaContext(requests)), [requests])
-  useEffect(() => (media === null || requests === null ? undefined : retryOnReconnect(media, requests)), [media])
+  const views = mediaViews.module.value
+  const media = useMemo(
+    () => (requests === null ? null : (views?.createMediaContext(requests) ?? null)),
+    [requests, views],
+  )
+  useEffect(() => (media === null || requests === null ? undefined : views?.retryOnReconnect(media, requests)), [media])
   const jump = useMemo(() => (requests === null ? null : createJump(requests, scrollAnchor)), [requests, scrollAnchor])
   useEffect(() => (jump === null ? undefined : followTarget(jump, requests?.targetId)), [jump])
   const stopFollowing = useMemo(() => () => scrollAnchor.stopFollowing(), [scrollAnchor])
@@ -128,37 +135,6 @@ function TranscriptContexts({ requests, scrollAnchor, children }: TranscriptCont
       </MediaContext.Provider>
     </TranscriptRequestsContext.Provider>
   )
-}
-
-function createMediaContext(requests: TranscriptRequests): MediaContextValue {
-  const signer = new LinkSigner({
-    signUrls: (urls) => requests.signUrls(urls),
-    now: Date.now,
-    random: Math.random,
-    setTimer(ms, call) {
-      const timer = setTimeout(call, ms)
-      return () => clearTimeout(timer)
-    },
-  })
-  return { signer, settings: requests.settings, reconnectCount: signal(0), lightbox: signal(null) }
-}
-
-/** Retries failed media when the server can be reached again. Returns a function that stops this. */
-function retryOnReconnect({ signer, reconnectCount }: MediaContextValue, { link }: TranscriptRequests): () => void {
-  const retryFailed = (): void => {
-    signer.retryFailed()
-    reconnectCount.value = reconnectCount.peek() + 1
-  }
-  const disposeEffect = effect(() => {
-    if (link.value === "live") retryFailed()
-  })
-  // A short network interruption makes requests fail, but does not always close the socket.
-  addEventListener("online", retryFailed)
-  return () => {
-    disposeEffect()
-    removeEventListener("online", retryFailed)
-    signer.stopRetrying()
-  }
 }
 
 /** Shows the message of a link. Returns a function that stops this. */

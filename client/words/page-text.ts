@@ -104,6 +104,7 @@ export const attachmentText = translate("attachment", {
 })
 
 export const sidebarText = translate("sidebar", {
+  search: "Search",
   empty: "Your conversations will appear here.",
   emptyForViewer: "Conversations shared with you will appear here.",
   unreachable: "Couldn't load your conversations.",

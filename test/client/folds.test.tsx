@@ -2,7 +2,7 @@
 
 import { beforeEach, describe, expect, test } from "vitest"
 import { formatSize } from "../../client/words/media-descriptions.ts"
-import { formatTruncation } from "../../client/words/transcript-text.ts"
+import { formatTruncation } from "../../client/words/parts/call-text.ts"
 import type { Segment } from "../../shared/protocol/segment.ts"
 import { delay } from "./dom.ts"
 import { answer, call, user } from "./sample-messages.ts"

@@ -3,6 +3,7 @@
 import fc from "fast-check"
 import { render } from "preact"
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
+import { mediaViews } from "../../client/media/loading/deferred-media.ts"
 import { mathTypesetter, readingTools } from "../../client/markdown/blocks/deferred-tools.ts"
 import { createBlockReader } from "../../client/markdown/markdown-blocks.ts"
 import { decodeEntities } from "../../client/markdown/html-entities.ts"
@@ -13,6 +14,8 @@ import { Markdown } from "../../client/markdown/markdown.tsx"
 import { segmentsToSpokenText } from "../../client/markdown/markdown-to-text.ts"
 import { assertProperty } from "../support/seeded.ts"
 import { delay, draw, markdown } from "./dom.ts"
+
+await mediaViews.load()
 
 // Texts are shown without the code that is loaded on demand. markdown-code, -math and -reading.test.tsx test that. Other
 // files of this process share these modules: they may have loaded the code before, and need it afterwards.

@@ -63,7 +63,9 @@ export async function mountConversation(
       host.emit("error", { code: "token_refused", text: errorText.signIn })
     })
     const user = await requestUser(environment, box, host)
-    await Promise.all([languageShown, showTenantTheme(environment, box)])
+    // Without the code or the settings, the conversation has the default look.
+    await import("./widget-theme.ts").then(({ waitForTheme }) => waitForTheme(environment, box)).catch(() => {})
+    await languageShown
     if (mountedBox !== box) throw new WidgetError("already_shown", "The element was changed meanwhile.")
     box.replaceChildren()
     return showConversation(box, options, host, environment, user)
@@ -86,18 +88,6 @@ async function showTexts(tags: readonly string[]): Promise<void> {
   }
   const { showLanguage } = await import("../../client/ui/preferences/page-language.ts")
   await showLanguage(next)
-}
-
-/** Longest wait for the theme, in milliseconds. Without it, the conversation starts with the default look. */
-const MAX_THEME_WAIT_MS = 2_000
-
-/** The theme comes with the settings, which the first view otherwise doesn't wait for. */
-async function showTenantTheme({ api, origin }: WidgetEnvironment, box: HTMLElement): Promise<void> {
-  const shown = (async () => {
-    const { theme: look } = await api.getSettings()
-    if (look !== undefined) (await import("../../client/ui/preferences/show-theme.ts")).showTheme(box, look, origin)
-  })().catch(() => {})
-  await Promise.race([shown, new Promise((resolve) => setTimeout(resolve, MAX_THEME_WAIT_MS))])
 }
 
 function unmount(box: HTMLElement): void {
@@ -222,6 +212,7 @@ function loadRest(root: ShadowRoot, router: SessionRouter): void {
     void import("./conversation-styles.ts").then(({ CONVERSATION_STYLES }) => addStyles(root, CONVERSATION_STYLES))
     void deferredViews.load()
     loadTranscript()
+    void import("./part-styles.ts").then(({ PART_STYLES }) => addStyles(root, PART_STYLES))
     void sessionActions.load()
     void attachmentChips.load()
     // If this fails, the next use tries again.

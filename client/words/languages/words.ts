@@ -26,21 +26,17 @@ import type {
   sizeText,
 } from "../page-text.ts"
 import type { rateWaitText } from "../rate-wait-text.ts"
+import type { searchText } from "../search/search-text.ts"
 import type { sessionActionText } from "../session-action-text.ts"
 import type { settingsText } from "../settings/settings-text.ts"
 import type { toolNameText } from "../settings/tool-name-text.ts"
 import type { shareLinkText } from "../share-link-text.ts"
 import type { sharedViewText } from "../shared-view-text.ts"
 import type { sharingText, readOnlyText } from "../sharing-text.ts"
-import type {
-  transcriptText,
-  actionText,
-  toolText,
-  agentText,
-  mediaText,
-  markdownText,
-  cardText,
-} from "../transcript-text.ts"
+import type { toolText } from "../parts/call-text.ts"
+import type { cardText } from "../parts/card-text.ts"
+import type { mediaText } from "../parts/media-text.ts"
+import type { transcriptText, actionText, agentText, markdownText } from "../transcript-text.ts"
 import type { unsentText } from "../unsent-text.ts"
 import type { writingText } from "../writing-text.ts"
 
@@ -92,6 +88,11 @@ export interface WritingWords {
   readonly writing: typeof writingText
 }
 
+/** The texts of the command palette, the search and the list of shortcuts. */
+export interface SearchWords {
+  readonly search: typeof searchText
+}
+
 /** The texts of errors. */
 export interface FaultTexts {
   readonly fault: { readonly word: (code: string, text: string, fields: FaultFields) => string }
@@ -106,4 +107,11 @@ export interface SettingsWords {
   readonly toolName: typeof toolNameText
 }
 
-export interface Words extends PageWords, DialogWords, SharingWords, WritingWords, FaultTexts, SettingsWords {}
+export interface Words
+  extends PageWords,
+    DialogWords,
+    SearchWords,
+    SharingWords,
+    WritingWords,
+    FaultTexts,
+    SettingsWords {}

@@ -66,6 +66,7 @@ export default {
     size: (size, max) => `${size} من ${max}`,
   },
   sidebar: {
+    search: "بحث",
     empty: "ستظهر محادثاتك هنا.",
     emptyForViewer: "ستظهر هنا المحادثات التي تُشارَك معك.",
     unreachable: "تعذّر تحميل محادثاتك.",
@@ -194,7 +195,6 @@ export default {
     previousImage: "الصورة السابقة",
     nextImage: "الصورة التالية",
     imageOf: (position, count) => `${position} من ${count}`,
-    imageFallbackLabel: "صورة",
     fullScreen: "ملء الشاشة",
     onAnotherSite: "هذا المحتوى على موقع آخر.",
     capturedTyping: "أُوقف لأنه كان يلتقط ما تكتبه.",
@@ -205,6 +205,7 @@ export default {
   markdown: {
     taskDone: "منجز",
     taskOpen: "غير منجز",
+    imageFallbackLabel: "صورة",
     showMore: (hiddenChars) => `عرض المزيد (${n(hiddenChars)} من الأحرف)`,
     copyCode: "نسخ الشيفرة",
     spokenCode: "شيفرة برمجية.",
@@ -235,6 +236,7 @@ export default {
 /** Loads the texts that the first view does not need. */
 export const loadMore = () =>
   Promise.all([
+    import("../search/search-ar.ts"),
     import("../dialogs/dialogs-ar.ts"),
     import("../faults/faults-ar.ts"),
     import("../settings/settings-ar.ts"),

@@ -71,6 +71,7 @@ export default {
     size: (size, max) => `${size} von ${max}`,
   },
   sidebar: {
+    search: "Suchen",
     empty: "Hier erscheinen Ihre Unterhaltungen.",
     emptyForViewer: "Hier erscheinen Unterhaltungen, die mit Ihnen geteilt werden.",
     unreachable: "Ihre Unterhaltungen konnten nicht geladen werden.",
@@ -207,7 +208,6 @@ export default {
     previousImage: "Vorheriges Bild",
     nextImage: "Nächstes Bild",
     imageOf: (position, count) => `${position} von ${count}`,
-    imageFallbackLabel: "Bild",
     fullScreen: "Vollbild",
     onAnotherSite: "Dieser Inhalt liegt auf einer anderen Website.",
     capturedTyping: "Angehalten, weil der Inhalt Ihre Eingaben abgefangen hat.",
@@ -218,6 +218,7 @@ export default {
   markdown: {
     taskDone: "Erledigt",
     taskOpen: "Offen",
+    imageFallbackLabel: "Bild",
     showMore: (hiddenChars) => `Mehr anzeigen (${n(hiddenChars)} weitere Zeichen)`,
     copyCode: "Code kopieren",
     spokenCode: "Code.",
@@ -248,6 +249,7 @@ export default {
 /** Loads the texts that the first view does not need. */
 export const loadMore = () =>
   Promise.all([
+    import("../search/search-de.ts"),
     import("../dialogs/dialogs-de.ts"),
     import("../faults/faults-de.ts"),
     import("../settings/settings-de.ts"),

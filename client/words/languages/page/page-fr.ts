@@ -70,6 +70,7 @@ export default {
     size: (size, max) => `${size} sur ${max}`,
   },
   sidebar: {
+    search: "Rechercher",
     empty: "Vos conversations apparaîtront ici.",
     emptyForViewer: "Les conversations partagées avec vous apparaîtront ici.",
     unreachable: "Impossible de charger vos conversations.",
@@ -206,7 +207,6 @@ export default {
     previousImage: "Image précédente",
     nextImage: "Image suivante",
     imageOf: (position, count) => `${position} sur ${count}`,
-    imageFallbackLabel: "image",
     fullScreen: "Plein écran",
     onAnotherSite: "Ce contenu se trouve sur un autre site.",
     capturedTyping: "En pause, car il interceptait votre saisie.",
@@ -217,6 +217,7 @@ export default {
   markdown: {
     taskDone: "Fait",
     taskOpen: "À faire",
+    imageFallbackLabel: "image",
     showMore: (hiddenChars) => `Afficher plus (${n(hiddenChars)} caractères)`,
     copyCode: "Copier le code",
     spokenCode: "Code.",
@@ -247,6 +248,7 @@ export default {
 /** Loads the texts that the first view does not need. */
 export const loadMore = () =>
   Promise.all([
+    import("../search/search-fr.ts"),
     import("../dialogs/dialogs-fr.ts"),
     import("../faults/faults-fr.ts"),
     import("../settings/settings-fr.ts"),

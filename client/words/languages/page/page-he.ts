@@ -66,6 +66,7 @@ export default {
     size: (size, max) => `${size} מתוך ${max}`,
   },
   sidebar: {
+    search: "חיפוש",
     empty: "השיחות יופיעו כאן.",
     emptyForViewer: "שיחות ששותפו איתך יופיעו כאן.",
     unreachable: "לא הצלחנו לטעון את השיחות.",
@@ -194,7 +195,6 @@ export default {
     previousImage: "התמונה הקודמת",
     nextImage: "התמונה הבאה",
     imageOf: (position, count) => `${position} מתוך ${count}`,
-    imageFallbackLabel: "תמונה",
     fullScreen: "מסך מלא",
     onAnotherSite: "התוכן נמצא באתר אחר.",
     capturedTyping: "הושהה כי קלט את ההקלדה שלך.",
@@ -205,6 +205,7 @@ export default {
   markdown: {
     taskDone: "בוצע",
     taskOpen: "לא בוצע",
+    imageFallbackLabel: "תמונה",
     showMore: (hiddenChars) => `הצגת עוד (${n(hiddenChars)} תווים)`,
     copyCode: "העתקת הקוד",
     spokenCode: "קוד.",
@@ -235,6 +236,7 @@ export default {
 /** Loads the texts that the first view does not need. */
 export const loadMore = () =>
   Promise.all([
+    import("../search/search-he.ts"),
     import("../dialogs/dialogs-he.ts"),
     import("../faults/faults-he.ts"),
     import("../settings/settings-he.ts"),

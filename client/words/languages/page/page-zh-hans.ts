@@ -66,6 +66,7 @@ export default {
     size: (size, max) => `${size} / ${max}`,
   },
   sidebar: {
+    search: "搜索",
     empty: "你的对话会显示在这里。",
     emptyForViewer: "与你共享的对话会显示在这里。",
     unreachable: "无法加载你的对话。",
@@ -194,7 +195,6 @@ export default {
     previousImage: "上一张图片",
     nextImage: "下一张图片",
     imageOf: (position, count) => `${position} / ${count}`,
-    imageFallbackLabel: "图片",
     fullScreen: "全屏",
     onAnotherSite: "此内容位于其他网站。",
     capturedTyping: "已暂停，因为它在截取你的输入。",
@@ -205,6 +205,7 @@ export default {
   markdown: {
     taskDone: "已完成",
     taskOpen: "未完成",
+    imageFallbackLabel: "图片",
     showMore: (hiddenChars) => `显示更多（还有 ${n(hiddenChars)} 个字符）`,
     copyCode: "复制代码",
     spokenCode: "代码。",
@@ -235,6 +236,7 @@ export default {
 /** Loads the texts that the first view does not need. */
 export const loadMore = () =>
   Promise.all([
+    import("../search/search-zh-hans.ts"),
     import("../dialogs/dialogs-zh-hans.ts"),
     import("../faults/faults-zh-hans.ts"),
     import("../settings/settings-zh-hans.ts"),

@@ -1,0 +1,50 @@
+/** call-text.ts: the texts of tool calls. */
+
+import type { CallStatus } from "../../../shared/protocol/message.ts"
+import { formatCount } from "../format/number-format.ts"
+import { translate } from "../languages/language.ts"
+import { formatSize } from "../media-descriptions.ts"
+
+export const toolText = translate("tool", {
+  arguments: "Arguments",
+  output: "Output",
+  result: "Result",
+  allowed: "Allowed",
+  denied: "Denied",
+  needsApproval: "Needs approval",
+  status: {
+    queued: "Queued",
+    running: "Running",
+    waiting: "Waiting",
+    ok: "Done",
+    failed: "Failed",
+    interrupted: "Interrupted",
+  } satisfies Record<CallStatus, string>,
+  /** At least two calls. */
+  calls: (count: number, failed: number) => `${count} tool calls${failed === 0 ? "" : ` · ${failed} failed`}`,
+  onlyPart: "Showing only a part.",
+  /** `whole`: the lines, the size, or both. */
+  partOf: (whole: string) => `Showing part of ${whole}.`,
+  partSoFar: (whole: string) => `Showing part of ${whole} so far.`,
+  /** `size` is empty if unknown. */
+  lines: (count: number, size: string) => `${formatCount(count)} lines${size === "" ? "" : ` (${size})`}`,
+  showAll: (chars: number) => `Show all (${formatCount(chars)} more characters)`,
+  approvalLabel: (tool: string) => `Allow ${tool}?`,
+  approvalQuestion: (tool: string) => `Allow Cuecard to run ${tool}?`,
+  allow: "Allow",
+  allowing: "Allowing…",
+  deny: "Deny",
+  denying: "Denying…",
+})
+
+/** The size of a text of which only a part is shown; 0 if unknown. */
+export function formatTruncation(lines: number, bytes: number, isSettled: boolean): string {
+  const size = bytes > 0 ? formatSize(bytes) : ""
+  const whole = lines > 0 ? toolText.lines(lines, size) : size
+  if (whole === "") return toolText.onlyPart
+  return isSettled ? toolText.partOf(whole) : toolText.partSoFar(whole)
+}
+
+export function formatCallStatus(status: CallStatus, needsApproval = false): string {
+  return status === "waiting" && needsApproval ? toolText.needsApproval : toolText.status[status]
+}

@@ -1,0 +1,16 @@
+/** card-text.ts: the texts of the weather card. */
+
+import { translate } from "../languages/language.ts"
+
+export const cardText = translate("card", {
+  weatherIn: (location: string) => `Weather in ${location}`,
+  sampleData: "Sample data",
+  feelsLike: (degrees: string) => `Feels like ${degrees}`,
+  humidity: "Humidity",
+  wind: "Wind",
+  /** No-break spaces keep the figure on one line. */
+  windOf: (speed: number, direction: string) => `${speed}\u00a0km/h\u00a0${direction}`,
+  precipitation: "Chance of precipitation",
+  tomorrow: "Tomorrow",
+  showUnit: (unit: "C" | "F") => `Show temperatures in °${unit}`,
+})

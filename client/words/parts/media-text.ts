@@ -1,0 +1,34 @@
+/** media-text.ts: the texts of media and canvas documents. */
+
+import { translate } from "../languages/language.ts"
+import { formatClock } from "../media-descriptions.ts"
+import { mediaKindText } from "../page-text.ts"
+
+export const mediaText = translate("media", {
+  /** "Image: chart.png" */
+  named: (kind: string, label: string) => `${kind}: ${label}`,
+  fromHost: (kind: string, host: string) => (host === "" ? kind : `${kind} from ${host}`),
+  document: mediaKindText.canvas,
+  load: "Load",
+  tryAgain: "Try again",
+  openInNewTab: "Open in new tab",
+  download: "Download",
+  downloadFile: (details: readonly string[]) => `Download ${details.join(", ")}`,
+  hostOfFile: (host: string) => `from ${host}`,
+  play: "Play",
+  pause: "Pause",
+  seek: "Seek",
+  /** A length in seconds; 0 if unknown. */
+  position: (time: number, length: number) =>
+    length > 0 ? `${formatClock(time)} of ${formatClock(length)}` : formatClock(time),
+  close: "Close",
+  previousImage: "Previous image",
+  nextImage: "Next image",
+  imageOf: (position: number, count: number) => `${position} of ${count}`,
+  fullScreen: "Full screen",
+  onAnotherSite: "This content is on another site.",
+  capturedTyping: "Paused because it was capturing your typing.",
+  floodedPage: "Paused because it was sending too many messages.",
+  resume: "Resume",
+  unsupported: "Your browser can't open this file.",
+})

@@ -1,0 +1,58 @@
+/** deferred-views.test.tsx: a transcript whose code of tool calls and media isn't loaded yet. */
+
+import type { Signal } from "@preact/signals"
+import { afterEach, beforeEach, expect, test } from "vitest"
+import { mediaViews } from "../../client/media/loading/deferred-media.ts"
+import { callViews } from "../../client/transcript/calls/deferred-calls.ts"
+import type { Segment } from "../../shared/protocol/segment.ts"
+import { delay } from "./dom.ts"
+import { wireMessage } from "./fake-server.ts"
+import { transcript } from "./render-transcript.tsx"
+
+const LOADED = [callViews.module, mediaViews.module].map((module) => module as Signal<object | null>)
+const VIEWS = LOADED.map((module) => module.peek())
+
+beforeEach(() => {
+  document.body.replaceChildren()
+  for (const module of LOADED) module.value = null
+})
+
+afterEach(() => {
+  for (const [at, module] of LOADED.entries()) module.value = VIEWS[at] ?? null
+})
+
+const CALL: Segment = { type: "tool", call_id: "c1", name: "weather", args: '{"city":"Oslo"}', status: "ok" }
+const PICTURE: Segment = {
+  type: "media",
+  url: "/media/p1",
+  kind: "image",
+  label: "Sunset",
+  width: 200,
+  height: 100,
+}
+
+function renderAnswer(segments: readonly Segment[]) {
+  return transcript([wireMessage("a1", { status: "completed", segments: [...segments] })]).log
+}
+
+test("[PF8] the code of calls and media loads after the text is drawn, which isn't drawn again", async () => {
+  const log = renderAnswer([{ type: "text", content: "Here it is." }, CALL, CALL, PICTURE])
+  const text = log.querySelector("[data-segment=text]")
+  expect(text?.textContent).toBe("Here it is.")
+  expect(log.querySelectorAll(".call-place")).toHaveLength(2)
+  expect(log.querySelector("[data-segment=tool]")).toBeNull()
+  await expect.poll(() => log.querySelectorAll(".calls [data-segment=tool]").length).toBe(2)
+  await delay()
+  expect(log.querySelector("[data-segment=text]")).toBe(text)
+  expect(log.querySelector(".call-place")).toBeNull()
+  expect(log.querySelector(".media button.frame")?.getAttribute("aria-label")).toContain("Sunset")
+})
+
+test("[PF8] the place of an image has its shape before the code of images is loaded", async () => {
+  const log = renderAnswer([PICTURE])
+  const style = () => log.querySelector(".media .frame")?.getAttribute("style")
+  expect(log.querySelector(".media")?.innerHTML).toMatch(/^<span class="frame" data-sized=""/)
+  const before = style()
+  await expect.poll(() => log.querySelector(".media button.frame")).not.toBeNull()
+  expect(style()).toBe(before)
+})
