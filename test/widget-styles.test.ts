@@ -54,7 +54,7 @@ describe("the widget's style sheets", () => {
 
   test("[WG7] are those of the page, without the sidebar and the account", () => {
     const page = listStyleSheets("client").filter(
-      (file) => !/styles\/(?:(?:admin|shared-view|sidebar)\/|settings\.css|writing\/composer)/.test(file),
+      (file) => !/styles\/(?:(?:admin|search|shared-view|sidebar)\/|settings\.css|writing\/composer)/.test(file),
     )
     expect(used.toSorted()).toEqual(page.toSorted())
   })

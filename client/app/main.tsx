@@ -16,6 +16,8 @@ import { fetchOnce } from "../net/early-responses.ts"
 import { sendWithRateLimitRetry } from "../net/rate-limit-retry.ts"
 import { createUserStorage } from "../net/user-storage.ts"
 import { parseSessionHash, SessionRouter } from "../session/session-router.ts"
+import type { CommandContext } from "../search/page-commands.ts"
+import { searchTools } from "../search/deferred-search.ts"
 import { openSettingsFromHash } from "../settings/deferred-settings.ts"
 import { sessionActions } from "../sidebar/deferred-actions.tsx"
 import { loadTranscript, transcriptModule } from "../transcript/load-transcript.ts"
@@ -23,7 +25,7 @@ import { announceAnswerEnd } from "../ui/announcer.ts"
 import { focusRequests } from "../ui/focus.ts"
 import { holdDroppedFiles } from "../ui/held-drop.ts"
 import { startLanguage } from "../ui/preferences/page-language.ts"
-import { appText } from "../words/page-text.ts"
+import { appText, formatDocumentTitle } from "../words/page-text.ts"
 import { composerTools } from "../writing/deferred-writing.ts"
 import { App } from "./app.tsx"
 import { handleEscape } from "./escape-key.ts"
@@ -50,6 +52,7 @@ import "../styles/transcript/reading.css"
 import "../styles/transcript/formulas.css"
 import "../styles/transcript/cards.css"
 import "../styles/transcript/chart.css"
+import "../styles/search/search.css"
 import "../styles/settings.css"
 import "../styles/media/media.css"
 import "../styles/media/audio.css"
@@ -98,6 +101,13 @@ const environment = createEnvironment({
 })
 
 const { isReadOnly, loadSettings } = environment
+// Where the page's address names no tenant, only the user's token does.
+environment.settings.subscribe(({ theme }) => {
+  if (theme !== undefined && globalThis.cuecardTheme === undefined)
+    void import("../ui/preferences/show-theme.ts").then(({ showTheme }) =>
+      showTheme(document.documentElement, theme, ""),
+    )
+})
 
 const router = new SessionRouter({
   ...environment,
@@ -126,6 +136,12 @@ const router = new SessionRouter({
   readOpenedFrom: () => (typeof history.state === "string" ? parseSessionHash(`#/s/${history.state}`) : null),
   writeOpenedFrom: (session) => history.replaceState(session, ""),
 })
+
+const commandContext: CommandContext = {
+  router,
+  isDrawerOpen,
+  saveSession: (id, format) => void sessionActions.module.peek()?.saveSession(router, id, format),
+}
 
 holdDroppedFiles()
 addEventListener("hashchange", () => {
@@ -163,15 +179,12 @@ addEventListener("keydown", (event) => {
     replyTo: router.draft.replyTo,
     stopAnswer: () => router.controller.peek()?.stopAnswer(),
   })
-  const isTyping = event.target instanceof HTMLElement && event.target.matches("textarea, input, [contenteditable]")
-  if (event.key !== "/" || isTyping || event.ctrlKey || event.metaKey || event.altKey) return
-  event.preventDefault()
-  focusRequests.value++
+  if (searchTools.module.peek()?.handleShortcut(event, commandContext)) event.preventDefault()
 })
 
 effect(() => {
   const title = formatHeading(router.heading.value)
-  document.title = title === "" ? appText.name : appText.documentTitle(title)
+  document.title = title === "" ? appText.name : formatDocumentTitle(title)
 })
 if (!openSettingsFromHash(location.hash)) router.openFromHash()
 // The code is loaded together with the conversation, before the first paint.
@@ -205,10 +218,14 @@ void waitForConversation().then(() => {
   void attachmentChips.load()
   void userMenu.load()
   void composerTools.load()
+  void searchTools.load()
   // If this fails, the next use tries again.
   router.loadUploads().catch(() => {})
 })
 if (root !== null)
   startLanguage(() =>
-    render(<App router={router} announcement={announcement} isDrawerOpen={isDrawerOpen} isOnline={isOnline} />, root),
+    render(
+      <App router={router} announcement={announcement} commandContext={commandContext} isOnline={isOnline} />,
+      root,
+    ),
   )
