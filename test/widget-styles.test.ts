@@ -40,7 +40,12 @@ describe("an adapted style sheet", () => {
 })
 
 describe("the widget's style sheets", () => {
-  const files = ["widget/app/widget-styles.ts", "widget/app/conversation-styles.ts", "widget/shell/widget-shell.ts"]
+  const files = [
+    "widget/app/widget-styles.ts",
+    "widget/app/conversation-styles.ts",
+    "widget/app/part-styles.ts",
+    "widget/shell/widget-shell.ts",
+  ]
   const used = files
     .flatMap(listImports)
     .map(resolveImport)
@@ -49,7 +54,7 @@ describe("the widget's style sheets", () => {
 
   test("[WG7] are those of the page, without the sidebar and the account", () => {
     const page = listStyleSheets("client").filter(
-      (file) => !/styles\/(?:(?:admin|shared-view|sidebar)\/|settings\.css|writing\/composer)/.test(file),
+      (file) => !/styles\/(?:(?:admin|search|shared-view|sidebar)\/|settings\.css|writing\/composer)/.test(file),
     )
     expect(used.toSorted()).toEqual(page.toSorted())
   })

@@ -1,9 +1,11 @@
 /** app.tsx: the chat page: the sidebar, the top bar, and the open or new conversation. */
 
-import type { ReadonlySignal, Signal } from "@preact/signals"
+import type { ReadonlySignal } from "@preact/signals"
 import type { VNode } from "preact"
 import { attachmentChips } from "../composer/deferred-chips.ts"
 import type { SessionRouter } from "../session/session-router.ts"
+import type { CommandContext } from "../search/page-commands.ts"
+import { searchTools } from "../search/deferred-search.ts"
 import { isSettingsOpen, settingsPage } from "../settings/deferred-settings.ts"
 import { Sidebar } from "../sidebar/sidebar.tsx"
 import { focusRequests } from "../ui/focus.ts"
@@ -17,13 +19,15 @@ interface AppProps {
   readonly router: SessionRouter
   /** The text that screen readers announce. */
   readonly announcement: ReadonlySignal<string>
-  readonly isDrawerOpen: Signal<boolean>
+  readonly commandContext: CommandContext
   readonly isOnline: ReadonlySignal<boolean>
 }
 
-export function App({ router, announcement, isDrawerOpen, isOnline }: AppProps): VNode {
+export function App({ router, announcement, commandContext, isOnline }: AppProps): VNode {
+  const { isDrawerOpen } = commandContext
   const controller = router.controller.value
   const chips = attachmentChips.module.value
+  const search = searchTools.module.value
   const LoadedSettings = settingsPage.module.value?.SettingsPage
   return (
     <div class="page">
@@ -36,6 +40,7 @@ export function App({ router, announcement, isDrawerOpen, isOnline }: AppProps):
       {/* Everything behind an open drawer is inert, so the focus stays in the drawer. SPEC AX3. */}
       <div class="behind-drawer" inert={isDrawerOpen.value}>
         {!isSettingsOpen.value && <TopBar router={router} isDrawerOpen={isDrawerOpen} />}
+        {search !== null && !isSettingsOpen.value && <search.FindBarSlot router={router} />}
         {isSettingsOpen.value ? (
           LoadedSettings !== undefined && <LoadedSettings router={router} />
         ) : controller === null ? (
@@ -47,6 +52,7 @@ export function App({ router, announcement, isDrawerOpen, isOnline }: AppProps):
       {chips !== null && !router.isReadOnly.value && (
         <chips.DropOverlay onFiles={(files) => router.attachFiles(files)} />
       )}
+      {search !== null && <search.SearchDialogs context={commandContext} />}
       <NoticeBar sessionList={router.sessionList} />
       <p class="visually-hidden" role="status" aria-live="polite">
         {announcement.value}

@@ -6,6 +6,8 @@
 import { type Signal, useSignal } from "@preact/signals"
 import type { RefObject, VNode } from "preact"
 import { isShared } from "../net/api.ts"
+import { searchTools } from "../search/deferred-search.ts"
+import { isFindBarOpen } from "../search/open-dialog.ts"
 import type { SessionRouter } from "../session/session-router.ts"
 import { DeleteDialog } from "../sidebar/delete-dialog.tsx"
 import { RenameField } from "../sidebar/rename-field.tsx"
@@ -57,7 +59,7 @@ export function HeaderMenu(props: HeaderMenuProps): VNode {
   )
 }
 
-/** A read-only conversation can only be exported. SPEC SH13. */
+/** A read-only conversation can only be searched and exported. SPEC SH13. */
 function listCommands({ router, id, button, isRenaming }: HeaderMenuProps, dialog: Signal<"share" | "delete" | null>) {
   // The dialog returns the focus to the element that had it before, which must not be the closed menu.
   const runFromButton = (run: () => void) => () => {
@@ -68,8 +70,10 @@ function listCommands({ router, id, button, isRenaming }: HeaderMenuProps, dialo
     label: format === "markdown" ? sessionActionText.exportMarkdown : sessionActionText.exportJsonl,
     onSelect: runFromButton(() => void saveSession(router, id, format)),
   }))
-  if (router.isReadOnly.value || isShared(id)) return exports
+  const find = { label: sessionActionText.find, onSelect: openFindBar }
+  if (router.isReadOnly.value || isShared(id)) return [find, ...exports]
   return [
+    find,
     { label: sessionActionText.rename, onSelect: () => (isRenaming.value = true) },
     { label: sessionActionText.share, onSelect: runFromButton(() => (dialog.value = "share")) },
     ...exports,
@@ -79,6 +83,11 @@ function listCommands({ router, id, button, isRenaming }: HeaderMenuProps, dialo
       onSelect: runFromButton(() => (dialog.value = "delete")),
     },
   ]
+}
+
+function openFindBar(): void {
+  isFindBarOpen.value = true
+  void searchTools.load()
 }
 
 interface TitleFieldProps {

@@ -12,9 +12,12 @@ import { attachmentChips } from "../composer/deferred-chips.ts"
 import { sendFile } from "../files/send-file-xhr.ts"
 import { createEnvironment } from "../net/client-environment.ts"
 import { openStorage } from "../ui/browser-storage.ts"
+import { fetchOnce } from "../net/early-responses.ts"
 import { sendWithRateLimitRetry } from "../net/rate-limit-retry.ts"
 import { createUserStorage } from "../net/user-storage.ts"
 import { parseSessionHash, SessionRouter } from "../session/session-router.ts"
+import type { CommandContext } from "../search/page-commands.ts"
+import { searchTools } from "../search/deferred-search.ts"
 import { openSettingsFromHash } from "../settings/deferred-settings.ts"
 import { sessionActions } from "../sidebar/deferred-actions.tsx"
 import { loadTranscript, transcriptModule } from "../transcript/load-transcript.ts"
@@ -22,7 +25,7 @@ import { announceAnswerEnd } from "../ui/announcer.ts"
 import { focusRequests } from "../ui/focus.ts"
 import { holdDroppedFiles } from "../ui/held-drop.ts"
 import { startLanguage } from "../ui/preferences/page-language.ts"
-import { appText } from "../words/page-text.ts"
+import { appText, formatDocumentTitle } from "../words/page-text.ts"
 import { composerTools } from "../writing/deferred-writing.ts"
 import { App } from "./app.tsx"
 import { handleEscape } from "./escape-key.ts"
@@ -49,6 +52,7 @@ import "../styles/transcript/reading.css"
 import "../styles/transcript/formulas.css"
 import "../styles/transcript/cards.css"
 import "../styles/transcript/chart.css"
+import "../styles/search/search.css"
 import "../styles/settings.css"
 import "../styles/media/media.css"
 import "../styles/media/audio.css"
@@ -66,6 +70,12 @@ declare global {
 /** Messages that are in the document at once. A resume adds up to MAX_RESUME_MESSAGES before others are dropped. SPEC LT1. */
 const MAX_SHOWN_MESSAGES = 150
 
+/** The rest of the code is loaded after this time even if the conversation is still loading, in milliseconds. */
+const MAX_REST_DELAY_MS = 2_000
+
+/** How long the page uses responses that were requested before its scripts, in milliseconds. */
+const MAX_EARLY_MS = 15_000
+
 /** Delay before a hidden tab renders, in milliseconds. Hidden tabs have no animation frames. */
 const HIDDEN_FLUSH_MS = 250
 
@@ -77,7 +87,7 @@ const userStorage = createUserStorage(storage)
 const guardUser = createUserGuard(storage, userStorage)
 const environment = createEnvironment({
   origin: location.origin,
-  fetch: (url, init) => fetch(url, init),
+  fetch: (url, init) => fetchOnce(url.slice(location.origin.length), init, () => fetch(url, init)),
   WebSocket,
   // Only a server on a developer's machine issues tokens without a sign-in. Others are reached over HTTPS.
   tokenRoutes: location.protocol === "http:" ? ["/v1/dev/token", "/auth/token"] : ["/auth/token"],
@@ -91,6 +101,13 @@ const environment = createEnvironment({
 })
 
 const { isReadOnly, loadSettings } = environment
+// Where the page's address names no tenant, only the user's token does.
+environment.settings.subscribe(({ theme }) => {
+  if (theme !== undefined && globalThis.cuecardTheme === undefined)
+    void import("../ui/preferences/show-theme.ts").then(({ showTheme }) =>
+      showTheme(document.documentElement, theme, ""),
+    )
+})
 
 const router = new SessionRouter({
   ...environment,
@@ -120,6 +137,12 @@ const router = new SessionRouter({
   writeOpenedFrom: (session) => history.replaceState(session, ""),
 })
 
+const commandContext: CommandContext = {
+  router,
+  isDrawerOpen,
+  saveSession: (id, format) => void sessionActions.module.peek()?.saveSession(router, id, format),
+}
+
 holdDroppedFiles()
 addEventListener("hashchange", () => {
   if (openSettingsFromHash(location.hash)) return
@@ -135,6 +158,10 @@ addEventListener("online", () => {
   router.checkConnections()
 })
 addEventListener("storage", (event) => router.handleStorageEvent(event))
+// Later, the early responses would be outdated.
+setTimeout(() => {
+  globalThis.earlyResponses = undefined
+}, MAX_EARLY_MS)
 addEventListener("pagehide", () => router.flushDrafts())
 addEventListener("offline", () => {
   isOnline.value = false
@@ -152,15 +179,12 @@ addEventListener("keydown", (event) => {
     replyTo: router.draft.replyTo,
     stopAnswer: () => router.controller.peek()?.stopAnswer(),
   })
-  const isTyping = event.target instanceof HTMLElement && event.target.matches("textarea, input, [contenteditable]")
-  if (event.key !== "/" || isTyping || event.ctrlKey || event.metaKey || event.altKey) return
-  event.preventDefault()
-  focusRequests.value++
+  if (searchTools.module.peek()?.handleShortcut(event, commandContext)) event.preventDefault()
 })
 
 effect(() => {
   const title = formatHeading(router.heading.value)
-  document.title = title === "" ? appText.name : appText.documentTitle(title)
+  document.title = title === "" ? appText.name : formatDocumentTitle(title)
 })
 if (!openSettingsFromHash(location.hash)) router.openFromHash()
 // The code is loaded together with the conversation, before the first paint.
@@ -173,17 +197,35 @@ isReadOnly.subscribe((isHeld) => {
 void router.sessionList.refresh().then(() => router.sessionList.startPolling())
 loadSettings()
 const root = document.getElementById("app")
+
+/** Code that the first view doesn't need would delay an open conversation, so it is loaded afterwards. */
+async function waitForConversation(): Promise<void> {
+  const controller = router.controller.peek()
+  const loaded = new Promise<void>((resolve) => {
+    effect(() => {
+      if (controller === null || controller.isLoaded.value || controller.loadError.value !== null) resolve()
+    })
+  })
+  await Promise.race([loaded, new Promise((resolve) => setTimeout(resolve, MAX_REST_DELAY_MS))])
+  // After the next paint.
+  await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))
+}
+
 // Runs after the first paint.
-setTimeout(() => {
-  loadTranscript()
+setTimeout(loadTranscript)
+void waitForConversation().then(() => {
   void sessionActions.load()
   void attachmentChips.load()
   void userMenu.load()
   void composerTools.load()
+  void searchTools.load()
   // If this fails, the next use tries again.
   router.loadUploads().catch(() => {})
 })
 if (root !== null)
   startLanguage(() =>
-    render(<App router={router} announcement={announcement} isDrawerOpen={isDrawerOpen} isOnline={isOnline} />, root),
+    render(
+      <App router={router} announcement={announcement} commandContext={commandContext} isOnline={isOnline} />,
+      root,
+    ),
   )

@@ -14,7 +14,8 @@ import { downloadMedia } from "./file-link.tsx"
 import { MediaIcon } from "./media-icons.tsx"
 import { type AudioPlayback, useAudioPlayback } from "./use-audio-playback.ts"
 import { useInView } from "./use-in-view.ts"
-import { type MediaSourceHandle, useMediaContext, useMediaSource } from "./use-media-source.ts"
+import { useMediaContext } from "./loading/media-context.ts"
+import { type MediaSourceHandle, useMediaSource } from "./use-media-source.ts"
 
 const WAVEFORM_BARS = 48
 

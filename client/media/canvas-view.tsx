@@ -15,7 +15,7 @@ import { mediaText } from "../words/parts/media-text.ts"
 import { GONE_TEXT, UNREACHABLE_TEXT } from "./load-failure.ts"
 import { MediaIcon } from "./media-icons.tsx"
 import { useInView } from "./use-in-view.ts"
-import { useMediaContext } from "./use-media-source.ts"
+import { useMediaContext } from "./loading/media-context.ts"
 
 /** Loaded when the first frame is about to be created. */
 export const canvasFrame = deferModule(() => import("./canvas-frame.tsx"))

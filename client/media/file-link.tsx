@@ -15,7 +15,7 @@ import { formatExtension, type MediaSegment, formatSize } from "../words/media-d
 import { DISPLAYABLE_KINDS, type DisplayableKind, isAssetUrl, learnKind } from "../files/remote-media.ts"
 import { saveBlob, saveHref } from "../ui/save-file.ts"
 import { GONE_TEXT, readErrorText, UNREACHABLE_TEXT } from "./load-failure.ts"
-import { type MediaContextValue, useMediaContext } from "./use-media-source.ts"
+import { type MediaContextValue, useMediaContext } from "./loading/media-context.ts"
 
 export function FileView({ segment }: { readonly segment: MediaSegment }): VNode {
   const { url, label, mime_type, size } = segment

@@ -10,7 +10,8 @@ import { mediaText } from "../words/parts/media-text.ts"
 import { ConsentGate } from "./consent-gate.tsx"
 import { lightboxModule } from "./loading/deferred-lightbox.ts"
 import { createBoxStyle } from "./loading/image-box.ts"
-import { type MediaContextValue, type ViewableImage, useMediaContext, useMediaSource } from "./use-media-source.ts"
+import { type MediaContextValue, type ViewableImage, useMediaContext } from "./loading/media-context.ts"
+import { useMediaSource } from "./use-media-source.ts"
 
 interface ImageViewProps {
   readonly url: string

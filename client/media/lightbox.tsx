@@ -14,7 +14,8 @@ import { formatKind } from "../words/media-descriptions.ts"
 import { mediaText } from "../words/parts/media-text.ts"
 import { downloadMedia } from "./file-link.tsx"
 import { MediaIcon, type MediaIconName } from "./media-icons.tsx"
-import { type MediaContextValue, type ViewableImage, useMediaContext, useMediaSource } from "./use-media-source.ts"
+import { type MediaContextValue, type ViewableImage, useMediaContext } from "./loading/media-context.ts"
+import { useMediaSource } from "./use-media-source.ts"
 
 export function Lightbox(): VNode | null {
   const media = useMediaContext()

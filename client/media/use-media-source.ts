@@ -6,46 +6,12 @@
  * network is back. SPEC PG38, PG40, PG55, PG56.
  */
 
-import type { ReadonlySignal, Signal } from "@preact/signals"
-import { createContext } from "preact"
-import { useContext, useEffect, useRef, useState } from "preact/hooks"
-import type { PageSettings, SignResponse } from "../../shared/protocol/http-body.ts"
+import { useEffect, useRef, useState } from "preact/hooks"
 import { recordClick, isLoadAllowed, isAssetUrl } from "../files/remote-media.ts"
-import type { LinkState } from "../net/socket-link.ts"
 import { fetchFailureReason, GONE_TEXT, UNREACHABLE_TEXT } from "./load-failure.ts"
-import type { SignedLink, LinkSigner } from "../files/signed-links.ts"
+import type { SignedLink } from "../files/signed-links.ts"
+import { useMediaContext } from "./loading/media-context.ts"
 import { mediaText } from "../words/parts/media-text.ts"
-
-/** An image that the lightbox can show. */
-export interface ViewableImage {
-  readonly url: string
-  readonly label: string
-}
-
-/** What media need from the session. */
-export interface MediaRequests {
-  readonly settings: ReadonlySignal<PageSettings>
-  readonly link: ReadonlySignal<LinkState>
-  /** Returns signed URLs for stored media and for proxied remote media. */
-  signUrls(urls: readonly string[]): Promise<SignResponse>
-}
-
-/** Shared by all media of one session. */
-export interface MediaContextValue {
-  readonly signer: LinkSigner
-  readonly settings: ReadonlySignal<PageSettings>
-  /** Incremented when the server can be reached again. */
-  readonly reconnectCount: Signal<number>
-  /** The images of the message that is open in the lightbox; null while it is closed. */
-  readonly lightbox: Signal<{ readonly images: readonly ViewableImage[]; readonly index: number } | null>
-}
-
-/** Null where nothing can be fetched, as in a preview without a session, and until the code of media is loaded. */
-export const MediaContext = createContext<MediaContextValue | null>(null)
-
-export function useMediaContext(): MediaContextValue | null {
-  return useContext(MediaContext)
-}
 
 export type MediaSourceState =
   /** Remote media that the user hasn't asked for. */

@@ -21,6 +21,7 @@ export { finishRenaming } from "./menu-commands.ts"
 export { MoreSessionsButton } from "./more-sessions-button.tsx"
 export { ReadOnlyStartText, ReadOnlyText } from "./read-only-text.tsx"
 export { RenameField } from "./rename-field.tsx"
+export { saveSession } from "./save-session.ts"
 export { shareUpTo } from "./share-dialog.tsx"
 export { SharedSessions } from "./shared-sessions.tsx"
 

@@ -8,6 +8,8 @@ import { type Signal, useComputed, useSignal } from "@preact/signals"
 import type { RefObject, VNode } from "preact"
 import { useLayoutEffect, useRef } from "preact/hooks"
 import { userMenu } from "../account/deferred-account.ts"
+import { searchTools } from "../search/deferred-search.ts"
+import { openSearchDialog } from "../search/open-dialog.ts"
 import type { SessionRouter } from "../session/session-router.ts"
 import { Logo } from "../ui/logo.tsx"
 import { theme, cycleTheme } from "../ui/preferences/theme.ts"
@@ -33,6 +35,7 @@ export function Sidebar({ router, isOpen }: SidebarProps): VNode {
       {isOpen.value && <button type="button" class="backdrop" aria-label={sidebarText.close} onClick={closeDrawer} />}
       <aside class="sidebar" ref={drawer} tabIndex={-1} data-open={isOpen.value ? "" : undefined}>
         <SidebarHeader isReadOnly={router.isReadOnly.value} />
+        <SearchButton router={router} />
         <SessionNavigation router={router} actions={actions} />
         <footer>
           {!router.isReadOnly.value && (
@@ -73,6 +76,32 @@ function SidebarHeader({ isReadOnly }: { readonly isReadOnly: boolean }): VNode 
         </a>
       )}
     </>
+  )
+}
+
+/** Opens the palette. */
+function SearchButton({ router }: { readonly router: SessionRouter }): VNode {
+  const openPalette = (): void => {
+    openSearchDialog.value = "palette"
+    void searchTools.load().then((isLoaded) => {
+      if (isLoaded) return
+      openSearchDialog.value = null
+      router.sessionList.showNotice(appText.codeMissing, true)
+    })
+  }
+  return (
+    <button
+      type="button"
+      class="search"
+      aria-haspopup="dialog"
+      aria-keyshortcuts="Control+K Meta+K"
+      onClick={openPalette}
+    >
+      <svg viewBox="0 0 20 20" aria-hidden="true">
+        <path d="M8.8 14.1a5.3 5.3 0 1 0 0-10.6 5.3 5.3 0 0 0 0 10.6zM12.7 12.7l4 4" />
+      </svg>
+      {sidebarText.search}
+    </button>
   )
 }
 

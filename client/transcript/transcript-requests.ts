@@ -11,7 +11,7 @@ import { useContext } from "preact/hooks"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import type { Api } from "../net/api.ts"
 import type { PendingCommand } from "../session/commands.ts"
-import type { MediaRequests } from "../media/use-media-source.ts"
+import type { MediaRequests } from "../media/loading/media-context.ts"
 import type { ActiveTurn } from "../session/transcript-store.ts"
 
 export interface TranscriptRequests extends MediaRequests {

@@ -45,7 +45,15 @@ async function openPage(rows: readonly SessionSummary[], settings: Partial<PageS
   await router.sessionList.refresh()
   const isDrawerOpen = signal(false)
   const root = document.body.appendChild(document.createElement("div"))
-  render(<App router={router} announcement={signal("")} isDrawerOpen={isDrawerOpen} isOnline={signal(true)} />, root)
+  render(
+    <App
+      router={router}
+      announcement={signal("")}
+      commandContext={{ router, isDrawerOpen, saveSession() {} }}
+      isOnline={signal(true)}
+    />,
+    root,
+  )
   const onKeyDown = (event: KeyboardEvent): void =>
     handleEscape(event, { isDrawerOpen, replyTo: signal(null), stopAnswer: stop })
   addEventListener("keydown", onKeyDown)

@@ -6,14 +6,48 @@ import composer from "../../client/styles/composer.css?inline"
 import narrowScreen from "../../client/styles/narrow-screen.css?inline"
 import bar from "../../client/styles/widget/widget-bar.css?inline"
 
-export const FIRST_STYLES: readonly string[] = [base, page, composer, narrowScreen, bar]
+export type StyleTexts = { readonly [name in (typeof ORDER)[number]]?: string }
 
-/** Adds styles after those that the root has. Rules of later ones win, as in the page. */
-export function addStyles(root: ShadowRoot, texts: readonly string[]): void {
-  const sheets = texts.map((text) => {
+export const FIRST_STYLES: StyleTexts = { base, page, composer, narrowScreen, bar }
+
+/** The page's order. Rules of later sheets win, whichever is loaded first. */
+const ORDER = [
+  "base",
+  "page",
+  "composer",
+  "narrowScreen",
+  "bar",
+  "dialog",
+  "transcript",
+  "toolCalls",
+  "agents",
+  "acts",
+  "writing",
+  "prose",
+  "reading",
+  "formulas",
+  "cards",
+  "chart",
+  "media",
+  "audio",
+  "canvas",
+  "files",
+  "lightbox",
+  "rightToLeft",
+  "forcedColors",
+] as const
+
+const sheetsByRoot = new WeakMap<ShadowRoot, Map<string, CSSStyleSheet>>()
+
+export function addStyles(root: ShadowRoot, texts: StyleTexts): void {
+  const sheets = sheetsByRoot.get(root) ?? new Map<string, CSSStyleSheet>()
+  sheetsByRoot.set(root, sheets)
+  for (const [name, text] of Object.entries(texts)) {
     const sheet = new CSSStyleSheet()
     sheet.replaceSync(text)
-    return sheet
-  })
-  root.adoptedStyleSheets = [...root.adoptedStyleSheets, ...sheets]
+    sheets.set(name, sheet)
+  }
+  const ordered = ORDER.flatMap((name) => sheets.get(name) ?? [])
+  const others = root.adoptedStyleSheets.filter((sheet) => !ordered.includes(sheet))
+  root.adoptedStyleSheets = [...others, ...ordered]
 }

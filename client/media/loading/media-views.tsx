@@ -7,7 +7,7 @@ import type { MediaSegment } from "../../words/media-descriptions.ts"
 import { AudioView } from "../audio-player.tsx"
 import { FileView } from "../file-link.tsx"
 import { ImageView } from "../image-view.tsx"
-import type { MediaContextValue, MediaRequests } from "../use-media-source.ts"
+import type { MediaContextValue, MediaRequests } from "./media-context.ts"
 import { VideoView } from "../video-player.tsx"
 
 export { CanvasView } from "../canvas-view.tsx"

@@ -1,5 +1,6 @@
 /** jump-to-message.ts: scrolls to a message, which is loaded first if necessary, and highlights it. SPEC PG43, LT5. */
 
+import { getActiveElement } from "../../ui/page-root.ts"
 import type { ScrollAnchor } from "../scroll-anchor.ts"
 import type { TranscriptRequests } from "../transcript-requests.ts"
 
@@ -38,6 +39,7 @@ function showArticle(view: HTMLElement | null, id: string): HTMLElement | null {
   const isTallerThanView = article.offsetHeight > view.clientHeight
   article.scrollIntoView({ block: isTallerThanView ? "start" : "center" })
   article.tabIndex = -1
-  article.focus({ preventScroll: true })
+  // Someone who steps through hits goes on typing in the search field. SPEC LB8.
+  if (getActiveElement()?.closest("search") == null) article.focus({ preventScroll: true })
   return article
 }

@@ -26,6 +26,7 @@ import type {
   sizeText,
 } from "../page-text.ts"
 import type { rateWaitText } from "../rate-wait-text.ts"
+import type { searchText } from "../search/search-text.ts"
 import type { sessionActionText } from "../session-action-text.ts"
 import type { settingsText } from "../settings/settings-text.ts"
 import type { toolNameText } from "../settings/tool-name-text.ts"
@@ -87,6 +88,11 @@ export interface WritingWords {
   readonly writing: typeof writingText
 }
 
+/** The texts of the command palette, the search and the list of shortcuts. */
+export interface SearchWords {
+  readonly search: typeof searchText
+}
+
 /** The texts of errors. */
 export interface FaultTexts {
   readonly fault: { readonly word: (code: string, text: string, fields: FaultFields) => string }
@@ -101,4 +107,11 @@ export interface SettingsWords {
   readonly toolName: typeof toolNameText
 }
 
-export interface Words extends PageWords, DialogWords, SharingWords, WritingWords, FaultTexts, SettingsWords {}
+export interface Words
+  extends PageWords,
+    DialogWords,
+    SearchWords,
+    SharingWords,
+    WritingWords,
+    FaultTexts,
+    SettingsWords {}

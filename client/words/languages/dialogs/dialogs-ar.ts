@@ -135,6 +135,7 @@ export default {
     imported: (title) => `تم استيراد «${title}».`,
   },
   sessionAction: {
+    find: "البحث في هذه المحادثة",
     importFile: "استيراد محادثة",
     dropFile: "أفلت الملف لاستيراده",
     options: "الخيارات",

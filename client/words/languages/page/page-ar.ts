@@ -25,7 +25,6 @@ export default {
     messages: "الرسائل",
     askedBy: (agent) => `بطلب من ${agent}`,
     agentConversation: "محادثة بين وكلاء",
-    documentTitle: (title) => `${title} · Cuecard`,
     loadsLater: "ستُحمَّل هذه المحادثة عند عودة الاتصال.",
   },
   welcome: {
@@ -67,6 +66,7 @@ export default {
     size: (size, max) => `${size} من ${max}`,
   },
   sidebar: {
+    search: "بحث",
     empty: "ستظهر محادثاتك هنا.",
     emptyForViewer: "ستظهر هنا المحادثات التي تُشارَك معك.",
     unreachable: "تعذّر تحميل محادثاتك.",
@@ -236,6 +236,7 @@ export default {
 /** Loads the texts that the first view does not need. */
 export const loadMore = () =>
   Promise.all([
+    import("../search/search-ar.ts"),
     import("../dialogs/dialogs-ar.ts"),
     import("../faults/faults-ar.ts"),
     import("../settings/settings-ar.ts"),

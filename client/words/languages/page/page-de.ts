@@ -26,7 +26,6 @@ export default {
     messages: "Nachrichten",
     askedBy: (agent) => `Gefragt von ${agent}`,
     agentConversation: "Unterhaltung zwischen Agenten",
-    documentTitle: (title) => `${title} · Cuecard`,
     loadsLater: "Diese Unterhaltung wird geladen, sobald Sie wieder online sind.",
   },
   welcome: {
@@ -72,6 +71,7 @@ export default {
     size: (size, max) => `${size} von ${max}`,
   },
   sidebar: {
+    search: "Suchen",
     empty: "Hier erscheinen Ihre Unterhaltungen.",
     emptyForViewer: "Hier erscheinen Unterhaltungen, die mit Ihnen geteilt werden.",
     unreachable: "Ihre Unterhaltungen konnten nicht geladen werden.",
@@ -249,6 +249,7 @@ export default {
 /** Loads the texts that the first view does not need. */
 export const loadMore = () =>
   Promise.all([
+    import("../search/search-de.ts"),
     import("../dialogs/dialogs-de.ts"),
     import("../faults/faults-de.ts"),
     import("../settings/settings-de.ts"),

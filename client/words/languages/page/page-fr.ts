@@ -25,7 +25,6 @@ export default {
     messages: "Messages",
     askedBy: (agent) => `À la demande de ${agent}`,
     agentConversation: "Conversation entre agents",
-    documentTitle: (title) => `${title} · Cuecard`,
     loadsLater: "Cette conversation se chargera dès que vous serez de nouveau en ligne.",
   },
   welcome: {
@@ -71,6 +70,7 @@ export default {
     size: (size, max) => `${size} sur ${max}`,
   },
   sidebar: {
+    search: "Rechercher",
     empty: "Vos conversations apparaîtront ici.",
     emptyForViewer: "Les conversations partagées avec vous apparaîtront ici.",
     unreachable: "Impossible de charger vos conversations.",
@@ -248,6 +248,7 @@ export default {
 /** Loads the texts that the first view does not need. */
 export const loadMore = () =>
   Promise.all([
+    import("../search/search-fr.ts"),
     import("../dialogs/dialogs-fr.ts"),
     import("../faults/faults-fr.ts"),
     import("../settings/settings-fr.ts"),

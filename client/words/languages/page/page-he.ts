@@ -25,7 +25,6 @@ export default {
     messages: "הודעות",
     askedBy: (agent) => `לבקשת ${agent}`,
     agentConversation: "שיחה בין סוכנים",
-    documentTitle: (title) => `${title} · Cuecard`,
     loadsLater: "השיחה תיטען כשהחיבור יחזור.",
   },
   welcome: {
@@ -67,6 +66,7 @@ export default {
     size: (size, max) => `${size} מתוך ${max}`,
   },
   sidebar: {
+    search: "חיפוש",
     empty: "השיחות יופיעו כאן.",
     emptyForViewer: "שיחות ששותפו איתך יופיעו כאן.",
     unreachable: "לא הצלחנו לטעון את השיחות.",
@@ -236,6 +236,7 @@ export default {
 /** Loads the texts that the first view does not need. */
 export const loadMore = () =>
   Promise.all([
+    import("../search/search-he.ts"),
     import("../dialogs/dialogs-he.ts"),
     import("../faults/faults-he.ts"),
     import("../settings/settings-he.ts"),

@@ -25,7 +25,6 @@ export default {
     messages: "消息",
     askedBy: (agent) => `由 ${agent} 提问`,
     agentConversation: "智能体对话",
-    documentTitle: (title) => `${title} · Cuecard`,
     loadsLater: "恢复联网后会加载此对话。",
   },
   welcome: {
@@ -67,6 +66,7 @@ export default {
     size: (size, max) => `${size} / ${max}`,
   },
   sidebar: {
+    search: "搜索",
     empty: "你的对话会显示在这里。",
     emptyForViewer: "与你共享的对话会显示在这里。",
     unreachable: "无法加载你的对话。",
@@ -236,6 +236,7 @@ export default {
 /** Loads the texts that the first view does not need. */
 export const loadMore = () =>
   Promise.all([
+    import("../search/search-zh-hans.ts"),
     import("../dialogs/dialogs-zh-hans.ts"),
     import("../faults/faults-zh-hans.ts"),
     import("../settings/settings-zh-hans.ts"),

@@ -1,0 +1,5 @@
+/** deferred-search.ts: loads the command palette, the search and the shortcuts, which the first view doesn't need. */
+
+import { deferModule } from "../ui/deferred-module.ts"
+
+export const searchTools = deferModule(() => import("./search-tools.tsx"))

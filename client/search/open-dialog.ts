@@ -1,0 +1,9 @@
+/** open-dialog.ts: which part of the search is open. */
+
+import { type Signal, signal } from "@preact/signals"
+
+/** Null if no dialog is open. */
+export const openSearchDialog: Signal<"palette" | "shortcuts" | null> = signal(null)
+
+/** Whether the search bar of the open conversation is shown. */
+export const isFindBarOpen: Signal<boolean> = signal(false)

@@ -1,0 +1,113 @@
+/**
+ * paged-search.ts: a search whose query changes while its pages are loaded. No DOM.
+ *
+ * A page that arrives after the query has changed is dropped, so an older result never replaces a newer one. Requests wait
+ * until the user has stopped typing for a moment. Source: SPEC LB2, LB3.
+ */
+
+import { type ReadonlySignal, signal } from "@preact/signals"
+
+/** Time without a change of the query before it is sent, in milliseconds. */
+export const QUERY_DELAY_MS = 150
+/** Empty pages that are requested in a row. Each may stand for 1,000 messages without a hit. */
+const MAX_EMPTY_PAGES = 20
+/** Characters of a query. The server refuses longer ones. */
+export const MAX_QUERY_CHARS = 200
+
+export interface HitPage<T> {
+  readonly hits: readonly T[]
+  readonly next: string | null
+  /** True while older conversations are still being indexed. */
+  readonly pending?: boolean
+}
+
+export interface SearchState<T> {
+  /** Empty if nothing is searched for. */
+  readonly query: string
+  readonly hits: readonly T[]
+  readonly next: string | null
+  readonly isLoading: boolean
+  readonly isPending: boolean
+  /** The error of the last request; null if it succeeded. */
+  readonly error: unknown
+}
+
+interface PagedSearchDeps<T> {
+  loadPage(query: string, next: string | null): Promise<HitPage<T>>
+  setTimer(ms: number, callback: () => void): () => void
+}
+
+const NO_SEARCH = { query: "", hits: [], next: null, isLoading: false, isPending: false, error: null } as const
+
+export class PagedSearch<T> {
+  readonly #deps: PagedSearchDeps<T>
+  readonly #state = signal<SearchState<T>>(NO_SEARCH)
+  #cancelTimer: (() => void) | null = null
+  /** Counts the changes of the query. */
+  #run = 0
+
+  constructor(deps: PagedSearchDeps<T>) {
+    this.#deps = deps
+  }
+
+  get state(): ReadonlySignal<SearchState<T>> {
+    return this.#state
+  }
+
+  /** Searches for another text. The old hits stay until the new ones arrive. */
+  setQuery(text: string): void {
+    const query = text.trim().slice(0, MAX_QUERY_CHARS)
+    if (query === this.#state.peek().query) return
+    this.#run++
+    this.#cancelTimer?.()
+    if (query === "") {
+      this.#state.value = NO_SEARCH
+      return
+    }
+    this.#state.value = { ...this.#state.peek(), query, next: null, isLoading: true, error: null }
+    this.#cancelTimer = this.#deps.setTimer(QUERY_DELAY_MS, () => void this.#load([], null))
+  }
+
+  /** Loads the next page, or repeats a request that failed. */
+  async loadMore(): Promise<void> {
+    const { query, hits, next, isLoading, error } = this.#state.peek()
+    if (query === "" || isLoading || (next === null && error === null)) return
+    await this.#load(next === null ? [] : hits, next)
+  }
+
+  /** Drops what is still being loaded. */
+  close(): void {
+    this.#run++
+    this.#cancelTimer?.()
+  }
+
+  async #load(hits: readonly T[], from: string | null): Promise<void> {
+    const run = this.#run
+    this.#state.value = { ...this.#state.peek(), isLoading: true, error: null }
+    try {
+      const page = await this.#loadHits(run, from)
+      if (page === null) return
+      const { next, pending: isPending = false } = page
+      this.#state.value = {
+        ...this.#state.peek(),
+        hits: [...hits, ...page.hits],
+        next,
+        isLoading: false,
+        isPending,
+      }
+    } catch (error) {
+      if (run === this.#run) this.#state.value = { ...this.#state.peek(), hits, next: from, isLoading: false, error }
+    }
+  }
+
+  /** Returns the first page that has hits, or the last one. Null if the query has changed. */
+  async #loadHits(run: number, from: string | null): Promise<HitPage<T> | null> {
+    let next = from
+    for (let count = 1; ; count++) {
+      const page = await this.#deps.loadPage(this.#state.peek().query, next)
+      if (run !== this.#run) return null
+      if (page.hits.length > 0 || page.next === null || count === MAX_EMPTY_PAGES) return page
+      next = page.next
+    }
+  }
+}

@@ -1,0 +1,12 @@
+/** snippet-text.tsx: a piece of a message, with the words that were found marked. */
+
+import type { VNode } from "preact"
+import type { SnippetPart } from "../../shared/protocol/http-body.ts"
+
+export function SnippetText({ parts }: { readonly parts: readonly SnippetPart[] }): VNode {
+  return (
+    <span class="snippet" dir="auto">
+      {parts.map(({ text, hit }, at) => (hit ? <mark key={at}>{text}</mark> : text))}
+    </span>
+  )
+}

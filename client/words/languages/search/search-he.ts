@@ -1,0 +1,53 @@
+/** search-he.ts: the texts of the palette, the search and the shortcuts in Hebrew. */
+
+import type { SearchWords } from "../words.ts"
+
+export default {
+  search: {
+    palette: "חיפוש בשיחות ובפקודות",
+    placeholder: "חיפוש שיחות, הודעות ופקודות",
+    results: "תוצאות",
+    sections: {
+      recent: "שיחות אחרונות",
+      sessions: "שיחות",
+      commands: "פקודות",
+      messages: "הודעות",
+    },
+    searching: "מתבצע חיפוש…",
+    nothing: "לא נמצאו תוצאות.",
+    count: (count) => (count === 1 ? "תוצאה אחת" : `${count} תוצאות`),
+    indexing: "שיחות ישנות יותר עדיין מאונדקסות.",
+    failed: (reason) => `החיפוש נכשל: ${reason}`,
+    more: "תוצאות נוספות",
+    retry: "ניסיון נוסף",
+    find: "חיפוש בשיחה הזו",
+    older: "תוצאה ישנה יותר",
+    newer: "תוצאה חדשה יותר",
+    position: (index, count) => `${index} מתוך ${count}`,
+    shortcuts: "קיצורי מקלדת",
+    or: "או",
+    singleKeys: "שימוש בקיצורים של מקש אחד",
+    commands: {
+      newConversation: "שיחה חדשה",
+      openPalette: "חיפוש ופקודות",
+      findInConversation: "חיפוש בשיחה הזו",
+      focusList: "מעבר לרשימת השיחות",
+      previousConversation: "השיחה הקודמת",
+      nextConversation: "השיחה הבאה",
+      previousMessage: "ההודעה הקודמת",
+      nextMessage: "ההודעה הבאה",
+      focusComposer: "מעבר לתיבת ההודעה",
+      attachFile: "צירוף קובץ",
+      exportMarkdown: "ייצוא כ-Markdown",
+      exportJsonl: "ייצוא כרשומות (JSONL)",
+      openSettings: "הגדרות",
+      changeTheme: "החלפת ערכת נושא",
+      showShortcuts: "קיצורי מקלדת",
+    },
+    otherKeys: {
+      send: "שליחת ההודעה",
+      newLine: "שורה חדשה",
+      stop: "עצירת התשובה, או סגירה של מה שפתוח",
+    },
+  },
+} satisfies SearchWords

@@ -1,0 +1,150 @@
+/** search.test.ts: the command palette, the search and the shortcuts, in a real Chromium on the built page. */
+
+import process from "node:process"
+import type { Page } from "playwright-core"
+import { expect, test } from "vitest"
+import { importMessages } from "../support/import-messages.ts"
+import { findViolations } from "./axe-violations.ts"
+import { askQuestion, FIELD, openPage, PHONE, untilSettled } from "./page.ts"
+import { useServerAndBrowser } from "./server-and-browser.ts"
+
+const setup = useServerAndBrowser()
+const PALETTE = "dialog.palette"
+const OPTION = `${PALETTE} [role=option]`
+
+async function openPalette(page: Page, text: string): Promise<void> {
+  await page.keyboard.press("Control+k")
+  await page.waitForSelector(PALETTE)
+  await page.keyboard.type(text)
+}
+
+/** The text of the focused element's nearest message. */
+const readFocusedMessage = (page: Page): Promise<string> =>
+  page.evaluate(() => document.activeElement?.closest("article")?.textContent ?? "")
+
+test("[LB1] [LB5] the palette opens the message that contains a word, with the keyboard alone", async () => {
+  const { browser, cuecard } = setup
+  const { page, errors } = await openPage(browser, cuecard)
+  await askQuestion(page, "/say The heron waits in the reeds.")
+  await untilSettled(page, 1)
+  await page.click(".sidebar .new")
+  await page.waitForSelector("article", { state: "detached" })
+  await askQuestion(page, "/say Something else.")
+  await untilSettled(page, 1)
+  const other = page.url()
+  await openPalette(page, "heron")
+  await page.waitForSelector(`${OPTION} mark`)
+  expect(await page.textContent(`${OPTION} mark`)).toBe("heron")
+  // The conversation's title contains the word too, and comes first.
+  while (!((await page.textContent(`${OPTION}[aria-selected=true] .snippet`, { timeout: 500 }).catch(() => "")) ?? ""))
+    await page.keyboard.press("ArrowDown")
+  await page.keyboard.press("Enter")
+  await expect.poll(() => readFocusedMessage(page)).toContain("heron")
+  expect(page.url()).not.toBe(other)
+  expect(page.url()).toMatch(/#\/s\/[\w-]+\/m\/[\w-]+$/)
+  expect(errors).toEqual([])
+  await page.context().close()
+})
+
+test("[LB7] [LB8] the search bar finds messages that aren't loaded, and keeps the focus", async () => {
+  const { browser, cuecard } = setup
+  const textOf = (at: number): string => (at === 20 || at === 250 ? `A kingfisher, ${at}` : `Text ${at}`)
+  const session = await importMessages(cuecard, 300, textOf)
+  const { page, errors } = await openPage(browser, cuecard, { at: `/#/s/${session}` })
+  await page.waitForSelector("article[data-id]")
+  await page.keyboard.press("Control+Shift+f")
+  await page.waitForSelector(".find-bar input:focus")
+  await page.keyboard.type("kingfisher")
+  await page.waitForSelector(".find-bar p:has-text('0 of 2')")
+  await page.keyboard.press("Enter")
+  await page.waitForSelector(".find-bar p:has-text('1 of 2')")
+  await page.waitForSelector("article[data-marked]:has-text('kingfisher, 250')")
+  await page.keyboard.press("Enter")
+  await page.waitForSelector("article[data-marked]:has-text('kingfisher, 20')")
+  expect(await page.evaluate(() => document.activeElement?.closest("search") !== null)).toBe(true)
+  await page.keyboard.press("Escape")
+  await page.waitForSelector(".find-bar", { state: "detached" })
+  expect(await page.evaluate(() => document.activeElement?.matches(".composer textarea"))).toBe(true)
+  expect(errors).toEqual([])
+  await page.context().close()
+})
+
+test("[KB2] [KB4] `?` lists the shortcuts, and none is taken from a text field", async () => {
+  const { browser, cuecard } = setup
+  const { page, errors } = await openPage(browser, cuecard)
+  await page.focus(FIELD)
+  await page.keyboard.type("j?/k")
+  expect(await page.inputValue(FIELD)).toBe("j?/k")
+  await page.evaluate(() => (document.activeElement as HTMLElement).blur())
+  await page.keyboard.press("?")
+  await page.waitForSelector("dialog .shortcuts")
+  expect(await page.locator(".shortcuts dt").count()).toBeGreaterThanOrEqual(12)
+  // Behind the dialog nothing happens.
+  await page.keyboard.press("Control+k")
+  expect(await page.locator(PALETTE).count()).toBe(0)
+  await page.click(".single-keys input")
+  await page.keyboard.press("Escape")
+  await page.evaluate(() => (document.activeElement as HTMLElement).blur())
+  await page.keyboard.press("?")
+  expect(await page.locator("dialog .shortcuts").count()).toBe(0)
+  await page.keyboard.press("Control+/")
+  await page.waitForSelector("dialog .shortcuts")
+  expect(errors).toEqual([])
+  await page.context().close()
+})
+
+test("[KB5] keys move between conversations and messages", async () => {
+  const { browser, cuecard } = setup
+  const { page, errors } = await openPage(browser, cuecard)
+  await askQuestion(page, "/say One.")
+  await untilSettled(page, 1)
+  const first = page.url()
+  await page.keyboard.press("Control+Shift+o")
+  await page.waitForSelector("article", { state: "detached" })
+  await askQuestion(page, "/say Two.")
+  await untilSettled(page, 1)
+  await page.keyboard.press("Alt+ArrowDown")
+  await expect.poll(() => page.url()).toBe(first)
+  await page.waitForSelector("article:has-text('One.')")
+  await page.evaluate(() => (document.activeElement as HTMLElement).blur())
+  await page.keyboard.press("k")
+  expect(await readFocusedMessage(page)).toContain("One.")
+  await page.keyboard.press("/")
+  expect(await page.evaluate(() => document.activeElement?.matches(".composer textarea"))).toBe(true)
+  expect(errors).toEqual([])
+  await page.context().close()
+})
+
+test("[LB6] a failed search says so and can be repeated; nothing found is said", async () => {
+  const { browser, cuecard } = setup
+  const { page } = await openPage(browser, cuecard)
+  await page.waitForSelector(".composer")
+  await page.route("**/v1/search?*", (route) => route.abort(), { times: 1 })
+  await openPalette(page, "zzzz")
+  await page.click(`${PALETTE} button:has-text("Try again")`)
+  await page.waitForSelector(`${PALETTE} p:has-text("Nothing found.")`)
+  await page.keyboard.press("Escape")
+  await page.waitForSelector(PALETTE, { state: "detached" })
+  await page.context().close()
+})
+
+test.each([
+  ["light", undefined],
+  ["dark", PHONE],
+] as const)("[AX1] the palette and the list of shortcuts have no axe violation in %s", async (theme, size) => {
+  const { browser, cuecard } = setup
+  const { page } = await openPage(browser, cuecard, { theme, ...(size === undefined ? {} : { size }), bypassCSP: true })
+  await askQuestion(page, "/say A line about an egret.")
+  await untilSettled(page, 1)
+  for (const open of [() => openPalette(page, "egret"), () => page.keyboard.press("Control+/")]) {
+    await open()
+    await page.waitForTimeout(600)
+    expect(await findViolations(page)).toEqual([])
+    if (process.env["SHOTS"] !== undefined) {
+      const name = `${await page.locator(PALETTE).count()}-${theme}`
+      await page.screenshot({ path: `${process.env["SHOTS"]}/${name}.png` })
+    }
+    await page.keyboard.press("Escape")
+  }
+  await page.context().close()
+})

@@ -1,0 +1,32 @@
+/** part-styles.ts: the styles of dialogs, tool calls, cards, media and other parts of messages, loaded after those of text. */
+
+import dialog from "../../client/styles/dialog.css?inline"
+import toolCalls from "../../client/styles/transcript/tool-calls.css?inline"
+import agents from "../../client/styles/transcript/agents.css?inline"
+import writing from "../../client/styles/writing/answer-tools.css?inline"
+import reading from "../../client/styles/transcript/reading.css?inline"
+import formulas from "../../client/styles/transcript/formulas.css?inline"
+import cards from "../../client/styles/transcript/cards.css?inline"
+import chart from "../../client/styles/transcript/chart.css?inline"
+import media from "../../client/styles/media/media.css?inline"
+import audio from "../../client/styles/media/audio.css?inline"
+import canvas from "../../client/styles/media/canvas.css?inline"
+import files from "../../client/styles/media/files.css?inline"
+import lightbox from "../../client/styles/media/lightbox.css?inline"
+import type { StyleTexts } from "./widget-styles.ts"
+
+export const PART_STYLES: StyleTexts = {
+  dialog,
+  toolCalls,
+  agents,
+  writing,
+  reading,
+  formulas,
+  cards,
+  chart,
+  media,
+  audio,
+  canvas,
+  files,
+  lightbox,
+}
