@@ -39,12 +39,7 @@ export interface Notice {
   /** True while the reported operation is still running. Such a notice stays until the next one. */
   readonly isSticky: boolean
   /** A button in the notice, which stays longer because of it. */
-  readonly action?: NoticeAction | undefined
-}
-
-export interface NoticeAction {
-  readonly label: string
-  readonly run: () => void
+  readonly action?: { readonly label: string; readonly run: () => void }
 }
 
 type UpdateRows = (rows: readonly SessionSummary[]) => readonly SessionSummary[]
@@ -127,7 +122,7 @@ export class SessionList {
   }
 
   /** Changes the list as the server has changed it, and shows it again. */
-  editRows(update: UpdateRows = (rows) => rows): void {
+  editRows(update: UpdateRows): void {
     this.#changeCount++
     this.#updateRows(update)
     this.#publishList()
@@ -243,8 +238,8 @@ export class SessionList {
     }
   }
 
-  showNotice(text: string, isFault = false, isSticky = false, action?: NoticeAction): void {
-    this.notice.value = { text, isFault, isSticky, action }
+  showNotice(text: string, isFault = false, isSticky = false): void {
+    this.notice.value = { text, isFault, isSticky }
   }
 
   dismissNotice(): void {

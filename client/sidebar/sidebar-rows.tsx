@@ -50,7 +50,7 @@ export function SessionRows(props: SessionRowsProps): VNode {
   const renderRow = (session: SessionSummary): VNode => (
     <SessionItem key={session.id} {...props} session={rowsById.get(session.id) ?? session} now={latestTime} />
   )
-  const { pinned, filed, others } = divideRows(orderedRows, loaded?.folders.value)
+  const [pinned = [], filed = [], others = []] = divideRows(orderedRows, loaded?.folders.value)
   return (
     <>
       {isEmpty && <p class="none">{describeEmpty(sessionList, emptyText)}</p>}
@@ -83,19 +83,14 @@ function RowSection({ name, sessions, renderRow }: RowSectionProps): VNode {
  * Divides the rows into pinned ones, those in folders, and others. While the folders aren't loaded (nullish), the rows in
  * folders are in no list, so that they don't move when the folders appear.
  */
-export function divideRows(
+function divideRows(
   rows: readonly SessionSummary[],
   folders: readonly { readonly id: string }[] | null | undefined,
-): Record<"pinned" | "filed" | "others", readonly SessionSummary[]> {
-  const known = new Set(folders?.map(({ id }) => id))
-  const isFiled = ({ folder }: SessionSummary): boolean =>
-    folder !== undefined && (known.has(folder) || folders === null || folders === undefined)
-  const unpinned = rows.filter(({ pinned }) => pinned !== true)
-  return {
-    pinned: rows.filter(({ pinned }) => pinned === true),
-    filed: unpinned.filter(isFiled),
-    others: unpinned.filter((row) => !isFiled(row)),
-  }
+): (readonly SessionSummary[])[] {
+  const known = folders && new Set(folders.map(({ id }) => id))
+  const findPart = ({ pinned, folder }: SessionSummary): number =>
+    pinned ? 0 : folder !== undefined && known?.has(folder) !== false ? 1 : 2
+  return [0, 1, 2].map((part) => rows.filter((row) => findPart(row) === part))
 }
 
 function describeEmpty({ isLoaded, isUnreachable, shared }: SessionList, emptyText: string): string {
@@ -194,13 +189,9 @@ function SessionRow({ session, isUnread, now, current, actions }: SessionRowProp
         <span class="title" dir="auto">
           {name}
         </span>
-        {isUnread && !running ? (
-          <span class="unread">
-            <span class="visually-hidden">{sidebarText.unread}</span>
-          </span>
-        ) : running ? (
-          <span class="pulse">
-            <span class="visually-hidden">{sidebarText.running}</span>
+        {running || isUnread ? (
+          <span class={running ? "pulse" : "unread"}>
+            <span class="visually-hidden">{running ? sidebarText.running : sidebarText.unread}</span>
           </span>
         ) : (
           <time dateTime={new Date(active).toISOString()}>{formatRelativeTime(active, now)}</time>

@@ -115,8 +115,6 @@ export const sidebarText = translate("sidebar", {
   running: ", generating response",
   pinned: "Pinned",
   unread: ", unread",
-  hide: "Hide sidebar",
-  show: "Show sidebar",
   optionsFor: (title: string) => `Options for ${title}`,
   renameFailed: (title: string, reason: string) => `Couldn't rename “${title}”. ${reason}`,
   deleteFailed: (title: string, reason: string) => `Couldn't delete “${title}”. ${reason}`,

@@ -45,13 +45,13 @@ export class ListChanges {
   ): Promise<void> {
     const pending = { ids, change }
     this.#pending.add(pending)
-    this.#list.editRows()
+    this.#showAgain()
     try {
       const failedIds = await save()
       this.#applySaved({ ids: new Set([...ids].filter((id) => !failedIds.has(id))), change })
     } finally {
       this.#pending.delete(pending)
-      this.#list.editRows()
+      this.#showAgain()
     }
   }
 
@@ -69,7 +69,11 @@ export class ListChanges {
   /** Adds the sessions of a folder to the list. */
   setFolderRows(folder: string, rows: readonly SessionSummary[]): void {
     this.#folderRows.set(folder, rows)
-    this.#list.editRows()
+    this.#showAgain()
+  }
+
+  #showAgain(): void {
+    this.#list.editRows((rows) => rows)
   }
 
   #applySaved(saved: RowChange): void {

@@ -161,7 +161,8 @@ function showUndo({ sessionList }: SessionRouter, text: string, undo: () => Prom
     sessionList.dismissNotice()
     void undo()
   }
-  sessionList.showNotice(text, false, false, { label: organizingText.undo, run })
+  const action = { label: organizingText.undo, run }
+  sessionList.notice.value = { text, isFault: false, isSticky: false, action }
 }
 
 function findRows({ sessionList }: SessionRouter, ids: readonly string[]): readonly SessionSummary[] {

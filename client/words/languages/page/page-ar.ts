@@ -77,8 +77,6 @@ export default {
     running: "، جارٍ إنشاء الرد",
     pinned: "المثبَّتة",
     unread: "، غير مقروءة",
-    hide: "إخفاء الشريط الجانبي",
-    show: "إظهار الشريط الجانبي",
     optionsFor: (title) => `خيارات ${title}`,
     renameFailed: (title, reason) => `تعذّرت إعادة تسمية «${title}». ${reason}`,
     deleteFailed: (title, reason) => `تعذّر حذف «${title}». ${reason}`,

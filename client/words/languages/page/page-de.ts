@@ -82,8 +82,6 @@ export default {
     running: ", Antwort wird erstellt",
     pinned: "Angeheftet",
     unread: ", ungelesen",
-    hide: "Seitenleiste ausblenden",
-    show: "Seitenleiste einblenden",
     optionsFor: (title) => `Optionen für ${title}`,
     renameFailed: (title, reason) => `„${title}“ konnte nicht umbenannt werden. ${reason}`,
     deleteFailed: (title, reason) => `„${title}“ konnte nicht gelöscht werden. ${reason}`,

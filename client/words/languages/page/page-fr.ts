@@ -81,8 +81,6 @@ export default {
     running: ", réponse en cours",
     pinned: "Épinglées",
     unread: ", non lue",
-    hide: "Masquer la barre latérale",
-    show: "Afficher la barre latérale",
     optionsFor: (title) => `Options de ${title}`,
     renameFailed: (title, reason) => `Impossible de renommer « ${title} ». ${reason}`,
     deleteFailed: (title, reason) => `Impossible de supprimer « ${title} ». ${reason}`,

@@ -77,8 +77,6 @@ export default {
     running: ", תשובה נכתבת",
     pinned: "מוצמדות",
     unread: ", לא נקראה",
-    hide: "הסתרת סרגל הצד",
-    show: "הצגת סרגל הצד",
     optionsFor: (title) => `אפשרויות עבור ${title}`,
     renameFailed: (title, reason) => `לא הצלחנו לשנות את השם של „${title}”. ${reason}`,
     deleteFailed: (title, reason) => `לא הצלחנו למחוק את „${title}”. ${reason}`,

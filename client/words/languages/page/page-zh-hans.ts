@@ -77,8 +77,6 @@ export default {
     running: "，正在生成回复",
     pinned: "已置顶",
     unread: "，未读",
-    hide: "隐藏侧边栏",
-    show: "显示侧边栏",
     optionsFor: (title) => `${title} 的选项`,
     renameFailed: (title, reason) => `无法重命名“${title}”。${reason}`,
     deleteFailed: (title, reason) => `无法删除“${title}”。${reason}`,
