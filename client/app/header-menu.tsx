@@ -6,8 +6,10 @@
 import { type Signal, useSignal } from "@preact/signals"
 import type { RefObject, VNode } from "preact"
 import { isShared } from "../net/api.ts"
+import { describeError } from "../net/http-request.ts"
 import { searchTools } from "../search/deferred-search.ts"
 import { isFindBarOpen } from "../search/open-dialog.ts"
+import { formatTitle } from "../session/session-list.ts"
 import type { SessionRouter } from "../session/session-router.ts"
 import { DeleteDialog } from "../sidebar/delete-dialog.tsx"
 import { MoveDialog } from "../sidebar/organizing/move-dialog.tsx"
@@ -45,7 +47,9 @@ export function HeaderMenu(props: HeaderMenuProps): VNode {
   }
   const eraseSession = (): void => {
     closeDialog()
-    void router.eraseSession(id)
+    router.eraseSession(id).catch((error: unknown) => {
+      router.sessionList.showNotice(sessionActionText.deleteFailed(formatTitle(title), describeError(error)), true)
+    })
     // Deferred until the dialog has closed.
     setTimeout(() => focusRequests.value++)
   }

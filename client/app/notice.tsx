@@ -9,17 +9,16 @@ import { appText } from "../words/page-text.ts"
 const NOTICE_DURATION_MS = 4_000
 /** How long a notice about a failure is shown, in milliseconds. */
 const FAULT_DURATION_MS = 12_000
-/** How long a notice with a button is shown, in milliseconds. The server can undo a deletion for 30 seconds. */
-const ACTION_DURATION_MS = 20_000
 
 export function NoticeBar({ sessionList }: { readonly sessionList: SessionList }): VNode {
   const notice = sessionList.notice.value
   useSignalEffect(() => {
     const current = sessionList.notice.value
     if (current === null || current.isSticky) return undefined
-    const { isFault, action } = current
-    const durationMs = action !== undefined ? ACTION_DURATION_MS : isFault ? FAULT_DURATION_MS : NOTICE_DURATION_MS
-    const timer = setTimeout(() => sessionList.dismissNotice(), durationMs)
+    const timer = setTimeout(
+      () => sessionList.dismissNotice(),
+      current.isFault ? FAULT_DURATION_MS : NOTICE_DURATION_MS,
+    )
     return () => clearTimeout(timer)
   })
   return (

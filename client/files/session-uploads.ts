@@ -11,7 +11,12 @@ import { UnfinishedImports, type UnfinishedImportsDeps } from "./unfinished-impo
 import { uploadAttachment } from "./upload-attachment.ts"
 import type { UploadDeps } from "./upload-with-token.ts"
 
-export type SessionUploadsDeps = UploadDeps & UnfinishedImportsDeps & Omit<DraftSessionDeps, "unfinishedImports">
+export type SessionUploadsDeps = UploadDeps &
+  Omit<UnfinishedImportsDeps, "eraseSession"> &
+  Omit<DraftSessionDeps, "unfinishedImports"> & {
+    /** `removeSession` rejects if a session could not be erased. */
+    readonly sessionList: { removeSession(id: string): Promise<void> }
+  }
 
 export class SessionUploads {
   readonly unfinishedImports: UnfinishedImports
@@ -20,7 +25,13 @@ export class SessionUploads {
 
   constructor(deps: SessionUploadsDeps) {
     this.#deps = deps
-    this.unfinishedImports = new UnfinishedImports(deps)
+    // The user didn't request the erasure, so a failure isn't shown.
+    const eraseSession = (id: string): Promise<boolean> =>
+      deps.sessionList.removeSession(id).then(
+        () => true,
+        () => false,
+      )
+    this.unfinishedImports = new UnfinishedImports({ ...deps, eraseSession })
     this.draftSession = new DraftSession({ ...deps, unfinishedImports: this.unfinishedImports })
   }
 

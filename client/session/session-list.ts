@@ -38,7 +38,7 @@ export interface Notice {
   readonly isFault: boolean
   /** True while the reported operation is still running. Such a notice stays until the next one. */
   readonly isSticky: boolean
-  /** A button in the notice, which stays longer because of it. */
+  /** A button in the notice. */
   readonly action?: { readonly label: string; readonly run: () => void }
 }
 
@@ -207,21 +207,6 @@ export class SessionList {
 
   isErasing(id: string): boolean {
     return this.#erasingIds.has(id)
-  }
-
-  /**
-   * Erases a session. Returns false after a failure, which is shown. If `isSilent`, the user didn't request the erasure, so a
-   * failure is not shown.
-   */
-  async eraseSession(id: string, isSilent = false): Promise<boolean> {
-    const title = this.findSession(id)?.title
-    try {
-      await this.removeSession(id)
-      return true
-    } catch (error) {
-      if (!isSilent) this.showNotice(sidebarText.deleteFailed(formatTitle(title), describeError(error)), true)
-      return false
-    }
   }
 
   /** Erases a session. Rejects if that failed; then the session is listed again. Succeeds if it doesn't exist. */

@@ -119,8 +119,11 @@ export class SessionRouter {
   async loadUploads(): Promise<SessionUploads> {
     const module = await import("../files/session-uploads.ts")
     if (this.#uploads === null) {
-      const eraseSession = (id: string): Promise<boolean> => this.sessionList.eraseSession(id, true)
-      this.#uploads = new module.SessionUploads({ ...this.#deps, eraseSession, nextAgent: () => this.nextAgent.peek() })
+      this.#uploads = new module.SessionUploads({
+        ...this.#deps,
+        sessionList: this.sessionList,
+        nextAgent: () => this.nextAgent.peek(),
+      })
       if (!this.isReadOnly.peek()) this.#uploads.unfinishedImports.settleStale()
     }
     return this.#uploads
@@ -250,9 +253,8 @@ export class SessionRouter {
   closeSession(id: string): void {
     this.#backgroundControllers.get(id)?.close()
     this.#backgroundControllers.delete(id)
-    const open = this.controller.peek()
-    if (open?.id !== id) return
-    open.close()
+    if (this.controller.peek()?.id !== id) return
+    this.controller.peek()?.close()
     this.#stopReporting?.()
     this.controller.value = null
     this.startingEntry.value = this.#sessionStarts.findOldest()
@@ -273,10 +275,11 @@ export class SessionRouter {
     this.openFromHash()
   }
 
-  /** Erases a session at once, with its unsent messages. */
+  /** Erases a session at once, with its unsent messages. Rejects if that failed; then they are kept. */
   async eraseSession(id: string): Promise<void> {
     this.closeSession(id)
-    if (await this.sessionList.eraseSession(id)) this.forgetStored(id)
+    await this.sessionList.removeSession(id)
+    this.forgetStored(id)
   }
 
   /** Called when the device is online again or the page is visible again. */

@@ -138,13 +138,7 @@ function SessionItem(props: SessionItemProps): VNode {
     if (isCurrent && item.current !== null) scrollListTo(item.current)
   }, [isCurrent])
   return (
-    <li
-      ref={item}
-      data-session={id}
-      data-current={isCurrent ? "" : undefined}
-      data-unread={isUnread ? "" : undefined}
-      onDragStart={(event) => loaded?.dragSession(event, id)}
-    >
+    <li ref={item} data-session={id} data-current={isCurrent ? "" : undefined} data-unread={isUnread ? "" : undefined}>
       {loaded !== null && loaded.selectedIds.value !== null ? (
         <loaded.SelectableRow session={session} />
       ) : actions.renamingId.value === id && loaded !== null ? (

@@ -55,7 +55,6 @@ export function Sidebar({ router, isOpen }: SidebarProps): VNode {
           </div>
           <div class="account-slot">{LoadedUserMenu !== undefined && <LoadedUserMenu />}</div>
         </footer>
-        {loaded !== null && <loaded.SelectionBar router={router} />}
         {loaded !== null && <loaded.OpenMenu router={router} actions={actions} />}
       </aside>
       {loaded !== null && <loaded.SessionDialog router={router} actions={actions} />}

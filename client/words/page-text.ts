@@ -117,7 +117,6 @@ export const sidebarText = translate("sidebar", {
   unread: ", unread",
   optionsFor: (title: string) => `Options for ${title}`,
   renameFailed: (title: string, reason: string) => `Couldn't rename “${title}”. ${reason}`,
-  deleteFailed: (title: string, reason: string) => `Couldn't delete “${title}”. ${reason}`,
 })
 
 export const timeText = translate("time", {

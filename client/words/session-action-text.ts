@@ -16,6 +16,7 @@ export const sessionActionText = translate("sessionAction", {
   noMarkdown: "Markdown export isn't available.",
   delete: "Delete…",
   deleteTitle: "Delete this conversation?",
+  deleteFailed: (title: string, reason: string) => `Couldn't delete “${title}”. ${reason}`,
   deleteWarning: (title: string) => `“${title}” will be permanently deleted. You can't undo this.`,
   confirmDelete: "Delete",
   more: "Show more",

@@ -40,7 +40,11 @@ export function createTestImporter(
       api,
       storage,
       withLock: locks.withLock,
-      eraseSession: (id) => sessions.eraseSession(id, true),
+      eraseSession: (id) =>
+        sessions.removeSession(id).then(
+          () => true,
+          () => false,
+        ),
     })
   const importer = new Importer({
     api,

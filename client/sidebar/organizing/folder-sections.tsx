@@ -32,9 +32,10 @@ const DRAG_TYPE = "application/x-cuecard-session"
 /** How often the folders are loaded again while the page is visible, in milliseconds. */
 const REFRESH_MS = 60_000
 
-/** Called when a conversation begins to be dragged. */
-export function dragSession({ dataTransfer }: DragEvent, id: string): void {
-  dataTransfer?.setData(DRAG_TYPE, id)
+/** Adds the conversation's id to what is dragged from the list. */
+function handleDragStart({ target, dataTransfer }: DragEvent): void {
+  const row = target instanceof Element ? target.closest<HTMLElement>(".sidebar [data-session]") : null
+  if (row !== null) dataTransfer?.setData(DRAG_TYPE, row.dataset["session"] ?? "")
 }
 
 interface FolderSectionsProps {
@@ -55,7 +56,9 @@ export function FolderSections({ router, sessions, renderRow }: FolderSectionsPr
       void loadFolders(router)
       void router.sessionList.refresh()
     })
+    addEventListener("dragstart", handleDragStart)
     return () => {
+      removeEventListener("dragstart", handleDragStart)
       clearInterval(timer)
       stopWatching()
     }

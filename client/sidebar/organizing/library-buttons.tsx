@@ -6,6 +6,7 @@ import type { SessionRouter } from "../../session/session-router.ts"
 import { organizingText } from "../../words/parts/organizing-text.ts"
 import { ArchiveDialog } from "./archive-dialog.tsx"
 import { MoveDialog } from "./move-dialog.tsx"
+import { SelectionBar } from "./selection.tsx"
 
 export function LibraryButtons({ router }: { readonly router: SessionRouter }): VNode | null {
   const open = useSignal<"archive" | "folder" | null>(null)
@@ -15,6 +16,7 @@ export function LibraryButtons({ router }: { readonly router: SessionRouter }): 
   }
   return (
     <>
+      <SelectionBar router={router} />
       <button type="button" onClick={() => (open.value = "archive")}>
         <svg viewBox="0 0 20 20" aria-hidden="true">
           <path d="M3 4.5h14v3H3zM4.2 7.5v8h11.6v-8M8 10.5h4" />

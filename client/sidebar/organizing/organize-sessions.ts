@@ -22,6 +22,9 @@ const parseResults = createParser<{ readonly results: readonly BulkResult[] }>({
   results: isListOf(hasShape({ id: isString, ok: isBoolean })),
 })
 
+/** How long a notice with the undo button is shown, in milliseconds. The server can undo a deletion for 30 seconds. */
+const UNDO_NOTICE_MS = 20_000
+
 const channel = typeof BroadcastChannel === "function" ? new BroadcastChannel("cuecard.list") : null
 
 /** Calls `reload` when another tab has changed sessions or folders. Returns a function that stops this. */
@@ -162,7 +165,11 @@ function showUndo({ sessionList }: SessionRouter, text: string, undo: () => Prom
     void undo()
   }
   const action = { label: organizingText.undo, run }
-  sessionList.notice.value = { text, isFault: false, isSticky: false, action }
+  const notice = { text, isFault: false, isSticky: true, action }
+  sessionList.notice.value = notice
+  setTimeout(() => {
+    if (sessionList.notice.peek() === notice) sessionList.dismissNotice()
+  }, UNDO_NOTICE_MS)
 }
 
 function findRows({ sessionList }: SessionRouter, ids: readonly string[]): readonly SessionSummary[] {

@@ -148,6 +148,7 @@ export default {
     noMarkdown: "التصدير بصيغة Markdown غير متاح.",
     delete: "حذف…",
     deleteTitle: "حذف هذه المحادثة؟",
+    deleteFailed: (title, reason) => `تعذّر حذف «${title}». ${reason}`,
     deleteWarning: (title) => `ستُحذف «${title}» نهائيًا. لا يمكن التراجع عن ذلك.`,
     confirmDelete: "حذف",
     more: "عرض المزيد",

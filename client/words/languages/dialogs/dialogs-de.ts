@@ -152,6 +152,7 @@ export default {
     noMarkdown: "Der Markdown-Export ist nicht verfügbar.",
     delete: "Löschen …",
     deleteTitle: "Diese Unterhaltung löschen?",
+    deleteFailed: (title, reason) => `„${title}“ konnte nicht gelöscht werden. ${reason}`,
     deleteWarning: (title) => `„${title}“ wird endgültig gelöscht. Das lässt sich nicht rückgängig machen.`,
     confirmDelete: "Löschen",
     more: "Mehr anzeigen",

@@ -150,6 +150,7 @@ export default {
     noMarkdown: "L’export Markdown n’est pas disponible.",
     delete: "Supprimer…",
     deleteTitle: "Supprimer cette conversation ?",
+    deleteFailed: (title, reason) => `Impossible de supprimer « ${title} ». ${reason}`,
     deleteWarning: (title) => `« ${title} » sera supprimée définitivement.`,
     confirmDelete: "Supprimer",
     more: "Afficher plus",

@@ -147,6 +147,7 @@ export default {
     noMarkdown: "ייצוא ל-Markdown לא זמין.",
     delete: "מחיקה…",
     deleteTitle: "למחוק את השיחה?",
+    deleteFailed: (title, reason) => `לא הצלחנו למחוק את „${title}”. ${reason}`,
     deleteWarning: (title) => `„${title}” תימחק לצמיתות. אי אפשר לבטל את הפעולה.`,
     confirmDelete: "מחיקה",
     more: "הצגת עוד",

@@ -146,6 +146,7 @@ export default {
     noMarkdown: "无法导出为 Markdown。",
     delete: "删除…",
     deleteTitle: "删除此对话？",
+    deleteFailed: (title, reason) => `无法删除“${title}”。${reason}`,
     deleteWarning: (title) => `“${title}”将被永久删除，无法撤销。`,
     confirmDelete: "删除",
     more: "显示更多",

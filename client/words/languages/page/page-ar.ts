@@ -79,7 +79,6 @@ export default {
     unread: "، غير مقروءة",
     optionsFor: (title) => `خيارات ${title}`,
     renameFailed: (title, reason) => `تعذّرت إعادة تسمية «${title}». ${reason}`,
-    deleteFailed: (title, reason) => `تعذّر حذف «${title}». ${reason}`,
   },
   time: {
     now: "الآن",

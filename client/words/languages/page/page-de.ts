@@ -84,7 +84,6 @@ export default {
     unread: ", ungelesen",
     optionsFor: (title) => `Optionen für ${title}`,
     renameFailed: (title, reason) => `„${title}“ konnte nicht umbenannt werden. ${reason}`,
-    deleteFailed: (title, reason) => `„${title}“ konnte nicht gelöscht werden. ${reason}`,
   },
   time: {
     now: "jetzt",

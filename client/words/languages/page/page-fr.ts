@@ -83,7 +83,6 @@ export default {
     unread: ", non lue",
     optionsFor: (title) => `Options de ${title}`,
     renameFailed: (title, reason) => `Impossible de renommer « ${title} ». ${reason}`,
-    deleteFailed: (title, reason) => `Impossible de supprimer « ${title} ». ${reason}`,
   },
   time: {
     now: "maintenant",

@@ -79,7 +79,6 @@ export default {
     unread: ", לא נקראה",
     optionsFor: (title) => `אפשרויות עבור ${title}`,
     renameFailed: (title, reason) => `לא הצלחנו לשנות את השם של „${title}”. ${reason}`,
-    deleteFailed: (title, reason) => `לא הצלחנו למחוק את „${title}”. ${reason}`,
   },
   time: {
     now: "עכשיו",

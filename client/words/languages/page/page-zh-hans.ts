@@ -79,7 +79,6 @@ export default {
     unread: "，未读",
     optionsFor: (title) => `${title} 的选项`,
     renameFailed: (title, reason) => `无法重命名“${title}”。${reason}`,
-    deleteFailed: (title, reason) => `无法删除“${title}”。${reason}`,
   },
   time: {
     now: "刚刚",
