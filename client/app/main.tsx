@@ -12,6 +12,7 @@ import { attachmentChips } from "../composer/deferred-chips.ts"
 import { sendFile } from "../files/send-file-xhr.ts"
 import { createEnvironment } from "../net/client-environment.ts"
 import { openStorage } from "../ui/browser-storage.ts"
+import { fetchOnce } from "../net/early-responses.ts"
 import { sendWithRateLimitRetry } from "../net/rate-limit-retry.ts"
 import { createUserStorage } from "../net/user-storage.ts"
 import { parseSessionHash, SessionRouter } from "../session/session-router.ts"
@@ -69,6 +70,12 @@ declare global {
 /** Messages that are in the document at once. A resume adds up to MAX_RESUME_MESSAGES before others are dropped. SPEC LT1. */
 const MAX_SHOWN_MESSAGES = 150
 
+/** The rest of the code is loaded after this time even if the conversation is still loading, in milliseconds. */
+const MAX_REST_DELAY_MS = 2_000
+
+/** How long the page uses responses that were requested before its scripts, in milliseconds. */
+const MAX_EARLY_MS = 15_000
+
 /** Delay before a hidden tab renders, in milliseconds. Hidden tabs have no animation frames. */
 const HIDDEN_FLUSH_MS = 250
 
@@ -80,7 +87,7 @@ const userStorage = createUserStorage(storage)
 const guardUser = createUserGuard(storage, userStorage)
 const environment = createEnvironment({
   origin: location.origin,
-  fetch: (url, init) => fetch(url, init),
+  fetch: (url, init) => fetchOnce(url.slice(location.origin.length), init, () => fetch(url, init)),
   WebSocket,
   // Only a server on a developer's machine issues tokens without a sign-in. Others are reached over HTTPS.
   tokenRoutes: location.protocol === "http:" ? ["/v1/dev/token", "/auth/token"] : ["/auth/token"],
@@ -151,6 +158,10 @@ addEventListener("online", () => {
   router.checkConnections()
 })
 addEventListener("storage", (event) => router.handleStorageEvent(event))
+// Later, the early responses would be outdated.
+setTimeout(() => {
+  globalThis.earlyResponses = undefined
+}, MAX_EARLY_MS)
 addEventListener("pagehide", () => router.flushDrafts())
 addEventListener("offline", () => {
   isOnline.value = false
@@ -186,9 +197,23 @@ isReadOnly.subscribe((isHeld) => {
 void router.sessionList.refresh().then(() => router.sessionList.startPolling())
 loadSettings()
 const root = document.getElementById("app")
+
+/** Code that the first view doesn't need would delay an open conversation, so it is loaded afterwards. */
+async function waitForConversation(): Promise<void> {
+  const controller = router.controller.peek()
+  const loaded = new Promise<void>((resolve) => {
+    effect(() => {
+      if (controller === null || controller.isLoaded.value || controller.loadError.value !== null) resolve()
+    })
+  })
+  await Promise.race([loaded, new Promise((resolve) => setTimeout(resolve, MAX_REST_DELAY_MS))])
+  // After the next paint.
+  await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))
+}
+
 // Runs after the first paint.
-setTimeout(() => {
-  loadTranscript()
+setTimeout(loadTranscript)
+void waitForConversation().then(() => {
   void sessionActions.load()
   void attachmentChips.load()
   void userMenu.load()
