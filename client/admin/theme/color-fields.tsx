@@ -4,7 +4,7 @@ import type { VNode } from "preact"
 import { useId } from "preact/hooks"
 import { parseColor } from "../../../shared/theme/color.ts"
 import { type ColorPair, SCHEMES, type Scheme } from "../../../shared/theme/page-theme.ts"
-import { themeText } from "../../words/theme-text.ts"
+import { themeText } from "../../words/theme/theme-text.ts"
 
 interface ColorFieldsProps {
   readonly name: string

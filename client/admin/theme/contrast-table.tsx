@@ -4,7 +4,7 @@ import type { VNode } from "preact"
 import { parseColor } from "../../../shared/theme/color.ts"
 import { SCHEMES, type Theme } from "../../../shared/theme/page-theme.ts"
 import { CONTRAST_PAIRS, listContrasts, type PairContrast } from "../../../shared/theme/theme-contrast.ts"
-import { themeText } from "../../words/theme-text.ts"
+import { themeText } from "../../words/theme/theme-text.ts"
 
 export function ContrastTable({ theme }: { readonly theme: Theme }): VNode | null {
   const colors = [theme.accent, theme.accent_text].flatMap((pair) => [pair.light, pair.dark])
@@ -43,7 +43,7 @@ function Ratio({ ratio, least }: PairContrast): VNode {
   const isLow = ratio < least
   return (
     <td data-low={isLow ? "" : undefined}>
-      {themeText.ratio(ratio)}{" "}
+      <bdi>{themeText.ratio(ratio)}</bdi>{" "}
       <span>{isLow ? `${themeText.fails}, ${themeText.atLeast(least)}` : themeText.passes}</span>
     </td>
   )

@@ -2,7 +2,7 @@
 
 import type { WireMessage } from "../../../shared/protocol/server-frame.ts"
 import { TranscriptStore } from "../../session/transcript-store.ts"
-import { themeText } from "../../words/theme-text.ts"
+import { themeText } from "../../words/theme/theme-text.ts"
 
 const SALES = [4, 7, 9]
 

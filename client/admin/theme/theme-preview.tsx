@@ -13,7 +13,7 @@ import { ScrollAnchor } from "../../transcript/scroll-anchor.ts"
 import { Transcript } from "../../transcript/transcript.tsx"
 import { Logo } from "../../ui/logo.tsx"
 import { appText } from "../../words/page-text.ts"
-import { themeText } from "../../words/theme-text.ts"
+import { themeText } from "../../words/theme/theme-text.ts"
 import { createPreviewSheets } from "./preview-styles.ts"
 import { createSampleStore } from "./sample-conversation.ts"
 

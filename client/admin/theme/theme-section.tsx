@@ -20,8 +20,9 @@ import { createParser, isNumber } from "../../../shared/protocol/shape-check.ts"
 import { isJsonObject } from "../../../shared/json.ts"
 import { adminText } from "../../words/admin-text.ts"
 import { logoUrl } from "../../words/tenant-look.ts"
-import { themeText } from "../../words/theme-text.ts"
-import { type AdminContext, notice, useAction, useLoaded } from "../admin-state.ts"
+import { themeText } from "../../words/theme/theme-text.ts"
+import type { AdminApi } from "../admin-api.ts"
+import { type ActionState, type AdminContext, type Loaded, notice, useAction, useLoaded } from "../admin-state.ts"
 import { ConfirmDialog } from "../confirm-dialog.tsx"
 import { FaultText, Pending, SelectField, TextField } from "../form-fields.tsx"
 import { ColorFields } from "./color-fields.tsx"
@@ -33,18 +34,27 @@ const THEME_PATH = "/v1/theme"
 
 const parseThemeView = createParser<ThemeView>({ theme: isJsonObject, revision: isNumber })
 
-export function ThemeSection({ api }: AdminContext): VNode {
+interface ThemeEditing {
+  readonly loaded: Loaded<ThemeView>
+  /** Null until the theme has been loaded. */
+  readonly draft: Signal<PageTheme | null>
+  readonly action: ActionState
+  show(view: ThemeView): void
+  saveTheme(): void
+  resetTheme(): Promise<void>
+}
+
+function useTheme(api: AdminApi): ThemeEditing {
   const loaded = useLoaded(() => api.get(THEME_PATH, parseThemeView))
   const draft = useSignal<PageTheme | null>(null)
-  const isResetting = useSignal(false)
   const action = useAction()
+  useEffect(() => {
+    draft.value = loaded.value?.theme ?? null
+  }, [loaded.value])
   const show = (view: ThemeView): void => {
     loaded.set(view)
     logoUrl.value = view.theme.logo
   }
-  useEffect(() => {
-    draft.value = loaded.value?.theme ?? null
-  }, [loaded.value])
   const saveTheme = (): void =>
     void action.run(async () => {
       const { logo: _logo, ...theme } = draft.peek() as PageTheme
@@ -55,6 +65,12 @@ export function ThemeSection({ api }: AdminContext): VNode {
     show(await api.send("DELETE", THEME_PATH, {}, parseThemeView))
     notice.value = themeText.wasReset
   }
+  return { loaded, draft, action, show, saveTheme, resetTheme }
+}
+
+export function ThemeSection({ api }: AdminContext): VNode {
+  const { loaded, draft, action, show, saveTheme, resetTheme } = useTheme(api)
+  const isResetting = useSignal(false)
   const theme = draft.value
   const flaw = theme === null ? null : findFlaw(theme)
   return (
@@ -82,7 +98,8 @@ export function ThemeSection({ api }: AdminContext): VNode {
               </button>
             </p>
           </form>
-          <section class="theme-previews" aria-label={themeText.preview}>
+          {/* It scrolls on its own beside the form, so the keyboard must reach it. */}
+          <section class="theme-previews" aria-label={themeText.preview} tabIndex={0}>
             {SCHEMES.map((scheme) => (
               <ThemePreview key={scheme} scheme={scheme} theme={theme} />
             ))}

@@ -1,7 +1,7 @@
 /** theme-text.ts: the strings of the theme's section on the admin page. Pure. */
 
-import type { ThemeDensity, ThemeFont } from "../../shared/theme/page-theme.ts"
-import type { ContrastPair } from "../../shared/theme/theme-contrast.ts"
+import type { ThemeDensity, ThemeFont } from "../../../shared/theme/page-theme.ts"
+import type { ContrastPair } from "../../../shared/theme/theme-contrast.ts"
 
 export const themeText = {
   lead: "How your pages and your chat widget look. People see a new theme when they next open or reload a page.",
