@@ -98,8 +98,7 @@ export function ThemeSection({ api }: AdminContext): VNode {
               </button>
             </p>
           </form>
-          {/* It scrolls on its own beside the form, so the keyboard must reach it. */}
-          <section class="theme-previews" aria-label={themeText.preview} tabIndex={0}>
+          <section class="theme-previews" aria-label={themeText.preview}>
             {SCHEMES.map((scheme) => (
               <ThemePreview key={scheme} scheme={scheme} theme={theme} />
             ))}
