@@ -38,7 +38,6 @@ export function Sidebar({ router, isOpen }: SidebarProps): VNode {
         <SearchButton router={router} />
         <SessionNavigation router={router} actions={actions} />
         <footer>
-          <div class="library-slot">{loaded !== null && <loaded.LibraryButtons router={router} />}</div>
           {!router.isReadOnly.value && (
             <div class="import-slot">
               {loaded !== null && <loaded.ImportButton router={router} onOpen={closeDrawer} />}

@@ -3,12 +3,30 @@
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
 import type { SessionRouter } from "../../session/session-router.ts"
+import { ImportButton as PlainImportButton } from "../../import/import-button.tsx"
 import { organizingText } from "../../words/parts/organizing-text.ts"
 import { ArchiveDialog } from "./archive-dialog.tsx"
 import { MoveDialog } from "./move-dialog.tsx"
 import { SelectionBar } from "./selection.tsx"
 
-export function LibraryButtons({ router }: { readonly router: SessionRouter }): VNode | null {
+interface ImportButtonProps {
+  readonly router: SessionRouter
+  readonly onOpen: () => void
+}
+
+/** The import button, below the buttons of the archive and of folders. */
+export function ImportButton(props: ImportButtonProps): VNode {
+  return (
+    <>
+      <div class="library-slot">
+        <LibraryButtons router={props.router} />
+      </div>
+      <PlainImportButton {...props} />
+    </>
+  )
+}
+
+function LibraryButtons({ router }: { readonly router: SessionRouter }): VNode | null {
   const open = useSignal<"archive" | "folder" | null>(null)
   if (router.isReadOnly.value) return null
   const close = (): void => {
