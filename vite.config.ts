@@ -127,6 +127,21 @@ function withSharedHead(): Plugin {
   }
 }
 
+/** Names the code that draws messages in the page's HTML, for public/start-requests.js. */
+function withTranscriptName(): Plugin {
+  return {
+    name: "cuecard:with-transcript-name",
+    transformIndexHtml: {
+      order: "post",
+      handler(html, { bundle = {} }) {
+        const file = Object.keys(bundle).find((name) => /\/transcript-[^/]+\.js$/.test(name))
+        const script = 'src="/start-requests.js"'
+        return file === undefined ? html : html.replace(script, `${script} data-preload="/${file}"`)
+      },
+    },
+  }
+}
+
 /**
  * Builds the admin page and the page of shared copies into the same folder, as separate bundles. Chunks that they shared
  * with the chat page would be part of that page's first view.
@@ -224,6 +239,9 @@ const DEV_PATHS = ["/v1/*", "/auth/*", "/healthz", "/external/*", "/media/*", "/
 /** What draws messages. Parts of it are used by code that is loaded later, which would otherwise move them into many chunks. */
 const TRANSCRIPT = /\/client\/transcript\/transcript\.tsx$/
 
+/** The first view uses only its types. */
+const TYPES_ONLY = /\/shared\/fault\.ts$/
+
 /** What draws the widget's first view. Its small entry loads it. */
 const WIDGET_VIEW = /\/widget\/app\/mount-conversation\.tsx$/
 
@@ -234,7 +252,9 @@ const WIDGET_VIEW = /\/widget\/app\/mount-conversation\.tsx$/
 function splitByView(isFirstView: IsRoot) {
   return [
     {
-      name: (id: string, modules: ModuleGraph) => (isLoadedWith(id, modules, isFirstView) ? "base" : null),
+      name: (id: string, modules: ModuleGraph) =>
+        isLoadedWith(id, modules, isFirstView) && !TYPES_ONLY.test(id) ? "base" : null,
+      includeDependenciesRecursively: false,
       priority: 2,
     },
     { name: (id: string, modules: ModuleGraph) => (drawsMessages(id, modules) ? "transcript" : null), priority: 1 },
@@ -352,6 +372,7 @@ export default defineConfig(({ mode, command, isPreview }) =>
             markedLexerOnly(),
             withoutEntityDecoder(),
             withoutPreloadHelper(),
+            withTranscriptName(),
             withOtherPages(),
             withWidget(),
           ],

@@ -9,6 +9,13 @@ function applyTheme(theme) {
     meta.media = isChosen ? (scheme === theme ? "all" : "not all") : `(prefers-color-scheme: ${scheme})`
   }
 }
+// Sets the tenant's theme, which the server wrote into the page's head. Described in client/ui/preferences/show-theme.ts.
+const tenantTheme = document.querySelector("meta[name=cuecard-theme]")?.content
+if (tenantTheme) {
+  globalThis.cuecardTheme = JSON.parse(tenantTheme)
+  for (const [name, value] of Object.entries(globalThis.cuecardTheme.properties))
+    document.documentElement.style.setProperty(name, value)
+}
 try {
   applyTheme(localStorage.getItem("cuecard.theme"))
 } catch {}

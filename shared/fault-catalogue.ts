@@ -83,6 +83,12 @@ export const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByRe
   user_unknown: { status: 404, text: "We couldn't find that user." },
   last_owner: { status: 409, text: "This is the last owner. Make someone else an owner first." },
   role_from_issuer: { status: 409, text: "The sign-in provider decides this person's role. Change it there." },
+  theme_unreadable: {
+    status: 422,
+    text: ({ scheme, pair, ratio, least }) =>
+      `In the ${scheme} theme, ${pair.replace("/", " on ")} has a contrast of ${ratio}:1. It must be at least ${least}:1.`,
+  },
+  logo_refused: { status: 422, text: ({ because }) => `This file can't be a logo (${because}).` },
   prices_changed: { status: 409, text: "Someone else has changed the prices. Read them again." },
   revocations_full: {
     status: 409,

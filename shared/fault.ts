@@ -63,6 +63,8 @@ export type Fault =
   | { readonly reason: "last_owner" }
   | { readonly reason: "role_from_issuer" }
   | { readonly reason: "prices_changed" }
+  | ThemeFault
+  | { readonly reason: "logo_refused"; readonly because: LogoFlaw }
   | { readonly reason: "revocations_full"; readonly max: number }
   | { readonly reason: "key_invalid" }
   | { readonly reason: "key_expired" }
@@ -163,6 +165,19 @@ export interface BudgetFault {
   /** When the budget resets, in milliseconds since 1970; null: it is freed when something running ends, or when something is deleted. */
   readonly resets: number | null
 }
+
+/** Two colours of a theme that are too similar (shared/theme/theme-contrast.ts). */
+export interface ThemeFault {
+  readonly reason: "theme_unreadable"
+  readonly scheme: "light" | "dark"
+  /** The foreground and its ground, as `accent/ground`. */
+  readonly pair: string
+  readonly ratio: number
+  readonly least: number
+}
+
+/** The reason why a file can't be a logo. */
+export type LogoFlaw = "type" | "side" | "damaged"
 
 /** The reason why a URL is not considered public. */
 export type UrlFlaw = "malformed" | "too_long" | "scheme" | "credentials" | "host" | "port"

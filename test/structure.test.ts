@@ -41,7 +41,7 @@ const OPEN_TO: Record<TopFolder, readonly TopFolder[]> = {
  * files directly in the top folder.
  */
 const LADDERS: Partial<Record<TopFolder, readonly string[]>> = {
-  shared: [".", "protocol", "text", "usage", "sanitize", "segment", "ingest", "card", "index"],
+  shared: [".", "theme", "protocol", "text", "usage", "sanitize", "segment", "ingest", "card", "index"],
   worker:
     "platform settings backup env telemetry limits usage auth search organizing directory store asset shared-copy socket model tool turn transfer agent leaving tenant signin session routes index".split(
       " ",
@@ -74,7 +74,8 @@ const MAX_OBJECT_LINES: Readonly<Record<string, number>> = {
   "worker/directory/directory-library.ts": 185,
   "worker/session/annotations/annotated-session.ts": 80,
   "worker/tenant/feedback/feedback-counter.ts": 25,
-  "worker/tenant/tenant-object.ts": 380,
+  "worker/tenant/theme/themed-tenant.ts": 50,
+  "worker/tenant/tenant-object.ts": 382,
   "worker/tenant/registry-object.ts": 60,
 }
 /** The classes that a Worker class may extend: platform classes, and the class with the session object's transfer calls. */
@@ -86,6 +87,7 @@ const BASE_CLASSES = new Set([
   "FeedbackCounter",
   "Map",
   "PortableSession",
+  "ThemedTenant",
 ])
 const MAX_FOLDER_FILES = 18
 const MAX_FUNCTION_LINES = 60

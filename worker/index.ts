@@ -69,6 +69,10 @@ app.get("/media/remote", async (context) => {
   const { serveRemoteMedia } = await import("./routes/media/remote-media-routes.ts")
   return await serveRemoteMedia(context)
 })
+app.get("/media/logo/:tenant/:file", async (context) => {
+  const { serveLogo } = await import("./routes/media/logo-route.ts")
+  return await serveLogo(context)
+})
 // Last, because these paths have no common prefix. `authorize` has already refused every path that is not in the table.
 app.all("/v1/*", async (context) => {
   const { administration } = await import("./routes/tenants/administration.ts")

@@ -15,7 +15,7 @@ import type { KeyValueStorage } from "../net/outbox.ts"
 import { USER_KEY } from "../net/user-storage.ts"
 import { Logo } from "../ui/logo.tsx"
 import { signInErrorText, signInText } from "../words/account-text.ts"
-import { appText } from "../words/page-text.ts"
+import { appText, formatDocumentTitle } from "../words/page-text.ts"
 import { setUserAside } from "./switch-user.ts"
 import { watchUser } from "./watch-user.ts"
 
@@ -35,7 +35,7 @@ export function showSignIn(storage: KeyValueStorage, refusal: RequestError): voi
   watchUser(() => true)
   if (root === null) return
   const error = takeSignInError() ?? (refusal.status === 403 ? refusal.message : null)
-  document.title = appText.documentTitle(signInText.title)
+  document.title = formatDocumentTitle(signInText.title)
   render(null, root)
   render(<SignInScreen error={error} areDraftsKept={user !== null && refusal.code !== "user_erased"} />, root)
 }

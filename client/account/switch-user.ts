@@ -7,7 +7,7 @@
 
 import { parseJson } from "../../shared/json.ts"
 import type { KeyValueStorage } from "../net/outbox.ts"
-import { readStorageRows, USER_KEY, ASIDE_PREFIX, UNSENT_KEY, userPrefix } from "../net/user-storage.ts"
+import { readStorageRows, USER_KEY, ASIDE_PREFIX, UNSENT_KEY, userPrefix, writeUser } from "../net/user-storage.ts"
 
 /** Maximum number of rows kept for users other than the current one. Beyond it, the oldest rows are deleted. */
 const MAX_ASIDE_ROWS = 200
@@ -66,14 +66,6 @@ export async function switchUser(
   if (previous === null && !hasRows) return
   reload()
   await new Promise<never>(() => {})
-}
-
-function writeUser(storage: KeyValueStorage, user: string): void {
-  try {
-    storage.setItem(USER_KEY, user)
-  } catch {
-    // Storage is blocked, so nothing is stored for anybody.
-  }
 }
 
 /** Deletes the old row first, so that even a full storage has room for the new one. */

@@ -7,7 +7,12 @@
 
 import type { KeyValueStorage } from "../net/outbox.ts"
 import { readUser, type TokenResponse } from "../net/token-source.ts"
-import type { UserStorage } from "../net/user-storage.ts"
+import { ASIDE_PREFIX, readStorageRows, UNSENT_KEY, type UserStorage, writeUser } from "../net/user-storage.ts"
+
+/** Whether no user of this browser has stored anything, so that nothing has to be set aside. */
+function isUnused(storage: KeyValueStorage): boolean {
+  return readStorageRows(storage).every(([key]) => !UNSENT_KEY.test(key) && !key.startsWith(ASIDE_PREFIX))
+}
 
 /**
  * Returns a function to call with every new token. Its promise never settles if the page has to reload for another user.
@@ -18,7 +23,8 @@ export function createUserGuard(
 ): (response: TokenResponse) => Promise<void> {
   return async ({ token }) => {
     const user = readUser(token)
-    if (user !== page.user) await (await import("./switch-user.ts")).switchUser(storage, page.user, user)
+    if (user !== null && page.user === null && isUnused(storage)) writeUser(storage, user)
+    else if (user !== page.user) await (await import("./switch-user.ts")).switchUser(storage, page.user, user)
     page.user = user
   }
 }

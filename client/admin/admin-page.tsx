@@ -13,7 +13,7 @@ import type { RequestHold } from "../net/request-hold.ts"
 import { Logo } from "../ui/logo.tsx"
 import { cycleTheme, theme } from "../ui/preferences/theme.ts"
 import { adminText } from "../words/admin-text.ts"
-import { appText, sidebarText } from "../words/page-text.ts"
+import { appText, formatDocumentTitle, sidebarText } from "../words/page-text.ts"
 import type { Identity } from "../account/identity.ts"
 import type { AdminApi } from "./admin-api.ts"
 import { type AdminContext, notice } from "./admin-state.ts"
@@ -66,7 +66,7 @@ export function AdminPage({ api, identity, fault }: AdminPageProps): VNode {
   const user = identity.value
   const isAdmitted = user?.role === "owner" || user?.role === "admin"
   useEffect(() => {
-    document.title = adminText.documentTitle(adminText.section[section])
+    document.title = formatDocumentTitle(`${adminText.section[section]} · ${adminText.title}`)
   }, [section])
   const Section = SECTIONS[section]
   const LoadedUserMenu = userMenu.module.value?.UserMenu

@@ -12,6 +12,7 @@ import { attachmentChips } from "../composer/deferred-chips.ts"
 import { sendFile } from "../files/send-file-xhr.ts"
 import { createEnvironment } from "../net/client-environment.ts"
 import { openStorage } from "../ui/browser-storage.ts"
+import { fetchOnce } from "../net/early-responses.ts"
 import { sendWithRateLimitRetry } from "../net/rate-limit-retry.ts"
 import { createUserStorage } from "../net/user-storage.ts"
 import { parseSessionHash, SessionRouter } from "../session/session-router.ts"
@@ -24,7 +25,7 @@ import { announceAnswerEnd } from "../ui/announcer.ts"
 import { focusRequests } from "../ui/focus.ts"
 import { holdDroppedFiles } from "../ui/held-drop.ts"
 import { startLanguage } from "../ui/preferences/page-language.ts"
-import { appText } from "../words/page-text.ts"
+import { appText, formatDocumentTitle } from "../words/page-text.ts"
 import { composerTools } from "../writing/deferred-writing.ts"
 import { App } from "./app.tsx"
 import { handleEscape } from "./escape-key.ts"
@@ -70,6 +71,12 @@ declare global {
 /** Messages that are in the document at once. A resume adds up to MAX_RESUME_MESSAGES before others are dropped. SPEC LT1. */
 const MAX_SHOWN_MESSAGES = 150
 
+/** The rest of the code is loaded after this time even if the conversation is still loading, in milliseconds. */
+const MAX_REST_DELAY_MS = 2_000
+
+/** How long the page uses responses that were requested before its scripts, in milliseconds. */
+const MAX_EARLY_MS = 15_000
+
 /** Delay before a hidden tab renders, in milliseconds. Hidden tabs have no animation frames. */
 const HIDDEN_FLUSH_MS = 250
 
@@ -81,7 +88,7 @@ const userStorage = createUserStorage(storage)
 const guardUser = createUserGuard(storage, userStorage)
 const environment = createEnvironment({
   origin: location.origin,
-  fetch: (url, init) => fetch(url, init),
+  fetch: (url, init) => fetchOnce(url.slice(location.origin.length), init, () => fetch(url, init)),
   WebSocket,
   // Only a server on a developer's machine issues tokens without a sign-in. Others are reached over HTTPS.
   tokenRoutes: location.protocol === "http:" ? ["/v1/dev/token", "/auth/token"] : ["/auth/token"],
@@ -95,6 +102,13 @@ const environment = createEnvironment({
 })
 
 const { isReadOnly, loadSettings } = environment
+// Where the page's address names no tenant, only the user's token does.
+environment.settings.subscribe(({ theme }) => {
+  if (theme !== undefined && globalThis.cuecardTheme === undefined)
+    void import("../ui/preferences/show-theme.ts").then(({ showTheme }) =>
+      showTheme(document.documentElement, theme, ""),
+    )
+})
 
 const router = new SessionRouter({
   ...environment,
@@ -145,6 +159,10 @@ addEventListener("online", () => {
   router.checkConnections()
 })
 addEventListener("storage", (event) => router.handleStorageEvent(event))
+// Later, the early responses would be outdated.
+setTimeout(() => {
+  globalThis.earlyResponses = undefined
+}, MAX_EARLY_MS)
 addEventListener("pagehide", () => router.flushDrafts())
 addEventListener("offline", () => {
   isOnline.value = false
@@ -167,7 +185,7 @@ addEventListener("keydown", (event) => {
 
 effect(() => {
   const title = formatHeading(router.heading.value)
-  document.title = title === "" ? appText.name : appText.documentTitle(title)
+  document.title = title === "" ? appText.name : formatDocumentTitle(title)
 })
 if (!openSettingsFromHash(location.hash)) router.openFromHash()
 // The code is loaded together with the conversation, before the first paint.
@@ -180,9 +198,23 @@ isReadOnly.subscribe((isHeld) => {
 void router.sessionList.refresh().then(() => router.sessionList.startPolling())
 loadSettings()
 const root = document.getElementById("app")
+
+/** Code that the first view doesn't need would delay an open conversation, so it is loaded afterwards. */
+async function waitForConversation(): Promise<void> {
+  const controller = router.controller.peek()
+  const loaded = new Promise<void>((resolve) => {
+    effect(() => {
+      if (controller === null || controller.isLoaded.value || controller.loadError.value !== null) resolve()
+    })
+  })
+  await Promise.race([loaded, new Promise((resolve) => setTimeout(resolve, MAX_REST_DELAY_MS))])
+  // After the next paint.
+  await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))
+}
+
 // Runs after the first paint.
-setTimeout(() => {
-  loadTranscript()
+setTimeout(loadTranscript)
+void waitForConversation().then(() => {
   void sessionActions.load()
   void attachmentChips.load()
   void userMenu.load()

@@ -53,3 +53,11 @@ export function readStorageRows(storage: KeyValueStorage): readonly (readonly [k
     return []
   }
 }
+
+export function writeUser(storage: KeyValueStorage, user: string): void {
+  try {
+    storage.setItem(USER_KEY, user)
+  } catch {
+    // Storage is blocked, so nothing is stored for anybody.
+  }
+}

@@ -3,6 +3,7 @@
 import { effect } from "@preact/signals"
 import { render } from "preact"
 import { startLanguage } from "../ui/preferences/page-language.ts"
+import { formatDocumentTitle } from "../words/page-text.ts"
 import { sharedViewText } from "../words/shared-view-text.ts"
 import { CopyLoader } from "./copy-loader.ts"
 import { SharedView } from "./shared-view.tsx"
@@ -33,7 +34,7 @@ const loader = new CopyLoader(reference, (url, init) => fetch(url, init))
 
 effect(() => {
   const title = loader.head.value?.title ?? ""
-  document.title = sharedViewText.documentTitle(title === "" ? sharedViewText.untitled : title)
+  document.title = formatDocumentTitle(title === "" ? sharedViewText.untitled : title)
 })
 
 const root = document.getElementById("app")

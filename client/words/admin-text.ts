@@ -7,7 +7,6 @@ const MAX_LISTED_PARTS = 8
 
 export const adminText = {
   title: "Admin",
-  documentTitle: (section: string) => `${section} · Admin · Cuecard`,
   backToChat: "Back to chat",
   sections: "Sections",
   section: {

@@ -31,9 +31,13 @@ export const appText = translate("app", {
   askedBy: (agent: string) => `Asked by ${agent}`,
   /** Its title while the agent that asked isn't known. */
   agentConversation: "Agent conversation",
-  documentTitle: (title: string) => `${title} · Cuecard`,
   loadsLater: "This conversation will load when you're back online.",
 })
+
+/** The title of the browser's tab. */
+export function formatDocumentTitle(title: string): string {
+  return `${title} · ${appText.name}`
+}
 
 export const welcomeText = translate("welcome", {
   heading: "What can I help with?",

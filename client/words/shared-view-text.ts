@@ -3,7 +3,6 @@
 import { translate } from "./languages/language.ts"
 
 export const sharedViewText = translate("sharedView", {
-  documentTitle: (title: string) => `${title} · Cuecard`,
   untitled: "Shared conversation",
   by: (author: string, day: string) => `Shared by ${author} on ${day}`,
   on: (day: string) => `Shared on ${day}`,

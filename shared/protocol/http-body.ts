@@ -5,6 +5,7 @@
  */
 
 import type { FaultReason, WireFault } from "../fault.ts"
+import type { PageTheme } from "../theme/page-theme.ts"
 import type { Asset } from "./event.ts"
 import type { WireMessage } from "./server-frame.ts"
 
@@ -222,6 +223,8 @@ export interface PageSettings {
   readonly embed_hosts?: readonly string[]
   /** Set while the tenant is leaving and can only be read: when it is erased, in milliseconds since 1970. */
   readonly erases_at?: number
+  /** The tenant's look. Absent: the default. */
+  readonly theme?: PageTheme
 }
 
 /** A user of the tenant: the response to `GET /v1/users/:id`. */

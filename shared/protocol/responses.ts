@@ -65,6 +65,7 @@ export const parsePageSettings = createParser<PageSettings>({
   titles: isOptional(isBoolean),
   embed_hosts: isOptional(isListOf(isString)),
   erases_at: isOptional(isNumber),
+  theme: isOptional(isJsonObject),
 })
 
 export type ImportCounts = Pick<ImportProgress, "state" | "records" | "folded" | "messages" | "kinds">

@@ -4,16 +4,14 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type Cuecard, startCuecard } from "cuecard/testing"
-import type { Browser, BrowserContext, Page } from "playwright-core"
+import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import type { SessionSummary } from "../../shared/protocol/http-body.ts"
 import { closeContexts, openChromium } from "../support/chromium.ts"
 import { everyNth } from "../support/seeded.ts"
-import { askQuestion, DESK, openPage, openIn, PHONE, sessionIn, untilSettled, transcriptOf } from "./page.ts"
+import { beginConversation, chooseFromMenu, showList, SIZES, SOON } from "./list-pages.ts"
+import { askQuestion, openPage, openIn, PHONE, sessionIn, untilSettled, transcriptOf } from "./page.ts"
 
 const WEATHER = "What's the weather in London and in Tokyo?"
-/** A timeout longer than a loopback request takes, in milliseconds. */
-const SOON = { timeout: 20_000 }
 
 let cuecard: Cuecard
 let browser: Browser
@@ -30,33 +28,6 @@ afterAll(async () => {
   await cuecard?.close()
   rmSync(folder, { recursive: true, force: true })
 })
-
-const SIZES = [
-  ["desk", DESK],
-  ["phone", PHONE],
-] as const
-
-/** Opens the list, which is a drawer on a phone. */
-async function showList(page: Page): Promise<void> {
-  const isClosed = (await page.isVisible(".drawer-button")) && (await page.$(".sidebar[data-open]")) === null
-  if (isClosed) await page.click("button[aria-label=Conversations]")
-  await page.waitForSelector(".sidebar nav", { state: "visible", ...SOON })
-}
-
-async function chooseFromMenu(page: Page, id: string, item: string): Promise<void> {
-  await showList(page)
-  await page.hover(`[data-session="${id}"]`)
-  await page.click(`[data-session="${id}"] .more`)
-  await page.click(`[role=menuitem]:text-is("${item}")`)
-}
-
-async function beginConversation(page: Page, text: string): Promise<string> {
-  await page.goto(`${cuecard.url}/#/`)
-  await page.waitForSelector(".welcome", SOON)
-  await askQuestion(page, text)
-  await untilSettled(page)
-  return sessionIn(page)
-}
 
 /** Returns how many conversations the server lists for the page's user. */
 async function listedSessions(): Promise<number> {
@@ -102,8 +73,8 @@ function findMisplacedBoxes(page: Page): Promise<string[]> {
 describe.each(everyNth(SIZES, 2))("the list of conversations on a %s", (_, size) => {
   test("[PG31] [PG32] is ordered by last use; a title is edited in place and survives a reload", async () => {
     const { page, errors } = await openPage(browser, cuecard, { size })
-    const one = await beginConversation(page, "/say one")
-    const two = await beginConversation(page, "/say two")
+    const one = await beginConversation(cuecard, page, "/say one")
+    const two = await beginConversation(cuecard, page, "/say two")
     const order = () => page.$$eval("[data-session]", (all) => all.map((row) => row.getAttribute("data-session")))
     await expect.poll(async () => (await order()).slice(0, 2), SOON).toEqual([two, one])
     await chooseFromMenu(page, one, "Rename")
@@ -122,7 +93,7 @@ describe.each(everyNth(SIZES, 2))("the list of conversations on a %s", (_, size)
 
   test("[PG33] deleting asks for confirmation and opens a new conversation, and every other window shows the deletion", async () => {
     const { page, errors } = await openPage(browser, cuecard, { size })
-    const id = await beginConversation(page, "/say to be erased")
+    const id = await beginConversation(cuecard, page, "/say to be erased")
     const other = await openIn(page.context(), cuecard, `#/s/${id}`)
     await untilSettled(other.page)
     const stranger = await openPage(browser, cuecard, { at: `#/s/${id}` })
@@ -156,7 +127,7 @@ describe.each(everyNth(SIZES, 2))("the list of conversations on a %s", (_, size)
 
   test("[PG34] [PG35] an exported conversation looks the same when it is imported again, live and after a reload", async () => {
     const { page, errors } = await openPage(browser, cuecard, { size })
-    const id = await beginConversation(page, WEATHER)
+    const id = await beginConversation(cuecard, page, WEATHER)
     const shown = await transcriptOf(page)
     const downloading = page.waitForEvent("download")
     await chooseFromMenu(page, id, "Export as data file (.jsonl)")
@@ -264,8 +235,8 @@ const expectFocus = (page: Page, text: string) => expect.poll(() => readFocus(pa
 
 test("[PG32] [PG33] [PG35] a closed dialog returns the focus to the element that opened it", async () => {
   const { page, errors } = await openPage(browser, cuecard)
-  const id = await beginConversation(page, "/say to be kept")
-  const spare = await beginConversation(page, "/say to be deleted")
+  const id = await beginConversation(cuecard, page, "/say to be kept")
+  const spare = await beginConversation(cuecard, page, "/say to be deleted")
   const label = `Options for ${await readTitle(page, id)}`
   for (const giveUp of [() => page.keyboard.press("Escape"), () => page.click("dialog button:text-is('Cancel')")]) {
     await chooseFromMenu(page, id, "Delete…")
@@ -303,8 +274,8 @@ test("[PG35] on a phone a closed dialog moves the focus to the button that opens
 
 test("[PG32] a click in the composer saves the title and focuses the composer; a reordered list saves nothing", async () => {
   const { page, errors } = await openPage(browser, cuecard)
-  const one = await beginConversation(page, "/say one")
-  const two = await beginConversation(page, "/say two")
+  const one = await beginConversation(cuecard, page, "/say one")
+  const two = await beginConversation(cuecard, page, "/say two")
   await chooseFromMenu(page, one, "Rename")
   await page.fill(".rename", "By leaving")
   await page.click(".composer textarea")
@@ -383,122 +354,11 @@ test("[PG37] on a phone an agent's conversation shows who asked and links back",
   await page.context().close()
 })
 
-/** Responds to list requests with pages of these conversations. Returns the requested cursors. */
-async function serveList(context: BrowserContext, sessions: readonly SessionSummary[]): Promise<string[]> {
-  const cursors: string[] = []
-  await context.route(/\/v1\/sessions(?:\?after=.*)?$/, (route) => {
-    if (route.request().method() !== "GET") return route.fallback()
-    const after = new URL(route.request().url()).searchParams.get("after") ?? "0"
-    cursors.push(after)
-    const end = Number(after) + LIST_PAGE
-    const page = sessions.slice(Number(after), end)
-    return route.fulfill({ json: { sessions: page, next: end < sessions.length ? String(end) : null } })
-  })
-  return cursors
-}
-
-const LIST_PAGE = 100
-const createRows = (count: number): SessionSummary[] =>
-  Array.from({ length: count }, (_, at) => {
-    const active = Date.now() - at * 60_000
-    return { id: `row-${at}`, title: `Conversation ${at}`, created: active, active, running: false }
-  })
-
-describe.each(everyNth(SIZES.toReversed(), 2))("a long list on a %s", (_, size) => {
-  test("[PG75] scrolling and the keyboard load more pages, up to the last conversation", async () => {
-    const context = await browser.newContext({ viewport: size })
-    const cursors = await serveList(context, createRows(350))
-    const { page, errors } = await openIn(context, cuecard)
-    await showList(page)
-    const count = () => page.$$eval("[data-session]", (all) => all.length)
-    await expect.poll(count, SOON).toBe(100)
-    expect(cursors).toEqual(["0"])
-    const list = page.locator(".sidebar nav")
-    await list.evaluate((one) => one.scrollTo(0, one.scrollHeight))
-    await expect.poll(count, SOON).toBe(200)
-    await page.focus(".more-sessions")
-    await expect.poll(count, SOON).toBeGreaterThan(200)
-    await page.keyboard.press("Enter")
-    await page.waitForSelector(".more-sessions", { state: "detached", ...SOON })
-    expect(await count()).toBe(350)
-    expect(await page.textContent("[data-session] >> nth=-1")).toContain("Conversation 349")
-    expect(cursors).toEqual(["0", "100", "200", "300"])
-    expect(errors).toEqual([])
-    await context.close()
-  })
-
-  test("[PG75] loading a page can be retried after a failure, and the focus moves on when the list is complete", async () => {
-    const context = await browser.newContext({ viewport: size })
-    await serveList(context, createRows(101))
-    await context.route(/after=100$/, (route) => route.abort())
-    const { page } = await openIn(context, cuecard)
-    await showList(page)
-    await page.waitForSelector(".more-sessions", SOON)
-    await page.focus(".more-sessions")
-    await page.waitForSelector(".more-sessions:has-text('Try again')", SOON)
-    await context.unroute(/after=100$/)
-    await serveList(context, createRows(101))
-    await page.keyboard.press("Enter")
-    await page.waitForSelector(".more-sessions", { state: "detached", ...SOON })
-    await expect
-      .poll(() => page.evaluate(() => document.activeElement?.closest("li")?.dataset["session"]), SOON)
-      .toBe("row-100")
-    await context.close()
-  })
-
-  test("[PG75] [PG76] if the open conversation is in an older page, the list loads that page and scrolls to it", async () => {
-    const { page: first } = await openPage(browser, cuecard)
-    const id = await beginConversation(first, "/say far down")
-    await first.context().close()
-    const context = await browser.newContext({ viewport: size })
-    const rows = createRows(350)
-    const old = Date.now() - 270 * 60_000 - 1
-    rows.splice(270, 0, { id, title: "Far down", created: old, active: old, running: false })
-    const cursors = await serveList(context, rows)
-    const { page } = await openIn(context, cuecard, `#/s/${id}`)
-    await untilSettled(page)
-    await expect.poll(() => page.title(), SOON).toBe("Far down · Cuecard")
-    await showList(page)
-    const isInView = () =>
-      page.locator("[data-current]").evaluate((row) => {
-        const [list, box] = [row.closest("nav")?.getBoundingClientRect(), row.getBoundingClientRect()]
-        return list !== undefined && box.top >= list.top && box.bottom <= list.bottom
-      })
-    await expect.poll(isInView, SOON).toBe(true)
-    // The search stops at the page that contains the conversation.
-    expect(cursors.slice(0, 3)).toEqual(["0", "100", "200"])
-    await chooseFromMenu(page, id, "Rename")
-    await page.waitForSelector(".rename", SOON)
-    await context.close()
-  })
-})
-
-test("[PG76] rows don't move under the pointer; the list is sorted again when the pointer leaves", async () => {
-  const { page } = await openPage(browser, cuecard)
-  const one = await beginConversation(page, "/say one")
-  const two = await beginConversation(page, "/say two")
-  const order = () =>
-    page.$$eval("[data-session]", (all) => all.slice(0, 2).map((row) => row.getAttribute("data-session")))
-  await expect.poll(order, SOON).toEqual([two, one])
-  await page.click(`[data-session="${one}"] a`)
-  await expect.poll(() => sessionIn(page), SOON).toBe(one)
-  const before = await page.locator(`[data-session="${two}"]`).boundingBox()
-  await page.focus(".composer textarea")
-  await page.keyboard.type("/say more")
-  await page.keyboard.press("Enter")
-  await untilSettled(page, 2)
-  expect(await order()).toEqual([two, one])
-  expect(await page.locator(`[data-session="${two}"]`).boundingBox()).toEqual(before)
-  await page.mouse.move(800, 400)
-  await expect.poll(order, SOON).toEqual([one, two])
-  await page.context().close()
-})
-
 test("[PG35] the session of an import that was cut off by closing the page is removed when the page opens again", async () => {
   const { page } = await openPage(browser, cuecard)
   const listed = (one: Page) =>
     one.$$eval("[data-session]", (all) => all.map((row) => row.getAttribute("data-session")))
-  const otherId = await beginConversation(page, "/say kept")
+  const otherId = await beginConversation(cuecard, page, "/say kept")
   await expect.poll(async () => (await listed(page))[0], SOON).toBe(otherId)
   const before = await listed(page)
   // The upload never arrives.

@@ -1,62 +1,13 @@
 /** media.test.ts: media, documents, attachments and replies in a real Chromium on the built page. */
 
-import { mkdirSync } from "node:fs"
-import { fileURLToPath } from "node:url"
-import type { BrowserContext, Page } from "playwright-core"
-import { beforeAll, describe, expect, test } from "vitest"
-import type { PageSettings } from "../../shared/protocol/http-body.ts"
-import { faultToWire } from "../../shared/fault.ts"
-import type { WireMessage } from "../../shared/protocol/server-frame.ts"
-import { everyNth } from "../support/seeded.ts"
-import { DESK, FIELD, openIn, PHONE, takeScreenshot, THEMES } from "./page.ts"
-import { canvas, epochOf, media, createWireMessage, sendMessages, serveFiles, text } from "./samples.ts"
+import type { Page } from "playwright-core"
+import { describe, expect, test } from "vitest"
+import { dropFiles, FAR, holdUploads, isShown, one, openWithMessages, PLAN, REFUSED, SOON } from "./media-pages.ts"
+import { FIELD, openIn } from "./page.ts"
+import { canvas, media, createWireMessage, text } from "./samples.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
-const PICTURES = fileURLToPath(
-  new URL(process.env["PICTURES"] === "docs" ? "../../docs/pictures/" : "out/", import.meta.url),
-)
-/** A timeout longer than a loopback request takes, in milliseconds. */
-const SOON = { timeout: 20_000 }
-const FAR = "https://pictures.example.com/harbour.png"
-/** The server's response to a file of a type that it doesn't accept. */
-const REFUSED = faultToWire({ reason: "asset_type_refused" })
-const PLAN = "/canvas/documents/plan/index.html"
-
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "3" } }, { withFiles: true })
-
-beforeAll(() => {
-  mkdirSync(PICTURES, { recursive: true })
-})
-
-interface Scene {
-  readonly size?: typeof DESK
-  readonly theme?: "light" | "dark"
-  readonly settings?: PageSettings
-}
-
-/** Opens a page that shows these messages, and serves the files of this test. */
-async function openWithMessages(
-  messages: readonly WireMessage[],
-  { size = DESK, theme = "light", settings }: Scene = {},
-) {
-  const context = await setup.browser.newContext({ viewport: size, colorScheme: theme })
-  const served = await serveFiles(context, setup.files, settings)
-  const { id } = await setup.cuecard.createSession()
-  const wire = await sendMessages(context, await epochOf(setup.cuecard.url, setup.cuecard.token, id), messages)
-  const { page, errors, strangers } = await openIn(context, setup.cuecard, `#/s/${id}`)
-  if (messages.length > 0) await page.waitForSelector("article >> nth=-1")
-  return { context, page, errors, strangers, wire, ...served }
-}
-
-const one = (...segments: WireMessage["segments"]) => [
-  createWireMessage("user", [text("Show me")]),
-  createWireMessage("assistant", segments),
-]
-const isShown = (page: Page, selector = ".frame img") =>
-  page.waitForFunction((of) => {
-    const image = document.querySelector<HTMLImageElement>(of)
-    return image?.complete === true && image.naturalWidth > 0
-  }, selector)
 
 const topOf = (page: Page, content: string) =>
   page.locator(`[data-segment=text] >> text=${content}`).evaluate((element) => element.getBoundingClientRect().top)
@@ -69,7 +20,7 @@ describe("images", () => {
       text("Between"),
       media("image", "/media/chart", "Visitors"),
     )
-    const { page, context, errors, signRequests } = await openWithMessages(messages)
+    const { page, context, errors, signRequests } = await openWithMessages(setup, messages)
     await page.waitForSelector(".frame")
     const before = await topOf(page, "Between")
     await isShown(page, ".frame[data-url='/media/chart'] img")
@@ -95,7 +46,7 @@ describe("images", () => {
       text(`Far: ![the harbour](${FAR}) and ![no](https://example.net/none.png)`),
       media("image", FAR, "harbour.png"),
     )
-    const { page, context, strangers, fetched } = await openWithMessages(messages)
+    const { page, context, strangers, fetched } = await openWithMessages(setup, messages)
     await page.waitForSelector(".gate")
     expect(await page.$$(".frame")).toEqual([])
     expect(fetched).toEqual([])
@@ -113,9 +64,13 @@ describe("images", () => {
 
   test("[PG40] an image from a host that the tenant allows loads without a click", async () => {
     const settings = { media_hosts: ["pictures.example.com"], embed_origins: [] }
-    const { page, context, fetched, strangers } = await openWithMessages(one(media("image", FAR, "harbour.png")), {
-      settings,
-    })
+    const { page, context, fetched, strangers } = await openWithMessages(
+      setup,
+      one(media("image", FAR, "harbour.png")),
+      {
+        settings,
+      },
+    )
     await isShown(page)
     expect(fetched).toEqual([FAR])
     expect(strangers).toEqual([])
@@ -136,7 +91,7 @@ describe("audio and video", () => {
         { status: "running" },
       ),
     ]
-    const { page, context, wire, errors } = await openWithMessages(messages)
+    const { page, context, wire, errors } = await openWithMessages(setup, messages)
     await expect.poll(() => page.textContent(".time >> nth=1"), SOON).toBe("0:05")
     // The waveform appears after decoding.
     await expect.poll(() => page.getAttribute(".wave path", "d"), SOON).toMatch(/^M2 [\d.]+V/)
@@ -158,7 +113,7 @@ describe("audio and video", () => {
   })
 
   test("[PG39] [PG60] a video shows its first frame and does not start to play", async () => {
-    const { page, context, errors } = await openWithMessages(one(media("video", "/media/film", "film.webm")))
+    const { page, context, errors } = await openWithMessages(setup, one(media("video", "/media/film", "film.webm")))
     await expect
       .poll(() => page.$eval("video", (film) => [film.readyState > 0, film.paused]), SOON)
       .toEqual([true, true])
@@ -169,6 +124,7 @@ describe("audio and video", () => {
 
   test("[PG39] [PG60] a click downloads a file under its name", async () => {
     const { page, context, signRequests } = await openWithMessages(
+      setup,
       one(media("file", "/media/table", "visitors.csv", { size: 24, mime_type: "text/csv" })),
     )
     await page.waitForSelector("button.file")
@@ -185,6 +141,7 @@ describe("documents", () => {
       status: "running",
     })
     const { page, context, wire, fetched, errors } = await openWithMessages(
+      setup,
       [createWireMessage("user", [text("Plan it")]), answer],
       {
         theme: "dark",
@@ -212,7 +169,7 @@ describe("replies", () => {
       createWireMessage("assistant", [text(`Answer ${at}\n\n${"words ".repeat(120)}`)]),
     )
     const last = createWireMessage("assistant", [text("As you said at first.")], { reply_to: first.id })
-    const { page, context, wire } = await openWithMessages([first, ...filling, last])
+    const { page, context, wire } = await openWithMessages(setup, [first, ...filling, last])
     await page.waitForSelector(".quote")
     expect(await page.textContent(".quote")).toBe("YouThe very first words")
     await page.click(".quote")
@@ -233,42 +190,9 @@ describe("replies", () => {
   })
 })
 
-/** Holds uploads until the returned function is called. */
-async function holdUploads(context: BrowserContext): Promise<() => void> {
-  let resumeUploads = (): void => {}
-  const held = new Promise<void>((done) => {
-    resumeUploads = done
-  })
-  await context.route("**/assets?name=*", async (route) => {
-    const label = new URL(route.request().url()).searchParams.get("name") ?? ""
-    if (label.endsWith(".exe")) {
-      return route.fulfill({ status: 415, json: REFUSED })
-    }
-    await held
-    const id = label.replace(/\W.*$/, "")
-    const kind = label.endsWith(".png") ? "image" : "file"
-    const asset = { id, kind, mime_type: "text/plain", label, size: 24, duplicate: false }
-    return await route.fulfill({ status: 201, json: asset })
-  })
-  return () => resumeUploads()
-}
-
-const dropFiles = (page: Page, selector: string, names: readonly string[]) =>
-  page.evaluate(
-    ([of, ...all]) => {
-      const data = new DataTransfer()
-      for (const name of all) data.items.add(new File(["some words"], name, { type: "text/plain" }))
-      const target = document.querySelector(of ?? "")
-      for (const type of ["dragover", "drop"]) {
-        target?.dispatchEvent(new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true }))
-      }
-    },
-    [selector, ...names],
-  )
-
 describe("attachments", () => {
   test("[PG42] [PG67] [PG70] dropped files show their progress or refusal and can be removed; the message waits for them and contains their ids", async () => {
-    const { page, context, wire } = await openWithMessages([])
+    const { page, context, wire } = await openWithMessages(setup, [])
     const resumeUploads = await holdUploads(context)
     // The code that handles dropped files is loaded after the first view.
     await page.waitForLoadState("networkidle")
@@ -295,7 +219,7 @@ describe("attachments", () => {
   })
 
   test("[PG42] [PG35] a file dropped on the list is imported, not attached", async () => {
-    const { page, context } = await openWithMessages([])
+    const { page, context } = await openWithMessages(setup, [])
     // The import button is loaded after the first view.
     await page.waitForSelector(".sidebar button.import")
     await dropFiles(page, ".sidebar", ["old.jsonl"])
@@ -339,7 +263,7 @@ describe("attachments", () => {
   )
 
   test("[PG42] the file picker accepts several files, and the same file again", async () => {
-    const { page, context } = await openWithMessages([])
+    const { page, context } = await openWithMessages(setup, [])
     const resumeUploads = await holdUploads(context)
     resumeUploads()
     await page.waitForSelector(".attach")
@@ -351,121 +275,4 @@ describe("attachments", () => {
       .toEqual(["notes.txt", "more.txt", "notes.txt"])
     await context.close()
   })
-})
-
-/** One screenshot of each kind of segment in both themes, for the documentation. */
-describe("screenshots for the documentation", () => {
-  /** For each kind: its name, the answer's segments, and a check that they are rendered. */
-  const KINDS: readonly (readonly [string, () => WireMessage["segments"], (page: Page, theme: string) => unknown])[] = [
-    [
-      "image",
-      () => [text("This is the bay at dusk."), media("image", "/media/landscape", "The bay at dusk")],
-      (page) => isShown(page),
-    ],
-    [
-      "chart",
-      () => [text("July was the best month:"), media("image", "/media/chart", "Visitors by month")],
-      (page) => isShown(page),
-    ],
-    [
-      "remote",
-      () => [
-        text("Somebody else has a picture of it."),
-        media("image", FAR, "harbour.png"),
-        text("And ![a map](https://example.net/map.png) of the way."),
-      ],
-      (page) => expect.poll(() => page.$$(".gate"), SOON).toHaveLength(2),
-    ],
-    [
-      "audio",
-      () => [text("It sounds like this."), media("audio", "/media/tone", "harbour.wav")],
-      (page) => page.waitForSelector(".sound .play"),
-    ],
-    [
-      "voice",
-      () => [media("audio", "/media/note", "note", { voice: true, size: 80_044 })],
-      (page) => expect.poll(() => page.getAttribute(".wave path", "d"), SOON).toMatch(/^M2 [\d.]+V/),
-    ],
-    [
-      "video",
-      () => [media("video", "/media/film", "film.webm")],
-      (page) => page.waitForFunction(() => (document.querySelector("video")?.readyState ?? 0) > 1),
-    ],
-    [
-      "file",
-      () => [
-        text("The figures are in this table."),
-        media("file", "/media/table", "visitors.csv", { mime_type: "text/csv", size: 4_200 }),
-      ],
-      (page) => page.waitForSelector("button.file"),
-    ],
-    [
-      "canvas",
-      () => [text("So the day could go:"), canvas(PLAN, "Plan of the visit", 190)],
-      (page, theme) =>
-        expect.poll(() => page.frameLocator("iframe").locator("body").getAttribute("class"), SOON).toBe(theme),
-    ],
-  ]
-
-  const segmentsIn = (page: Page) =>
-    page.$$eval("[data-role=assistant] [data-segment]", (all) => all.map((one) => one.getAttribute("data-segment")))
-
-  test.each(everyNth(THEMES, 2))("[PG39] [PG41] every kind of media segment is drawn, %s", async (theme) => {
-    for (const [name, segments, expectDrawn] of KINDS) {
-      const messages = [createWireMessage("user", [text("And?")]), createWireMessage("assistant", segments())]
-      const size = { width: 720, height: 640 }
-      const { page, context, errors, strangers } = await openWithMessages(messages, { theme, size })
-      await expect.poll(() => segmentsIn(page), SOON).toEqual(segments().map(({ type }) => type))
-      await expectDrawn(page, theme)
-      await takeScreenshot(page, "article[data-role=assistant]", `${PICTURES}${name}-${theme}.png`)
-      expect([errors, strangers], name).toEqual([[], []])
-      await context.close()
-    }
-  })
-
-  test.each(everyNth(THEMES.toReversed(), 2))(
-    "[PG42] [PG43] [PG57] a reply, files in the composer and an open image are drawn, %s",
-    async (theme) => {
-      const signRequests = createWireMessage("user", [
-        text("Which of these is older?"),
-        media("image", "/media/landscape", "bay.png"),
-        media("image", "/media/portrait", "hills.png"),
-        media("file", "/media/table", "visitors.csv", { size: 4_200 }),
-      ])
-      const reply = createWireMessage(
-        "assistant",
-        [text("The first one: the light falls as it did before the tower stood.")],
-        {
-          reply_to: signRequests.id,
-        },
-      )
-      for (const [size, place] of [
-        [{ width: 720, height: 620 }, ""],
-        [PHONE, "phone-"],
-      ] as const) {
-        const { page, context, errors, strangers } = await openWithMessages([signRequests, reply], { theme, size })
-        const resumeUploads = await holdUploads(context)
-        await page.waitForFunction(() => document.querySelectorAll(".frame img").length === 2)
-        await dropFiles(page, "main", ["Notes from the visit.txt", "tool.exe"])
-        await page.hover("article[data-role=assistant]")
-        await page.click("article[data-role=assistant] [data-focus-key=reply]")
-        await page.waitForSelector(".chip[data-state=failed]")
-        await page.fill(FIELD, "How sure are you?")
-        await takeScreenshot(page, "#app", `${PICTURES}${place}reply-${theme}.png`)
-        if (place === "") {
-          await page.click(".frame >> nth=0")
-          await isShown(page, ".lightbox .stage img")
-          await takeScreenshot(page, "#app", `${PICTURES}lightbox-${theme}.png`)
-        }
-        expect(await page.textContent(".quoted .what")).toContain("The first one: the light falls")
-        const states = await page.$$eval(".chip[data-state]", (all) => all.map((one) => one.getAttribute("data-state")))
-        expect(states).toEqual(["sending", "failed"])
-        // The refused upload is the only error that the console shows.
-        expect(errors.filter((error) => !error.includes("415"))).toEqual([])
-        expect(strangers).toEqual([])
-        resumeUploads()
-        await context.close()
-      }
-    },
-  )
 })

@@ -6,7 +6,7 @@ import { afterAll, beforeAll } from "vitest"
 import { closeContexts, openChromium } from "../support/chromium.ts"
 import { type Bytes, makeFiles } from "./samples.ts"
 
-interface BrowserSetup {
+export interface BrowserSetup {
   cuecard: Cuecard
   browser: Browser
   /** Images, audio, video and tables, by URL. Empty without `withFiles`. */

@@ -137,6 +137,29 @@ describe("formats", () => {
     expect(formatDate("2026-05-12", { day: "numeric", month: "short", timeZone: "UTC" })).toBe("12 May")
   })
 
+  test("[PF10] a format is created once for each language and set of options", () => {
+    const { DateTimeFormat } = Intl
+    let count = 0
+    Intl.DateTimeFormat = class extends DateTimeFormat {
+      constructor(...options: ConstructorParameters<typeof DateTimeFormat>) {
+        super(...options)
+        count++
+      }
+    } as unknown as typeof DateTimeFormat
+    try {
+      const format = (day: number) => formatDate(day * 86_400_000, { day: "numeric", month: "short", timeZone: "UTC" })
+      formatLocale.value = "en-GB"
+      expect([0, 1, 2].map(format)).toEqual(["1 Jan", "2 Jan", "3 Jan"])
+      expect(count).toBe(1)
+      formatLocale.value = "de"
+      expect(format(0)).toBe("1. Jan.")
+      expect(count).toBe(2)
+      expect(formatDate("no date", { day: "numeric" })).toBe("Invalid Date")
+    } finally {
+      Intl.DateTimeFormat = DateTimeFormat
+    }
+  })
+
   test("[LG5] a malformed language tag of the browser doesn't break the formats", () => {
     expect(chooseLocale("de", ["de-_!"])).toBe("de")
   })

@@ -51,6 +51,17 @@ function openPage(storage: KeyValueStorage, user: string): UserStorage {
 
 const ENTRY = { id: "m1", content: "ada's secret", at: 1, error: null }
 
+test("[PF9] the first user of a browser that stores nothing needs no code for switching users", async () => {
+  const storage = createStorage(SHARED)
+  const page = createUserStorage(storage)
+  const token = `.${btoa(JSON.stringify({ tenant: "acme", sub: "ada" }))}.`
+  const accepted = createUserGuard(storage, page)({ token })
+  // Without waiting for code to load.
+  expect(storage.getItem(USER_KEY)).toBe("acme/ada")
+  await accepted
+  expect(page.user).toBe("acme/ada")
+})
+
 describe("another user", () => {
   test("[SP5] whose page is open at the same time never reads the first user's unsent messages", () => {
     const storage = createStorage()

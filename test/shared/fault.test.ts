@@ -44,6 +44,8 @@ const FAULTS: { readonly [R in Fault["reason"]]: Extract<Fault, { reason: R }> }
   user_unknown: { reason: "user_unknown" },
   last_owner: { reason: "last_owner" },
   role_from_issuer: { reason: "role_from_issuer" },
+  theme_unreadable: { reason: "theme_unreadable", scheme: "dark", pair: "accent/ground", ratio: 2.1, least: 4.5 },
+  logo_refused: { reason: "logo_refused", because: "…" as "type" },
   prices_changed: { reason: "prices_changed" },
   record_refused: { reason: "record_refused", type: "…" },
   record_gap: { reason: "record_gap", nextNumber: 3 },

@@ -30,6 +30,9 @@ const FLAGS = [
   "--disable-component-update",
   "--disable-sync",
   "--font-render-hinting=none",
+  // Fewer processes need about a tenth less processor time. The first feature is Playwright's, whose list this replaces.
+  "--in-process-gpu",
+  "--enable-features=CDPScreenshotNewSurface,NetworkServiceInProcess2",
 ]
 
 /** If one of these is missing, the machine has no usable fonts and the packed font is used. */

@@ -20,7 +20,6 @@ import { exportOf } from "./export-sample.ts"
 import { tablesOf } from "./http.ts"
 import { freshSession as fresh, recordAskedSessions } from "./session-helpers.ts"
 import { assetOf, putAsset, keyOf, PNG } from "./sample-assets.ts"
-import { openRequest } from "./external-producer.ts"
 
 const freshSession = (): Promise<string> => fresh("car")
 
@@ -330,89 +329,5 @@ describe("a sealed import by another user of the tenant", () => {
     expect(progress).toMatchObject({ isSealed: true, skipped: 4 })
     expect(await bytesIn(id, "sent")).toBeNull()
     expect(await tablesOf(sessionOf(ghost))).toEqual([])
-  })
-})
-
-describe("an unverified import", () => {
-  const forgeText = (text: string): string => text.replace("Spoken.", "Spokes.")
-
-  test("[RE26] copies no files; grants are decided again, and only the names of attachments remain", async () => {
-    const [from, to] = [await freshSession(), await freshSession()]
-    await fillSession(from)
-    expect(await importInto(to, forgeText(await exportOf(from)))).toMatchObject({ state: "done", isSealed: false })
-    const [question, reply, spoken] = (await pageOf(to)).messages
-    expect(question).toMatchObject({ segments: [{ type: "text", content: "[A [plan].png]" }] })
-    // The file contains the replied-to message. The file's assets, document and framed origin do not exist here.
-    expect(reply).toMatchObject({ origin: "import", reply_to: "q1" })
-    expect(reply?.segments.map(({ type }) => type)).toEqual(["text"])
-    expect(JSON.stringify(reply?.segments)).toContain("MEDIA:/media/named")
-    expect(spoken?.segments.some(({ type }) => type === "media")).toBe(false)
-    expect(await bytesIn(to, "sent")).toBeNull()
-    expect(await findAsset(to, "sent")).toBeNull()
-    const again = recordsIn(await exportOf(to))
-    expect(again.some((record) => record.type === "asset" || record.attachments !== undefined)).toBe(false)
-  })
-
-  test("[RE26] may name files of this session", async () => {
-    const id = await freshSession()
-    const own = await putAsset(id, assetOf("named", { label: "mine" }))
-    const lines = [
-      { type: "user_message", text: "hi", attachments: [own] },
-      { type: "text_delta", responseId: "a1", delta: "MEDIA:/media/named" },
-      {
-        type: "text_done",
-        responseId: "a1",
-        grants: { origins: [], replies: [], assets: [assetOf("named", { label: "forged" })] },
-      },
-    ]
-    await importInto(id, lines.map((line) => JSON.stringify(line)).join("\n"))
-    expect((await pageOf(id)).messages[1]?.segments).toMatchObject([{ type: "media", label: "mine" }])
-  })
-
-  test("[RE27] files of other systems become text: kind, name and URL; nothing is fetched", async () => {
-    const id = await freshSession()
-    const history = [
-      {
-        role: "user",
-        content: [
-          { type: "text", text: "What is this?" },
-          { type: "image_url", image_url: { url: "https://pics.example.com/cat.png" } },
-          { type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } },
-          { type: "image", source: { type: "base64", data: "AAAA" } },
-          { type: "input_file", filename: "plan.pdf", file_data: "AAAA" },
-        ],
-      },
-      {
-        role: "assistant",
-        content: [
-          { type: "image", source: { type: "url", url: "http://10.0.0.1/x" } },
-          { type: "text", text: "A cat." },
-        ],
-      },
-    ]
-    expect(await importInto(id, JSON.stringify(history))).toMatchObject({ state: "done" })
-    const [question, answer] = (await pageOf(id)).messages
-    expect(question?.content).toBe(
-      "What is this?\n\n[image https://pics.example.com/cat.png]\n\n[image]\n\n[image]\n\n[file plan.pdf]",
-    )
-    expect(answer?.content).toBe("[image]\n\nA cat.")
-  })
-
-  test("[EX4] an external producer can't list files, and can name only files of the session", async () => {
-    const id = await freshSession()
-    await putAsset(id, assetOf("named"))
-    const records = [
-      { type: "asset", responseId: "a1", asset: assetOf("named") },
-      { type: "tool_call", responseId: "a1", callId: "c1", toolName: "t" },
-      { type: "tool_result", responseId: "a1", callId: "c1", ok: true, result: "{}", media: [assetOf("forged")] },
-      { type: "text_delta", responseId: "a1", delta: "MEDIA:/media/named\n\nMEDIA:/media/other\n" },
-      { type: "text_done", responseId: "a1", grants: { origins: [], replies: [], assets: [assetOf("other")] } },
-      { type: "assistant_message", responseId: "a1", text: "" },
-    ]
-    const sending = await openRequest(id)
-    for (const record of records) await sending.send(record)
-    expect(JSON.stringify(await sending.end())).toContain("record_refused")
-    const [answer] = (await pageOf(id)).messages
-    expect(answer?.segments.filter(({ type }) => type === "media")).toMatchObject([{ url: "/media/named" }])
   })
 })

@@ -10,7 +10,7 @@ import { expect, test } from "vitest"
 import { issueToken } from "../../worker/auth/verify-token.ts"
 import { archiveKey } from "../../worker/leaving/archive-files.ts"
 import type { Claims } from "../../worker/platform/rpc/claims.ts"
-import { type AccessRule, ACCESS_TABLE } from "../../worker/routes/access/access-table.ts"
+import type { AccessRule } from "../../worker/routes/access/access-table.ts"
 import { FRAME_ACCESS } from "../../worker/socket/frame-access.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import { assertPropertyAsync, IS_FULL } from "../support/seeded.ts"
@@ -23,6 +23,15 @@ import {
   type Names,
   type Rights,
 } from "./administration-attempts.ts"
+import {
+  ADMINISTRATION_RULES,
+  anyAttempt,
+  type Attempt,
+  PLAIN_ATTEMPT,
+  RULES,
+  T,
+  VICTIMS,
+} from "./intruder-attempts.ts"
 import { png, postFile } from "./files.ts"
 import { call, HELLO, HOST, nowSeconds, SECRET, socketHeaders, tokenOf } from "./http.ts"
 import { AUDIENCE, foreignClaims, putIssuer, registerIssuer, startProvider } from "./oidc.ts"
@@ -30,12 +39,10 @@ import { createKey, createTenant } from "./tenant-access.ts"
 import { digestBucket, digestOf } from "./storage-digest.ts"
 import { exportTenant } from "./tenant-transfer.ts"
 
-const T = "vault"
 /** Appears in everything that only ada, boss and the tenant's administrators may read. */
 const MARK = "zq-private-mark"
 /** Appears in the session that ada shares with vic. */
 const SHARED_MARK = "zq-shared-mark"
-const VICTIMS = { ada: ["a1", "a2"], boss: ["b1"] } as const
 
 /** Number of attempts with `RUNS=long`. */
 const ATTEMPTS = 10_000
@@ -196,83 +203,11 @@ function prepareOnce(): Promise<void> {
   return prepared
 }
 
-const SESSIONS = ["a1", "a2", "b1", "e1", "a1.ada", "a1.eve", "shared", "A1"]
-const USERS = ["ada", "boss", "eve", "vic", "ex", "own"]
-
-const RULES = ACCESS_TABLE.filter(({ allow }) => allow !== "open")
-const READING_RULES = RULES.filter(({ admitsViewers }) => admitsViewers === true)
-const SESSION_RULES = RULES.filter(({ path }) => path.startsWith("/v1/sessions/:id"))
-const ADMINISTRATION_RULES = RULES.filter(isAdministration)
-
-/** Generates attempts. Half of them name a victim's session with its owner, and half come from the tenant itself. */
-const attempt = fc.record({
-  intruder: fc.record({ isInside: fc.boolean(), n: fc.nat() }),
-  rule: fc.oneof(
-    ...[READING_RULES, SESSION_RULES, ADMINISTRATION_RULES, RULES].map((rules) => fc.constantFrom(...rules)),
-  ),
-  target: fc.oneof(
-    fc.constantFrom(...Object.entries(VICTIMS).flatMap(([owner, ids]) => ids.map((session) => ({ session, owner })))),
-    fc.record({ session: fc.constantFrom(...SESSIONS), owner: fc.constantFrom(undefined, ...USERS) }),
-  ),
-  user: fc.constantFrom(...USERS),
-  agent: fc.constantFrom("secret", "general"),
-  claims: fc.constantFrom(undefined, { tenant: T, user: "ada", expires: 4e9, token: null, issued: 0, role: "owner" }),
-  // Null means a body that the route accepts.
-  body: fc.constantFrom<object | null>(
-    null,
-    null,
-    null,
-    {},
-    { id: "a1", title: "x" },
-    { id: "a1-q", content: "/say x", reply_to: "a1-q" },
-    { content: "", attachments: ["ASSET"] },
-    { urls: ["/media/ASSET", "/canvas/documents/ASSET/index.html"] },
-    { exchange_id: "a1-q" },
-    { text: "x", responseId: "a1-q" },
-    { all: true },
-    { media_hosts: ["evil.example.com"] },
-    { description: "d", prompt: "p" },
-    { user: "ada", role: "owner" },
-  ),
-  query: fc.constantFrom(
-    "",
-    "&q=zq",
-    "&around=a1-q",
-    "&undo=1",
-    "&after=0",
-    "&limit=100",
-    "&responseId=a1-q",
-    "&format=markdown",
-  ),
-  frame: fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, fc.constantFrom(...Object.keys(FRAME_ACCESS))),
-})
-
-type Attempt = typeof attempt extends fc.Arbitrary<infer A> ? A : never
-
-const PLAIN_ATTEMPT: Omit<Attempt, "rule" | "user" | "body"> = {
-  intruder: { isInside: true, n: 0 },
-  target: { session: "a1", owner: undefined },
-  agent: "secret",
-  claims: undefined,
-  query: "",
-  frame: null,
-}
-
 /** Whether the sender may use the route for at least some users and keys. */
 function isAllowedToSome(rule: AccessRule, rights: Rights): boolean {
   const isOfSessions = /^\/(?:v1|external)\/sessions/.test(rule.path)
   return !isOfSessions && !isAlwaysForbidden(rule, rights)
 }
-
-/** Generates a viewer's frames. Unlike the sockets of most intruders, a viewer's socket opens. */
-const viewerFrame = fc
-  .tuple(attempt, fc.constantFrom(...Object.keys(FRAME_ACCESS)))
-  .map(([one, frame]): Attempt => ({ ...one, frame, target: { session: "a2", owner: "ada" } }))
-
-const anyAttempt = fc.oneof(
-  { weight: 7, arbitrary: fc.record({ one: attempt, isViewers: fc.constant(false) }) },
-  fc.record({ one: viewerFrame, isViewers: fc.constant(true) }),
-)
 
 /** Sends a request and returns the text that the intruder receives. */
 async function tryRequest(

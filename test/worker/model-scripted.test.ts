@@ -1,7 +1,6 @@
-/** model-scripted.test.ts: the questions, cards and commands of the offline model. */
+/** model-scripted.test.ts: the questions, cards and selection of the offline model. */
 
 import { afterEach, describe, expect, test, vi } from "vitest"
-import type { TurnFault } from "../../shared/fault.ts"
 import type { ModelEvent, ModelMessage } from "../../worker/model/model-adapter.ts"
 import { parseIntent } from "../../worker/model/scripted/intent.ts"
 import { createSystemPrompt } from "../../worker/model/system-prompt.ts"
@@ -13,15 +12,6 @@ import { generalTools, PROMPT, toolContext } from "./tools.ts"
 const NOON = Date.UTC(2026, 4, 2, 13)
 
 afterEach(() => void vi.restoreAllMocks())
-
-/** Replaces the platform's timers: `onTimer` decides when, and whether, the callback of each one runs. */
-function mockTimers(onTimer: (callback: () => void, ms: number) => void): void {
-  const setTimer = (callback: () => void, ms = 0): number => {
-    onTimer(callback, ms)
-    return 0
-  }
-  vi.spyOn(globalThis, "setTimeout").mockImplementation(setTimer as unknown as typeof setTimeout)
-}
 
 async function collectEvents(
   messages: readonly ModelMessage[],
@@ -266,123 +256,6 @@ describe("any other message", () => {
     const [only] = await playTurn([], "show me markdown")
     const answerText = textIn(only?.events ?? [])
     for (const mark of [/^# /m, /^\| --- /m, /^1\. /m, /^> /m, /^```ts$/m]) expect(answerText).toMatch(mark)
-  })
-})
-
-describe("commands", () => {
-  test.each([
-    ["/say <script>alert(1)</script>", "<script>alert(1)</script>"],
-    ["/say   two  spaces ", "  two  spaces "],
-    ['/say "line\\nbreak \\"quoted\\" \\ud83c"', 'line\nbreak "quoted" \ud83c'],
-    ['/say "not closed', '"not closed'],
-    ["/say ", ""],
-    [`/say ${"long ".repeat(20_000)}`, "long ".repeat(20_000)],
-  ])("[MO4] %.40j is repeated exactly", async (order, answerText) => {
-    const events = await collectEvents([{ role: "user", content: order }])
-    expect(textIn(events)).toBe(answerText)
-    expect(textIn(events, "thinking_delta")).toBe("")
-  })
-
-  test("[MO4] /think thinks, /call calls and reports, /fault fails", async () => {
-    const thought = await collectEvents([{ role: "user", content: "/think <b>hm</b>" }])
-    expect(textIn(thought, "thinking_delta")).toBe("<b>hm</b>")
-    const [called, answered] = await playTurn([], "/call teleport {nonsense")
-    expect(callsIn(called?.events ?? [])).toEqual(["teleport {nonsense"])
-    expect(textIn(answered?.events ?? [])).toContain("`teleport` failed: this tool doesn't exist.")
-    const fault: TurnFault = "model_timeout"
-    expect((await collectEvents([{ role: "user", content: `/fault ${fault}` }])).at(-1)).toMatchObject({
-      type: "fault",
-      fault,
-    })
-  })
-
-  test("[MO4] long text at the usual pace ends in bounded time", async () => {
-    let waitedMs = 0
-    mockTimers((callback, ms) => {
-      waitedMs += ms
-      queueMicrotask(callback)
-    })
-    await collectEvents([{ role: "user", content: `/say ${"word ".repeat(12_000)}` }], { SCRIPTED_DELAY_MS: "18" })
-    expect(waitedMs).toBeGreaterThan(1_000)
-    expect(waitedMs).toBeLessThanOrEqual(4_000)
-  })
-
-  test("[MO4] an abort ends it at once", async () => {
-    const abort = new AbortController()
-    let pauses = 0
-    mockTimers((callback) => {
-      pauses += 1
-      // The third pause never ends on its own.
-      queueMicrotask(pauses < 3 ? callback : () => abort.abort(new Error("cancelled")))
-    })
-    const messages: ModelMessage[] = [{ role: "user", content: "help" }]
-    const stream = createScriptedModel({ SCRIPTED_DELAY_MS: "20" }).stream({
-      system: "",
-      messages,
-      tools: [],
-      signal: abort.signal,
-    })
-    const events: ModelEvent[] = []
-    const collectEvents = async (): Promise<void> => {
-      for await (const event of stream) events.push(event)
-    }
-    await expect(collectEvents()).rejects.toThrow("cancelled")
-    expect(events).toHaveLength(3)
-  })
-})
-
-describe("/bench", () => {
-  test.each([
-    [2000, 6, 2],
-    [7, 1, 3],
-    [1, 5, 0],
-    [0, 6, 1],
-    [100, 300, 5],
-  ])("[MO4] deltas=%i chars=%i tools=%i: exactly that, split evenly", async (deltas, chars, tools) => {
-    const steps = await playTurn([], `/bench deltas=${deltas} chars=${chars} tools=${tools} delay_ms=0 yield_every=50`)
-    const texts = steps.map(({ events }) => events.filter((event) => event.type === "text_delta"))
-    expect(steps).toHaveLength(tools + 1)
-    expect(texts.flat()).toHaveLength(deltas)
-    for (const { delta } of texts.flat()) expect(delta).toHaveLength(chars)
-    const counts = texts.map((some) => some.length)
-    expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(1)
-    expect(steps.flatMap(({ events }) => callsIn(events))).toHaveLength(tools)
-  })
-
-  test("[MO4] delay_ms applies to the whole answer: late timers don't add up", async () => {
-    const start = Date.now()
-    let now = start
-    vi.spyOn(Date, "now").mockImplementation(() => now)
-    // Each timer fires 7 ms late.
-    mockTimers((callback, ms) => {
-      now += ms + 7
-      queueMicrotask(callback)
-    })
-    await collectEvents([{ role: "user", content: "/bench deltas=100 delay_ms=10" }])
-    expect(now - start).toBe(1_007)
-  })
-
-  test("[MO4] is stateless, and only the last question counts", async () => {
-    const messages: ModelMessage[] = []
-    await playTurn(messages, "/bench deltas=4 tools=1")
-    const [only] = await playTurn(messages, "hello")
-    expect(textIn(only?.events ?? [])).toMatch(/^Hello/)
-    const again = await playTurn(messages, "/bench deltas=4 tools=1")
-    expect(again).toHaveLength(2)
-  })
-
-  test("[MO4] yields to the event loop every few deltas, and stops there on an abort", async () => {
-    const abort = new AbortController()
-    const question: ModelMessage = { role: "user", content: "/bench deltas=100000 yield_every=10" }
-    setTimeout(() => abort.abort(new Error("cancelled")), 20)
-    const stream = createScriptedModel().stream({ system: "", messages: [question], tools: [], signal: abort.signal })
-    let received = 0
-    const collectEvents = async (): Promise<void> => {
-      for await (const _ of stream) received += 1
-    }
-    await expect(collectEvents()).rejects.toThrow("cancelled")
-    expect(received % 10).toBe(0)
-    expect(received).toBeLessThan(100_000)
   })
 })
 

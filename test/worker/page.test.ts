@@ -206,7 +206,7 @@ describe("the page's policy", () => {
 
   test("[HD2] if the tenant can't be read, the page is served and frames what the deployment allows", async () => {
     const logged = vi.spyOn(console, "error").mockImplementation(() => {})
-    const TENANT = { getByName: () => ({ getSettings: () => Promise.reject(new Error("away")) }) }
+    const TENANT = { getByName: () => ({ getPageSettings: () => Promise.reject(new Error("away")) }) }
     const policy = await policyOf({ TENANT, PAGE_TENANT: "hd-away", EMBED_ORIGINS: "https://all.example.com" })
     expect(policy.get("frame-src")).toBe(`${HOST}/canvas/documents/ https://all.example.com`)
     expect(String(logged.mock.calls[0]?.[0])).toContain("settings_unknown")
@@ -215,11 +215,11 @@ describe("the page's policy", () => {
 
   test("[HD2] the tenant is read rarely", async () => {
     let count = 0
-    const getSettings = async () => {
+    const getPageSettings = async () => {
       count++
       return { embed_origins: [], media_hosts: [] }
     }
-    const TENANT = { getByName: () => ({ getSettings }) }
+    const TENANT = { getByName: () => ({ getPageSettings }) }
     for (let n = 0; n < 5; n++) await policyOf({ TENANT, PAGE_TENANT: "hd-seldom" })
     expect(count).toBe(1)
   })

@@ -63,6 +63,8 @@ export async function mountConversation(
       host.emit("error", { code: "token_refused", text: errorText.signIn })
     })
     const user = await requestUser(environment, box, host)
+    // Without the code or the settings, the conversation has the default look.
+    await import("./widget-theme.ts").then(({ waitForTheme }) => waitForTheme(environment, box)).catch(() => {})
     await languageShown
     if (mountedBox !== box) throw new WidgetError("already_shown", "The element was changed meanwhile.")
     box.replaceChildren()

@@ -8,6 +8,8 @@
 import { type Context, Hono } from "hono"
 import * as v from "valibot"
 import { SETTINGS_FRESH_MS } from "../../shared/asset-limits.ts"
+import type { PageSettings } from "../../shared/protocol/http-body.ts"
+import { themeToHeadJson } from "../../shared/theme/theme-head.ts"
 import { type Env, getCanvasOrigin, getPageTenant } from "../env.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
 import { FreshCache } from "../platform/fresh-cache.ts"
@@ -15,7 +17,6 @@ import { describeError, logError } from "../platform/log.ts"
 import { checkRegion } from "../platform/media-bucket.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
 import { tenantIdSchema } from "../platform/tenant-id.ts"
-import type { TenantSettings } from "../settings/agent-config.ts"
 import { readDeploymentSettings } from "../settings/tenant-settings.ts"
 import { listEmbedParents } from "./access/embed-access.ts"
 import { openShare } from "./access/open-share.ts"
@@ -93,12 +94,23 @@ async function addPolicy(
   const isEmbedded = EMBED_PAGE.test(url.pathname)
   const parents = isEmbedded ? await listEmbedParents(env, url, getPageTenant(env, url)) : undefined
   const headers = new Headers(file.headers)
-  const policies = createPageHeaders(origins, await loadSettings(env, tenant), parents)
+  const settings = await loadSettings(env, tenant)
+  const policies = createPageHeaders(origins, settings, parents)
   for (const [name, value] of Object.entries(policies)) headers.set(name, value)
   // A parent that isolates itself from other sites could not frame the page otherwise.
   if (isEmbedded) headers.set("cross-origin-resource-policy", "cross-origin")
   headers.delete("etag")
-  return new Response(file.body, { status: file.status, headers })
+  return addTheme(new Response(file.body, { status: file.status, headers }), settings)
+}
+
+/** Puts the theme into the element that public/theme.js reads before the first paint. SPEC TH4. */
+function addTheme(page: Response, { theme }: PageSettings): Response {
+  if (theme === undefined) return page
+  const json = themeToHeadJson(theme)
+  const rewriter = new HTMLRewriter().on('meta[name="cuecard-theme"]', {
+    element: (meta) => void meta.setAttribute("content", json),
+  })
+  return rewriter.transform(page)
 }
 
 /**
@@ -106,16 +118,20 @@ async function addPolicy(
  * tenants.
  */
 const MAX_CACHED_TENANTS = 1_000
-const settingsCache = new FreshCache<TenantSettings>(SETTINGS_FRESH_MS, MAX_CACHED_TENANTS)
+const settingsCache = new FreshCache<PageSettings>(SETTINGS_FRESH_MS, MAX_CACHED_TENANTS)
 
 /**
  * Loads the settings for a page. Without a tenant, or if its object fails, the page gets the deployment's settings, because
  * it must load in any case.
  */
-async function loadSettings(env: Env, tenant: string | null): Promise<TenantSettings> {
+async function loadSettings(env: Env, tenant: string | null): Promise<PageSettings> {
   if (tenant === null) return readDeploymentSettings(env)
   try {
-    return await settingsCache.getOrFetch(tenant, Date.now(), async () => await tenantStub(env, tenant).getSettings())
+    return await settingsCache.getOrFetch(
+      tenant,
+      Date.now(),
+      async () => await tenantStub(env, tenant).getPageSettings(),
+    )
   } catch (error) {
     logError("settings_unknown", { error: describeError(error) })
     return readDeploymentSettings(env)

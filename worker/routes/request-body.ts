@@ -58,7 +58,7 @@ export async function readBody<T>(context: AppContext, schema: v.GenericSchema<u
  * Errors: `body_type_refused`, `body_too_large`, `body_stalled`; `body_malformed` if it is not valid UTF-8.
  */
 export async function readBodyText(context: AppContext): Promise<Result<string>> {
-  const bytes = await readBodyInTime(context)
+  const bytes = await readBytes(context, MAX_BODY_BYTES)
   if (!bytes.ok) return bytes
   if (bytes.value.length > 0 && !JSON_TYPE.test(context.req.header("content-type") ?? ""))
     return fail({ reason: "body_type_refused" })
@@ -67,12 +67,12 @@ export async function readBodyText(context: AppContext): Promise<Result<string>>
 }
 
 /** Reads a body within its limits of size and time. Errors: `body_too_large`, `body_stalled`. */
-async function readBodyInTime({ env, req }: AppContext): Promise<Result<Uint8Array>> {
+export async function readBytes({ env, req }: AppContext, max: number): Promise<Result<Uint8Array>> {
   const abort = new AbortController()
   const timer = setTimeout(() => abort.abort(), readTimeLimits(env).bodyMs)
   try {
-    const bytes = await readBounded(req.raw.body, MAX_BODY_BYTES, abort.signal)
-    return bytes === null ? fail({ reason: "body_too_large", max: MAX_BODY_BYTES }) : succeed(bytes)
+    const bytes = await readBounded(req.raw.body, max, abort.signal)
+    return bytes === null ? fail({ reason: "body_too_large", max }) : succeed(bytes)
   } catch (error) {
     if (!abort.signal.aborted) throw error
     return fail({ reason: "body_stalled" })

@@ -26,6 +26,7 @@ import type { AuditCheck, AuditEvent, AuditFilter } from "./audit-event.ts"
 import type { UserChange } from "./user-change.ts"
 import type { TenantGrant } from "../../shared/usage/user-account.ts"
 import type { BudgetRpc } from "./budget-rpc.ts"
+import type { ThemeRpc } from "./theme-rpc.ts"
 import type { UsageRpc } from "./usage-rpc.ts"
 import type { LeavingRpc } from "./leaving-rpc.ts"
 import type { IssuerInput, IssuerKeys, IssuerView, SignInClient } from "./issuer-config.ts"
@@ -74,7 +75,7 @@ export interface UserBytesReport {
   readonly isRequired: boolean
 }
 
-export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc, BudgetRpc, UsageRpc {
+export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc, BudgetRpc, UsageRpc, ThemeRpc {
   /** Applies a report. Returns the number of the newest applied report. Errors: `tenant_storage_full`. */
   tellUserBytes(report: UserBytesReport): Result<number>
   /** All agents, the default ones first. */

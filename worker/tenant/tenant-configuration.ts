@@ -16,6 +16,7 @@ import {
 } from "../settings/agent-config.ts"
 import { isEmptySettings, mergeSettings, readDeploymentSettings } from "../settings/tenant-settings.ts"
 import type { TenantHost } from "./tenant-host.ts"
+import { findPageTheme } from "./theme/tenant-theme.ts"
 
 /** A row without a configuration stands for a default agent that was removed. */
 export const AGENT_TABLE = "CREATE TABLE agents (name TEXT PRIMARY KEY, config TEXT) WITHOUT ROWID"
@@ -69,7 +70,12 @@ export class TenantConfiguration {
 
   getPageSettings(): PageSettings {
     const { erases_at } = this.#host.getStanding()
-    return erases_at === null ? this.getSettings() : { ...this.getSettings(), erases_at }
+    const theme = findPageTheme(this.#host)
+    return {
+      ...this.getSettings(),
+      ...(erases_at === null ? {} : { erases_at }),
+      ...(theme === null ? {} : { theme }),
+    }
   }
 
   setSettings(actor: Actor, settings: TenantSettings): TenantSettings {

@@ -11,6 +11,7 @@ import type { Agent, TenantSettings } from "../settings/agent-config.ts"
 import type { BudgetRows } from "../usage/budget-rows.ts"
 import { readPrices, writePrices } from "../usage/price-rows.ts"
 import type { TenantHost } from "./tenant-host.ts"
+import { readStoredTheme, restoreTheme } from "./theme/theme-rows.ts"
 
 export function createTenantContent(host: TenantHost): TenantContent {
   const { env, sql, tenant, users, notices, apiKeys, budgets, storedBytes, usage, audit, issuers } = host
@@ -54,7 +55,9 @@ function readConfig(sql: SqlStorage, budgets: BudgetRows): TenantConfig {
   const agents = sql.exec<AgentRow>("SELECT name, config FROM agents ORDER BY name").toArray()
   const [settings] = sql.exec<{ config: string }>("SELECT config FROM settings").toArray()
   const prices = readPrices(sql)
+  const theme = readStoredTheme(sql)
   return {
+    ...(theme === null ? {} : { theme }),
     ...(prices.length === 0 ? {} : { prices }),
     ...(budgets.hasAny() ? { budgets: budgets.readTable() } : {}),
     agents: agents.map(({ name, config }) => [name, config === null ? null : (parseJson(config) as unknown as Agent)]),
@@ -63,9 +66,10 @@ function readConfig(sql: SqlStorage, budgets: BudgetRows): TenantConfig {
 }
 
 function writeConfig(sql: SqlStorage, budgetRows: BudgetRows, config: TenantConfig): void {
-  const { agents, settings, prices, budgets } = config
+  const { agents, settings, prices, budgets, theme } = config
   if (prices !== undefined) writePrices(sql, prices)
   if (budgets !== undefined) budgetRows.restore(budgets)
+  if (theme !== undefined) restoreTheme(sql, theme)
   for (const [name, agent] of agents) {
     const text = agent === null ? null : JSON.stringify(agent)
     sql.exec("INSERT OR REPLACE INTO agents (name, config) VALUES (?, ?)", name, text)

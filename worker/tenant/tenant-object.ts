@@ -28,7 +28,6 @@ import type { UserChange } from "../settings/user-change.ts"
 import { BUDGET_TABLE } from "../usage/budget-rows.ts"
 import { PRICE_TABLE } from "../usage/price-rows.ts"
 import { ENDED_USER_LEDGERS, TENANT_USAGE_TABLES } from "../usage/tenant-usage.ts"
-import { FeedbackCounter } from "./feedback/feedback-counter.ts"
 import { IssuerLoader } from "./issuer-loader.ts"
 import { API_KEY_TABLE } from "./rows/api-key-rows.ts"
 import { AUDIT_TABLES } from "./rows/audit-rows.ts"
@@ -46,6 +45,8 @@ import { TenantJobs } from "./tenant-jobs.ts"
 import { TenantKeys } from "./tenant-keys.ts"
 import { TenantMetering } from "./tenant-metering.ts"
 import { TenantUsers } from "./tenant-users.ts"
+import { THEME_TABLE } from "./theme/theme-rows.ts"
+import { ThemedTenant } from "./theme/themed-tenant.ts"
 import { USER_NOTICE_TABLE } from "./user-notices.ts"
 
 type KeyResult = Result<Access.ApiKeyInfo>
@@ -66,9 +67,10 @@ const MIGRATIONS: readonly string[] = [
   ENDED_USER_LEDGERS,
   USER_KEY_TABLE,
   USER_KEY_FILL,
+  THEME_TABLE,
 ]
 
-export class Tenant extends FeedbackCounter implements TenantRpc {
+export class Tenant extends ThemedTenant implements TenantRpc {
   protected override readonly host: TenantHost
   readonly #configuration: TenantConfiguration
   readonly #users: TenantUsers

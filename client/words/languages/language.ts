@@ -6,6 +6,7 @@
  */
 
 import { signal } from "@preact/signals"
+import { ownTexts } from "../tenant-look.ts"
 import type { Words } from "./words.ts"
 
 /** The English texts are the source of the others. */
@@ -28,12 +29,13 @@ export const findTexts = signal(findEnglishTexts)
 
 /**
  * Returns the texts of an area in the chosen language. They are looked up at each access, so a component that reads a text
- * renders again when the language changes. Don't keep a text in a constant.
+ * renders again when the language changes. Don't keep a text in a constant. A tenant's own texts come first, in all languages.
  */
 /* @__NO_SIDE_EFFECTS__ */
 export function translate<T extends object>(area: Area, english: T): Readonly<T> {
   return new Proxy(english, {
-    get: (_english, name) => Reflect.get(findTexts.value(area, english), name),
+    get: (_english, name) =>
+      Reflect.get(ownTexts.value[area] ?? {}, name) ?? Reflect.get(findTexts.value(area, english), name),
   })
 }
 

@@ -77,6 +77,11 @@ export const ACCESS_TABLE: readonly AccessRule[] = [
   { method: "DELETE", path: "/v1/agents/:name", allow: CONFIGURERS },
   { method: "GET", path: "/v1/settings", allow: MEMBERS_OF_TENANT },
   { method: "PUT", path: "/v1/settings", allow: CONFIGURERS },
+  { method: "GET", path: "/v1/theme", allow: MEMBERS_OF_TENANT },
+  { method: "PUT", path: "/v1/theme", allow: CONFIGURERS },
+  { method: "DELETE", path: "/v1/theme", allow: CONFIGURERS },
+  { method: "PUT", path: "/v1/theme/logo", allow: CONFIGURERS },
+  { method: "DELETE", path: "/v1/theme/logo", allow: CONFIGURERS },
 
   { method: "GET", path: "/v1/users", allow: ADMINISTRATORS },
   { method: "GET", path: "/v1/users/:id", allow: ADMINISTRATORS },

@@ -25,7 +25,6 @@ export default {
     messages: "الرسائل",
     askedBy: (agent) => `بطلب من ${agent}`,
     agentConversation: "محادثة بين وكلاء",
-    documentTitle: (title) => `${title} · Cuecard`,
     loadsLater: "ستُحمَّل هذه المحادثة عند عودة الاتصال.",
   },
   welcome: {

@@ -26,7 +26,6 @@ export default {
     messages: "Nachrichten",
     askedBy: (agent) => `Gefragt von ${agent}`,
     agentConversation: "Unterhaltung zwischen Agenten",
-    documentTitle: (title) => `${title} · Cuecard`,
     loadsLater: "Diese Unterhaltung wird geladen, sobald Sie wieder online sind.",
   },
   welcome: {

@@ -25,7 +25,6 @@ export default {
     messages: "Messages",
     askedBy: (agent) => `À la demande de ${agent}`,
     agentConversation: "Conversation entre agents",
-    documentTitle: (title) => `${title} · Cuecard`,
     loadsLater: "Cette conversation se chargera dès que vous serez de nouveau en ligne.",
   },
   welcome: {

@@ -25,7 +25,6 @@ export default {
     messages: "הודעות",
     askedBy: (agent) => `לבקשת ${agent}`,
     agentConversation: "שיחה בין סוכנים",
-    documentTitle: (title) => `${title} · Cuecard`,
     loadsLater: "השיחה תיטען כשהחיבור יחזור.",
   },
   welcome: {

@@ -25,7 +25,6 @@ export default {
     messages: "消息",
     askedBy: (agent) => `由 ${agent} 提问`,
     agentConversation: "智能体对话",
-    documentTitle: (title) => `${title} · Cuecard`,
     loadsLater: "恢复联网后会加载此对话。",
   },
   welcome: {

@@ -4,7 +4,6 @@ import type { SharingWords } from "../words.ts"
 
 export default {
   sharedView: {
-    documentTitle: (title) => `${title} · Cuecard`,
     untitled: "محادثة مُشارَكة",
     by: (author, day) => `شاركها \u2068${author}\u2069 في ${day}`,
     on: (day) => `تمت المشاركة في ${day}`,

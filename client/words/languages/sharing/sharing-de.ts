@@ -4,7 +4,6 @@ import type { SharingWords } from "../words.ts"
 
 export default {
   sharedView: {
-    documentTitle: (title) => `${title} · Cuecard`,
     untitled: "Geteilte Unterhaltung",
     by: (author, day) => `Geteilt von ${author} am ${day}`,
     on: (day) => `Geteilt am ${day}`,

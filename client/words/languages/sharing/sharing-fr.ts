@@ -4,7 +4,6 @@ import type { SharingWords } from "../words.ts"
 
 export default {
   sharedView: {
-    documentTitle: (title) => `${title} · Cuecard`,
     untitled: "Conversation partagée",
     by: (author, day) => `Partagée par ${author} le ${day}`,
     on: (day) => `Partagée le ${day}`,

@@ -4,7 +4,6 @@ import type { SharingWords } from "../words.ts"
 
 export default {
   sharedView: {
-    documentTitle: (title) => `${title} · Cuecard`,
     untitled: "שיחה משותפת",
     by: (author, day) => `שותפה על ידי \u2068${author}\u2069 ב־${day}`,
     on: (day) => `שותפה ב־${day}`,

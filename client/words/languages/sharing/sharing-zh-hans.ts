@@ -4,7 +4,6 @@ import type { SharingWords } from "../words.ts"
 
 export default {
   sharedView: {
-    documentTitle: (title) => `${title} · Cuecard`,
     untitled: "共享的对话",
     by: (author, day) => `由 ${author} 于${day}共享`,
     on: (day) => `共享于${day}`,

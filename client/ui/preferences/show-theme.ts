@@ -1,0 +1,22 @@
+/**
+ * show-theme.ts: shows the tenant's theme where the page's HTML does not contain it: in the widget, and on a page whose
+ * address names no tenant. Loaded on demand.
+ *
+ * Otherwise the server writes the theme into the HTML, and public/theme.js sets it before the first paint. Both only set
+ * CSS properties through the object model, because the content policy forbids styles in HTML. Source: SPEC TH4, TH7.
+ */
+
+import { batch } from "@preact/signals"
+import { createThemeHead } from "../../../shared/theme/theme-head.ts"
+import type { PageTheme } from "../../../shared/theme/page-theme.ts"
+import { logoUrl, ownTexts } from "../../words/tenant-look.ts"
+
+/** `origin`: the server's. */
+export function showTheme(element: HTMLElement, theme: PageTheme, origin: string): void {
+  const { properties, texts, logo } = createThemeHead(theme)
+  for (const [name, value] of Object.entries(properties)) element.style.setProperty(name, value)
+  batch(() => {
+    ownTexts.value = texts
+    logoUrl.value = logo === null ? null : origin + logo
+  })
+}

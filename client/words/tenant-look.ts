@@ -1,0 +1,17 @@
+/** tenant-look.ts: the tenant's own texts and logo. Its colours and measures are CSS properties. Source: SPEC TH4. */
+
+import { type Signal, signal } from "@preact/signals"
+import type { ThemeHead } from "../../shared/theme/theme-head.ts"
+
+declare global {
+  /** Set by public/theme.js, if the page's head contains a theme. */
+  var cuecardTheme: ThemeHead | undefined
+}
+
+const head = globalThis.cuecardTheme
+
+/** Texts that replace those of the page, by area and name. */
+export const ownTexts: Signal<ThemeHead["texts"]> = signal(head?.texts ?? {})
+
+/** The address of the tenant's logo; null for the product's own. */
+export const logoUrl: Signal<string | null> = signal(head?.logo ?? null)

@@ -1,0 +1,66 @@
+/**
+ * theme-routes.ts: a tenant's theme and its logo. Everybody in the tenant can read them, and administrators change them.
+ * Source: SPEC TH1 to TH6.
+ */
+
+import { type Context, Hono } from "hono"
+import type { Result } from "../../../shared/fault.ts"
+import { MAX_LOGO_BYTES, parseLogo } from "../../../shared/theme/png-logo.ts"
+import type { ThemeView } from "../../../shared/theme/page-theme.ts"
+import { findLowContrast } from "../../../shared/theme/theme-contrast.ts"
+import { themeSchema } from "../../../shared/theme/theme-schema.ts"
+import { bytesToHex } from "../../platform/crypto/hex.ts"
+import { faultToResponse } from "../../platform/fault-response.ts"
+import { tenantStub } from "../../platform/rpc/object-stubs.ts"
+import { readActor } from "../access/request-actor.ts"
+import { clearCachedSettings } from "../page-routes.ts"
+import { type AppEnv, readBody, readBytes } from "../request-body.ts"
+
+export const themeRoutes = new Hono<AppEnv>()
+
+themeRoutes.get("/", async (context) => {
+  const { tenant } = context.get("claims")
+  return context.json(await tenantStub(context.env, tenant).getTheme())
+})
+
+themeRoutes.put("/", async (context) => {
+  const body = await readBody(context, themeSchema)
+  if (!body.ok) return faultToResponse(body.fault)
+  const low = findLowContrast(body.value)
+  if (low !== null) return faultToResponse({ reason: "theme_unreadable", ...low })
+  const { tenant } = context.get("claims")
+  return respond(context, await tenantStub(context.env, tenant).setTheme(readActor(context), body.value))
+})
+
+themeRoutes.delete("/", async (context) => {
+  const { tenant } = context.get("claims")
+  return respond(context, await tenantStub(context.env, tenant).setTheme(readActor(context), null))
+})
+
+themeRoutes.put("/logo", async (context) => {
+  const type = context.req.header("content-type")?.toLowerCase()
+  if (type !== "image/png") return faultToResponse({ reason: "logo_refused", because: "type" })
+  const file = await readBytes(context, MAX_LOGO_BYTES)
+  if (!file.ok) return faultToResponse(file.fault)
+  const parsed = parseLogo(file.value)
+  if (!parsed.ok) return faultToResponse(parsed.fault)
+  const bytes = parsed.value.buffer
+  const { tenant } = context.get("claims")
+  const logo = { id: await hashBytes(bytes), bytes }
+  return respond(context, await tenantStub(context.env, tenant).setLogo(readActor(context), logo))
+})
+
+themeRoutes.delete("/logo", async (context) => {
+  const { tenant } = context.get("claims")
+  return respond(context, await tenantStub(context.env, tenant).setLogo(readActor(context), null))
+})
+
+function respond(context: Context<AppEnv>, changed: Result<ThemeView>): Response {
+  clearCachedSettings(context.get("claims").tenant)
+  return changed.ok ? context.json(changed.value) : faultToResponse(changed.fault)
+}
+
+/** 128 bits, as a part of a path. */
+async function hashBytes(bytes: ArrayBuffer): Promise<string> {
+  return bytesToHex(await crypto.subtle.digest("SHA-256", bytes)).slice(0, 32)
+}
