@@ -80,12 +80,12 @@ class CuecardChat extends HTMLElement {
     this.#dispatch("open", {})
   }
 
-  /** Closes the panel. The conversation goes on. */
+  /** Closes the panel. The conversation continues. */
   close(): void {
     if (this.#shell?.close() === true) this.#dispatch("close", {})
   }
 
-  /** Sends a message in the open conversation, or begins one with it. */
+  /** Sends a message in the open conversation, or starts a new one with it. */
   send(text: string): void {
     if (typeof text === "string" && text.trim() !== "") this.#withView((view) => view.sendText(text), true)
   }

@@ -65,7 +65,7 @@ export async function exportAllSessions(
   return { done, failed, file: zip.finish() }
 }
 
-/** Adds a number to a name that is used already: "Plan (2).jsonl". Many file systems ignore the case. */
+/** Adds a number to a name that is already used: "Plan (2).jsonl". Many file systems ignore case. */
 function createUniqueName(name: string, usedNames: Map<string, number>): string {
   const key = name.toLowerCase()
   const count = (usedNames.get(key) ?? 0) + 1

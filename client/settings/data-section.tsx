@@ -92,7 +92,7 @@ interface DeleteAllDialogProps {
   readonly onConfirm: () => void
 }
 
-/** Asks the user to type a word, because a click may be a slip. */
+/** Asks the user to type a word, because a click may be accidental. */
 function DeleteAllDialog({ onCancel, onConfirm }: DeleteAllDialogProps): VNode {
   const typed = useSignal("")
   const id = useId()

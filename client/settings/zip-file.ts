@@ -2,7 +2,7 @@
 
 import { crc32 } from "../../shared/crc32.ts"
 
-/** Maximum number of entries, and of bytes in all, of a ZIP file without the 64-bit extension. */
+/** Maximum number of entries, and of bytes in total, of a ZIP file without the 64-bit extension. */
 export const MAX_ZIP_ENTRIES = 65_535
 export const MAX_ZIP_BYTES = 2 ** 32 - 1
 

@@ -20,12 +20,12 @@ const parsePage = createParser<SharedCopyPage>({
   next: isNumberOrNull,
 })
 
-/** `gone`: the copy can't be read by anybody. `failed`: another attempt may succeed. */
+/** `gone`: nobody can read the copy. `failed`: another attempt may succeed. */
 export type CopyState = "loading" | "shown" | "gone" | "failed"
 
 export class CopyLoader {
   readonly state: Signal<CopyState> = signal("loading")
-  /** What is known of the copy; null until its first page has been loaded. */
+  /** What is known about the copy; null until its first page has been loaded. */
   readonly head: Signal<Pick<SharedCopyPage, "title" | "created" | "author"> | null> = signal(null)
   readonly hasMore = signal(false)
   readonly isLoading = signal(false)

@@ -37,6 +37,16 @@ interface ScrollSnapshot {
   readonly bottom: number
 }
 
+function findFirstInView(
+  articles: readonly HTMLElement[],
+  stayingIds: ReadonlySet<string>,
+  { top }: ScrollAnchor,
+): HTMLElement | undefined {
+  return articles.find(
+    (article) => stayingIds.has(getMessageId(article)) && article.getBoundingClientRect().bottom > top,
+  )
+}
+
 /** A class component, because only classes can measure the page before an update. */
 export class TranscriptRows extends Component<TranscriptRowsProps> {
   readonly #markerRef = createRef<HTMLSpanElement>()
@@ -47,12 +57,13 @@ export class TranscriptRows extends Component<TranscriptRowsProps> {
   }
 
   override getSnapshotBeforeUpdate(before: TranscriptRowsProps): ScrollSnapshot {
+    const { scrollAnchor } = this.props
     const stayingIds = new Set(this.props.ids)
-    const viewTop = this.props.scrollAnchor.top
     const articles = this.#findArticles()
-    const anchorArticle = articles.find(
-      (article) => stayingIds.has(getMessageId(article)) && article.getBoundingClientRect().bottom > viewTop,
-    )
+    // A view that follows the end needs no anchor, and measuring would lay out the page once more.
+    const anchorArticle = scrollAnchor.isFollowing.peek()
+      ? undefined
+      : findFirstInView(articles, stayingIds, scrollAnchor)
     const focused = this.#markerRef.current?.ownerDocument.activeElement
     const leavingArticle = focused?.closest("article") ?? null
     const isFocusLeaving =

@@ -4,7 +4,7 @@ export function canTakeScreenshot(): boolean {
   return typeof navigator.mediaDevices?.getDisplayMedia === "function"
 }
 
-/** Whether the device has a camera that takes a photo for a file field, which only phones and tablets do. */
+/** Whether the device has a camera that can take a photo for a file field, which only phones and tablets do. */
 export function canTakePhoto(): boolean {
   return matchMedia("(pointer: coarse)").matches
 }

@@ -1,7 +1,7 @@
 /** message-renders.test.tsx: how many messages are rendered again when something changes. */
 
 import { options } from "preact"
-import { beforeEach, expect, test } from "vitest"
+import { beforeEach, expect, test, vi } from "vitest"
 import { MessageView } from "../../client/transcript/message-view.tsx"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { delay } from "./dom.ts"
@@ -64,4 +64,17 @@ test("[LT7] a new message, and older ones that are added or dropped, render no o
   const arrange = () => store.arrange({ added, shown, newest, cursor: "1", hasOlder: true })
   expect(await countRenders(arrange)).toBe(added.length)
   expect([...log.querySelectorAll("article")].map(({ dataset }) => dataset["id"])).toEqual(shown)
+})
+
+test("[PF11] a new message reads no layout while the view follows the end", async () => {
+  const { store, scrollAnchor } = renderRunning()
+  const read = vi.spyOn(Element.prototype, "getBoundingClientRect")
+  store.applyFrame(messageFrame(2, 1, user("q51", "Next")))
+  await delay()
+  expect(read).not.toHaveBeenCalled()
+  scrollAnchor.stopFollowing()
+  store.applyFrame(messageFrame(3, 2, user("q52", "One more")))
+  await delay()
+  expect(read).toHaveBeenCalled()
+  read.mockRestore()
 })

@@ -12,7 +12,7 @@ export interface WidgetEnvironment extends ClientEnvironment {
   readonly sendFile: SendFile
 }
 
-/** `onRefused`: no token can be had, so nothing works any more. */
+/** `onRefused` is called if there is no token, without which nothing works. */
 export function createWidgetEnvironment(
   { url, agent }: WidgetOptions,
   host: WidgetHost,
@@ -53,7 +53,7 @@ async function reportDeniedOrigin(response: Response, host: WidgetHost): Promise
   if (code === "origin_denied") host.emit("error", { code, text: text ?? "" })
 }
 
-/** A refusal of the site is final, as one of the server. Anything else is tried again. */
+/** A refusal by the site is final, like one by the server. Anything else is retried. */
 function toRefusal(error: unknown): never {
   if (Reflect.get(Object(error), "isRefused") === true) throw new RequestError(401, errorText.signIn)
   throw error

@@ -1,5 +1,5 @@
 /**
- * widget-storage.ts: the site's storage as far as the widget uses it: all keys begin with `cuecard-chat/` and the server.
+ * widget-storage.ts: the part of the site's storage that the widget uses. All keys begin with `cuecard-chat/` and the server.
  *
  * Source: SPEC WG6.
  */

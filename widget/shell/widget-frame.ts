@@ -7,7 +7,7 @@
 
 import type { WidgetHost, WidgetOptions, WidgetView } from "./widget-view.ts"
 
-/** Sent by the frame's page to its parent, when it listens. */
+/** Sent by the frame's page to its parent once it listens. */
 export const FRAME_READY = "cuecard:embed-ready"
 /** Sent to the frame with the options and the channel. */
 export const FRAME_START = "cuecard:embed-start"
@@ -38,7 +38,7 @@ export type ParentMessage =
   | { readonly type: "token"; readonly id: number; readonly token: string | null; readonly isRefused: boolean }
   | { readonly type: "command"; readonly name: ViewCommand; readonly args: readonly unknown[] }
 
-/** Loads the frame into the box. Rejects if no token can be had, or if the frame doesn't start. */
+/** Loads the frame into the box. Rejects if there is no token, or if the frame doesn't start. */
 export async function createFrame(
   box: HTMLElement,
   title: string,
@@ -71,7 +71,7 @@ export async function createFrame(
   }
 }
 
-/** The server decides by the tenant whether this site may frame it. The first token names the tenant. */
+/** The tenant determines whether this site may frame it, and the first token names the tenant. */
 async function createFrameUrl({ url }: WidgetOptions, host: WidgetHost): Promise<string> {
   const address = new URL("/embed", url)
   address.searchParams.set("origin", location.origin)

@@ -1,8 +1,7 @@
 /**
  * widget-shell.ts: the elements around the conversation: a box that fills the element, or a button and a panel.
  *
- * The button and the panel are in the top layer, so no z-index, overflow or transform of the site covers, cuts or moves
- * them. On a narrow screen the panel covers the window and is modal. Source: SPEC WG5, WG7, WG9.
+ * The button and the panel are in the top layer, so no z-index, overflow or transform of the site covers, clips or moves them. On a narrow screen the panel covers the window and is modal. Source: SPEC WG5, WG7, WG9.
  */
 
 import { chooseShellText } from "./shell-text.ts"

@@ -67,7 +67,7 @@ export async function createShare(host: CopyHost, request: ShareRequest): Promis
   return fail({ reason: "session_unknown" })
 }
 
-/** Deletes a copy. From here on, nobody can read it. Repeating it has no effect. */
+/** Deletes a copy. Afterwards, nobody can read it. Repeating it has no effect. */
 export async function deleteShare({ rows, bucket, row }: CopyHost, id: string): Promise<void> {
   if (!rows.has(id)) return
   await deleteCopies(bucket, row.tenant, [id])

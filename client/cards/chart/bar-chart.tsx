@@ -1,7 +1,7 @@
 /**
  * bar-chart.tsx: a row for each figure: its label, its value, and below them a bar.
  *
- * Positions across are percentages, so the drawing fits any width and its text keeps the page's size.
+ * Horizontal positions are percentages, so the drawing fits any width and its text keeps the page's size.
  */
 
 import type { VNode } from "preact"

@@ -38,5 +38,5 @@ export const settingsText = translate("settings", {
   failed: (reason: string) => `That didn't work. ${reason}`,
   account: "Account",
   signOutTitle: "Sign out everywhere",
-  signOutHint: "Ends your sign-ins in all browsers and on all devices, including this one.",
+  signOutHint: "Signs you out of all browsers and devices, including this one.",
 })

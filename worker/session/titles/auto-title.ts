@@ -27,7 +27,7 @@ const MAX_EXCERPT_CHARS = 2_000
 /** Longer output isn't a title. */
 const MAX_OUTPUT_CHARS = 400
 
-/** Asks for a title, if the session is one that gets one. `show` tells the lists. Never rejects. */
+/** Asks for a title if this kind of session gets one. `show` updates the lists. Never rejects. */
 export async function titleSession(session: LiveSession, show: (title: string) => Promise<void>): Promise<void> {
   try {
     const request = createRequest(session)

@@ -24,7 +24,7 @@ export interface ReopenedStep {
 
 type TextPart = Extract<Part, { type: "text" }>
 
-/** The faults of an answer that was good as far as it went: its stream or its time ended too early. */
+/** The faults of an answer whose text is right so far: its stream or its time ended too early. */
 const CUT_OFF: ReadonlySet<string> = new Set<TurnFault>(["model_cut_off", "turn_timeout"])
 
 /**
