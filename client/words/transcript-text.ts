@@ -83,7 +83,6 @@ export const markdownText = translate("markdown", {
   imageFallbackLabel: "image",
   showMore: (hiddenChars: number) => `Show more (${formatCount(hiddenChars)} more characters)`,
   sources: "Sources",
-  source: (number: number) => `Source ${number}`,
   moreSources: (hidden: number) => `Show ${hidden} more`,
   copyCode: "Copy code",
   /** Announced in place of a code block. */

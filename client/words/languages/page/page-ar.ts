@@ -208,7 +208,6 @@ export default {
     imageFallbackLabel: "صورة",
     showMore: (hiddenChars) => `عرض المزيد (${n(hiddenChars)} من الأحرف)`,
     sources: "المصادر",
-    source: (number) => `المصدر ${n(number)}`,
     moreSources: (hidden) => `عرض ${n(hidden)} أخرى`,
     copyCode: "نسخ الشيفرة",
     spokenCode: "شيفرة برمجية.",

@@ -221,7 +221,6 @@ export default {
     imageFallbackLabel: "Bild",
     showMore: (hiddenChars) => `Mehr anzeigen (${n(hiddenChars)} weitere Zeichen)`,
     sources: "Quellen",
-    source: (number) => `Quelle ${n(number)}`,
     moreSources: (hidden) => `${n(hidden)} weitere anzeigen`,
     copyCode: "Code kopieren",
     spokenCode: "Code.",

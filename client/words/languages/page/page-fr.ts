@@ -220,7 +220,6 @@ export default {
     imageFallbackLabel: "image",
     showMore: (hiddenChars) => `Afficher plus (${n(hiddenChars)} caractères)`,
     sources: "Sources",
-    source: (number) => `Source ${n(number)}`,
     moreSources: (hidden) => `Afficher ${n(hidden)} de plus`,
     copyCode: "Copier le code",
     spokenCode: "Code.",

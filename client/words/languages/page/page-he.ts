@@ -208,7 +208,6 @@ export default {
     imageFallbackLabel: "תמונה",
     showMore: (hiddenChars) => `הצגת עוד (${n(hiddenChars)} תווים)`,
     sources: "מקורות",
-    source: (number) => `מקור ${n(number)}`,
     moreSources: (hidden) => `הצגת ${n(hidden)} נוספים`,
     copyCode: "העתקת הקוד",
     spokenCode: "קוד.",

@@ -208,7 +208,6 @@ export default {
     imageFallbackLabel: "图片",
     showMore: (hiddenChars) => `显示更多（还有 ${n(hiddenChars)} 个字符）`,
     sources: "来源",
-    source: (number) => `来源 ${n(number)}`,
     moreSources: (hidden) => `再显示 ${n(hidden)} 个`,
     copyCode: "复制代码",
     spokenCode: "代码。",
