@@ -157,7 +157,7 @@ function withOtherPages(): Plugin {
         for (const input of ["admin.html", "share.html"])
           await build({
             configFile: false,
-            plugins: [preact(), withSharedHead(), markedLexerOnly(), withoutPreloadHelper()],
+            plugins: [preact(), withSharedHead(), adaptedStyles(), markedLexerOnly(), withoutPreloadHelper()],
             build: {
               target: "es2023",
               outDir: "dist/client",

@@ -7,7 +7,11 @@
   const { preload } = document.currentScript.dataset
   if (globalThis.cuecard === undefined) {
     const asked = fetch(tokenPath, post)
-    globalThis.earlyResponses = { [tokenPath]: asked.then((response) => ({ response })) }
+    globalThis.earlyResponses = {}
+    keepResponse(
+      tokenPath,
+      asked.then((response) => ({ response })),
+    )
     if (session !== undefined) requestHistory(`/v1/sessions/${session}/conversation/recent?limit=24`, asked)
   }
   if (session !== undefined && preload !== undefined) {
@@ -23,8 +27,12 @@
       const authorization = `Bearer ${(await response.clone().json()).token}`
       return { authorization, response: await fetch(path, { headers: { authorization }, signal }) }
     })
-    // If it fails, the page requests it again.
-    history.catch(() => {})
-    globalThis.earlyResponses[path] = history
+    keepResponse(path, history)
+  }
+
+  // If a request fails, the page sends it again.
+  function keepResponse(path, early) {
+    early.catch(() => {})
+    globalThis.earlyResponses[path] = early
   }
 }

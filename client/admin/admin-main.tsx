@@ -23,6 +23,7 @@ import "../styles/admin/admin-rows.css"
 import "../styles/admin/admin-forms.css"
 import "../styles/admin/admin-narrow.css"
 import "../styles/admin/usage.css"
+import "../styles/admin/theme-form.css"
 
 const DEV_TOKEN_ROUTE = "/v1/dev/token"
 

@@ -26,6 +26,7 @@ import { KeysSection } from "./keys-section.tsx"
 import { DeferredPrices } from "./prices/deferred-prices.tsx"
 import { SettingsSection } from "./settings-section.tsx"
 import { TenantSection } from "./tenant/tenant-section.tsx"
+import { DeferredTheme } from "./theme/deferred-theme.tsx"
 import { UsageSection } from "./usage/usage-section.tsx"
 import { UsersSection } from "./users-section.tsx"
 import { useKeptFocus } from "./use-kept-focus.ts"
@@ -41,6 +42,7 @@ const SECTIONS: Readonly<Record<SectionName, ComponentType<AdminContext>>> = {
   prices: DeferredPrices,
   budgets: BudgetsSection,
   settings: SettingsSection,
+  theme: DeferredTheme,
   audit: AuditSection,
   tenant: TenantSection,
 }

@@ -4,12 +4,12 @@ import { signal } from "@preact/signals"
 import type { VNode } from "preact"
 import { useEffect, useMemo, useRef } from "preact/hooks"
 import { Transcript } from "../transcript/transcript.tsx"
-import type { TranscriptRequests } from "../transcript/transcript-requests.ts"
 import { ScrollAnchor } from "../transcript/scroll-anchor.ts"
 import { formatDate } from "../words/format/number-format.ts"
 import { appText } from "../words/page-text.ts"
 import { sharedViewText } from "../words/shared-view-text.ts"
 import type { CopyLoader } from "./copy-loader.ts"
+import { createReaderRequests } from "./reader-requests.ts"
 
 const NO_ENTRIES = signal([])
 const ONLINE = signal(true)
@@ -50,7 +50,7 @@ function CopyMessages({ loader }: { readonly loader: CopyLoader }): VNode {
   const scrollAnchor = useMemo(() => createStaticAnchor(), [])
   const viewRef = useRef<HTMLElement>(null)
   const contentRef = useRef<HTMLDivElement>(null)
-  const requests = useMemo(() => createReaderRequests(loader), [loader])
+  const requests = useMemo(() => createReaderRequests(loader.store, loader.signUrls), [loader])
   useEffect(() => {
     const [view, content] = [viewRef.current, contentRef.current]
     return view === null || content === null ? undefined : scrollAnchor.attachTo(view, content)
@@ -114,27 +114,4 @@ function createStaticAnchor(): ScrollAnchor {
   const anchor = new ScrollAnchor(() => {})
   anchor.stopFollowing()
   return anchor
-}
-
-/** What a reader can request: links of files, and jumps to messages that are loaded. */
-function createReaderRequests({ store, signUrls }: CopyLoader): TranscriptRequests {
-  const nothing = (): void => {}
-  return {
-    id: "",
-    commands: { pending: signal(new Map()), refusals: signal(new Map()) },
-    store,
-    link: signal("live"),
-    isReadOnly: signal(true),
-    draft: { editTexts: new Map(), replyTo: signal(null) },
-    settings: signal({ media_hosts: [], embed_origins: [] }),
-    signUrls,
-    decideApproval: nothing,
-    withdrawMessage: nothing,
-    regenerateAnswer: nothing,
-    retryAnswer: nothing,
-    editMessage: nothing,
-    cancelEdit: () => false,
-    loadUntilMessage: async (id) => store.messageIds.peek().includes(id),
-    switchVersion: nothing,
-  }
 }

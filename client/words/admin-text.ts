@@ -18,6 +18,7 @@ export const adminText = {
     prices: "Prices",
     budgets: "Budgets",
     settings: "Settings",
+    theme: "Theme",
     audit: "Audit log",
     tenant: "Export & deletion",
   },

@@ -12,17 +12,23 @@ type Route = Pick<AccessRule, "method" | "path">
 
 const nameOf = ({ method, path }: Route): string => `${method} ${path}`
 
-/** Whether the route isn't for all members: their sessions, tokens and usage, and reading agents and settings. */
+/** Whether the route isn't for all members: their sessions, tokens and usage, and reading agents, settings and the theme. */
 export function isAdministration(route: Route): boolean {
   if (/^\/(?:external|v1\/sessions|v1\/search|v1\/folders|v1\/shares|v1\/prompts|v1\/dev)\b/.test(route.path))
     return false
-  return !["POST /v1/tokens/revoke", "GET /v1/agents", "GET /v1/settings", "GET /v1/usage/me"].includes(nameOf(route))
+  return ![
+    "POST /v1/tokens/revoke",
+    "GET /v1/agents",
+    "GET /v1/settings",
+    "GET /v1/theme",
+    "GET /v1/usage/me",
+  ].includes(nameOf(route))
 }
 
 const OPERATOR_PATH = /^\/v1\/tenants\b/
 const OWNER_PATH = /^\/v1\/(?:token-keys|tenant)\b/
 const ADMIN_READS = /^GET \/v1\/(?:users|audit|issuers|keys|budgets|usage|feedback|prices|tenant$|tenant\/receipts)/
-const AGENT_CHANGES = /^(?:PUT|DELETE) \/v1\/(?:agents|settings)/
+const AGENT_CHANGES = /^(?:PUT|DELETE) \/v1\/(?:agents|settings|theme)/
 
 /** Whether a sender of the tenant must be refused if everything that its request names belongs to an owner. */
 export function isForbidden(route: Route, rights: Rights): boolean {
@@ -73,6 +79,7 @@ export function listBodies(route: Route, { tenant, provider }: Names): readonly 
     "POST /v1/token-keys/rotate": [{ retire_seconds: 0 }],
     "PUT /v1/agents/:name": [{ description: "d", prompt: "p" }],
     "PUT /v1/settings": [{ embed_origins: [], media_hosts: ["evil.example.com"] }],
+    "PUT /v1/theme": [{ name: "Evil" }],
     "PUT /v1/budgets": [{ roles: { owner: { tokens_per_day: 0 } } }],
     "POST /v1/folders": [{ name: "x" }],
     "POST /v1/sessions/bulk": [{ ids: ["a1", "a2", "b1"], action: "delete" }],

@@ -1,0 +1,31 @@
+/** reader-requests.ts: what a transcript requests whose reader can change nothing. */
+
+import { signal } from "@preact/signals"
+import type { TranscriptStore } from "../session/transcript-store.ts"
+import type { TranscriptRequests } from "../transcript/transcript-requests.ts"
+
+/** What a reader can request: links of files, and jumps to messages that are loaded. */
+export function createReaderRequests(
+  store: TranscriptStore,
+  signUrls: TranscriptRequests["signUrls"],
+): TranscriptRequests {
+  const nothing = (): void => {}
+  return {
+    id: "",
+    commands: { pending: signal(new Map()), refusals: signal(new Map()) },
+    store,
+    link: signal("live"),
+    isReadOnly: signal(true),
+    draft: { editTexts: new Map(), replyTo: signal(null) },
+    settings: signal({ media_hosts: [], embed_origins: [] }),
+    signUrls,
+    decideApproval: nothing,
+    withdrawMessage: nothing,
+    regenerateAnswer: nothing,
+    retryAnswer: nothing,
+    editMessage: nothing,
+    cancelEdit: () => false,
+    loadUntilMessage: async (id) => store.messageIds.peek().includes(id),
+    switchVersion: nothing,
+  }
+}
