@@ -22,6 +22,7 @@ const TOOL_NAMES = [
   "image_generate",
   "speak",
   "canvas_create",
+  "search",
 ]
 /** Maximum length of a description, in UTF-16 code units. */
 const MAX_DESCRIPTION_CHARS = 200

@@ -13,6 +13,7 @@ import type { ProseToken } from "./markdown-lexer.ts"
 import { MathView } from "./blocks/math-view.tsx"
 import { InlineImage } from "../media/media-view.tsx"
 import { isAssetUrl } from "../files/remote-media.ts"
+import { ProseLink } from "./sources/source-link.tsx"
 import { parseHost, toSafeHref } from "../words/format/link-policy.ts"
 import { markdownText } from "../words/transcript-text.ts"
 
@@ -138,11 +139,7 @@ function renderLink(token: ProseToken): ComponentChildren {
   const href = toSafeHref(isLiteral ? (token.href ?? "") : decodeEntities(token.href ?? ""))
   const children = isLiteral ? [token.text] : renderInline(token.tokens)
   if (href === null) return children
-  return (
-    <a href={href} target="_blank" rel="noopener noreferrer">
-      {children}
-    </a>
-  )
+  return <ProseLink href={href}>{children}</ProseLink>
 }
 
 /**

@@ -18,7 +18,6 @@ import { createUnreadItem, listOrganizing } from "./organizing/session-commands.
 import { ShareDialog, shareRequest } from "./share-dialog.tsx"
 import type { SessionActions } from "./sidebar.tsx"
 
-export { LanguageSelect } from "../ui/preferences/language-select.tsx"
 export { finishRenaming } from "./menu-commands.ts"
 export { FolderSections } from "./organizing/folder-sections.tsx"
 export { folders } from "./organizing/folders.ts"

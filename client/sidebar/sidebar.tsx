@@ -12,7 +12,6 @@ import { searchTools } from "../search/deferred-search.ts"
 import { openSearchDialog } from "../search/open-dialog.ts"
 import type { SessionRouter } from "../session/session-router.ts"
 import { Logo } from "../ui/logo.tsx"
-import { theme, cycleTheme } from "../ui/preferences/theme.ts"
 import { appText, sidebarText } from "../words/page-text.ts"
 import { sessionActions } from "./deferred-actions.tsx"
 import { SessionRows } from "./sidebar-rows.tsx"
@@ -43,15 +42,9 @@ export function Sidebar({ router, isOpen }: SidebarProps): VNode {
               {loaded !== null && <loaded.ImportButton router={router} onOpen={closeDrawer} />}
             </div>
           )}
-          <button type="button" class="theme" onClick={cycleTheme}>
-            {sidebarText.theme} <span>{sidebarText.themes[theme.value]}</span>
-          </button>
-          <div class="theme">
-            {sidebarText.language}
-            {loaded !== null && (
-              <loaded.LanguageSelect onFault={() => router.sessionList.showNotice(appText.codeMissing, true)} />
-            )}
-          </div>
+          <a class="theme" href="#/settings">
+            {sidebarText.settings}
+          </a>
           <div class="account-slot">{LoadedUserMenu !== undefined && <LoadedUserMenu />}</div>
         </footer>
         {loaded !== null && <loaded.OpenMenu router={router} actions={actions} />}

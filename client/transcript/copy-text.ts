@@ -21,5 +21,6 @@ export function hasCopyText(segments: readonly Segment[]): boolean {
 function segmentToText(segment: Segment): string {
   if (segment.type === "text") return segment.content
   if (segment.type === "media" || segment.type === "canvas") return `[${describeMedia(segment)}]`
+  if (segment.type === "source") return `- [${segment.title.replace(/[[\]\\]/g, "\\$&")}](<${segment.url}>)`
   return segment.type === "rich" ? segment.synthesis : ""
 }

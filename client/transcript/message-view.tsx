@@ -6,7 +6,8 @@
 
 import type { Signal } from "@preact/signals"
 import type { ComponentChildren, RefObject, VNode } from "preact"
-import { useEffect, useRef, useState } from "preact/hooks"
+import { useEffect, useMemo, useRef, useState } from "preact/hooks"
+import type { Segment } from "../../shared/protocol/segment.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { isEnded } from "../../shared/protocol/message.ts"
 import { ActionButton } from "../ui/action-button.tsx"
@@ -34,6 +35,8 @@ import {
   VersionSwitch,
 } from "./message-actions.tsx"
 import { QuotedMessage } from "./quoted-message.tsx"
+import { SourceList } from "../markdown/sources/source-list.tsx"
+import { numberSources, SourcesContext } from "../markdown/sources/source-numbers.ts"
 import { SegmentView } from "./segment-view.tsx"
 import { useChangeRequests, useTranscriptRequests } from "./transcript-requests.ts"
 import { UserMessage } from "./unsent-messages.tsx"
@@ -81,6 +84,7 @@ interface AnswerMessageProps {
 
 function AnswerMessage({ message, isFresh }: AnswerMessageProps): VNode {
   const { id, role, status, summary, origin, agent, reply_to } = message
+  const sources = useMemo(() => numberSources(message.segments), [message.segments])
   const CallHeader = callViews.module.value?.AgentHeader
   const author = role === "agent" ? (agent?.name ?? transcriptText.agent) : transcriptText.assistant
   return (
@@ -101,7 +105,10 @@ function AnswerMessage({ message, isFresh }: AnswerMessageProps): VNode {
           <Markdown text={summary} />
         </details>
       )}
-      <SegmentList message={message} isFresh={isFresh} />
+      <SourcesContext.Provider value={sources}>
+        <SegmentList message={message} isFresh={isFresh} />
+        {sources.size > 0 && <SourceList sources={sources} />}
+      </SourcesContext.Provider>
       <StatusNote message={message} />
       <RefusalNote of={id} />
       {isEnded(status) && role !== "agent" && <AnswerActions message={message} />}
@@ -109,7 +116,9 @@ function AnswerMessage({ message, isFresh }: AnswerMessageProps): VNode {
   )
 }
 
-function SegmentList({ message: { id, status, segments }, isFresh }: AnswerMessageProps): ComponentChildren {
+function SegmentList({ message, isFresh }: AnswerMessageProps): ComponentChildren {
+  const { id, status } = message
+  const segments = withoutSources(message.segments)
   const { shown, hidden, showMore } = useSlicedCount(segments.length)
   const renderSegment = (at: number): VNode | null => {
     const segment = segments[at]
@@ -133,6 +142,12 @@ function SegmentList({ message: { id, status, segments }, isFresh }: AnswerMessa
       {hidden > 0 && <ShowMoreButton text={transcriptText.showMoreParts(hidden)} showMore={showMore} />}
     </>
   )
+}
+
+/** They are behind all other segments, and are shown as one list. */
+function withoutSources(segments: readonly Segment[]): readonly Segment[] {
+  const first = segments.at(-1)?.type === "source" ? segments.findIndex(({ type }) => type === "source") : -1
+  return first === -1 ? segments : segments.slice(0, first)
 }
 
 function QuestionMessage({ message }: { readonly message: WireMessage }): VNode {

@@ -60,6 +60,7 @@ const ICON_PATHS: ReadonlyMap<string, string> = new Map([
   ["image_generate", "M3.5 4.5h13v11h-13zM3.5 13l4-4 6 6M13 8h.01"],
   ["speak", "M4 8.5v3M8 5.5v9M12 3.5v13M16 7.5v5"],
   ["canvas_create", "M5.5 3.5h6l3 3v10h-9zM11.5 3.5v3h3"],
+  ["search", "M8.8 14.1a5.3 5.3 0 1 0 0-10.6 5.3 5.3 0 0 0 0 10.6zM12.7 12.7l4 4"],
   ["rename_conversation", "M4.5 15.5l.7-3.2 8-8 2.5 2.5-8 8z"],
 ])
 

@@ -105,6 +105,7 @@ export const attachmentText = translate("attachment", {
 
 export const sidebarText = translate("sidebar", {
   search: "Search",
+  settings: "Settings",
   empty: "Your conversations will appear here.",
   emptyForViewer: "Conversations shared with you will appear here.",
   unreachable: "Couldn't load your conversations.",

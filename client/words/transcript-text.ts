@@ -82,6 +82,8 @@ export const markdownText = translate("markdown", {
   taskOpen: "Not done",
   imageFallbackLabel: "image",
   showMore: (hiddenChars: number) => `Show more (${formatCount(hiddenChars)} more characters)`,
+  sources: "Sources",
+  moreSources: (hidden: number) => `Show ${hidden} more`,
   copyCode: "Copy code",
   /** Announced in place of a code block. */
   spokenCode: "Code.",

@@ -68,6 +68,7 @@ function appendText(segment: Segment | undefined, offset: number, text: string):
       return { ...segment, output: current + text }
     case "canvas":
     case "media":
+    case "source":
       throw new RangeError(`text for a ${segment.type} segment`)
   }
 }

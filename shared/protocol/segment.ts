@@ -59,6 +59,8 @@ export type Segment =
       readonly size?: number
       readonly voice?: true
     } & { readonly [pixels in "width" | "height"]?: number })
+  /** A page that a tool's result names. The quote is a passage of it. The URL is a public https URL. */
+  | { readonly type: "source"; readonly url: string; readonly title: string; readonly quote?: string }
   /** A message from another agent. */
   | ({ readonly type: "agent"; readonly content: string } & AgentTag)
 
@@ -104,6 +106,7 @@ export function readSegmentText(segment: Segment): string {
       return segment.output ?? ""
     case "canvas":
     case "media":
+    case "source":
       return ""
   }
 }

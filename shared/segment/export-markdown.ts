@@ -67,6 +67,10 @@ function segmentToBlocks({ role }: Message, segment: Segment, printCard: PrintCa
       return [`Canvas: ${formatLink(segment.preview.url, segment.preview.title ?? segment.preview.viewId ?? "")}`]
     case "media":
       return [`${KIND_LABELS[segment.kind]}: ${formatLink(segment.url, segment.label)}`]
+    case "source": {
+      const quote = segment.quote === undefined ? "" : `: ${formatInlineCode(segment.quote)}`
+      return [`Source: ${formatLink(segment.url, segment.title)}${quote}`]
+    }
   }
 }
 

@@ -37,6 +37,7 @@ import {
   type PartSegmenter,
   type SegmentWriter,
 } from "./part-segmenter.ts"
+import { createSourceDelivery } from "./call-sources.ts"
 import { createToolSegmenter } from "./tool-segment.ts"
 
 export type { Drift }
@@ -192,6 +193,7 @@ export function createMessageSegmenter(): MessageSegmenter {
   let delivery: Delivery | null = null
   let segmentCount = 0
   let isDelivered = false
+  const deliverSources = createSourceDelivery()
   return {
     drift,
     getReplyTo: () => delivery?.getReplyTo() ?? null,
@@ -222,9 +224,14 @@ export function createMessageSegmenter(): MessageSegmenter {
         segmentCount = countSegments(segmentCount, partOps)
         for (const op of partOps) ops.push(op)
       })
-      if (message.status !== "completed" || isDelivered) return ops
+      if (message.status !== "completed") return ops
+      if (!isDelivered) {
+        const mediaOps = deliverMedia(message, sharedDelivery, segmentCount)
+        segmentCount = countSegments(segmentCount, mediaOps)
+        ops.push(...mediaOps)
+      }
       isDelivered = true
-      return [...ops, ...deliverMedia(message, sharedDelivery, segmentCount)]
+      return [...ops, ...deliverSources(message, segmentCount)]
     },
   }
 }

@@ -227,6 +227,8 @@ function printSegment(segment: Segment): string {
     }
     case "media":
       return `media ${segment.kind} ${segment.url} ${quoted(segment.label)}${printMetadata(segment)}`
+    case "source":
+      return ["source", segment.url, quoted(segment.title), ...(segment.quote ? [quoted(segment.quote)] : [])].join(" ")
     case "tool": {
       const { call_id, status, approval, output, result, error, truncated } = segment
       const shown = [approval, output && `output ${quoted(output)}`, result && `result ${quoted(result)}`, error?.code]

@@ -162,6 +162,7 @@ describe("what the adapter sends", () => {
         { type: "function", function: { name: "image_generate", parameters: { required: ["prompt"] } } },
         { type: "function", function: { name: "speak", parameters: { required: ["text"] } } },
         { type: "function", function: { name: "canvas_create", parameters: { required: ["title", "html"] } } },
+        { type: "function", function: { name: "search", parameters: { required: ["query"] } } },
       ],
       messages: [
         { role: "system", content: createSystemPrompt(PROMPT) },

@@ -15,6 +15,7 @@ export const TOOL_NAMES = [
   "image_generate",
   "speak",
   "canvas_create",
+  "search",
 ] as const
 
 export type ToolName = (typeof TOOL_NAMES)[number]

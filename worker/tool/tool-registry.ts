@@ -8,6 +8,7 @@ import { createChartTool } from "./chart-tool.ts"
 import { createImageTool } from "./image-tool.ts"
 import { type ProbeEnv, createProbeTools } from "./probe-tools.ts"
 import { type RenameSession, createRenameTool } from "./rename-tool.ts"
+import { createSearchTool } from "./search/search-tool.ts"
 import { createSpeakTool } from "./speak-tool.ts"
 import type { Tool } from "./tool.ts"
 import { type WeatherEnv, createWeatherSource, createWeatherTool } from "./weather/weather-tool.ts"
@@ -44,6 +45,8 @@ function createTool(name: ToolName, env: ToolEnv, host: ToolHost): Tool | null {
       return createSpeakTool()
     case "canvas_create":
       return createCanvasTool()
+    case "search":
+      return createSearchTool()
     case "agents_message":
       // Without other agents the tool would have nothing to offer.
       return host.peers.length === 0

@@ -8,6 +8,7 @@ export const toolNameText = translate("toolName", {
   image_generate: "Image",
   speak: "Voice note",
   canvas_create: "Document",
+  search: "Search",
   rename_conversation: "Rename conversation",
 })
 

@@ -36,6 +36,7 @@ import {
   parseAgentHeader,
 } from "./scripted-agents.ts"
 import { planMediaCall, describeMediaResults } from "./scripted-media.ts"
+import { describeSearch, planSearch } from "./scripted-search.ts"
 import { writeTitle } from "./scripted-title.ts"
 import { skipShownText, splitContinuation } from "./scripted-continuation.ts"
 import { getScriptedResponse } from "./showcase.ts"
@@ -115,7 +116,10 @@ function planEvents(turn: VisibleTurn, system: string, tools: readonly ToolSpec[
   if (from?.kind === "answers") return summarizeAgentAnswer(from.name, question)
   const isFirst = outcomes.length === 0
   const direct = isFirst
-    ? (parseCommand(question) ?? planAgentQuestion(question, tools) ?? planMediaCall(question, tools))
+    ? (parseCommand(question) ??
+      planAgentQuestion(question, tools) ??
+      planMediaCall(question, tools) ??
+      planSearch(question, tools))
     : null
   if (direct !== null) return direct
   const title = isFirst ? parseTitleRequest(question) : null
@@ -126,7 +130,10 @@ function planEvents(turn: VisibleTurn, system: string, tools: readonly ToolSpec[
   if (isResearcher(system) && intent.kind === "weather") {
     return planNextLookUp(intent, outcomes.length) ?? writeFindings(writeAnswer(outcomes, isTomorrow))
   }
-  if (!isFirst) return [createTextEvent(describeMediaResults(outcomes) ?? writeAnswer(outcomes, isTomorrow))]
+  if (!isFirst)
+    return [
+      createTextEvent(describeMediaResults(outcomes) ?? describeSearch(outcomes) ?? writeAnswer(outcomes, isTomorrow)),
+    ]
   const fileEvents = turn.files.length === 0 ? [] : [createTextEvent(`${describeFiles(turn.files)}\n\n`)]
   if (intent.kind === "weather") return [...fileEvents, ...planWeatherCalls(intent)]
   if (fileEvents.length > 0 && question.trim() === "") return [createTextEvent(describeFiles(turn.files))]

@@ -52,6 +52,7 @@ I can also make things, if my agent has the tools for it:
 - Paint a sunset
 - Say hello world
 - Make a clock canvas
+- Search for tea
 
 I can also **show markdown**: tables, lists, quotes and code.
 

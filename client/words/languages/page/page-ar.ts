@@ -67,6 +67,7 @@ export default {
   },
   sidebar: {
     search: "بحث",
+    settings: "الإعدادات",
     empty: "ستظهر محادثاتك هنا.",
     emptyForViewer: "ستظهر هنا المحادثات التي تُشارَك معك.",
     unreachable: "تعذّر تحميل محادثاتك.",
@@ -208,6 +209,8 @@ export default {
     taskOpen: "غير منجز",
     imageFallbackLabel: "صورة",
     showMore: (hiddenChars) => `عرض المزيد (${n(hiddenChars)} من الأحرف)`,
+    sources: "المصادر",
+    moreSources: (hidden) => `عرض ${n(hidden)} أخرى`,
     copyCode: "نسخ الشيفرة",
     spokenCode: "شيفرة برمجية.",
     wrapLines: "التفاف الأسطر الطويلة",

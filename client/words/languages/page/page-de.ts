@@ -72,6 +72,7 @@ export default {
   },
   sidebar: {
     search: "Suchen",
+    settings: "Einstellungen",
     empty: "Hier erscheinen Ihre Unterhaltungen.",
     emptyForViewer: "Hier erscheinen Unterhaltungen, die mit Ihnen geteilt werden.",
     unreachable: "Ihre Unterhaltungen konnten nicht geladen werden.",
@@ -221,6 +222,8 @@ export default {
     taskOpen: "Offen",
     imageFallbackLabel: "Bild",
     showMore: (hiddenChars) => `Mehr anzeigen (${n(hiddenChars)} weitere Zeichen)`,
+    sources: "Quellen",
+    moreSources: (hidden) => `${n(hidden)} weitere anzeigen`,
     copyCode: "Code kopieren",
     spokenCode: "Code.",
     wrapLines: "Lange Zeilen umbrechen",

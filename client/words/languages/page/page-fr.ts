@@ -71,6 +71,7 @@ export default {
   },
   sidebar: {
     search: "Rechercher",
+    settings: "Paramètres",
     empty: "Vos conversations apparaîtront ici.",
     emptyForViewer: "Les conversations partagées avec vous apparaîtront ici.",
     unreachable: "Impossible de charger vos conversations.",
@@ -220,6 +221,8 @@ export default {
     taskOpen: "À faire",
     imageFallbackLabel: "image",
     showMore: (hiddenChars) => `Afficher plus (${n(hiddenChars)} caractères)`,
+    sources: "Sources",
+    moreSources: (hidden) => `Afficher ${n(hidden)} de plus`,
     copyCode: "Copier le code",
     spokenCode: "Code.",
     wrapLines: "Couper les lignes longues",

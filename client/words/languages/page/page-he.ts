@@ -67,6 +67,7 @@ export default {
   },
   sidebar: {
     search: "חיפוש",
+    settings: "הגדרות",
     empty: "השיחות יופיעו כאן.",
     emptyForViewer: "שיחות ששותפו איתך יופיעו כאן.",
     unreachable: "לא הצלחנו לטעון את השיחות.",
@@ -208,6 +209,8 @@ export default {
     taskOpen: "לא בוצע",
     imageFallbackLabel: "תמונה",
     showMore: (hiddenChars) => `הצגת עוד (${n(hiddenChars)} תווים)`,
+    sources: "מקורות",
+    moreSources: (hidden) => `הצגת ${n(hidden)} נוספים`,
     copyCode: "העתקת הקוד",
     spokenCode: "קוד.",
     wrapLines: "גלישת שורות ארוכות",

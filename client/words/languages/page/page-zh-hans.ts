@@ -67,6 +67,7 @@ export default {
   },
   sidebar: {
     search: "搜索",
+    settings: "设置",
     empty: "你的对话会显示在这里。",
     emptyForViewer: "与你共享的对话会显示在这里。",
     unreachable: "无法加载你的对话。",
@@ -208,6 +209,8 @@ export default {
     taskOpen: "未完成",
     imageFallbackLabel: "图片",
     showMore: (hiddenChars) => `显示更多（还有 ${n(hiddenChars)} 个字符）`,
+    sources: "来源",
+    moreSources: (hidden) => `再显示 ${n(hidden)} 个`,
     copyCode: "复制代码",
     spokenCode: "代码。",
     wrapLines: "自动换行",

@@ -10,6 +10,7 @@ export default {
     image_generate: "صورة",
     speak: "رسالة صوتية",
     canvas_create: "مستند",
+    search: "بحث",
     rename_conversation: "إعادة تسمية المحادثة",
   },
   chart: {

@@ -10,6 +10,7 @@ export default {
     image_generate: "Bild",
     speak: "Sprachnachricht",
     canvas_create: "Dokument",
+    search: "Suche",
     rename_conversation: "Unterhaltung umbenennen",
   },
   chart: {

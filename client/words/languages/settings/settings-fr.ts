@@ -10,6 +10,7 @@ export default {
     image_generate: "Image",
     speak: "Message vocal",
     canvas_create: "Document",
+    search: "Recherche",
     rename_conversation: "Renommer la conversation",
   },
   chart: {

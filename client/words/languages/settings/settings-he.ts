@@ -10,6 +10,7 @@ export default {
     image_generate: "תמונה",
     speak: "הודעה קולית",
     canvas_create: "מסמך",
+    search: "חיפוש",
     rename_conversation: "שינוי שם השיחה",
   },
   chart: {

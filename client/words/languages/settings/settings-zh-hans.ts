@@ -10,6 +10,7 @@ export default {
     image_generate: "图片",
     speak: "语音",
     canvas_create: "文档",
+    search: "搜索",
     rename_conversation: "重命名对话",
   },
   chart: {

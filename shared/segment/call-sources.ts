@@ -1,0 +1,98 @@
+/**
+ * call-sources.ts: the sources of an answer: the pages that the results of its tool calls name.
+ *
+ * stored results → SOURCES → segments at the end of the answer
+ * Like the data of a card, sources come from stored results only, never from the model's text (SPEC SC1). Pure.
+ */
+
+import { isJsonObject, type Json, parseJson } from "../json.ts"
+import { MAX_CARD_BYTES, MAX_URL_CHARS } from "../limits.ts"
+import { splitResult } from "../protocol/card-cue.ts"
+import { listCalls, type Message } from "../protocol/message.ts"
+import type { Op, Segment } from "../protocol/segment.ts"
+import { cutText } from "../text/cut-text.ts"
+import { checkPublicUrl } from "../text/public-url.ts"
+
+export type SourceSegment = Extract<Segment, { type: "source" }>
+
+/** Sources of an answer. */
+export const MAX_SOURCES = 64
+/** Entries of one result that are read. */
+const MAX_READ_SOURCES = 256
+/** In UTF-16 code units. */
+export const MAX_SOURCE_TITLE_CHARS = 300
+export const MAX_SOURCE_QUOTE_CHARS = 1_000
+
+/** Control characters, and those that change the direction of the text around them. */
+const INVISIBLE = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu
+
+/**
+ * The sources of one result: the entries `{url, title?, quote?}` of its field `sources` that have a public address.
+ *
+ * Shapes: the stored result → sources in its order. A source without a title has its host as title.
+ * Errors: none. Whatever doesn't fit is left out.
+ * Cost: linear in the result. A result whose data is larger than MAX_CARD_BYTES has none.
+ * Source: SPEC SC1, SC2.
+ */
+export function readCallSources(result: string): readonly SourceSegment[] {
+  const { head } = splitResult(result)
+  if (head.length > MAX_CARD_BYTES || !head.includes('"sources"')) return []
+  const data = parseJson(head)
+  const entries = isJsonObject(data) ? data["sources"] : undefined
+  return Array.isArray(entries) ? entries.slice(0, MAX_READ_SOURCES).flatMap(readSource) : []
+}
+
+function readSource(entry: Json): SourceSegment[] {
+  if (!isJsonObject(entry)) return []
+  const { url: address, title, quote } = entry
+  if (typeof address !== "string" || address.length > MAX_URL_CHARS) return []
+  const url = checkPublicUrl(address)
+  if (!url.ok) return []
+  const shownTitle = readLine(title, MAX_SOURCE_TITLE_CHARS)
+  const shownQuote = readLine(quote, MAX_SOURCE_QUOTE_CHARS)
+  return [
+    {
+      type: "source",
+      url: url.value.href,
+      title: shownTitle === "" ? url.value.host : shownTitle,
+      ...(shownQuote === "" ? {} : { quote: shownQuote }),
+    },
+  ]
+}
+
+function readLine(value: Json | undefined, maxChars: number): string {
+  if (typeof value !== "string") return ""
+  // Only the beginning is read, so that a long text takes no time.
+  const head = value.slice(0, maxChars * 2)
+  return cutText(head.replace(INVISIBLE, " ").replace(/\s+/g, " ").trim(), maxChars)
+}
+
+/** The sources of a completed answer: those of its calls on channel `user`, in their order, each address once. */
+function listSources(message: Message): readonly SourceSegment[] {
+  const byUrl = new Map<string, SourceSegment>()
+  for (const { channel, status, result } of listCalls(message)) {
+    if (channel !== "user" || status !== "ok" || result === null) continue
+    for (const source of readCallSources(result)) {
+      if (byUrl.size < MAX_SOURCES && !byUrl.has(source.url)) byUrl.set(source.url, source)
+    }
+  }
+  return [...byUrl.values()]
+}
+
+/**
+ * Follows a message and returns the ops that add its sources behind its other segments, once it is completed.
+ *
+ * A result that arrives after the end may change them; then they are added again (SPEC SC3). `count` is the number of the
+ * other segments.
+ */
+export function createSourceDelivery(): (message: Message, count: number) => Op[] {
+  let shown: readonly SourceSegment[] = []
+  return (message, count) => {
+    if (message.status !== "completed") return []
+    const sources = listSources(message)
+    if (JSON.stringify(sources) === JSON.stringify(shown)) return []
+    const cut: Op[] = shown.length === 0 ? [] : [{ op: "cut", to: count }]
+    shown = sources
+    return [...cut, ...sources.map((segment, at): Op => ({ op: "open", at: count + at, segment }))]
+  }
+}

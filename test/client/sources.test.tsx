@@ -1,0 +1,55 @@
+/** sources.test.tsx: the numbered sources of an answer, and the numbers beside links to them. */
+
+import { signal } from "@preact/signals"
+import { describe, expect, test } from "vitest"
+import { MessageView } from "../../client/transcript/message-view.tsx"
+import { segmentsToCopyText } from "../../client/transcript/copy-text.ts"
+import type { Segment } from "../../shared/protocol/segment.ts"
+import { delay, draw } from "./dom.ts"
+import { answer } from "./sample-messages.ts"
+
+const source = (at: number, fields: object = {}): Segment => ({
+  type: "source",
+  url: `https://example.com/${at}`,
+  title: `Page ${at}`,
+  ...fields,
+})
+
+const drawAnswer = (...segments: Segment[]): HTMLElement =>
+  draw(<MessageView message={signal(answer("a", { segments }))} isFresh={() => false} />)
+
+describe("sources", () => {
+  test("[SC4] a link to a source has its number and a card; another link has neither", () => {
+    const content =
+      "A [first](https://example.com/1), [second](https://EXAMPLE.com/2) and [other](https://example.com/3)."
+    const root = drawAnswer({ type: "text", content }, source(2, { quote: "So it is." }), source(1))
+    const links = [...root.querySelectorAll<HTMLElement>("p a")]
+    expect(links.map((link) => link.textContent)).toEqual(["first2", "second1", "other"])
+    expect(links[1]?.parentElement?.querySelector("[role=tooltip]")?.textContent).toBe("Page 2example.comSo it is.")
+    expect(root.querySelectorAll("[role=tooltip]")).toHaveLength(2)
+  })
+
+  test("[SC3] the list has the numbers, titles, hosts and quotes, and five entries until the user asks for more", async () => {
+    const root = drawAnswer({ type: "text", content: "x" }, ...[1, 2, 3, 4, 5, 6, 7].map((at) => source(at)))
+    const list = root.querySelector("[data-segment=source]")
+    expect(list?.querySelectorAll("li")).toHaveLength(5)
+    expect(list?.querySelector("li")?.textContent).toBe("Page 1 example.com")
+    expect(list?.querySelector("button")?.textContent).toBe("Show 2 more")
+    list?.querySelector("button")?.click()
+    await delay()
+    expect(list?.querySelectorAll("li")).toHaveLength(7)
+  })
+
+  test("[SC5] texts of a source are never markup, and nothing is loaded from it", () => {
+    const title = '<img src=x onerror="alert(1)">'
+    const root = drawAnswer({ type: "text", content: "x" }, source(1, { title, quote: title }))
+    expect(root.querySelector("img, script, iframe")).toBeNull()
+    expect(root.querySelector("[data-segment=source] bdi")?.textContent).toBe(title)
+  })
+
+  test("[SC3] the copied text has the sources as links", () => {
+    expect(segmentsToCopyText([{ type: "text", content: "x" }, source(1, { title: "A [b]" })])).toBe(
+      "x\n\n- [A \\[b\\]](<https://example.com/1>)",
+    )
+  })
+})

@@ -1,0 +1,38 @@
+/** scripted-search.ts: the scripted model's searches. Pure. question → tool call; its sources → text with links. */
+
+import { isJsonObject, type Json, parseJson } from "../../../shared/json.ts"
+import type { ModelEvent, ToolSpec } from "../model-adapter.ts"
+import type { CallOutcome } from "./weather-prose.ts"
+
+/** Sources that the answer quotes. */
+const MAX_QUOTED = 3
+
+/** "Search for tea", "look up tides". Null for any other question, or without the tool. */
+export function planSearch(question: string, tools: readonly ToolSpec[]): readonly ModelEvent[] | null {
+  const query = /^(?:please )?(?:search(?: for)?|look up|find pages about) (\S.{0,150}?)[.?!]*$/i.exec(
+    question.trim(),
+  )?.[1]
+  if (query === undefined || tools.every(({ name }) => name !== "search")) return null
+  return [
+    { type: "text_delta", delta: "I'll look for pages about that." },
+    { type: "tool_call", name: "search", args: JSON.stringify({ query }) },
+  ]
+}
+
+/** The answer to a search; null if there was none. */
+export function describeSearch(outcomes: readonly CallOutcome[]): string | null {
+  const outcome = outcomes.find(({ name }) => name === "search")
+  const data = outcome === undefined ? undefined : parseJson(outcome.result)
+  if (!isJsonObject(data) || !Array.isArray(data["sources"])) return null
+  const points = data["sources"].slice(0, MAX_QUOTED).flatMap(describeSource)
+  if (points.length === 0) return "I found nothing about that."
+  const note = data["sample"] === true ? ["These pages are samples, because no search service is set up."] : []
+  return ["Here's what I found:", points.join("\n"), ...note].join("\n\n")
+}
+
+function describeSource(source: Json): string[] {
+  if (!isJsonObject(source)) return []
+  const { url, title, quote } = source
+  if (typeof url !== "string" || typeof title !== "string" || typeof quote !== "string") return []
+  return [`- ${quote} [${title}](${url})`]
+}
