@@ -63,7 +63,7 @@ export function createClientSessions(deps: ClientSessionsDeps): ClientSessions {
       if (sessionList.more.peek() === "failed") rejectFailed()
     },
     async create({ title = "", id = createId(), agent } = {}) {
-      const created = await withTypedErrors(() => api.createSession(title, id, agent))
+      const created = await withTypedErrors(() => api.createSession(title, id, { agent }))
       refreshIfShown()
       return { id: created }
     },

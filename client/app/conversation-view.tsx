@@ -13,7 +13,7 @@ import { ScrollAnchor } from "../transcript/scroll-anchor.ts"
 import { focusRequests } from "../ui/focus.ts"
 import { appText } from "../words/page-text.ts"
 import { LinkStatus } from "./link-status.tsx"
-import { ReadOnlyNote } from "../sidebar/deferred-actions.tsx"
+import { ReadOnlyNote, TemporaryMark } from "../sidebar/deferred-actions.tsx"
 import { PageHeading } from "./top-bar.tsx"
 import { Suggestions, WelcomeScreen } from "./welcome-screen.tsx"
 
@@ -53,6 +53,7 @@ export function ConversationView({ controller, router, isOnline }: ConversationV
       </main>
       <footer class="foot">
         <ScrollToEndButton scrollAnchor={scrollAnchor} />
+        <TemporaryMark router={router} />
         <LinkStatus
           link={isOutdated ? "outdated" : controller.link.value}
           hold={controller.api.hold}

@@ -8,7 +8,7 @@ import type { SessionRouter } from "../session/session-router.ts"
 import { TypingIndicator, UnsentMessage } from "../transcript/unsent-messages.tsx"
 import { appText } from "../words/page-text.ts"
 import { HoldStatus, OfflineStatus } from "./link-status.tsx"
-import { ReadOnlyNote, ReadOnlyStart } from "../sidebar/deferred-actions.tsx"
+import { ReadOnlyNote, ReadOnlyStart, sessionActions, TemporaryMark } from "../sidebar/deferred-actions.tsx"
 import { PageHeading } from "./top-bar.tsx"
 import { Suggestions, WelcomeScreen } from "./welcome-screen.tsx"
 
@@ -19,6 +19,7 @@ interface NewConversationViewProps {
 
 export function NewConversationView({ router, isOnline }: NewConversationViewProps): VNode {
   const entry = router.startingEntry.value
+  const Switch = sessionActions.module.value?.TemporarySwitch
   const chips = attachmentChips.module.value
   return (
     <>
@@ -45,6 +46,7 @@ export function NewConversationView({ router, isOnline }: NewConversationViewPro
         </div>
       </main>
       <footer class="foot">
+        <TemporaryMark router={router} />
         {isOnline.value ? <HoldStatus hold={router.api.hold} /> : <OfflineStatus />}
         {router.isReadOnly.value ? (
           <ReadOnlyNote router={router} />
@@ -59,7 +61,11 @@ export function NewConversationView({ router, isOnline }: NewConversationViewPro
           />
         )}
       </footer>
-      {entry === null && !router.isReadOnly.value && <Suggestions onSelect={(prompt) => router.sendMessage(prompt)} />}
+      {entry === null && !router.isReadOnly.value && (
+        <Suggestions onSelect={(prompt) => router.sendMessage(prompt)}>
+          {Switch !== undefined && <Switch router={router} />}
+        </Suggestions>
+      )}
     </>
   )
 }

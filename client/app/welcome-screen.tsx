@@ -1,6 +1,6 @@
 /** welcome-screen.tsx: the heading of an empty conversation, and below the composer the examples that a click sends. */
 
-import type { VNode } from "preact"
+import type { ComponentChildren, VNode } from "preact"
 import { focusRequests } from "../ui/focus.ts"
 import { Logo } from "../ui/logo.tsx"
 import { welcomeText } from "../words/page-text.ts"
@@ -15,7 +15,13 @@ export function WelcomeScreen(): VNode {
   )
 }
 
-export function Suggestions({ onSelect }: { readonly onSelect: (prompt: string) => void }): VNode {
+interface SuggestionsProps {
+  readonly onSelect: (prompt: string) => void
+  /** More list items. */
+  readonly children?: ComponentChildren
+}
+
+export function Suggestions({ onSelect, children }: SuggestionsProps): VNode {
   return (
     <ul class="suggestions">
       {welcomeText.examples.map((prompt) => (
@@ -34,6 +40,7 @@ export function Suggestions({ onSelect }: { readonly onSelect: (prompt: string) 
           </button>
         </li>
       ))}
+      {children}
     </ul>
   )
 }

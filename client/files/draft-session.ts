@@ -6,15 +6,15 @@
  * Source: SPEC PG72.
  */
 
-import type { Api } from "../net/api.ts"
+import type { Api, SessionOptions } from "../net/api.ts"
 import type { UnfinishedImports } from "./unfinished-imports.ts"
 
 export interface DraftSessionDeps {
   readonly api: Pick<Api, "createSession">
   readonly unfinishedImports: Pick<UnfinishedImports, "trackSession">
   createId(): string
-  /** The agent of the session; null: the general agent. */
-  nextAgent?(): string | null
+  /** The options of the session. */
+  nextOptions?(): SessionOptions
 }
 
 interface CreatedSession {
@@ -59,7 +59,7 @@ export class DraftSession {
       keepSession = resolve
       dropSession = () => reject(new Error("discarded"))
     })
-    const creation = this.#deps.api.createSession("", id, this.#deps.nextAgent?.() ?? undefined)
+    const creation = this.#deps.api.createSession("", id, this.#deps.nextOptions?.())
     const created: CreatedSession = { id, creation, keepSession, dropSession }
     // trackSession erases the session if the promise rejects.
     this.#deps.unfinishedImports.trackSession(id, () => outcome).catch(() => {})

@@ -14,6 +14,14 @@ import {
 import { createJsonRequest, parseBody, readJson } from "./http-request.ts"
 import { TokenSource } from "./token-source.ts"
 
+/** How a session starts. */
+export interface SessionOptions {
+  /** Absent: the general agent. */
+  readonly agent?: string | undefined
+  /** The session is in no list and no search, and is erased after a day. Absent: no. */
+  readonly temporary?: true | undefined
+}
+
 /** The methods of `HttpApi`, as a type that tests can implement. */
 export type Api = Pick<HttpApi, keyof HttpApi>
 
@@ -26,8 +34,8 @@ export class HttpApi extends TokenSource {
   }
 
   /** Returns the session's id. Sending the request again with the same id does not create a second session. */
-  async createSession(title: string, id: string, agent?: string): Promise<string> {
-    const request = createJsonRequest("POST", { id, title, agent })
+  async createSession(title: string, id: string, options?: SessionOptions): Promise<string> {
+    const request = createJsonRequest("POST", { id, title, ...options })
     return (await this.#requestJson(parseCreatedSession, "/v1/sessions", request)).id
   }
 

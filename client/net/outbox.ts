@@ -11,6 +11,7 @@ import type { FaultFields } from "../../shared/fault.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
 import type { ClientFrame } from "../../shared/protocol/client-frame.ts"
 import { parseJson } from "../../shared/json.ts"
+import type { SessionOptions } from "./api.ts"
 import { readStorageRows } from "./user-storage.ts"
 
 /** The parts of a message other than its text. */
@@ -34,8 +35,8 @@ export interface OutboxEntry extends MessageExtras {
   readonly fields?: FaultFields | undefined
   /** The trace of the refusal in the server's log. */
   readonly trace?: string | undefined
-  /** The agent of the session that the message starts. */
-  readonly agent?: string | undefined
+  /** The options of the session that the message starts. */
+  readonly options?: SessionOptions | undefined
 }
 
 /** The subset of the Web Storage API that is used here. */

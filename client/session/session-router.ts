@@ -10,7 +10,7 @@
 import { effect, type ReadonlySignal, type Signal, signal } from "@preact/signals"
 import { MAX_ATTACHMENTS } from "../../shared/limits.ts"
 import type { PageSettings } from "../../shared/protocol/http-body.ts"
-import type { Api } from "../net/api.ts"
+import type { Api, SessionOptions } from "../net/api.ts"
 import { readUser } from "../net/token-source.ts"
 import { Draft } from "./draft.ts"
 import { attachmentText } from "../words/page-text.ts"
@@ -57,8 +57,8 @@ export class SessionRouter {
   readonly sessionList: SessionList
   /** The first message of a session that is being created. */
   readonly startingEntry: Signal<OutboxEntry | null> = signal(null)
-  /** The agent with which the next session starts; null: the general agent. */
-  readonly nextAgent: Signal<string | null> = signal(null)
+  /** How the next session starts. */
+  readonly nextOptions: Signal<SessionOptions> = signal({})
   /** The heading of the open session. */
   readonly heading: ReadonlySignal<SessionHeading>
   readonly #deps: SessionRouterDeps
@@ -122,7 +122,7 @@ export class SessionRouter {
       this.#uploads = new module.SessionUploads({
         ...this.#deps,
         sessionList: this.sessionList,
-        nextAgent: () => this.nextAgent.peek(),
+        nextOptions: () => this.nextOptions.peek(),
       })
       if (!this.isReadOnly.peek()) this.#uploads.unfinishedImports.settleStale()
     }
@@ -203,9 +203,9 @@ export class SessionRouter {
     }
     // A session has the id of its first message, so attachments may already have created it.
     const id = this.#uploads?.draftSession.takeSession() ?? this.#deps.createId()
-    const agent = this.nextAgent.peek() ?? undefined
-    const entry = { id, content, agent, at: this.#deps.now(), error: null, ...pickExtras(extras) }
-    this.nextAgent.value = null
+    const options = this.nextOptions.peek()
+    const entry = { id, content, options, at: this.#deps.now(), error: null, ...pickExtras(extras) }
+    this.nextOptions.value = {}
     this.startingEntry.value = entry
     this.#sessionStarts.addEntry(entry)
   }

@@ -99,7 +99,7 @@ export class SessionStarts {
     const isWanted = (): boolean => this.#outbox.entries.peek().some(({ id }) => id === entry.id)
     for (let attempt = 1; isWanted(); attempt++) {
       try {
-        const session = await this.#deps.api.createSession(deriveTitle(entry), entry.id, entry.agent)
+        const session = await this.#deps.api.createSession(deriveTitle(entry), entry.id, entry.options)
         if (isWanted()) this.#handlers.onCreated(entry, session)
         return this.#outbox.removeEntry(entry.id)
       } catch (error) {

@@ -53,6 +53,8 @@ export class TranscriptStore {
   readonly hasOlder = signal(false)
   /** True if the newest messages aren't shown. */
   readonly hasNewer = signal(false)
+  /** Whether the session is in no list, and is erased after a day (SPEC OG8). */
+  readonly isTemporary = signal(false)
   /** The epoch of the newest page. */
   epoch = ""
   /** Counts the batches that changed something. Scrolling reacts to it. */
@@ -128,8 +130,9 @@ export class TranscriptStore {
     segmentIndex >= (this.#initialSegmentCounts.get(id) ?? 0)
 
   /** Replaces all messages by the newest page. Segments that are equal to the loaded ones keep their identity. */
-  loadPage({ messages, cursor, has_more, epoch }: HistoryPage): void {
+  loadPage({ messages, cursor, has_more, epoch, temporary }: HistoryPage): void {
     this.epoch = epoch
+    this.isTemporary.value = temporary === true
     const added = messages.map((message) => reuseSegments(this.#messages.get(message.id), message))
     const shown = messages.map(({ id }) => id)
     this.arrange({ added, shown, newest: null, cursor, hasOlder: has_more && cursor !== undefined })

@@ -17,3 +17,9 @@ export function ReadOnlyNote({ router }: { readonly router: SessionRouter }): VN
   const LoadedNote = sessionActions.module.value?.ReadOnlyText
   return LoadedNote === undefined ? null : <LoadedNote router={router} />
 }
+
+/** The mark of a temporary conversation. */
+export function TemporaryMark({ router }: { readonly router: SessionRouter }): VNode | null {
+  const LoadedNote = sessionActions.module.value?.TemporaryNote
+  return LoadedNote === undefined ? null : <LoadedNote router={router} />
+}

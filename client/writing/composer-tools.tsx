@@ -81,10 +81,10 @@ export function ComposerDialogs({ host, onFiles }: Omit<ComposerToolsProps, "fie
 
 /** The agent with which the next conversation starts, with a button that removes it. */
 function ChosenAgent({ host }: { readonly host: WritingHost }): VNode | null {
-  const agent = host.nextAgent.value
-  if (agent === null) return null
+  const { agent } = host.nextOptions.value
+  if (agent === undefined) return null
   const removeAgent = (): void => {
-    host.nextAgent.value = null
+    host.nextOptions.value = { ...host.nextOptions.peek(), agent: undefined }
     focusRequests.value++
   }
   return (

@@ -194,7 +194,7 @@ function replaceRange(host: WritingHost, field: HTMLTextAreaElement, from: numbe
 
 /** Moves the text to a new conversation with the agent, unless this one is new. */
 function startWithAgent(host: WritingHost, agent: string, text: string): void {
-  host.nextAgent.value = agent
+  host.nextOptions.value = { ...host.nextOptions.peek(), agent }
   const isNew = host.controller.peek() === null
   host.draft.text.value = isNew ? text : ""
   if (isNew) return

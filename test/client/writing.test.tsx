@@ -61,7 +61,7 @@ describe("the composer's tools", () => {
     const host: WritingHost = {
       api: {} as Api,
       controller: signal(isNew ? null : { id: "s1" }),
-      nextAgent: signal(null),
+      nextOptions: signal({}),
       draft,
     }
     const onFiles = vi.fn()
@@ -141,10 +141,10 @@ describe("the composer's tools", () => {
     await type("Look up tea @res")
     expect(options()).toEqual(["researcher"])
     await press("Tab")
-    expect([host.nextAgent.value, host.draft.text.value]).toEqual(["researcher", "Look up tea "])
+    expect([host.nextOptions.value.agent, host.draft.text.value]).toEqual(["researcher", "Look up tea "])
     expect(document.querySelector(".chip.agent")?.textContent).toContain("researcher")
     await act(() => document.querySelector<HTMLElement>(".chip.agent button")?.click())
-    expect([host.nextAgent.value, document.querySelector(".chip.agent")]).toEqual([null, null])
+    expect([host.nextOptions.value.agent, document.querySelector(".chip.agent")]).toEqual([undefined, null])
   })
 
   test("[WR31] in an open conversation, the list says that an agent starts a new one", async () => {

@@ -38,7 +38,7 @@ export function createWidgetEnvironment(
     return { ...response, signed }
   }
   const createSession = api.createSession.bind(api)
-  api.createSession = (title, id) => createSession(title, id, agent ?? undefined)
+  api.createSession = (title, id) => createSession(title, id, { agent: agent ?? undefined })
   return {
     ...environment,
     async sendFile(path, ...upload) {

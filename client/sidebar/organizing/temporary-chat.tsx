@@ -1,0 +1,47 @@
+/** temporary-chat.tsx: the switch that makes the next conversation temporary, and the mark of a temporary one. SPEC LB27. */
+
+import type { VNode } from "preact"
+import type { SessionRouter } from "../../session/session-router.ts"
+import { focusRequests } from "../../ui/focus.ts"
+import { organizingText } from "../../words/parts/organizing-text.ts"
+
+/** The last entry of the examples of a new conversation. */
+export function TemporarySwitch({ router: { nextOptions } }: { readonly router: SessionRouter }): VNode {
+  const isOn = nextOptions.value.temporary === true
+  const toggle = (): void => {
+    nextOptions.value = { ...nextOptions.peek(), temporary: isOn ? undefined : true }
+    focusRequests.value++
+  }
+  return (
+    <li class="temporary-switch">
+      <button type="button" aria-pressed={isOn} onClick={toggle}>
+        <TemporaryIcon />
+        {organizingText.temporary}
+      </button>
+    </li>
+  )
+}
+
+/** Above the message box of a temporary conversation, open or new. */
+export function TemporaryNote({ router }: { readonly router: SessionRouter }): VNode | null {
+  const open = router.controller.value
+  const options = router.startingEntry.value?.options ?? router.nextOptions.value
+  const isTemporary = open === null ? options.temporary === true : open.store.isTemporary.value
+  if (!isTemporary) return null
+  return (
+    <p class="temporary-note">
+      <TemporaryIcon />
+      <span>
+        <b>{organizingText.temporary}</b> {organizingText.temporaryHint}
+      </span>
+    </p>
+  )
+}
+
+function TemporaryIcon(): VNode {
+  return (
+    <svg viewBox="0 0 20 20" aria-hidden="true">
+      <path d="M10 3.5a6.5 6.5 0 1 1-6.5 6.5M10 6.5V10l2.5 1.5M3.6 7.2l.5-1M6 4.7l.9-.6" />
+    </svg>
+  )
+}
