@@ -79,11 +79,11 @@ const STATES: readonly State[] = [
   { name: "another agent", enter: (page) => askAndWait(page, "Ask the researcher about the weather in Oslo.") },
   { name: "the menu of a conversation", enter: openMenu },
   {
-    name: "the dialog that confirms a deletion",
+    name: "a deletion that can be undone",
     enter: async (page) => {
       await openMenu(page)
       await page.click(".menu .grave")
-      await page.waitForSelector("dialog[open]", SOON)
+      await page.waitForSelector(".notice .undo", SOON)
     },
   },
   {

@@ -113,7 +113,7 @@ describe.each([
     const press = (id: string) => second?.locator(id).evaluate((one) => (one as HTMLElement).click())
     // Each document announced that it was ready, and received the theme.
     await expect.poll(async () => [await readOutput(first), await readOutput(second)], SOON).toEqual(["1", "1"])
-    await page.click("button.theme")
+    await page.keyboard.press("Control+Shift+l")
     await expect.poll(async () => [await readOutput(first), await readOutput(second)], SOON).toEqual(["2", "2"])
     const element = await page.$("iframe[title=First]")
     await page.evaluate(() => {
