@@ -12,9 +12,19 @@ const setup = useServerAndBrowser()
 const PALETTE = "dialog.palette"
 const OPTION = `${PALETTE} [role=option]`
 
+/** Presses a shortcut until it takes effect: its code is loaded after the messages. */
+async function pressUntil(page: Page, keys: string, selector: string): Promise<void> {
+  const isShown = (): Promise<boolean> =>
+    page.waitForSelector(selector, { timeout: 1_000 }).then(
+      () => true,
+      () => false,
+    )
+  do await page.keyboard.press(keys)
+  while (!(await isShown()))
+}
+
 async function openPalette(page: Page, text: string): Promise<void> {
-  await page.keyboard.press("Control+k")
-  await page.waitForSelector(PALETTE)
+  await pressUntil(page, "Control+k", PALETTE)
   await page.keyboard.type(text)
 }
 
@@ -52,8 +62,7 @@ test("[LB7] [LB8] the search bar finds messages that aren't loaded, and keeps th
   const session = await importMessages(cuecard, 300, textOf)
   const { page, errors } = await openPage(browser, cuecard, { at: `/#/s/${session}` })
   await page.waitForSelector("article[data-id]")
-  await page.keyboard.press("Control+Shift+f")
-  await page.waitForSelector(".find-bar input:focus")
+  await pressUntil(page, "Control+Shift+f", ".find-bar input:focus")
   await page.keyboard.type("kingfisher")
   await page.waitForSelector(".find-bar p:has-text('0 of 2')")
   await page.keyboard.press("Enter")
@@ -76,8 +85,7 @@ test("[KB2] [KB4] `?` lists the shortcuts, and none is taken from a text field",
   await page.keyboard.type("j?/k")
   expect(await page.inputValue(FIELD)).toBe("j?/k")
   await page.evaluate(() => (document.activeElement as HTMLElement).blur())
-  await page.keyboard.press("?")
-  await page.waitForSelector("dialog .shortcuts")
+  await pressUntil(page, "?", "dialog .shortcuts")
   expect(await page.locator(".shortcuts dt").count()).toBeGreaterThanOrEqual(12)
   // Behind the dialog nothing happens.
   await page.keyboard.press("Control+k")
