@@ -49,7 +49,7 @@ export const OPERATION_COSTS = {
     what: "the first token of a page, with name and role read from the tenant",
     ...REQUEST,
     DIRECTORY: createCost(1, 60, 1),
-    TENANT: createCost(1, 40, 0),
+    TENANT: createCost(1, 90, 0),
   },
   nextToken: { what: "each further token within 12 hours", ...REQUEST, DIRECTORY: createCost(1, 60, 1) },
   listSessions: { what: "the list of sessions", ...REQUEST, DIRECTORY: createCost(1, 60, 0) },

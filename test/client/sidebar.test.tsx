@@ -244,7 +244,7 @@ describe("deleting", () => {
     await settle()
     expect(listBodies(request)).toEqual([{ ids: ["a"], action: "delete", undo: true }])
     root.querySelector<HTMLElement>(".notice .undo")?.click()
-    await until(() => listBodies(request).length === 2)
+    await until(() => expect(listBodies(request).length).toBe(2))
     await delay()
     expect(listBodies(request)[1]).toEqual({ ids: ["a"], action: "restore", undo: false })
     expect(listShown(root)).toHaveLength(2)
@@ -257,7 +257,7 @@ describe("deleting", () => {
     )
     await openMenu(root, "a")
     await chooseItem("Delete")
-    await until(() => root.querySelector(".notice[data-fault=true]") !== null)
+    await until(() => expect(root.querySelector(".notice[data-fault=true]")).not.toBeNull())
     await delay()
     expect(listShown(root)).toEqual(["Title a1 min"])
     expect(root.querySelector(".notice")?.textContent).toContain("It broke.")
@@ -274,7 +274,7 @@ describe("organising", () => {
     expect([...root.querySelectorAll("nav h2")].map((one) => one.textContent)).toEqual(["Pinned", "Today"])
     expect(listShown(root)[0]).toContain("Title b")
     refuse(Response.json({ results: [{ id: "b", ok: false, code: "session_unknown", text: "No such session." }] }))
-    await until(() => root.querySelector(".notice[data-fault=true]") !== null)
+    await until(() => expect(root.querySelector(".notice[data-fault=true]")).not.toBeNull())
     await delay()
     expect(listShown(root)[0]).toContain("Title a")
   })
@@ -288,14 +288,15 @@ describe("organising", () => {
   test("[LB23] conversations of a folder are below it, and those of an unknown folder are in the list", async () => {
     const rows = [createRow("a", { folder: "f" }), createRow("b", { folder: "gone" }), createRow("c")]
     const { root } = await openPage(rows)
-    await delay()
-    folders.value = [{ id: "f", name: "Work" }]
-    await delay()
+    await until(() => {
+      // The page's own request may still set it.
+      folders.value = [{ id: "f", name: "Work" }]
+      expect(root.querySelector(".folder a")).not.toBeNull()
+    })
     expect([...root.querySelectorAll(".folder a")].map((one) => one.textContent)).toEqual(["Title a1 min"])
     expect(listShown(root)).toHaveLength(3)
     root.querySelector<HTMLElement>(".fold")?.click()
-    await delay()
-    expect(root.querySelectorAll(".folder a")).toHaveLength(0)
+    await until(() => expect(root.querySelector(".folder a")).toBeNull())
     expect(listShown(root)).toHaveLength(2)
     root.querySelector<HTMLElement>(".fold")?.click()
     folders.value = []
@@ -310,7 +311,7 @@ describe("organising", () => {
     )
     router.sessionList.more.value = "available"
     folders.value = [{ id: "f", name: "Work" }]
-    await until(() => root.querySelectorAll(".folder [data-session]").length === 2)
+    await until(() => expect(root.querySelectorAll(".folder [data-session]").length).toBe(2))
     root.querySelector<HTMLElement>(".fold")?.click()
     expect(localStorage.getItem("cuecard.folders")).toBe("f")
     root.querySelector<HTMLElement>(".fold")?.click()
@@ -323,21 +324,17 @@ describe("organising", () => {
     await chooseItem("Select several")
     expect(document.activeElement?.getAttribute("aria-label")).toBe("Select Title a")
     root.querySelector<HTMLElement>("[data-session=c] input")?.click()
-    await delay()
-    expect(root.querySelector(".selection p")?.textContent).toBe("2 selected")
+    await until(() => expect(root.querySelector(".selection p")?.textContent).toBe("2 selected"))
     const archive = [...root.querySelectorAll<HTMLElement>(".selection button")].find(
       (one) => one.textContent === "Archive",
     )
     archive?.click()
-    await settle()
-    await delay()
+    await until(() => expect(root.querySelector(".notice")?.textContent).toContain("Archived 2 conversations."))
     expect(listBodies(request)).toEqual([{ ids: ["a", "c"], action: "archive", undo: false }])
     expect(listShown(root)).toEqual(["Title b1 min"])
-    expect(root.querySelector(".notice")?.textContent).toContain("Archived 2 conversations.")
     root.querySelector<HTMLElement>(".notice .undo")?.click()
-    await until(() => listBodies(request).length === 2)
-    await delay()
-    expect(listShown(root)).toHaveLength(3)
+    await until(() => expect(listBodies(request).length).toBe(2))
+    await until(() => expect(listShown(root)).toHaveLength(3))
   })
 })
 
