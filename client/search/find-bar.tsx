@@ -28,7 +28,10 @@ export function FindBar({ controller }: { readonly controller: SessionController
   const field = useRef<HTMLInputElement>(null)
   /** Index of the hit that is shown; -1 before the first. */
   const index = useSignal(-1)
-  const search = useMemo(() => createSearch(controller), [controller])
+  const search = useMemo(() => {
+    const { api, id } = controller
+    return new PagedSearch<MessageHit>((query, next) => searchSession(api, id, query, next))
+  }, [controller])
   useEffect(() => () => search.close(), [search])
   useEffect(() => field.current?.focus(), [])
   const { value: state } = search.state
@@ -78,16 +81,6 @@ export function FindBar({ controller }: { readonly controller: SessionController
       <FindButton label={appText.dismiss} path="M5.5 5.5l9 9M14.5 5.5l-9 9" onClick={closeFindBar} />
     </search>
   )
-}
-
-function createSearch({ api, id }: SessionController): PagedSearch<MessageHit> {
-  return new PagedSearch({
-    loadPage: (query, next) => searchSession(api, id, query, next),
-    setTimer(ms, callback) {
-      const timer = setTimeout(callback, ms)
-      return () => clearTimeout(timer)
-    },
-  })
 }
 
 interface FindStatusProps {

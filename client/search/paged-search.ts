@@ -32,22 +32,19 @@ export interface SearchState<T> {
   readonly error: unknown
 }
 
-interface PagedSearchDeps<T> {
-  loadPage(query: string, next: string | null): Promise<HitPage<T>>
-  setTimer(ms: number, callback: () => void): () => void
-}
+type LoadPage<T> = (query: string, next: string | null) => Promise<HitPage<T>>
 
 const NO_SEARCH = { query: "", hits: [], next: null, isLoading: false, isPending: false, error: null } as const
 
 export class PagedSearch<T> {
-  readonly #deps: PagedSearchDeps<T>
+  readonly #loadPage: LoadPage<T>
   readonly #state = signal<SearchState<T>>(NO_SEARCH)
-  #cancelTimer: (() => void) | null = null
+  #timer: ReturnType<typeof setTimeout> | undefined
   /** Counts the changes of the query. */
   #run = 0
 
-  constructor(deps: PagedSearchDeps<T>) {
-    this.#deps = deps
+  constructor(loadPage: LoadPage<T>) {
+    this.#loadPage = loadPage
   }
 
   get state(): ReadonlySignal<SearchState<T>> {
@@ -59,13 +56,13 @@ export class PagedSearch<T> {
     const query = text.trim().slice(0, MAX_QUERY_CHARS)
     if (query === this.#state.peek().query) return
     this.#run++
-    this.#cancelTimer?.()
+    clearTimeout(this.#timer)
     if (query === "") {
       this.#state.value = NO_SEARCH
       return
     }
     this.#state.value = { ...this.#state.peek(), query, next: null, isLoading: true, error: null }
-    this.#cancelTimer = this.#deps.setTimer(QUERY_DELAY_MS, () => void this.#load([], null))
+    this.#timer = setTimeout(() => void this.#load([], null), QUERY_DELAY_MS)
   }
 
   /** Loads the next page, or repeats a request that failed. */
@@ -78,7 +75,7 @@ export class PagedSearch<T> {
   /** Drops what is still being loaded. */
   close(): void {
     this.#run++
-    this.#cancelTimer?.()
+    clearTimeout(this.#timer)
   }
 
   async #load(hits: readonly T[], from: string | null): Promise<void> {
@@ -104,7 +101,7 @@ export class PagedSearch<T> {
   async #loadHits(run: number, from: string | null): Promise<HitPage<T> | null> {
     let next = from
     for (let count = 1; ; count++) {
-      const page = await this.#deps.loadPage(this.#state.peek().query, next)
+      const page = await this.#loadPage(this.#state.peek().query, next)
       if (run !== this.#run) return null
       if (page.hits.length > 0 || page.next === null || count === MAX_EMPTY_PAGES) return page
       next = page.next

@@ -80,7 +80,10 @@ interface Palette {
 function usePalette(context: CommandContext): Palette {
   const text = useSignal("")
   const active = useSignal(0)
-  const search = useMemo(() => createSearch(context), [])
+  const search = useMemo(
+    () => new PagedSearch<SearchHit>((query, next) => searchAll(context.router.api, query, next)),
+    [],
+  )
   useEffect(() => () => search.close(), [])
   const sections = listPalette(context, text.value, search.state.value.hits)
   const items = sections.flatMap((section) => section.items)
@@ -134,16 +137,6 @@ function close(): void {
   openSearchDialog.value = null
 }
 
-function createSearch({ router }: CommandContext): PagedSearch<SearchHit> {
-  return new PagedSearch({
-    loadPage: (query, next) => searchAll(router.api, query, next),
-    setTimer(ms, callback) {
-      const timer = setTimeout(callback, ms)
-      return () => clearTimeout(timer)
-    },
-  })
-}
-
 function openItem(item: Item, context: CommandContext): void {
   if (item.kind === "command") item.command.run(context)
   else if (item.kind === "session") openHash(context.router, `#/s/${item.session}`)
@@ -195,7 +188,7 @@ function PaletteField({ text, listId, activeId, onText }: PaletteFieldProps): VN
   )
 }
 
-export function SearchIcon(): VNode {
+function SearchIcon(): VNode {
   return (
     <svg viewBox="0 0 20 20" aria-hidden="true">
       <path d="M8.8 14.1a5.3 5.3 0 1 0 0-10.6 5.3 5.3 0 0 0 0 10.6zM12.7 12.7l4 4" />

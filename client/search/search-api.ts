@@ -4,6 +4,7 @@ import * as v from "valibot"
 import type { MessageHitPage, SearchPage } from "../../shared/protocol/http-body.ts"
 import { type Api, sessionPath } from "../net/api.ts"
 import { parseBody } from "../net/http-request.ts"
+import { createSchemaParser } from "../net/schema-parser.ts"
 
 /** Hits on a page of the palette. */
 const PALETTE_HITS = 20
@@ -29,17 +30,10 @@ const messageHitSchema = v.object({
 })
 const messagePageSchema = v.object({ hits: v.array(messageHitSchema), next: nextSchema })
 
-function parserOf<T>(schema: v.GenericSchema<unknown, T>): (value: unknown) => T | null {
-  return (value) => {
-    const parsed = v.safeParse(schema, value)
-    return parsed.success ? parsed.output : null
-  }
-}
-
 /** Searches all of the user's conversations. `after` is the `next` of the page before. */
 export async function searchAll(api: Api, query: string, after: string | null): Promise<SearchPage> {
   const fields = new URLSearchParams({ q: query, limit: String(PALETTE_HITS), ...(after === null ? {} : { after }) })
-  return await parseBody(await api.fetchAuthorized(`/v1/search?${fields}`), parserOf(searchPageSchema))
+  return await parseBody(await api.fetchAuthorized(`/v1/search?${fields}`), createSchemaParser(searchPageSchema))
 }
 
 /** Searches one conversation, the newest messages first. `before` is the `next` of the page before. */
@@ -55,5 +49,5 @@ export async function searchSession(
     ...(before === null ? {} : { before }),
   })
   const response = await api.fetchAuthorized(sessionPath(session, `/search?${fields}`))
-  return await parseBody(response, parserOf(messagePageSchema))
+  return await parseBody(response, createSchemaParser(messagePageSchema))
 }

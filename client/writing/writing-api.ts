@@ -6,6 +6,7 @@ import { type AnswerFeedback, type FeedbackInput, feedbackSchema } from "../../s
 import type { PromptInput, SavedPrompt } from "../../shared/protocol/writing/saved-prompt.ts"
 import { type Api, sessionPath } from "../net/api.ts"
 import { createJsonRequest, parseBody, readJson } from "../net/http-request.ts"
+import { createSchemaParser } from "../net/schema-parser.ts"
 
 export interface ListedAgent {
   readonly name: string
@@ -32,15 +33,8 @@ const usageSchema = v.object({
 })
 const sessionSchema = v.object({ id: text })
 
-function parserOf<T>(schema: v.GenericSchema<unknown, T>): (value: unknown) => T | null {
-  return (value) => {
-    const parsed = v.safeParse(schema, value)
-    return parsed.success ? parsed.output : null
-  }
-}
-
 async function request<T>(api: Api, path: string, schema: v.GenericSchema<unknown, T>, init?: RequestInit): Promise<T> {
-  return await parseBody(await api.fetchAuthorized(path, init), parserOf(schema))
+  return await parseBody(await api.fetchAuthorized(path, init), createSchemaParser(schema))
 }
 
 /** A request without a response body. */

@@ -71,16 +71,10 @@ describe("the order of the palette's entries", () => {
 function startSearch() {
   vi.useFakeTimers()
   const requests: { query: string; next: string | null; answer: PromiseWithResolvers<HitPage<string>> }[] = []
-  const search = new PagedSearch<string>({
-    loadPage(query, next) {
-      const answer = Promise.withResolvers<HitPage<string>>()
-      requests.push({ query, next, answer })
-      return answer.promise
-    },
-    setTimer(ms, callback) {
-      const timer = setTimeout(callback, ms)
-      return () => clearTimeout(timer)
-    },
+  const search = new PagedSearch<string>((query, next) => {
+    const answer = Promise.withResolvers<HitPage<string>>()
+    requests.push({ query, next, answer })
+    return answer.promise
   })
   const answer = async (at: number, page: Partial<HitPage<string>>): Promise<void> => {
     requests[at]?.answer.resolve({ hits: [], next: null, ...page })
