@@ -21,6 +21,7 @@ import { ShareDialog } from "../sidebar/share-dialog.tsx"
 import { focusRequests } from "../ui/focus.ts"
 import { PopupMenu } from "../ui/popup-menu.tsx"
 import { organizingText } from "../words/parts/organizing-text.ts"
+import { searchText } from "../words/search/search-text.ts"
 import { sessionActionText } from "../words/session-action-text.ts"
 
 type HeaderDialog = "delete" | "move" | "share"
@@ -81,7 +82,7 @@ function listCommands({ router, id, button, isRenaming }: HeaderMenuProps, dialo
     label: format === "markdown" ? sessionActionText.exportMarkdown : sessionActionText.exportJsonl,
     onSelect: runFromButton(() => void saveSession(router, id, format)),
   }))
-  const find = { label: sessionActionText.find, onSelect: openFindBar }
+  const find = { label: searchText.commands.findInConversation, onSelect: openFindBar }
   if (router.isReadOnly.value || isShared(id)) return [find, ...exports]
   // A session that no list contains, such as a temporary one, can't be restored.
   const canRestore = router.sessionList.findSession(id) !== null

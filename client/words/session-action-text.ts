@@ -3,7 +3,6 @@
 import { translate } from "./languages/language.ts"
 
 export const sessionActionText = translate("sessionAction", {
-  find: "Search in this conversation",
   importFile: "Import a conversation",
   dropFile: "Drop to import",
   options: "Options",

@@ -135,7 +135,6 @@ export default {
     imported: (title) => `تم استيراد «${title}».`,
   },
   sessionAction: {
-    find: "البحث في هذه المحادثة",
     importFile: "استيراد محادثة",
     dropFile: "أفلت الملف لاستيراده",
     options: "الخيارات",
@@ -190,7 +189,7 @@ export default {
     selected: (count) => `المحدَّد: ${count}`,
     selectSession: (title) => `تحديد ${title}`,
     temporary: "محادثة مؤقتة",
-    temporaryHint: "لا تظهر في القائمة ولا في البحث. تُحذف بعد 24 ساعة من إغلاقها.",
+    temporaryHint: "خارج القائمة والبحث، وتُحذف بعد 24 ساعة من إغلاقها.",
   },
   sharing: {
     shared: "مُشارَكة معي",

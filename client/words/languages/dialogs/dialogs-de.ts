@@ -139,7 +139,6 @@ export default {
     imported: (title) => `„${title}“ importiert.`,
   },
   sessionAction: {
-    find: "In dieser Unterhaltung suchen",
     importFile: "Unterhaltung importieren",
     dropFile: "Zum Importieren ablegen",
     options: "Optionen",

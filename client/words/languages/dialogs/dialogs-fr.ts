@@ -137,7 +137,6 @@ export default {
     imported: (title) => `« ${title} » importée.`,
   },
   sessionAction: {
-    find: "Rechercher dans cette conversation",
     importFile: "Importer une conversation",
     dropFile: "Déposez pour importer",
     options: "Options",

@@ -134,7 +134,6 @@ export default {
     imported: (title) => `„${title}” יובאה.`,
   },
   sessionAction: {
-    find: "חיפוש בשיחה הזו",
     importFile: "ייבוא שיחה",
     dropFile: "שחרור כדי לייבא",
     options: "אפשרויות",

@@ -133,7 +133,6 @@ export default {
     imported: (title) => `已导入“${title}”。`,
   },
   sessionAction: {
-    find: "在此对话中搜索",
     importFile: "导入对话",
     dropFile: "拖放以导入",
     options: "选项",
