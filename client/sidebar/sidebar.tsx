@@ -42,7 +42,10 @@ export function Sidebar({ router, isOpen }: SidebarProps): VNode {
               {loaded !== null && <loaded.ImportButton router={router} onOpen={closeDrawer} />}
             </div>
           )}
-          <a class="theme" href="#/settings">
+          <a class="to-settings" href="#/settings">
+            <svg viewBox="0 0 20 20" aria-hidden="true">
+              <path d="M4 7h12M4 13h12M8 5v4M12 11v4" />
+            </svg>
             {sidebarText.settings}
           </a>
           <div class="account-slot">{LoadedUserMenu !== undefined && <LoadedUserMenu />}</div>
