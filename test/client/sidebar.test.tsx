@@ -268,12 +268,14 @@ describe("organising", () => {
   test("[LB20] [LB21] a pinned conversation is listed first at once, and moves back if that is refused", async () => {
     const { root, request } = await openPage([createRow("a"), createRow("b", { active: NOW - 120_000 })])
     await openMenu(root, "b")
-    let refuse = (_response: Response): void => {}
-    request.mockImplementation(() => new Promise<Response>((resolve) => (refuse = resolve)))
+    const refusals: ((response: Response) => void)[] = []
+    request.mockImplementation(() => new Promise<Response>((resolve) => refusals.push(resolve)))
     await chooseItem("Pin")
     expect([...root.querySelectorAll("nav h2")].map((one) => one.textContent)).toEqual(["Pinned", "Today"])
     expect(listShown(root)[0]).toContain("Title b")
-    refuse(Response.json({ results: [{ id: "b", ok: false, code: "session_unknown", text: "No such session." }] }))
+    await until(() => expect(listBodies(request)).toHaveLength(1))
+    const refusal = { results: [{ id: "b", ok: false, code: "session_unknown", text: "No such session." }] }
+    for (const refuse of refusals) refuse(Response.json(refusal))
     await until(() => expect(root.querySelector(".notice[data-fault=true]")).not.toBeNull())
     await delay()
     expect(listShown(root)[0]).toContain("Title a")
