@@ -10,6 +10,7 @@ const LANGUAGE_NAMES: Readonly<Record<Language, string>> = {
   en: "English",
   de: "Deutsch",
   fr: "Français",
+  es: "Español",
   "zh-Hans": "简体中文",
   ar: "العربية",
   he: "עברית",

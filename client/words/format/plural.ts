@@ -8,6 +8,7 @@ export const PLURAL_CATEGORIES = {
   en: ["one", "other"],
   de: ["one", "other"],
   fr: ["one", "many", "other"],
+  es: ["one", "many", "other"],
   "zh-Hans": ["other"],
   ar: ["zero", "one", "two", "few", "many", "other"],
   he: ["one", "two", "other"],
