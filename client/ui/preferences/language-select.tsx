@@ -11,6 +11,7 @@ const LANGUAGE_NAMES: Readonly<Record<Language, string>> = {
   de: "Deutsch",
   fr: "Français",
   es: "Español",
+  "pt-BR": "Português (Brasil)",
   "zh-Hans": "简体中文",
   ar: "العربية",
   he: "עברית",

@@ -9,6 +9,7 @@ export const PLURAL_CATEGORIES = {
   de: ["one", "other"],
   fr: ["one", "many", "other"],
   es: ["one", "many", "other"],
+  "pt-BR": ["one", "many", "other"],
   "zh-Hans": ["other"],
   ar: ["zero", "one", "two", "few", "many", "other"],
   he: ["one", "two", "other"],
