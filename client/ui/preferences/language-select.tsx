@@ -12,6 +12,7 @@ const LANGUAGE_NAMES: Readonly<Record<Language, string>> = {
   fr: "Français",
   es: "Español",
   "pt-BR": "Português (Brasil)",
+  ja: "日本語",
   "zh-Hans": "简体中文",
   ar: "العربية",
   he: "עברית",

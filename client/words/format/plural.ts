@@ -10,6 +10,7 @@ export const PLURAL_CATEGORIES = {
   fr: ["one", "many", "other"],
   es: ["one", "many", "other"],
   "pt-BR": ["one", "many", "other"],
+  ja: ["other"],
   "zh-Hans": ["other"],
   ar: ["zero", "one", "two", "few", "many", "other"],
   he: ["one", "two", "other"],
