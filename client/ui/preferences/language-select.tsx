@@ -14,6 +14,7 @@ const LANGUAGE_NAMES: Readonly<Record<Language, string>> = {
   "pt-BR": "Português (Brasil)",
   ja: "日本語",
   "zh-Hans": "简体中文",
+  hi: "हिन्दी",
   ar: "العربية",
   he: "עברית",
 }

@@ -19,6 +19,7 @@ const LOADERS: Readonly<Record<Exclude<Language, "en">, () => Promise<LanguageMo
   "pt-BR": () => import("./page/page-pt-br.ts"),
   ja: () => import("./page/page-ja.ts"),
   "zh-Hans": () => import("./page/page-zh-hans.ts"),
+  hi: () => import("./page/page-hi.ts"),
   ar: () => import("./page/page-ar.ts"),
   he: () => import("./page/page-he.ts"),
 }
