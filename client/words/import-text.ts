@@ -1,11 +1,23 @@
 /** import-text.ts: the strings of the import, which is loaded on first use. Pure. */
 
 import { formatCount } from "./format/number-format.ts"
+import { formatPlural } from "./format/plural.ts"
 import { translate } from "./languages/language.ts"
 
+const plural = formatPlural<"en">
+
 /** A count with its noun: 1 → "1 record", 2_000 → "2,000 records". */
-function countNoun(count: number, noun: string, plural = `${noun}s`): string {
-  return `${formatCount(count)} ${count === 1 ? noun : plural}`
+function countNoun(count: number, noun: string, nouns = `${noun}s`): string {
+  return plural(count, { one: `# ${noun}`, other: `# ${nouns}` })
+}
+
+/** The verb after the noun. */
+function was(count: number): string {
+  return plural(count, { one: "was", other: "were" })
+}
+
+function isNot(count: number): string {
+  return plural(count, { one: "isn't", other: "aren't" })
 }
 
 /** The number of imported messages. `messages` is null if the server does not report it. */
@@ -17,16 +29,14 @@ function formatSummary(messages: number | null, records: number): string {
 function formatExportSummary(imported: number, empty: number, leftOut: number, messages: number | null): string {
   const total = messages === null ? "" : ` with ${countNoun(messages, "message")}`
   const sentences = [`Imported ${countNoun(imported, "conversation")}${total}.`]
-  if (empty > 0)
-    sentences.push(`${countNoun(empty, "conversation")} without messages ${empty === 1 ? "was" : "were"} skipped.`)
-  if (leftOut > 0)
-    sentences.push(`${countNoun(leftOut, "more", "more")} in this file ${leftOut === 1 ? "was" : "were"} left out.`)
+  if (empty > 0) sentences.push(`${countNoun(empty, "conversation")} without messages ${was(empty)} skipped.`)
+  if (leftOut > 0) sentences.push(`${countNoun(leftOut, "more", "more")} in this file ${was(leftOut)} left out.`)
   return sentences.join(" ")
 }
 
 /** The reason why a piece of a response was dropped while its message was put together. */
 function wasDropped(count: number): string {
-  return `${count === 1 ? "was" : "were"} dropped: too late, too much, or different from what is shown`
+  return `${was(count)} dropped: too late, too much, or different from what is shown`
 }
 
 type ImportKind =
@@ -54,17 +64,15 @@ const KIND_TEXTS: Readonly<Record<ImportKind, string | ((count: number) => strin
   audio: (count) => `${countNoun(count, "audio clip")} couldn't be imported.`,
   video: (count) => `${countNoun(count, "video")} couldn't be imported.`,
   file: (count) => `${countNoun(count, "file")} couldn't be imported.`,
-  document: (count) => `${countNoun(count, "document")} ${count === 1 ? "was" : "were"} imported as text.`,
-  canvas: (count) => `${countNoun(count, "canvas", "canvases")} ${count === 1 ? "was" : "were"} imported as text.`,
+  document: (count) => `${countNoun(count, "document")} ${was(count)} imported as text.`,
+  canvas: (count) => `${countNoun(count, "canvas", "canvases")} ${was(count)} imported as text.`,
   hidden_thinking: (count) => `${countNoun(count, "thinking block")} can't be read, because the provider encrypted it.`,
-  system: (count) => `${countNoun(count, "system message")} ${count === 1 ? "isn't" : "aren't"} shown.`,
-  subagent: (count) => `${countNoun(count, "subagent message")} ${count === 1 ? "isn't" : "aren't"} shown.`,
-  branch: (count) =>
-    `${countNoun(count, "message")} of other branches of the conversation ${count === 1 ? "isn't" : "aren't"} shown.`,
-  long_question: (count) =>
-    `${countNoun(count, "message")} of the user over 64 KB ${count === 1 ? "was" : "were"} shortened.`,
+  system: (count) => `${countNoun(count, "system message")} ${isNot(count)} shown.`,
+  subagent: (count) => `${countNoun(count, "subagent message")} ${isNot(count)} shown.`,
+  branch: (count) => `${countNoun(count, "message")} of other branches of the conversation ${isNot(count)} shown.`,
+  long_question: (count) => `${countNoun(count, "message")} of the user over 64 KB ${was(count)} shortened.`,
   call: (count) =>
-    `${countNoun(count, "tool call")} beyond the limit or after the end of a response ${count === 1 ? "was" : "were"} dropped.`,
+    `${countNoun(count, "tool call")} beyond the limit or after the end of a response ${was(count)} dropped.`,
   text: (count) => `${countNoun(count, "piece")} of text ${wasDropped(count)}.`,
   result: (count) => `${countNoun(count, "tool result")} ${wasDropped(count)}.`,
   output: (count) => `${countNoun(count, "piece")} of tool output ${wasDropped(count)}.`,
@@ -87,12 +95,12 @@ export const importText = translate("import", {
   skippedFile: (name: string) => `“${name}” was skipped. Import one file at a time.`,
   summary: formatSummary,
   exportSummary: formatExportSummary,
-  skippedLines: (skipped: number) => `${countNoun(skipped, "line")} ${skipped === 1 ? "was" : "were"} skipped:`,
+  skippedLines: (skipped: number) => `${countNoun(skipped, "line")} ${was(skipped)} skipped:`,
   kinds: KIND_TEXTS,
   unknownMessages: (count: number, role: string) =>
     `${countNoun(count, "message")} of the unknown role “${role}”, imported as text.`,
   unknownLines: (count: number, type: string) =>
-    `${countNoun(count, "line")} of the unknown type “${type}” ${count === 1 ? "isn't" : "aren't"} shown.`,
+    `${countNoun(count, "line")} of the unknown type “${type}” ${isNot(count)} shown.`,
   unknownBlocks: (count: number, type: string) =>
     `${countNoun(count, "block")} of the unknown type “${type}”, imported as text.`,
   several: "Importing",

@@ -32,7 +32,7 @@ export function describeImage(label: string): string {
 
 /** "1.2 MB", "64 KB". Units are powers of 1,024, like the limits in shared/limits.ts. */
 export function formatSize(bytes: number): string {
-  if (bytes < 1024) return sizeText.bytes(String(bytes))
+  if (bytes < 1024) return formatCount(bytes, { style: "unit", unit: "byte", unitDisplay: "long", useGrouping: false })
   const units = [sizeText.kilobytes, sizeText.megabytes, sizeText.gigabytes]
   let size = bytes / 1024
   let unit = 0

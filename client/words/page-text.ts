@@ -99,8 +99,7 @@ export const attachmentText = translate("attachment", {
   attachTitle: (max: number) => `Attach up to ${max} files (images, audio, video, PDF, text)`,
   empty: "File is empty.",
   tooLarge: (max: string) => `File is larger than ${max}.`,
-  tooMany: (max: number, skipped: number) =>
-    `You can attach up to ${max} files. ${skipped} ${skipped === 1 ? "wasn't" : "weren't"} added.`,
+  tooMany: (max: number, skipped: number) => `You can attach up to ${max} files. Not added: ${skipped}.`,
 })
 
 export const sidebarText = translate("sidebar", {
@@ -128,7 +127,6 @@ export const timeText = translate("time", {
 
 /** Units are powers of 1,024. */
 export const sizeText = translate("size", {
-  bytes: (count: string) => `${count} bytes`,
   kilobytes: "KB",
   megabytes: "MB",
   gigabytes: "GB",

@@ -1,6 +1,6 @@
 /** rate-wait-text.ts: the strings that are shown while the server is rate limiting the page. Pure. */
 
-import { formatCount } from "./format/number-format.ts"
+import { formatSeconds } from "./format/plural.ts"
 import { translate } from "./languages/language.ts"
 
 export const rateWaitText = translate("rateWait", {
@@ -8,5 +8,5 @@ export const rateWaitText = translate("rateWait", {
   waiting: (reason: string) => `${reason} Nothing is lost. We'll continue automatically.`.trim(),
   /** Too many requests. `seconds`: about how long the page waits. */
   limited: (seconds: number) =>
-    `Too many requests at once. Nothing is lost. We'll continue automatically in about ${formatCount(seconds)} seconds.`,
+    `Too many requests at once. Nothing is lost. We'll continue automatically in about ${formatSeconds(seconds)}.`,
 })

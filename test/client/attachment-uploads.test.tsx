@@ -144,7 +144,7 @@ describe("attachments", () => {
     router.openFromHash()
     router.attachFiles(Array.from({ length: 11 }, (_, at) => createFile(`${at}.txt`)))
     expect(router.sessionList.notice.value).toMatchObject({
-      text: "You can attach up to 10 files. 1 wasn't added.",
+      text: "You can attach up to 10 files. Not added: 1.",
       isFault: true,
     })
   })

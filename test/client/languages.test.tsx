@@ -5,6 +5,7 @@ import { afterEach, describe, expect, test } from "vitest"
 import { RequestError, describeError } from "../../client/net/http-request.ts"
 import { describeEndReason } from "../../client/words/format/end-reason.ts"
 import { formatCount, formatDate } from "../../client/words/format/number-format.ts"
+import { PLURAL_CATEGORIES } from "../../client/words/format/plural.ts"
 import {
   chooseLocale,
   findEnglishTexts,
@@ -19,6 +20,8 @@ import { findPseudoTexts } from "../../client/words/languages/pseudo-language.ts
 import { loadTexts } from "../../client/words/languages/load-language.ts"
 import { formatSize } from "../../client/words/media-descriptions.ts"
 import { appText, welcomeText } from "../../client/words/page-text.ts"
+import { rateWaitText } from "../../client/words/rate-wait-text.ts"
+import { searchText } from "../../client/words/search/search-text.ts"
 import { sharingText } from "../../client/words/sharing-text.ts"
 import { until } from "./dom.ts"
 import { transcript } from "./render-transcript.tsx"
@@ -30,7 +33,8 @@ const TRANSLATIONS = LANGUAGES.filter((language) => language !== "en")
 const MODULES = import.meta.glob<Record<string, unknown>>(
   [
     "../../client/words/{page,transcript,account,answer-menu,attachment-chip,budget,import,rate-wait,session-action,sharing,unsent,writing}-text.ts",
-    "../../client/words/settings/*-text.ts",
+    "../../client/words/{parts,search,settings}/*-text.ts",
+    "../../client/words/{share-link,shared-view}-text.ts",
   ],
   { eager: true },
 )
@@ -42,6 +46,7 @@ const COMPUTED = new Set([
   "media.position",
   "budget.exhausted",
   "budget.exhaustedTenant",
+  "rateWait.limited",
 ])
 
 /** All texts with their paths. Each parameter of a function is a marker. */
@@ -93,6 +98,9 @@ describe("the choice", () => {
     [["zh-TW"], "zh-Hans"],
     [["iw"], "he"],
     [["ar-EG", "en"], "ar"],
+    [["es-419"], "es"],
+    [["pt"], "pt-BR"],
+    [["pt-PT", "en"], "pt-BR"],
     [["EN-gb", "de"], "en"],
     [["tlh"], "en"],
     [[], "en"],
@@ -162,6 +170,48 @@ describe("formats", () => {
 
   test("[LG5] a malformed language tag of the browser doesn't break the formats", () => {
     expect(chooseLocale("de", ["de-_!"])).toBe("de")
+  })
+})
+
+describe("plurals", () => {
+  test("[LG10] each language has the categories of its plural rules", () => {
+    for (const language of LANGUAGES) {
+      const { pluralCategories } = new Intl.PluralRules(language).resolvedOptions()
+      expect([...PLURAL_CATEGORIES[language]].sort(), language).toEqual([...pluralCategories].sort())
+    }
+  })
+
+  test.each<[Language, string[]]>([
+    ["en", ["0 results", "1 result", "2 results", "3 results", "11 results", "1,000,000 results"]],
+    ["de", ["0 Ergebnisse", "1 Ergebnis", "2 Ergebnisse", "3 Ergebnisse", "11 Ergebnisse", "1.000.000 Ergebnisse"]],
+    ["fr", ["0 résultat", "1 résultat", "2 résultats", "3 résultats", "11 résultats", "1 000 000 de résultats"]],
+    ["ar", ["لا نتائج", "نتيجة واحدة", "نتيجتان", "3 نتائج", "11 نتيجة", "1,000,000 نتيجة"]],
+    ["he", ["0 תוצאות", "תוצאה אחת", "שתי תוצאות", "3 תוצאות", "11 תוצאות", "1,000,000 תוצאות"]],
+  ])("[LG10] %s has the form of each count", async (language, texts) => {
+    await showLanguage(language)
+    const counted = [0, 1, 2, 3, 11, 1_000_000].map((count) => searchText.count(count).replace(/[\u202f\u00a0]/g, " "))
+    expect(counted).toEqual(texts)
+  })
+
+  test("[LG10] no text of a language chooses a form by comparing the count with 1", () => {
+    const sources = import.meta.glob<string>("../../client/words/languages/*/*.ts", {
+      eager: true,
+      query: "?raw",
+      import: "default",
+    })
+    expect(Object.keys(sources).length).toBeGreaterThan(40)
+    expect(
+      Object.entries(sources).flatMap(([name, source]) => (/[=!]== [12]\b|< 2\b/.test(source) ? [name] : [])),
+    ).toEqual([])
+  })
+
+  test("[LG10] a duration and a size have their units in the language", async () => {
+    expect([1, 1023].map(formatSize)).toEqual(["1 byte", "1023 bytes"])
+    expect(rateWaitText.limited(1)).toMatch(/in about 1 second\.$/)
+    await showLanguage("de")
+    expect(describeError(new RequestError(429, "English.", "rate_limited", { retryAfterSeconds: 1 }))).toMatch(
+      / 1 Sekunde\.$/,
+    )
   })
 })
 

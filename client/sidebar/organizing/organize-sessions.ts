@@ -10,7 +10,6 @@ import { MAX_BULK_SESSIONS } from "../../../shared/user-limits.ts"
 import { createJsonRequest, describeError, parseBody, RequestError } from "../../net/http-request.ts"
 import { formatTitle } from "../../session/session-list.ts"
 import type { SessionRouter } from "../../session/session-router.ts"
-import { formatCount } from "../../words/format/number-format.ts"
 import { organizingText } from "../../words/parts/organizing-text.ts"
 import { listChangesOf } from "./list-changes.ts"
 
@@ -68,8 +67,7 @@ interface BulkFailure {
 function reportFailure({ sessionList }: SessionRouter, count: number, { ids, error }: BulkFailure): boolean {
   if (error === null) return true
   const reason = describeError(error)
-  const text =
-    count === 1 ? organizingText.changeFailed(reason) : organizingText.someFailed(formatCount(ids.size), reason)
+  const text = count === 1 ? organizingText.changeFailed(reason) : organizingText.someFailed(ids.size, reason)
   sessionList.showNotice(text, true)
   return false
 }
@@ -180,8 +178,8 @@ function nameSessions(
   { sessionList }: SessionRouter,
   ids: readonly string[],
   nameOne: (title: string) => string,
-  nameMany: (count: string) => string,
+  nameMany: (count: number) => string,
 ): string {
   const [id = ""] = ids
-  return ids.length === 1 ? nameOne(formatTitle(sessionList.findTitle(id))) : nameMany(formatCount(ids.length))
+  return ids.length === 1 ? nameOne(formatTitle(sessionList.findTitle(id))) : nameMany(ids.length)
 }

@@ -10,7 +10,6 @@ import type { SessionSummary } from "../../../shared/protocol/http-body.ts"
 import { formatTitle } from "../../session/session-list.ts"
 import type { SessionRouter } from "../../session/session-router.ts"
 import { focusRequests } from "../../ui/focus.ts"
-import { formatCount } from "../../words/format/number-format.ts"
 import { appText } from "../../words/page-text.ts"
 import { organizingText } from "../../words/parts/organizing-text.ts"
 import { MoveDialog } from "./move-dialog.tsx"
@@ -76,7 +75,7 @@ export function SelectionBar({ router }: { readonly router: SessionRouter }): VN
   )
   return (
     <div class="selection">
-      <p role="status">{organizingText.selected(formatCount(ids.length))}</p>
+      <p role="status">{organizingText.selected(ids.length)}</p>
       {command(organizingText.pin, () => void organizeSessions(router, ids, { action: "pin" }))}
       {command(organizingText.archive, () => archiveSessions(router, ids))}
       <button type="button" disabled={ids.length === 0} onClick={() => (isMoving.value = true)}>

@@ -10,6 +10,8 @@ const LANGUAGE_NAMES: Readonly<Record<Language, string>> = {
   en: "English",
   de: "Deutsch",
   fr: "Français",
+  es: "Español",
+  "pt-BR": "Português (Brasil)",
   "zh-Hans": "简体中文",
   ar: "العربية",
   he: "עברית",

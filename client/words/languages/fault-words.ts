@@ -4,6 +4,7 @@
 
 import type { FaultFields, FaultReason } from "../../../shared/fault.ts"
 import { formatCount } from "../format/number-format.ts"
+import { formatSeconds } from "../format/plural.ts"
 import { formatSize } from "../media-descriptions.ts"
 
 /** The errors that a person can meet on the chat page. Others keep the server's text. */
@@ -69,7 +70,7 @@ type PageFault = Extract<
 >
 
 /**
- * The texts by code. `{max}` is a limit as a number, `{size}` the same limit as a size in bytes, and `{seconds}` the wait.
+ * The texts by code. `{max}` is a limit as a number, `{size}` the same limit as a size in bytes, and `{seconds}` the wait, with its unit.
  */
 export type FaultWords = Readonly<Record<PageFault, string>>
 
@@ -81,7 +82,7 @@ export function wordFaults(words: FaultWords): (code: string, text: string, fiel
     const values: Readonly<Record<string, string | null>> = {
       max: typeof max === "number" ? formatCount(max) : null,
       size: typeof max === "number" ? formatSize(max) : null,
-      seconds: typeof seconds === "number" ? formatCount(seconds) : null,
+      seconds: typeof seconds === "number" ? formatSeconds(seconds) : null,
     }
     let isWhole = true
     const worded = words[code as PageFault].replace(/\{(\w+)\}/g, (_match, name: string) => {

@@ -15,6 +15,8 @@ interface LanguageModule {
 const LOADERS: Readonly<Record<Exclude<Language, "en">, () => Promise<LanguageModule>>> = {
   de: () => import("./page/page-de.ts"),
   fr: () => import("./page/page-fr.ts"),
+  es: () => import("./page/page-es.ts"),
+  "pt-BR": () => import("./page/page-pt-br.ts"),
   "zh-Hans": () => import("./page/page-zh-hans.ts"),
   ar: () => import("./page/page-ar.ts"),
   he: () => import("./page/page-he.ts"),

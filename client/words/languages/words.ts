@@ -55,6 +55,10 @@ export interface PageWords {
   readonly mediaKind: typeof mediaKindText
   readonly transcript: typeof transcriptText
   readonly action: typeof actionText
+}
+
+/** The texts of tool calls, media, Markdown and cards. */
+export interface PartWords {
   readonly tool: typeof toolText
   readonly agent: typeof agentText
   readonly media: typeof mediaText
@@ -62,19 +66,23 @@ export interface PageWords {
   readonly card: typeof cardText
 }
 
+/** The texts of attachments and of the import. */
+export interface FileWords {
+  readonly attachment: typeof attachmentText
+  readonly attachmentChip: typeof attachmentChipText
+  readonly import: typeof importText
+}
+
 /** The texts of menus, dialogs and the sign-in. */
 export interface DialogWords {
   readonly rateWait: typeof rateWaitText
-  readonly attachmentChip: typeof attachmentChipText
   readonly account: typeof accountText
   readonly signIn: typeof signInText
   readonly budget: typeof budgetText
-  readonly import: typeof importText
   readonly sessionAction: typeof sessionActionText
   readonly organizing: typeof organizingText
   readonly sharing: typeof sharingText
   readonly readOnly: typeof readOnlyText
-  readonly attachment: typeof attachmentText
   readonly unsent: typeof unsentText
   readonly answerMenu: typeof answerMenuText
 }
@@ -111,6 +119,8 @@ export interface SettingsWords {
 
 export interface Words
   extends PageWords,
+    PartWords,
+    FileWords,
     DialogWords,
     SearchWords,
     SharingWords,

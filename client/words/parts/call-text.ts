@@ -27,7 +27,8 @@ export const toolText = translate("tool", {
   partOf: (whole: string) => `Showing part of ${whole}.`,
   partSoFar: (whole: string) => `Showing part of ${whole} so far.`,
   /** `size` is empty if unknown. */
-  lines: (count: number, size: string) => `${formatCount(count)} lines${size === "" ? "" : ` (${size})`}`,
+  lines: (count: number, size: string) =>
+    `${formatCount(count)} ${count === 1 ? "line" : "lines"}${size === "" ? "" : ` (${size})`}`,
   showAll: (chars: number) => `Show all (${formatCount(chars)} more characters)`,
   approvalLabel: (tool: string) => `Allow ${tool}?`,
   approvalQuestion: (tool: string) => `Allow Cuecard to run ${tool}?`,

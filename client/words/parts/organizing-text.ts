@@ -1,5 +1,7 @@
 /** organizing-text.ts: the texts for organising conversations: pins, the archive, folders, bulk changes, temporary ones. */
 
+import { formatCount } from "../format/number-format.ts"
+import { formatPlural } from "../format/plural.ts"
 import { translate } from "../languages/language.ts"
 
 export const organizingText = translate("organizing", {
@@ -14,11 +16,14 @@ export const organizingText = translate("organizing", {
   delete: "Delete",
   undo: "Undo",
   deleted: (title: string) => `Deleted “${title}”.`,
-  deletedMany: (count: string) => `Deleted ${count} conversations.`,
+  deletedMany: (count: number) =>
+    formatPlural<"en">(count, { one: "Deleted # conversation.", other: "Deleted # conversations." }),
   archived: (title: string) => `Archived “${title}”.`,
-  archivedMany: (count: string) => `Archived ${count} conversations.`,
+  archivedMany: (count: number) =>
+    formatPlural<"en">(count, { one: "Archived # conversation.", other: "Archived # conversations." }),
   changeFailed: (reason: string) => `Couldn't save the change. ${reason}`,
-  someFailed: (count: string, reason: string) => `Couldn't change ${count} of the conversations. ${reason}`,
+  someFailed: (count: number, reason: string) =>
+    `Couldn't change ${formatCount(count)} of the conversations. ${reason}`,
   moveTitle: "Move to a folder",
   noFolder: "No folder",
   newFolder: "New folder",
@@ -31,7 +36,7 @@ export const organizingText = translate("organizing", {
   archiveList: "Archived",
   emptyArchive: "No archived conversations.",
   archiveUnreachable: "Couldn't load the archive.",
-  selected: (count: string) => `${count} selected`,
+  selected: (count: number) => `${formatCount(count)} selected`,
   selectSession: (title: string) => `Select ${title}`,
   temporary: "Temporary chat",
   temporaryHint: "Isn't in your list or in search. Erased 24 hours after you close it.",

@@ -1,5 +1,6 @@
 /** search-text.ts: the strings of the command palette, the search and the list of shortcuts. Loaded with them. */
 
+import { formatPlural } from "../format/plural.ts"
 import { translate } from "../languages/language.ts"
 
 export const searchText = translate("search", {
@@ -14,7 +15,7 @@ export const searchText = translate("search", {
   },
   searching: "Searching…",
   nothing: "Nothing found.",
-  count: (count: number) => (count === 1 ? "1 result" : `${count} results`),
+  count: (count: number) => formatPlural<"en">(count, { one: "# result", other: "# results" }),
   indexing: "Older conversations are still being indexed.",
   failed: (reason: string) => `The search failed: ${reason}`,
   more: "More results",

@@ -2,6 +2,7 @@
 
 import { translate } from "../languages/language.ts"
 import { formatCount } from "../format/number-format.ts"
+import { formatPlural } from "../format/plural.ts"
 
 export const settingsText = translate("settings", {
   settings: "Settings",
@@ -18,7 +19,7 @@ export const settingsText = translate("settings", {
   export: "Export",
   exporting: (done: number) => `Exporting… ${formatCount(done)} done`,
   exported: (count: number) =>
-    count === 1 ? "1 conversation exported." : `${formatCount(count)} conversations exported.`,
+    formatPlural<"en">(count, { one: "# conversation exported.", other: "# conversations exported." }),
   /** At least one failed. */
   exportedPartly: (count: number, failed: number) =>
     `${formatCount(count)} exported. ${formatCount(failed)} couldn't be exported.`,
@@ -33,7 +34,7 @@ export const settingsText = translate("settings", {
   deleteNow: "Delete everything",
   deleting: (done: number) => `Deleting… ${formatCount(done)} done`,
   deleted: (count: number) =>
-    count === 1 ? "1 conversation deleted." : `${formatCount(count)} conversations deleted.`,
+    formatPlural<"en">(count, { one: "# conversation deleted.", other: "# conversations deleted." }),
   deletedPartly: (failed: number) => `${formatCount(failed)} couldn't be deleted. Try again.`,
   failed: (reason: string) => `That didn't work. ${reason}`,
   account: "Account",

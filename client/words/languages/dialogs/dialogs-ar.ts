@@ -1,26 +1,15 @@
 /** dialogs-ar.ts: the texts of menus, dialogs and the sign-in in Arabic. */
 
-import { formatCount as n } from "../../format/number-format.ts"
+import { formatPlural, formatSeconds } from "../../format/plural.ts"
 import type { DialogWords } from "../words.ts"
 
+const plural = formatPlural<"ar">
+
 export default {
-  attachmentChip: {
-    list: "المرفقات",
-    uploading: (name) => `جارٍ رفع ${name}`,
-    progress: (sent, size) => `${sent} من ${size}`,
-    retry: (name) => `إعادة المحاولة: ${name}`,
-    cancel: (name) => `إلغاء: ${name}`,
-    remove: (name) => `إزالة: ${name}`,
-    removeToSend: (name) => `لإرسال رسالتك، أزل «${name}».`,
-    retryToSend: (name) => `لإرسال رسالتك، أعد محاولة «${name}» أو أزله.`,
-    removeAllToSend: (count) => `لإرسال رسالتك، أزل الملفات التي لم تُرفع (${n(count)}).`,
-    replyTo: (author) => `رد على ${author}`,
-    cancelReply: "إلغاء الرد",
-    dropFiles: "أفلت الملفات لإرفاقها",
-  },
   rateWait: {
     waiting: (reason) => `${reason} لن تفقد شيئًا. سنتابع تلقائيًا.`.trim(),
-    limited: (seconds) => `طلبات كثيرة دفعة واحدة. لن تفقد شيئًا. سنتابع تلقائيًا خلال نحو ${n(seconds)} ث.`,
+    limited: (seconds) =>
+      `طلبات كثيرة دفعة واحدة. لن تفقد شيئًا. سنتابع تلقائيًا. المدة التقريبية: ${formatSeconds(seconds)}.`,
   },
   account: {
     account: "الحساب",
@@ -75,65 +64,6 @@ export default {
     exhaustedTenant: (isCost, isDaily, time) =>
       `استُنفدت ميزانية مؤسستك ${isDaily ? "اليومية" : "الشهرية"} (${isCost ? "التكلفة" : "الرموز"}). تتجدد في ${time}.`,
   },
-  import: {
-    title: "استيراد محادثة",
-    doneTitle: "تم الاستيراد",
-    hint: "ارفع ملف تصدير من Cuecard أو ملف محادثة من ChatGPT أو Claude أو Codex أو Pi أو واجهة نموذج. سيُفتح كمحادثة جديدة.",
-    chooseFile: "اختيار ملف",
-    orDrop: " أو أفلته هنا",
-    fileInput: "الملف المراد استيراده",
-    uploading: "جارٍ الرفع",
-    reading: "جارٍ القراءة",
-    bytesOf: (sent, size) => `${sent} من ${size}`,
-    recordsOf: (done, total) => `السجلات: ${n(done)} من ${n(total)}`,
-    skippedFile: (name) => `جرى تخطّي «${name}». استورد ملفًا واحدًا في كل مرة.`,
-    summary: (messages, records) =>
-      messages === null ? `السجلات المستوردة: ${n(records)}` : `الرسائل المستوردة: ${n(messages)}`,
-    exportSummary: (imported, empty, leftOut, messages) =>
-      [
-        `المحادثات المستوردة: ${n(imported)}.`,
-        messages === null ? "" : `الرسائل: ${n(messages)}.`,
-        empty > 0 ? `بلا رسائل (جرى تخطّيها): ${n(empty)}.` : "",
-        leftOut > 0 ? `المتروكة: ${n(leftOut)}.` : "",
-      ].join(" "),
-    skippedLines: (skipped) => `الأسطر التي جرى تخطّيها: ${n(skipped)}`,
-    kinds: {
-      image: "صور تعذّر استيرادها",
-      audio: "مقاطع صوتية تعذّر استيرادها",
-      video: "مقاطع فيديو تعذّر استيرادها",
-      file: "ملفات تعذّر استيرادها",
-      document: "مستندات استُوردت كنص",
-      canvas: "لوحات استُوردت كنص",
-      hidden_thinking: "خطوات تفكير شفّرها المزوّد",
-      system: "رسائل نظام غير معروضة",
-      subagent: "رسائل وكلاء فرعيين غير معروضة",
-      branch: "رسائل من فروع أخرى غير معروضة",
-      long_question: "رسائل تتجاوز 64 KB جرى اختصارها",
-      call: "استدعاءات أدوات زائدة أو متأخرة أُسقطت",
-      text: "أجزاء نصية أُسقطت",
-      result: "نتائج أدوات أُسقطت",
-      output: "مخرجات أدوات أُسقطت",
-      start: "بدايات أو موافقات أدوات أُسقطت",
-      other: "كتل من أنواع غير معروفة استُوردت كنص",
-    },
-    unknownMessages: (count, role) => `رسائل من دور غير معروف «${role}» استُوردت كنص: ${n(count)}`,
-    unknownLines: (count, type) => `أسطر من نوع غير معروف «${type}» غير معروضة: ${n(count)}`,
-    unknownBlocks: (count, type) => `كتل من نوع غير معروف «${type}» استُوردت كنص: ${n(count)}`,
-    several: "جارٍ الاستيراد",
-    severalOf: (done, of) => `المحادثات: ${n(done)} من ${n(of)}`,
-    line: (line) => `السطر ${n(line)}`,
-    moreLines: (count) => `… وغيرها: ${n(count)}.`,
-    interrupted: "انقطع الاستيراد. حاول مرة أخرى.",
-    unreadable: "تعذّرت قراءة هذا الملف. لم يُستورد شيء.",
-    emptyFile: "هذا الملف فارغ.",
-    emptyExport: "لم نجد أي رسائل في هذا الملف.",
-    zip: "هذا أرشيف ZIP. فك ضغطه واستورد الملف «conversations.json».",
-    gzipTooLarge: "الحد الأقصى للملفات المضغوطة 64 MB. فك ضغط الملف أولًا.",
-    arrayTooLarge: "الحد الأقصى لقوائم JSON هو 64 MB. ضع رسالة واحدة في كل سطر.",
-    lineTooLong: "في هذا الملف سطر أطول من أن يُستورد.",
-    tooLarge: "الحد الأقصى للملفات 4 GB. قسّم الملف واستورد كل جزء.",
-    imported: (title) => `تم استيراد «${title}».`,
-  },
   sessionAction: {
     importFile: "استيراد محادثة",
     dropFile: "أفلت الملف لاستيراده",
@@ -169,11 +99,28 @@ export default {
     delete: "حذف",
     undo: "تراجع",
     deleted: (title) => `حُذفت «${title}».`,
-    deletedMany: (count) => `عدد المحادثات المحذوفة: ${count}`,
+    deletedMany: (count) =>
+      plural(count, {
+        zero: "لم تُحذف أي محادثة.",
+        one: "حُذفت محادثة واحدة.",
+        two: "حُذفت محادثتان.",
+        few: "حُذفت # محادثات.",
+        many: "حُذفت # محادثة.",
+        other: "حُذفت # محادثة.",
+      }),
     archived: (title) => `أُرشفت «${title}».`,
-    archivedMany: (count) => `عدد المحادثات المؤرشفة: ${count}`,
+    archivedMany: (count) =>
+      plural(count, {
+        zero: "لم تُؤرشف أي محادثة.",
+        one: "أُرشفت محادثة واحدة.",
+        two: "أُرشفت محادثتان.",
+        few: "أُرشفت # محادثات.",
+        many: "أُرشفت # محادثة.",
+        other: "أُرشفت # محادثة.",
+      }),
     changeFailed: (reason) => `تعذّر إجراء التغيير. ${reason}`,
-    someFailed: (count, reason) => `عدد المحادثات التي لم تتغير: ${count}. ${reason}`,
+    someFailed: (count, reason) =>
+      `${plural(count, { zero: "لم يتعذّر تغيير أي محادثة.", one: "تعذّر تغيير محادثة واحدة.", two: "تعذّر تغيير محادثتين.", few: "تعذّر تغيير # محادثات.", many: "تعذّر تغيير # محادثة.", other: "تعذّر تغيير # محادثة." })} ${reason}`,
     moveTitle: "نقل إلى مجلد",
     noFolder: "بلا مجلد",
     newFolder: "مجلد جديد",
@@ -186,7 +133,15 @@ export default {
     archiveList: "الأرشيف",
     emptyArchive: "لا توجد محادثات مؤرشفة.",
     archiveUnreachable: "تعذّر تحميل الأرشيف.",
-    selected: (count) => `المحدَّد: ${count}`,
+    selected: (count) =>
+      plural(count, {
+        zero: "لم تُحدَّد أي محادثة",
+        one: "حُدِّدت محادثة واحدة",
+        two: "حُدِّدت محادثتان",
+        few: "حُدِّدت # محادثات",
+        many: "حُدِّدت # محادثة",
+        other: "حُدِّدت # محادثة",
+      }),
     selectSession: (title) => `تحديد ${title}`,
     temporary: "محادثة مؤقتة",
     temporaryHint: "خارج القائمة والبحث، وتُحذف بعد 24 ساعة من إغلاقها.",
@@ -224,11 +179,4 @@ export default {
   },
   answerMenu: { more: "المزيد", copyTrace: "نسخ معرّف التتبّع", copied: "تم النسخ", copyFailed: "تعذّر النسخ" },
   unsent: { user: "أنت", retry: "إعادة المحاولة", discard: "تجاهل", generating: "جارٍ إنشاء الرد" },
-  attachment: {
-    attach: "إرفاق ملفات",
-    attachTitle: (max) => `إرفاق ملفات، ${max} كحد أقصى (صور، صوت، فيديو، PDF، نص)`,
-    empty: "الملف فارغ.",
-    tooLarge: (max) => `حجم الملف أكبر من ${max}.`,
-    tooMany: (max, skipped) => `الحد الأقصى للملفات ${max}. لم يُضف: ${n(skipped)}.`,
-  },
 } satisfies DialogWords

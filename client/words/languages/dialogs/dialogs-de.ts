@@ -1,28 +1,16 @@
 /** dialogs-de.ts: the texts of menus, dialogs and the sign-in in German. */
 
 import { formatCount as n } from "../../format/number-format.ts"
+import { formatPlural, formatSeconds } from "../../format/plural.ts"
 import type { DialogWords } from "../words.ts"
 
+const plural = formatPlural<"de">
+
 export default {
-  attachmentChip: {
-    list: "Anhänge",
-    uploading: (name) => `${name} wird hochgeladen`,
-    progress: (sent, size) => `${sent} von ${size}`,
-    retry: (name) => `Erneut versuchen: ${name}`,
-    cancel: (name) => `Abbrechen: ${name}`,
-    remove: (name) => `Entfernen: ${name}`,
-    removeToSend: (name) => `Entfernen Sie „${name}“, um die Nachricht zu senden.`,
-    retryToSend: (name) => `Versuchen Sie „${name}“ erneut oder entfernen Sie die Datei, um die Nachricht zu senden.`,
-    removeAllToSend: (count) =>
-      `Entfernen Sie die ${n(count)} nicht hochgeladenen Dateien, um die Nachricht zu senden.`,
-    replyTo: (author) => `Antwort an ${author}`,
-    cancelReply: "Antwort verwerfen",
-    dropFiles: "Dateien zum Anhängen ablegen",
-  },
   rateWait: {
     waiting: (reason) => `${reason} Es geht nichts verloren. Wir machen automatisch weiter.`.trim(),
     limited: (seconds) =>
-      `Zu viele Anfragen auf einmal. Es geht nichts verloren. Automatisch weiter in etwa ${n(seconds)} s.`,
+      `Zu viele Anfragen auf einmal. Es geht nichts verloren. Automatisch weiter in etwa ${formatSeconds(seconds)}.`,
   },
   account: {
     account: "Konto",
@@ -79,65 +67,6 @@ export default {
     exhaustedTenant: (isCost, isDaily, time) =>
       `Das ${isDaily ? "Tages" : "Monats"}budget Ihrer Organisation für ${isCost ? "Kosten" : "Token"} ist aufgebraucht. Es erneuert sich am ${time}.`,
   },
-  import: {
-    title: "Unterhaltung importieren",
-    doneTitle: "Importiert",
-    hint: "Laden Sie einen Cuecard-Export hoch oder eine Datei von ChatGPT, Claude, Codex, Pi oder einer Modell-API. Sie öffnet sich als neue Unterhaltung.",
-    chooseFile: "Datei auswählen",
-    orDrop: " oder hier ablegen",
-    fileInput: "Zu importierende Datei",
-    uploading: "Wird hochgeladen",
-    reading: "Wird gelesen",
-    bytesOf: (sent, size) => `${sent} von ${size}`,
-    recordsOf: (done, total) => `Einträge: ${n(done)} von ${n(total)}`,
-    skippedFile: (name) => `„${name}“ wurde übersprungen. Importieren Sie eine Datei nach der anderen.`,
-    summary: (messages, records) =>
-      messages === null ? `Importierte Einträge: ${n(records)}` : `Importierte Nachrichten: ${n(messages)}`,
-    exportSummary: (imported, empty, leftOut, messages) =>
-      [
-        `Importierte Unterhaltungen: ${n(imported)}.`,
-        messages === null ? "" : `Nachrichten: ${n(messages)}.`,
-        empty > 0 ? `Ohne Nachrichten übersprungen: ${n(empty)}.` : "",
-        leftOut > 0 ? `Ausgelassen: ${n(leftOut)}.` : "",
-      ].join(" "),
-    skippedLines: (skipped) => `Übersprungene Zeilen: ${n(skipped)}`,
-    kinds: {
-      image: "Bilder, die nicht importiert werden konnten",
-      audio: "Audiodateien, die nicht importiert werden konnten",
-      video: "Videos, die nicht importiert werden konnten",
-      file: "Dateien, die nicht importiert werden konnten",
-      document: "Als Text importierte Dokumente",
-      canvas: "Als Text importierte Canvas-Dokumente",
-      hidden_thinking: "Vom Anbieter verschlüsselte Denkschritte",
-      system: "Nicht angezeigte Systemnachrichten",
-      subagent: "Nicht angezeigte Nachrichten von Unteragenten",
-      branch: "Nicht angezeigte Nachrichten anderer Zweige",
-      long_question: "Gekürzte Nachrichten über 64 KB",
-      call: "Verworfene Tool-Aufrufe, zu viele oder zu spät",
-      text: "Verworfene Textstücke",
-      result: "Verworfene Tool-Ergebnisse",
-      output: "Verworfene Tool-Ausgaben",
-      start: "Verworfene Starts oder Genehmigungen von Tools",
-      other: "Als Text importierte Blöcke unbekannter Art",
-    },
-    unknownMessages: (count, role) => `Als Text importierte Nachrichten der unbekannten Rolle „${role}“: ${n(count)}`,
-    unknownLines: (count, type) => `Nicht angezeigte Zeilen der unbekannten Art „${type}“: ${n(count)}`,
-    unknownBlocks: (count, type) => `Als Text importierte Blöcke der unbekannten Art „${type}“: ${n(count)}`,
-    several: "Import läuft",
-    severalOf: (done, of) => `Unterhaltungen: ${n(done)} von ${n(of)}`,
-    line: (line) => `Zeile ${n(line)}`,
-    moreLines: (count) => `… und ${n(count)} weitere.`,
-    interrupted: "Der Import wurde unterbrochen. Versuchen Sie es erneut.",
-    unreadable: "Die Datei war nicht lesbar. Es wurde nichts importiert.",
-    emptyFile: "Diese Datei ist leer.",
-    emptyExport: "Wir haben in dieser Datei keine Nachrichten gefunden.",
-    zip: "Das ist ein ZIP-Archiv. Entpacken Sie es und importieren Sie die Datei „conversations.json“.",
-    gzipTooLarge: "Komprimierte Dateien können bis zu 64 MB groß sein. Entpacken Sie die Datei zuerst.",
-    arrayTooLarge: "JSON-Listen können bis zu 64 MB groß sein. Schreiben Sie eine Nachricht pro Zeile.",
-    lineTooLong: "Eine Zeile dieser Datei ist zu lang für den Import.",
-    tooLarge: "Dateien können bis zu 4 GB groß sein. Teilen Sie die Datei auf.",
-    imported: (title) => `„${title}“ importiert.`,
-  },
   sessionAction: {
     importFile: "Unterhaltung importieren",
     dropFile: "Zum Importieren ablegen",
@@ -173,11 +102,13 @@ export default {
     delete: "Löschen",
     undo: "Rückgängig",
     deleted: (title) => `„${title}“ wurde gelöscht.`,
-    deletedMany: (count) => `Gelöschte Unterhaltungen: ${count}`,
+    deletedMany: (count) => plural(count, { one: "# Unterhaltung gelöscht.", other: "# Unterhaltungen gelöscht." }),
     archived: (title) => `„${title}“ wurde archiviert.`,
-    archivedMany: (count) => `Archivierte Unterhaltungen: ${count}`,
+    archivedMany: (count) =>
+      plural(count, { one: "# Unterhaltung archiviert.", other: "# Unterhaltungen archiviert." }),
     changeFailed: (reason) => `Das hat nicht geklappt. ${reason}`,
-    someFailed: (count, reason) => `Nicht geänderte Unterhaltungen: ${count}. ${reason}`,
+    someFailed: (count, reason) =>
+      `${plural(count, { one: "# Unterhaltung konnte nicht geändert werden.", other: "# Unterhaltungen konnten nicht geändert werden." })} ${reason}`,
     moveTitle: "In einen Ordner verschieben",
     noFolder: "Kein Ordner",
     newFolder: "Neuer Ordner",
@@ -190,7 +121,7 @@ export default {
     archiveList: "Archiv",
     emptyArchive: "Keine archivierten Unterhaltungen.",
     archiveUnreachable: "Das Archiv konnte nicht geladen werden.",
-    selected: (count) => `${count} ausgewählt`,
+    selected: (count) => `${n(count)} ausgewählt`,
     selectSession: (title) => `${title} auswählen`,
     temporary: "Temporärer Chat",
     temporaryHint: "Erscheint nicht in der Liste und nicht in der Suche. Wird 24 Stunden nach dem Schließen gelöscht.",
@@ -235,11 +166,4 @@ export default {
     copyFailed: "Kopieren fehlgeschlagen",
   },
   unsent: { user: "Sie", retry: "Erneut senden", discard: "Verwerfen", generating: "Antwort wird erstellt" },
-  attachment: {
-    attach: "Dateien anhängen",
-    attachTitle: (max) => `Bis zu ${max} Dateien anhängen (Bilder, Audio, Video, PDF, Text)`,
-    empty: "Die Datei ist leer.",
-    tooLarge: (max) => `Die Datei ist größer als ${max}.`,
-    tooMany: (max, skipped) => `Sie können bis zu ${max} Dateien anhängen. Nicht hinzugefügt: ${n(skipped)}.`,
-  },
 } satisfies DialogWords

@@ -1,27 +1,15 @@
 /** dialogs-fr.ts: the texts of menus, dialogs and the sign-in in French. */
 
-import { formatCount as n } from "../../format/number-format.ts"
+import { formatPlural, formatSeconds } from "../../format/plural.ts"
 import type { DialogWords } from "../words.ts"
 
+const plural = formatPlural<"fr">
+
 export default {
-  attachmentChip: {
-    list: "Pièces jointes",
-    uploading: (name) => `Envoi de ${name}`,
-    progress: (sent, size) => `${sent} sur ${size}`,
-    retry: (name) => `Réessayer : ${name}`,
-    cancel: (name) => `Annuler : ${name}`,
-    remove: (name) => `Retirer : ${name}`,
-    removeToSend: (name) => `Pour envoyer le message, retirez « ${name} ».`,
-    retryToSend: (name) => `Pour envoyer le message, réessayez « ${name} » ou retirez-le.`,
-    removeAllToSend: (count) => `Pour envoyer le message, retirez les ${n(count)} fichiers non envoyés.`,
-    replyTo: (author) => `Réponse à ${author}`,
-    cancelReply: "Annuler la réponse",
-    dropFiles: "Déposez des fichiers pour les joindre",
-  },
   rateWait: {
     waiting: (reason) => `${reason} Rien n’est perdu. Nous continuerons automatiquement.`.trim(),
     limited: (seconds) =>
-      `Trop de requêtes à la fois. Rien n’est perdu. Reprise automatique dans ${n(seconds)} s environ.`,
+      `Trop de requêtes à la fois. Rien n’est perdu. Reprise automatique dans ${formatSeconds(seconds)} environ.`,
   },
   account: {
     account: "Compte",
@@ -77,65 +65,6 @@ export default {
     exhaustedTenant: (isCost, isDaily, time) =>
       `Le budget ${isDaily ? "journalier" : "mensuel"} de votre organisation (${isCost ? "coût" : "jetons"}) est épuisé. Il se renouvelle le ${time}.`,
   },
-  import: {
-    title: "Importer une conversation",
-    doneTitle: "Importé",
-    hint: "Envoyez un export de Cuecard, ou un fichier de conversation de ChatGPT, Claude, Codex, Pi ou d’une API de modèle. Il s’ouvre comme nouvelle conversation.",
-    chooseFile: "Choisir un fichier",
-    orDrop: " ou déposez-le ici",
-    fileInput: "Fichier à importer",
-    uploading: "Envoi",
-    reading: "Lecture",
-    bytesOf: (sent, size) => `${sent} sur ${size}`,
-    recordsOf: (done, total) => `Enregistrements : ${n(done)} sur ${n(total)}`,
-    skippedFile: (name) => `« ${name} » a été ignoré. Importez un fichier à la fois.`,
-    summary: (messages, records) =>
-      messages === null ? `Enregistrements importés : ${n(records)}` : `Messages importés : ${n(messages)}`,
-    exportSummary: (imported, empty, leftOut, messages) =>
-      [
-        `Conversations importées : ${n(imported)}.`,
-        messages === null ? "" : `Messages : ${n(messages)}.`,
-        empty > 0 ? `Ignorées car vides : ${n(empty)}.` : "",
-        leftOut > 0 ? `Laissées de côté : ${n(leftOut)}.` : "",
-      ].join(" "),
-    skippedLines: (skipped) => `Lignes ignorées : ${n(skipped)}`,
-    kinds: {
-      image: "Images non importées",
-      audio: "Sons non importés",
-      video: "Vidéos non importées",
-      file: "Fichiers non importés",
-      document: "Documents importés comme texte",
-      canvas: "Canevas importés comme texte",
-      hidden_thinking: "Réflexions chiffrées par le fournisseur",
-      system: "Messages système non affichés",
-      subagent: "Messages de sous-agents non affichés",
-      branch: "Messages d’autres branches non affichés",
-      long_question: "Messages de plus de 64 Ko raccourcis",
-      call: "Appels d’outils écartés, en trop ou trop tard",
-      text: "Morceaux de texte écartés",
-      result: "Résultats d’outils écartés",
-      output: "Sorties d’outils écartées",
-      start: "Débuts ou autorisations d’outils écartés",
-      other: "Blocs de types inconnus importés comme texte",
-    },
-    unknownMessages: (count, role) => `Messages du rôle inconnu « ${role} » importés comme texte : ${n(count)}`,
-    unknownLines: (count, type) => `Lignes du type inconnu « ${type} » non affichées : ${n(count)}`,
-    unknownBlocks: (count, type) => `Blocs du type inconnu « ${type} » importés comme texte : ${n(count)}`,
-    several: "Import en cours",
-    severalOf: (done, of) => `Conversations : ${n(done)} sur ${n(of)}`,
-    line: (line) => `Ligne ${n(line)}`,
-    moreLines: (count) => `… et ${n(count)} de plus.`,
-    interrupted: "L’import a été interrompu. Réessayez.",
-    unreadable: "Ce fichier est illisible. Rien n’a été importé.",
-    emptyFile: "Ce fichier est vide.",
-    emptyExport: "Aucun message dans ce fichier.",
-    zip: "C’est une archive ZIP. Décompressez-la et importez le fichier « conversations.json ».",
-    gzipTooLarge: "Un fichier compressé peut faire 64 Mo au plus. Décompressez-le d’abord.",
-    arrayTooLarge: "Une liste JSON peut faire 64 Mo au plus. Mettez un message par ligne.",
-    lineTooLong: "Une ligne de ce fichier est trop longue.",
-    tooLarge: "Un fichier peut faire 4 Go au plus. Divisez-le et importez chaque partie.",
-    imported: (title) => `« ${title} » importée.`,
-  },
   sessionAction: {
     importFile: "Importer une conversation",
     dropFile: "Déposez pour importer",
@@ -171,11 +100,22 @@ export default {
     delete: "Supprimer",
     undo: "Annuler",
     deleted: (title) => `« ${title} » a été supprimée.`,
-    deletedMany: (count) => `Conversations supprimées : ${count}`,
+    deletedMany: (count) =>
+      plural(count, {
+        one: "# conversation supprimée.",
+        many: "# de conversations supprimées.",
+        other: "# conversations supprimées.",
+      }),
     archived: (title) => `« ${title} » a été archivée.`,
-    archivedMany: (count) => `Conversations archivées : ${count}`,
+    archivedMany: (count) =>
+      plural(count, {
+        one: "# conversation archivée.",
+        many: "# de conversations archivées.",
+        other: "# conversations archivées.",
+      }),
     changeFailed: (reason) => `La modification a échoué. ${reason}`,
-    someFailed: (count, reason) => `Conversations non modifiées : ${count}. ${reason}`,
+    someFailed: (count, reason) =>
+      `${plural(count, { one: "# conversation n’a pas pu être modifiée.", many: "# de conversations n’ont pas pu être modifiées.", other: "# conversations n’ont pas pu être modifiées." })} ${reason}`,
     moveTitle: "Déplacer vers un dossier",
     noFolder: "Aucun dossier",
     newFolder: "Nouveau dossier",
@@ -188,7 +128,7 @@ export default {
     archiveList: "Archives",
     emptyArchive: "Aucune conversation archivée.",
     archiveUnreachable: "Impossible de charger les archives.",
-    selected: (count) => `Sélection : ${count}`,
+    selected: (count) => plural(count, { one: "# sélectionnée", many: "# sélectionnées", other: "# sélectionnées" }),
     selectSession: (title) => `Sélectionner ${title}`,
     temporary: "Conversation temporaire",
     temporaryHint: "N’apparaît ni dans la liste ni dans la recherche. Supprimée 24 heures après sa fermeture.",
@@ -228,11 +168,4 @@ export default {
   },
   answerMenu: { more: "Plus", copyTrace: "Copier l’ID de trace", copied: "Copié", copyFailed: "Échec de la copie" },
   unsent: { user: "Vous", retry: "Réessayer", discard: "Supprimer", generating: "Réponse en cours" },
-  attachment: {
-    attach: "Joindre des fichiers",
-    attachTitle: (max) => `Joindre jusqu’à ${max} fichiers (images, sons, vidéos, PDF, texte)`,
-    empty: "Le fichier est vide.",
-    tooLarge: (max) => `Le fichier dépasse ${max}.`,
-    tooMany: (max, skipped) => `Vous pouvez joindre ${max} fichiers au plus. Non ajoutés : ${n(skipped)}.`,
-  },
 } satisfies DialogWords

@@ -1,26 +1,14 @@
 /** dialogs-he.ts: the texts of menus, dialogs and the sign-in in Hebrew. */
 
-import { formatCount as n } from "../../format/number-format.ts"
+import { formatPlural, formatSeconds } from "../../format/plural.ts"
 import type { DialogWords } from "../words.ts"
 
+const plural = formatPlural<"he">
+
 export default {
-  attachmentChip: {
-    list: "קבצים מצורפים",
-    uploading: (name) => `${name} בהעלאה`,
-    progress: (sent, size) => `${sent} מתוך ${size}`,
-    retry: (name) => `ניסיון נוסף: ${name}`,
-    cancel: (name) => `ביטול: ${name}`,
-    remove: (name) => `הסרה: ${name}`,
-    removeToSend: (name) => `כדי לשלוח את ההודעה יש להסיר את „${name}”.`,
-    retryToSend: (name) => `כדי לשלוח את ההודעה יש לנסות שוב את „${name}” או להסיר אותו.`,
-    removeAllToSend: (count) => `כדי לשלוח את ההודעה יש להסיר את הקבצים שלא הועלו (${n(count)}).`,
-    replyTo: (author) => `תשובה אל ${author}`,
-    cancelReply: "ביטול התשובה",
-    dropFiles: "שחרור קבצים כדי לצרף",
-  },
   rateWait: {
     waiting: (reason) => `${reason} דבר לא אבד. נמשיך אוטומטית.`.trim(),
-    limited: (seconds) => `יותר מדי בקשות בבת אחת. דבר לא אבד. נמשיך אוטומטית בעוד כ-${n(seconds)} שניות.`,
+    limited: (seconds) => `יותר מדי בקשות בבת אחת. דבר לא אבד. נמשיך אוטומטית בעוד ${formatSeconds(seconds)} בערך.`,
   },
   account: {
     account: "חשבון",
@@ -74,65 +62,6 @@ export default {
     exhaustedTenant: (isCost, isDaily, time) =>
       `תקציב ${isCost ? "העלות" : "האסימונים"} ${isDaily ? "היומי" : "החודשי"} של הארגון נוצל. הוא יתחדש ב-${time}.`,
   },
-  import: {
-    title: "ייבוא שיחה",
-    doneTitle: "הייבוא הושלם",
-    hint: "אפשר להעלות קובץ ייצוא של Cuecard, או קובץ שיחה של ChatGPT, Claude, Codex, Pi או ממשק של מודל. הוא ייפתח כשיחה חדשה.",
-    chooseFile: "בחירת קובץ",
-    orDrop: " או שחרור כאן",
-    fileInput: "קובץ לייבוא",
-    uploading: "בהעלאה",
-    reading: "בקריאה",
-    bytesOf: (sent, size) => `${sent} מתוך ${size}`,
-    recordsOf: (done, total) => `רשומות: ${n(done)} מתוך ${n(total)}`,
-    skippedFile: (name) => `„${name}” לא יובא. יש לייבא קובץ אחד בכל פעם.`,
-    summary: (messages, records) =>
-      messages === null ? `רשומות שיובאו: ${n(records)}` : `הודעות שיובאו: ${n(messages)}`,
-    exportSummary: (imported, empty, leftOut, messages) =>
-      [
-        `שיחות שיובאו: ${n(imported)}.`,
-        messages === null ? "" : `הודעות: ${n(messages)}.`,
-        empty > 0 ? `ללא הודעות (דולגו): ${n(empty)}.` : "",
-        leftOut > 0 ? `לא נכללו: ${n(leftOut)}.` : "",
-      ].join(" "),
-    skippedLines: (skipped) => `שורות שדולגו: ${n(skipped)}`,
-    kinds: {
-      image: "תמונות שלא יובאו",
-      audio: "קטעי שמע שלא יובאו",
-      video: "סרטונים שלא יובאו",
-      file: "קבצים שלא יובאו",
-      document: "מסמכים שיובאו כטקסט",
-      canvas: "לוחות שיובאו כטקסט",
-      hidden_thinking: "שלבי חשיבה שהספק הצפין",
-      system: "הודעות מערכת שלא מוצגות",
-      subagent: "הודעות של תת-סוכנים שלא מוצגות",
-      branch: "הודעות מענפים אחרים שלא מוצגות",
-      long_question: "הודעות מעל 64 KB שקוצרו",
-      call: "קריאות לכלים שהושמטו, עודפות או מאוחרות",
-      text: "קטעי טקסט שהושמטו",
-      result: "תוצאות של כלים שהושמטו",
-      output: "פלט של כלים שהושמט",
-      start: "התחלות או אישורים של כלים שהושמטו",
-      other: "בלוקים מסוג לא מוכר שיובאו כטקסט",
-    },
-    unknownMessages: (count, role) => `הודעות מתפקיד לא מוכר „${role}” שיובאו כטקסט: ${n(count)}`,
-    unknownLines: (count, type) => `שורות מסוג לא מוכר „${type}” שלא מוצגות: ${n(count)}`,
-    unknownBlocks: (count, type) => `בלוקים מסוג לא מוכר „${type}” שיובאו כטקסט: ${n(count)}`,
-    several: "בייבוא",
-    severalOf: (done, of) => `שיחות: ${n(done)} מתוך ${n(of)}`,
-    line: (line) => `שורה ${n(line)}`,
-    moreLines: (count) => `… ועוד ${n(count)}.`,
-    interrupted: "הייבוא נקטע. יש לנסות שוב.",
-    unreadable: "לא הצלחנו לקרוא את הקובץ. דבר לא יובא.",
-    emptyFile: "הקובץ ריק.",
-    emptyExport: "לא מצאנו הודעות בקובץ.",
-    zip: "זה ארכיון ZIP. יש לחלץ אותו ולייבא את הקובץ „conversations.json”.",
-    gzipTooLarge: "קובץ דחוס יכול להיות עד 64 MB. יש לחלץ אותו קודם.",
-    arrayTooLarge: "רשימת JSON יכולה להיות עד 64 MB. יש לכתוב הודעה אחת בכל שורה.",
-    lineTooLong: "יש בקובץ שורה ארוכה מדי לייבוא.",
-    tooLarge: "קובץ יכול להיות עד 4 GB. יש לפצל אותו ולייבא כל חלק.",
-    imported: (title) => `„${title}” יובאה.`,
-  },
   sessionAction: {
     importFile: "ייבוא שיחה",
     dropFile: "שחרור כדי לייבא",
@@ -168,11 +97,17 @@ export default {
     delete: "מחיקה",
     undo: "ביטול הפעולה",
     deleted: (title) => `השיחה „${title}” נמחקה.`,
-    deletedMany: (count) => `שיחות שנמחקו: ${count}`,
+    deletedMany: (count) => plural(count, { one: "שיחה אחת נמחקה.", two: "שתי שיחות נמחקו.", other: "# שיחות נמחקו." }),
     archived: (title) => `השיחה „${title}” הועברה לארכיון.`,
-    archivedMany: (count) => `שיחות שהועברו לארכיון: ${count}`,
+    archivedMany: (count) =>
+      plural(count, {
+        one: "שיחה אחת הועברה לארכיון.",
+        two: "שתי שיחות הועברו לארכיון.",
+        other: "# שיחות הועברו לארכיון.",
+      }),
     changeFailed: (reason) => `השינוי נכשל. ${reason}`,
-    someFailed: (count, reason) => `שיחות שלא שונו: ${count}. ${reason}`,
+    someFailed: (count, reason) =>
+      `${plural(count, { one: "לא ניתן היה לשנות שיחה אחת.", two: "לא ניתן היה לשנות שתי שיחות.", other: "לא ניתן היה לשנות # שיחות." })} ${reason}`,
     moveTitle: "העברה לתיקייה",
     noFolder: "ללא תיקייה",
     newFolder: "תיקייה חדשה",
@@ -185,7 +120,7 @@ export default {
     archiveList: "ארכיון",
     emptyArchive: "אין שיחות בארכיון.",
     archiveUnreachable: "לא ניתן לטעון את הארכיון.",
-    selected: (count) => `נבחרו: ${count}`,
+    selected: (count) => plural(count, { one: "נבחרה שיחה אחת", two: "נבחרו שתי שיחות", other: "נבחרו # שיחות" }),
     selectSession: (title) => `בחירת ${title}`,
     temporary: "שיחה זמנית",
     temporaryHint: "לא מופיעה ברשימה ובחיפוש. תימחק 24 שעות אחרי סגירתה.",
@@ -223,11 +158,4 @@ export default {
   },
   answerMenu: { more: "עוד", copyTrace: "העתקת מזהה מעקב", copied: "הועתק", copyFailed: "ההעתקה נכשלה" },
   unsent: { user: "אני", retry: "ניסיון נוסף", discard: "מחיקה", generating: "תשובה נכתבת" },
-  attachment: {
-    attach: "צירוף קבצים",
-    attachTitle: (max) => `צירוף עד ${max} קבצים (תמונות, שמע, וידאו, PDF, טקסט)`,
-    empty: "הקובץ ריק.",
-    tooLarge: (max) => `הקובץ גדול מ-${max}.`,
-    tooMany: (max, skipped) => `אפשר לצרף עד ${max} קבצים. לא נוספו: ${n(skipped)}.`,
-  },
 } satisfies DialogWords

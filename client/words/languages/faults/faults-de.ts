@@ -55,7 +55,7 @@ export default {
       link_expired: "Dieser Link ist abgelaufen. Laden Sie die Seite neu.",
       tenant_leaving: "Diese Organisation wird gelöscht. Sie können weiterhin alles lesen.",
       tenant_erased: "Diese Organisation wurde mit allen Daten gelöscht.",
-      rate_limited: "Zu viele Anfragen auf einmal. Wartezeit in Sekunden: {seconds}.",
+      rate_limited: "Zu viele Anfragen auf einmal. Wartezeit: {seconds}.",
       budget_exhausted: "Ihr Budget ist aufgebraucht.",
       budget_unchecked: "Ihr Budget konnte nicht geprüft werden. Versuchen Sie es gleich noch einmal.",
       sessions_full: "Sie haben {max} Unterhaltungen, mehr sind nicht möglich. Löschen Sie zuerst einige.",

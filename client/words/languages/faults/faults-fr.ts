@@ -55,7 +55,7 @@ export default {
       link_expired: "Ce lien a expiré. Rechargez la page.",
       tenant_leaving: "Cette organisation va être supprimée. Vous pouvez encore tout lire.",
       tenant_erased: "Cette organisation et ses données ont été supprimées.",
-      rate_limited: "Trop de requêtes à la fois. Attente en secondes : {seconds}.",
+      rate_limited: "Trop de requêtes à la fois. Réessayez dans {seconds}.",
       budget_exhausted: "Votre budget est épuisé.",
       budget_unchecked: "Impossible de vérifier votre budget. Réessayez dans un instant.",
       sessions_full: "Vous avez {max} conversations, le maximum. Supprimez-en d’abord quelques-unes.",

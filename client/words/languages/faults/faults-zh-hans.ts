@@ -53,7 +53,7 @@ export default {
       link_expired: "此链接已过期。请重新加载页面。",
       tenant_leaving: "此组织即将被删除。你仍可阅读所有内容。",
       tenant_erased: "此组织及其数据已被删除。",
-      rate_limited: "请求过于频繁。请等待 {seconds} 秒。",
+      rate_limited: "请求过于频繁。请等待 {seconds}。",
       budget_exhausted: "你的预算已用完。",
       budget_unchecked: "无法检查你的预算。请稍后重试。",
       sessions_full: "你已有 {max} 个对话，达到上限。请先删除一些。",

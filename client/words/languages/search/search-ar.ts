@@ -1,6 +1,9 @@
 /** search-ar.ts: the texts of the palette, the search and the shortcuts in Arabic. */
 
+import { formatPlural } from "../../format/plural.ts"
 import type { SearchWords } from "../words.ts"
+
+const plural = formatPlural<"ar">
 
 export default {
   search: {
@@ -15,7 +18,15 @@ export default {
     },
     searching: "جارٍ البحث…",
     nothing: "لم يُعثر على شيء.",
-    count: (count) => `عدد النتائج: ${count}`,
+    count: (count) =>
+      plural(count, {
+        zero: "لا نتائج",
+        one: "نتيجة واحدة",
+        two: "نتيجتان",
+        few: "# نتائج",
+        many: "# نتيجة",
+        other: "# نتيجة",
+      }),
     indexing: "لا تزال فهرسة المحادثات الأقدم جارية.",
     failed: (reason) => `تعذّر البحث: ${reason}`,
     more: "مزيد من النتائج",

@@ -1,6 +1,9 @@
 /** search-de.ts: the texts of the palette, the search and the shortcuts in German. */
 
+import { formatPlural } from "../../format/plural.ts"
 import type { SearchWords } from "../words.ts"
+
+const plural = formatPlural<"de">
 
 export default {
   search: {
@@ -15,7 +18,7 @@ export default {
     },
     searching: "Suche läuft …",
     nothing: "Nichts gefunden.",
-    count: (count) => (count === 1 ? "1 Ergebnis" : `${count} Ergebnisse`),
+    count: (count) => plural(count, { one: "# Ergebnis", other: "# Ergebnisse" }),
     indexing: "Ältere Unterhaltungen werden noch indexiert.",
     failed: (reason) => `Die Suche ist fehlgeschlagen: ${reason}`,
     more: "Weitere Ergebnisse",

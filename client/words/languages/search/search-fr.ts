@@ -1,6 +1,9 @@
 /** search-fr.ts: the texts of the palette, the search and the shortcuts in French. */
 
+import { formatPlural } from "../../format/plural.ts"
 import type { SearchWords } from "../words.ts"
+
+const plural = formatPlural<"fr">
 
 export default {
   search: {
@@ -15,7 +18,7 @@ export default {
     },
     searching: "Recherche…",
     nothing: "Aucun résultat.",
-    count: (count) => (count < 2 ? `${count} résultat` : `${count} résultats`),
+    count: (count) => plural(count, { one: "# résultat", many: "# de résultats", other: "# résultats" }),
     indexing: "L’indexation des anciennes conversations est en cours.",
     failed: (reason) => `La recherche a échoué : ${reason}`,
     more: "Plus de résultats",

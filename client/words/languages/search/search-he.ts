@@ -1,6 +1,9 @@
 /** search-he.ts: the texts of the palette, the search and the shortcuts in Hebrew. */
 
+import { formatPlural } from "../../format/plural.ts"
 import type { SearchWords } from "../words.ts"
+
+const plural = formatPlural<"he">
 
 export default {
   search: {
@@ -15,7 +18,7 @@ export default {
     },
     searching: "מתבצע חיפוש…",
     nothing: "לא נמצאו תוצאות.",
-    count: (count) => (count === 1 ? "תוצאה אחת" : `${count} תוצאות`),
+    count: (count) => plural(count, { one: "תוצאה אחת", two: "שתי תוצאות", other: "# תוצאות" }),
     indexing: "שיחות ישנות יותר עדיין מאונדקסות.",
     failed: (reason) => `החיפוש נכשל: ${reason}`,
     more: "תוצאות נוספות",

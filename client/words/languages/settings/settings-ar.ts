@@ -1,7 +1,10 @@
 /** settings-ar.ts: the texts of the settings page and of charts, and the labels of tools, in Arabic. */
 
 import { formatCount as n } from "../../format/number-format.ts"
+import { formatPlural } from "../../format/plural.ts"
 import type { SettingsWords } from "../words.ts"
+
+const plural = formatPlural<"ar">
 
 export default {
   toolName: {
@@ -34,7 +37,15 @@ export default {
     exportHint: "يحفظ ملف ZIP يضم ملف بيانات (.jsonl) لكل محادثة، بما فيها المؤرشفة.",
     export: "تصدير",
     exporting: (done) => `جارٍ التصدير… اكتمل ${n(done)}`,
-    exported: (count) => `عدد المحادثات المصدَّرة: ${n(count)}.`,
+    exported: (count) =>
+      plural(count, {
+        zero: "لم تُصدَّر أي محادثة.",
+        one: "صُدِّرت محادثة واحدة.",
+        two: "صُدِّرت محادثتان.",
+        few: "صُدِّرت # محادثات.",
+        many: "صُدِّرت # محادثة.",
+        other: "صُدِّرت # محادثة.",
+      }),
     exportedPartly: (count, failed) => `تم تصدير ${n(count)}. تعذّر تصدير ${n(failed)}.`,
     nothingToExport: "ليست لديك محادثات لتصديرها.",
     deleteTitle: "حذف كل المحادثات",
@@ -45,7 +56,15 @@ export default {
     typeWord: (word) => `اكتب «${word}» للتأكيد`,
     deleteNow: "حذف كل شيء",
     deleting: (done) => `جارٍ الحذف… اكتمل ${n(done)}`,
-    deleted: (count) => `عدد المحادثات المحذوفة: ${n(count)}.`,
+    deleted: (count) =>
+      plural(count, {
+        zero: "لم تُحذف أي محادثة.",
+        one: "حُذفت محادثة واحدة.",
+        two: "حُذفت محادثتان.",
+        few: "حُذفت # محادثات.",
+        many: "حُذفت # محادثة.",
+        other: "حُذفت # محادثة.",
+      }),
     deletedPartly: (failed) => `تعذّر حذف ${n(failed)}. حاول مرة أخرى.`,
     failed: (reason) => `لم ينجح ذلك. ${reason}`,
     account: "الحساب",

@@ -1,7 +1,10 @@
 /** settings-de.ts: the texts of the settings page and of charts, and the labels of tools, in German. */
 
 import { formatCount as n } from "../../format/number-format.ts"
+import { formatPlural } from "../../format/plural.ts"
 import type { SettingsWords } from "../words.ts"
+
+const plural = formatPlural<"de">
 
 export default {
   toolName: {
@@ -34,7 +37,7 @@ export default {
     exportHint: "Speichert eine ZIP-Datei mit einer Datendatei (.jsonl) je Unterhaltung, auch der archivierten.",
     export: "Exportieren",
     exporting: (done) => `Wird exportiert … ${n(done)} fertig`,
-    exported: (count) => (count === 1 ? "1 Unterhaltung exportiert." : `${n(count)} Unterhaltungen exportiert.`),
+    exported: (count) => plural(count, { one: "# Unterhaltung exportiert.", other: "# Unterhaltungen exportiert." }),
     exportedPartly: (count, failed) => `${n(count)} exportiert. Nicht exportiert: ${n(failed)}.`,
     nothingToExport: "Sie haben keine Unterhaltungen zum Exportieren.",
     deleteTitle: "Alle Unterhaltungen löschen",
@@ -46,7 +49,7 @@ export default {
     typeWord: (word) => `Geben Sie zur Bestätigung „${word}“ ein`,
     deleteNow: "Alles löschen",
     deleting: (done) => `Wird gelöscht … ${n(done)} fertig`,
-    deleted: (count) => (count === 1 ? "1 Unterhaltung gelöscht." : `${n(count)} Unterhaltungen gelöscht.`),
+    deleted: (count) => plural(count, { one: "# Unterhaltung gelöscht.", other: "# Unterhaltungen gelöscht." }),
     deletedPartly: (failed) => `Nicht gelöscht: ${n(failed)}. Versuchen Sie es erneut.`,
     failed: (reason) => `Das hat nicht geklappt. ${reason}`,
     account: "Konto",

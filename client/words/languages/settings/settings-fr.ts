@@ -1,7 +1,10 @@
 /** settings-fr.ts: the texts of the settings page and of charts, and the labels of tools, in French. */
 
 import { formatCount as n } from "../../format/number-format.ts"
+import { formatPlural } from "../../format/plural.ts"
 import type { SettingsWords } from "../words.ts"
+
+const plural = formatPlural<"fr">
 
 export default {
   toolName: {
@@ -35,7 +38,12 @@ export default {
       "Enregistre un fichier ZIP avec un fichier de données (.jsonl) par conversation, y compris les conversations archivées.",
     export: "Exporter",
     exporting: (done) => `Exportation… ${n(done)} terminées`,
-    exported: (count) => (count === 1 ? "1 conversation exportée." : `${n(count)} conversations exportées.`),
+    exported: (count) =>
+      plural(count, {
+        one: "# conversation exportée.",
+        many: "# de conversations exportées.",
+        other: "# conversations exportées.",
+      }),
     exportedPartly: (count, failed) => `${n(count)} exportées. Non exportées : ${n(failed)}.`,
     nothingToExport: "Vous n’avez aucune conversation à exporter.",
     deleteTitle: "Supprimer toutes les conversations",
@@ -47,7 +55,12 @@ export default {
     typeWord: (word) => `Saisissez « ${word} » pour confirmer`,
     deleteNow: "Tout supprimer",
     deleting: (done) => `Suppression… ${n(done)} terminées`,
-    deleted: (count) => (count === 1 ? "1 conversation supprimée." : `${n(count)} conversations supprimées.`),
+    deleted: (count) =>
+      plural(count, {
+        one: "# conversation supprimée.",
+        many: "# de conversations supprimées.",
+        other: "# conversations supprimées.",
+      }),
     deletedPartly: (failed) => `Non supprimées : ${n(failed)}. Réessayez.`,
     failed: (reason) => `Cela n’a pas fonctionné. ${reason}`,
     account: "Compte",

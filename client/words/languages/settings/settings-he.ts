@@ -1,7 +1,10 @@
 /** settings-he.ts: the texts of the settings page and of charts, and the labels of tools, in Hebrew. */
 
 import { formatCount as n } from "../../format/number-format.ts"
+import { formatPlural } from "../../format/plural.ts"
 import type { SettingsWords } from "../words.ts"
+
+const plural = formatPlural<"he">
 
 export default {
   toolName: {
@@ -34,7 +37,7 @@ export default {
     exportHint: "שומר קובץ ZIP עם קובץ נתונים (‎.jsonl) לכל שיחה, כולל שיחות בארכיון.",
     export: "ייצוא",
     exporting: (done) => `מייצא… ${n(done)} הושלמו`,
-    exported: (count) => (count === 1 ? "שיחה אחת יוצאה." : `${n(count)} שיחות יוצאו.`),
+    exported: (count) => plural(count, { one: "שיחה אחת יוצאה.", two: "שתי שיחות יוצאו.", other: "# שיחות יוצאו." }),
     exportedPartly: (count, failed) => `${n(count)} יוצאו. לא ניתן היה לייצא ${n(failed)}.`,
     nothingToExport: "אין לך שיחות לייצוא.",
     deleteTitle: "מחיקת כל השיחות",
@@ -45,7 +48,7 @@ export default {
     typeWord: (word) => `יש להקליד „${word}” לאישור`,
     deleteNow: "מחיקת הכול",
     deleting: (done) => `מוחק… ${n(done)} הושלמו`,
-    deleted: (count) => (count === 1 ? "שיחה אחת נמחקה." : `${n(count)} שיחות נמחקו.`),
+    deleted: (count) => plural(count, { one: "שיחה אחת נמחקה.", two: "שתי שיחות נמחקו.", other: "# שיחות נמחקו." }),
     deletedPartly: (failed) => `לא ניתן היה למחוק ${n(failed)}. יש לנסות שוב.`,
     failed: (reason) => `הפעולה לא הצליחה. ${reason}`,
     account: "חשבון",

@@ -1,0 +1,36 @@
+/** plural.ts: the form of a text that belongs to a count, by the rules of the language. Pure, except for the language. Source: SPEC LG10. */
+
+import { formatLocale, type Language } from "../languages/language.ts"
+import { formatCount } from "./number-format.ts"
+
+/** The categories of whole numbers in each language. A test compares them with those of `Intl.PluralRules`. */
+export const PLURAL_CATEGORIES = {
+  en: ["one", "other"],
+  de: ["one", "other"],
+  fr: ["one", "many", "other"],
+  es: ["one", "many", "other"],
+  "pt-BR": ["one", "many", "other"],
+  "zh-Hans": ["other"],
+  ar: ["zero", "one", "two", "few", "many", "other"],
+  he: ["one", "two", "other"],
+} as const satisfies Readonly<Record<Language, readonly Intl.LDMLPluralRule[]>>
+
+/** A text for each category of a language. `#` is the count. */
+export type PluralForms<L extends Language> = Readonly<Record<"other" | (typeof PLURAL_CATEGORIES)[L][number], string>>
+
+let rules: Intl.PluralRules | null = null
+let rulesLocale = ""
+
+/** Returns the form for the count, with the count in the format of the language. A missing form doesn't compile. */
+export function formatPlural<L extends Language>(count: number, forms: PluralForms<L>): string {
+  const locale = formatLocale.value
+  if (rules === null || rulesLocale !== locale) rules = new Intl.PluralRules(locale)
+  rulesLocale = locale
+  const known: Partial<Record<Intl.LDMLPluralRule, string>> & { readonly other: string } = forms
+  return (known[rules.select(count)] ?? known.other).replaceAll("#", () => formatCount(count))
+}
+
+/** 1 → "1 second", 5 → "5 seconds" */
+export function formatSeconds(count: number): string {
+  return formatCount(count, { style: "unit", unit: "second", unitDisplay: "long" })
+}
