@@ -11,6 +11,7 @@ import type { SessionRouter } from "../session/session-router.ts"
 import { loadTranscript, readingPlace, transcriptModule } from "../transcript/load-transcript.ts"
 import { ScrollAnchor } from "../transcript/scroll-anchor.ts"
 import { focusRequests } from "../ui/focus.ts"
+import { getMainTag } from "../ui/page-root.ts"
 import { appText } from "../words/page-text.ts"
 import { LinkStatus } from "./link-status.tsx"
 import { ReadOnlyNote, TemporaryMark } from "../sidebar/deferred-actions.tsx"
@@ -26,6 +27,7 @@ interface ConversationViewProps {
 export function ConversationView({ controller, router, isOnline }: ConversationViewProps): VNode {
   const { scrollAnchor, viewRef, contentRef } = useScrollAnchor(controller)
   const { store } = controller
+  const Main = getMainTag()
   // If the code can't be loaded although the page is online, a newer version has replaced this version's files.
   const isOutdated = transcriptModule.value === "failed" && isOnline.value
   useEffect(loadTranscript, [isOnline.value])
@@ -36,7 +38,7 @@ export function ConversationView({ controller, router, isOnline }: ConversationV
   }
   return (
     <>
-      <main class="view" ref={viewRef}>
+      <Main class="view" ref={viewRef}>
         <PageHeading router={router} />
         <div class="column" ref={contentRef}>
           {store.hasOlder.value && (
@@ -50,7 +52,7 @@ export function ConversationView({ controller, router, isOnline }: ConversationV
             isEmpty={isEmpty}
           />
         </div>
-      </main>
+      </Main>
       <footer class="foot">
         <ScrollToEndButton scrollAnchor={scrollAnchor} />
         <TemporaryMark router={router} />

@@ -6,6 +6,7 @@ import { attachmentChips } from "../composer/deferred-chips.ts"
 import { Composer } from "../composer/composer.tsx"
 import type { SessionRouter } from "../session/session-router.ts"
 import { TypingIndicator, UnsentMessage } from "../transcript/unsent-messages.tsx"
+import { getMainTag } from "../ui/page-root.ts"
 import { appText } from "../words/page-text.ts"
 import { HoldStatus, OfflineStatus } from "./link-status.tsx"
 import { ReadOnlyNote, ReadOnlyStart, sessionActions, TemporaryMark } from "../sidebar/deferred-actions.tsx"
@@ -18,12 +19,13 @@ interface NewConversationViewProps {
 }
 
 export function NewConversationView({ router, isOnline }: NewConversationViewProps): VNode {
+  const Main = getMainTag()
   const entry = router.startingEntry.value
   const Switch = sessionActions.module.value?.TemporarySwitch
   const chips = attachmentChips.module.value
   return (
     <>
-      <main class="view">
+      <Main class="view">
         <PageHeading router={router} />
         <div class="column">
           {entry === null ? (
@@ -44,7 +46,7 @@ export function NewConversationView({ router, isOnline }: NewConversationViewPro
             </div>
           )}
         </div>
-      </main>
+      </Main>
       <footer class="foot">
         <TemporaryMark router={router} />
         {isOnline.value ? <HoldStatus hold={router.api.hold} /> : <OfflineStatus />}

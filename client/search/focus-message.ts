@@ -7,7 +7,6 @@ export function focusNeighbourMessage(step: -1 | 1): void {
   const index = focused === null ? -1 : articles.indexOf(focused)
   const target = index === -1 ? findVisible(articles, step) : articles[index + step]
   if (target === undefined) return
-  target.tabIndex = -1
   target.focus({ preventScroll: true })
   target.scrollIntoView({ block: target.offsetHeight > innerHeight / 2 ? "start" : "nearest" })
 }

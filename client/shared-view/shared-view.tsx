@@ -5,6 +5,7 @@ import type { VNode } from "preact"
 import { useEffect, useMemo, useRef } from "preact/hooks"
 import { Transcript } from "../transcript/transcript.tsx"
 import { ScrollAnchor } from "../transcript/scroll-anchor.ts"
+import { Logo } from "../ui/logo.tsx"
 import { formatDate } from "../words/format/number-format.ts"
 import { appText } from "../words/page-text.ts"
 import { sharedViewText } from "../words/shared-view-text.ts"
@@ -32,6 +33,7 @@ function Unavailable({ loader }: { readonly loader: CopyLoader }): VNode {
   const isGone = loader.state.value === "gone"
   return (
     <main class="shared-gone">
+      <Logo />
       <h1>{isGone ? sharedViewText.gone : sharedViewText.failed}</h1>
       {isGone ? <p>{sharedViewText.goneHint}</p> : <RetryButton loader={loader} />}
     </main>

@@ -69,7 +69,7 @@ export function MessageView({ message, isFresh }: MessageViewProps): VNode {
 /** The placeholder for a message that can't be rendered. */
 function BrokenMessage({ message: { id, role, status } }: { readonly message: WireMessage }): VNode {
   return (
-    <article data-id={id} data-role={role} data-status={status} aria-label={transcriptText.brokenMessage}>
+    <article data-id={id} data-role={role} data-status={status} aria-label={transcriptText.brokenMessage} tabIndex={-1}>
       <section class="broken">
         <p class="note">{transcriptText.brokenMessage}</p>
       </section>
@@ -95,6 +95,8 @@ function AnswerMessage({ message, isFresh }: AnswerMessageProps): VNode {
       data-origin={origin}
       data-agent={agent?.direction}
       aria-label={author}
+      // Shows its buttons when it is tapped: not every browser lets a tap hover. The keyboard moves from message to message.
+      tabIndex={-1}
     >
       {reply_to !== undefined && <QuotedMessage of={reply_to} />}
       {agent?.direction === "sent" && CallHeader !== undefined && <CallHeader direction="out" name={agent.name} />}

@@ -35,7 +35,7 @@ export function UserMessage({
   children,
 }: UserMessageProps): VNode {
   return (
-    <article data-id={id} data-role="user" data-status={status} aria-label={unsentText.user}>
+    <article data-id={id} data-role="user" data-status={status} aria-label={unsentText.user} tabIndex={-1}>
       {quote}
       {editor ??
         (text === "" ? null : (

@@ -21,6 +21,11 @@ export function mayTakeFocus(): boolean {
   return shadow === null || wasFocused
 }
 
+/** The name of the element around the conversation. A site with a widget has a `<main>` of its own. SPEC WG8. */
+export function getMainTag(): "main" | "section" {
+  return shadow === null ? "main" : "section"
+}
+
 /** The element with the attributes `lang`, `dir` and `data-theme`. */
 export function getRootElement(): HTMLElement {
   return shadow?.element ?? document.documentElement

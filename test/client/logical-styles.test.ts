@@ -1,4 +1,4 @@
-/** logical-styles.test.ts: style sheets that follow the direction of the page. */
+/** logical-styles.test.ts: style sheets that follow the direction of the page, and ask in one way for a touch screen. */
 
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -10,15 +10,22 @@ const PHYSICAL =
 /** A table cell's alignment, which Markdown names physically, a part of a formula, and code. */
 const ALLOWED = new Set(["transcript/prose.css", "transcript/formulas.css", "transcript/tool-calls.css"])
 
-test("[LG7] no style sheet names left or right", () => {
-  const sheets = readdirSync(STYLES, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".css"))
-  const lines = sheets.flatMap((name) =>
-    ALLOWED.has(name)
-      ? []
-      : readFileSync(join(STYLES, name), "utf8")
-          .replace(/\/\*[\s\S]*?\*\//g, "")
-          .split("\n")
-          .flatMap((line) => (PHYSICAL.test(line) ? [`${name}: ${line.trim()}`] : [])),
+const SHEETS = readdirSync(STYLES, { recursive: true, encoding: "utf8" })
+  .filter((name) => name.endsWith(".css"))
+  .map((name) => ({ name, css: readFileSync(join(STYLES, name), "utf8").replace(/\/\*[\s\S]*?\*\//g, "") }))
+
+/** The lines of all style sheets that match a pattern. */
+const findLines = (pattern: RegExp): string[] =>
+  SHEETS.flatMap(({ name, css }) =>
+    css.split("\n").flatMap((line) => (pattern.test(line) ? [`${name}: ${line.trim()}`] : [])),
   )
+
+test("[LG7] no style sheet names left or right", () => {
+  const lines = findLines(PHYSICAL).filter((line) => !ALLOWED.has(line.slice(0, line.indexOf(":"))))
   expect(lines).toEqual([])
+})
+
+// Some phones report that they can hover, and some computers with a pen that they cannot.
+test("[AX9] a touch screen is recognised by its pointer", () => {
+  expect(findLines(/@media.*\b(?:any-)?hover:|any-pointer/)).toEqual([])
 })

@@ -29,7 +29,7 @@ const SECONDS: Readonly<Record<string, number>> = {
   "browser/admin": 50,
   "browser/admin-tenant": 25,
   "browser/admin-layout": 35,
-  "browser/axe": 60,
+  "browser/every-state": 60,
   "browser/read-only": 44,
   "browser/hostile": 43,
   "browser/leaving-tenant": 40,

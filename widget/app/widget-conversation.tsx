@@ -35,7 +35,7 @@ export function WidgetConversation(props: WidgetConversationProps): VNode {
     if (controller !== null && isOnline.value) void deferredViews.load()
   }, [controller, isOnline.value])
   return (
-    <div class="page widget">
+    <section class="page widget" aria-label={appText.conversation}>
       <WidgetBar {...props} />
       {controller === null ? (
         <NewConversationView router={router} isOnline={isOnline} />
@@ -51,7 +51,7 @@ export function WidgetConversation(props: WidgetConversationProps): VNode {
       <p class="visually-hidden" role="status" aria-live="polite">
         {announcement.value}
       </p>
-    </div>
+    </section>
   )
 }
 
@@ -64,8 +64,8 @@ function WidgetBar({ router, languages, onOpen, onClose }: WidgetConversationPro
       {openedFrom !== null && heading.isAgentSession && (
         <BarButton label={appText.back} path="M12 4.5L6.5 10l5.5 5.5" onClick={() => onOpen(openedFrom)} />
       )}
-      <p class="title" aria-hidden="true">
-        <bdi>{formatHeading(heading) || appText.name}</bdi>
+      <p class="title" aria-hidden="true" dir="auto">
+        {formatHeading(heading) || appText.name}
       </p>
       {!router.isReadOnly.value && !isNew && (
         <BarButton label={appText.newConversation} path="M10 4.5v11M4.5 10h11" onClick={() => onOpen(null)} />

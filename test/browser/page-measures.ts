@@ -1,0 +1,63 @@
+/** page-measures.ts: measures what is drawn, also in open shadow roots: targets that are too small, and what overflows sideways. */
+
+import type { Page } from "playwright-core"
+
+/** Minimum width and height of a target, in CSS pixels: SPEC AX5, and AX9 on touch screens. */
+export const MIN_TARGET_PX = 24
+export const MIN_TOUCH_PX = 44
+
+/** Returns the controls that are narrower or lower than `least`. Links and buttons in a line of text may be. */
+export function findSmallTargets(page: Page, least: number): Promise<string[]> {
+  return page.evaluate((min) => {
+    const controls =
+      'button, a[href], summary, select, textarea, input:not([type=file]), [role="option"], [role="slider"]'
+    const isShown = (one: Element): boolean =>
+      one.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && one.closest("[inert]") === null
+    /** A check box is as large as its label, and a field that is only for screen readers has no size. */
+    const boxOf = (one: Element): DOMRect =>
+      (one.matches("[type=checkbox], [type=radio]") ? (one.closest("label") ?? one) : one).getBoundingClientRect()
+    const isInText = (one: Element): boolean =>
+      getComputedStyle(one).display === "inline" || one.closest(".footnote-ref, .footnotes") !== null
+    const describe = (one: Element, { width, height }: DOMRect): string =>
+      `${one.localName}.${one.className} "${(one.getAttribute("aria-label") ?? one.textContent ?? "").slice(0, 30)}" ${Math.round(width * 10) / 10} × ${Math.round(height * 10) / 10}`
+    const findIn = (root: Document | ShadowRoot): string[] =>
+      [...root.querySelectorAll("*")].flatMap((one) => {
+        const inside = one.shadowRoot === null ? [] : findIn(one.shadowRoot)
+        if (!one.matches(controls) || !isShown(one) || isInText(one)) return inside
+        const box = boxOf(one)
+        const isForReadersOnly = box.width <= 1 || box.right <= 0 || box.bottom <= 0
+        return isForReadersOnly || (box.width >= min - 0.1 && box.height >= min - 0.1)
+          ? inside
+          : [...inside, describe(one, box)]
+      })
+    return findIn(document)
+  }, least)
+}
+
+/** Returns what reaches beyond the window sideways, except what a box scrolls or cuts off. */
+export function findOverflow(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const isHeld = (one: Element): boolean => {
+      for (let at = one.parentElement; at !== null; at = at.parentElement)
+        if (getComputedStyle(at).overflowX !== "visible" && at !== document.body && at !== document.documentElement) {
+          const box = at.getBoundingClientRect()
+          if (box.left >= -1 && box.right <= innerWidth + 1) return true
+        }
+      return false
+    }
+    const isOut = (one: Element): boolean => {
+      const box = one.getBoundingClientRect()
+      return box.width > 1 && box.height > 1 && (box.right > innerWidth + 1 || box.left < -1)
+    }
+    const findIn = (root: Document | ShadowRoot): string[] =>
+      [...root.querySelectorAll("*")].flatMap((one) => {
+        const inside = one.shadowRoot === null ? [] : findIn(one.shadowRoot)
+        const isSeen = one.checkVisibility({ opacityProperty: true, visibilityProperty: true })
+        if (!isSeen || one.closest(".visually-hidden, .skip, svg *") !== null || !isOut(one) || isHeld(one))
+          return inside
+        return [...inside, one.outerHTML.slice(0, 120)]
+      })
+    const excess = document.documentElement.scrollWidth - innerWidth
+    return [...(excess > 0 ? [`the page is ${excess} pixels too wide`] : []), ...findIn(document).slice(0, 5)]
+  })
+}
