@@ -28,7 +28,7 @@ async function openPage(language: string, size = DESK, locale = "en-US"): Promis
 function findWide(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const cut = [...document.querySelectorAll<HTMLElement>("h1, h2, p, button, legend, a, textarea")]
-      .filter((element) => element.checkVisibility() && !element.classList.contains("visually-hidden"))
+      .filter((element) => element.checkVisibility() && !element.matches(".visually-hidden, .skip"))
       .filter(({ scrollWidth, clientWidth }) => clientWidth > 0 && scrollWidth > clientWidth + 1)
       .map(({ tagName, className, textContent }) => `${tagName}.${className} ${textContent}`)
     const overflow = document.documentElement.scrollWidth - innerWidth
