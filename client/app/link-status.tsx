@@ -21,33 +21,28 @@ interface LinkStatusProps {
 }
 
 export function LinkStatus({ link, hold, isOnline, wasLoaded, wasLive, onRetry }: LinkStatusProps): VNode | null {
-  if (!isOnline && link !== "outdated" && link !== "gone") return <OfflineStatus onRetry={onRetry} />
-  switch (link) {
-    case "live":
-      return <HoldStatus hold={hold} />
-    case "connecting":
-    case "waiting": {
-      const text = wasLive ? connectionText.reconnecting : connectionText.connecting
-      // A server that limits requests has said how long to wait.
-      if (hold.text.value !== "") return <HoldStatus hold={hold} />
-      return <QuietStatus text={text} onRetry={link === "waiting" ? onRetry : undefined} />
-    }
-    case "outdated":
-      return (
-        <p class="link" role="alert">
-          {connectionText.outdated}{" "}
-          <button type="button" onClick={() => location.reload()}>
-            {connectionText.reload}
-          </button>
-        </p>
-      )
-    case "gone":
-      return (
-        <p class="link" role="alert">
-          {wasLoaded ? connectionText.deleted : connectionText.notFound} <a href="#/">{connectionText.startNew}</a>
-        </p>
-      )
+  if (link === "outdated") {
+    return (
+      <p class="link" role="alert">
+        {connectionText.outdated}{" "}
+        <button type="button" onClick={() => location.reload()}>
+          {connectionText.reload}
+        </button>
+      </p>
+    )
   }
+  if (link === "gone") {
+    return (
+      <p class="link" role="alert">
+        {wasLoaded ? connectionText.deleted : connectionText.notFound} <a href="#/">{connectionText.startNew}</a>
+      </p>
+    )
+  }
+  if (!isOnline) return <OfflineStatus onRetry={onRetry} />
+  // A server that limits requests has said how long to wait, so there is no button.
+  if (link === "live" || hold.text.value !== "") return <HoldStatus hold={hold} />
+  const text = wasLive ? connectionText.reconnecting : connectionText.connecting
+  return <QuietStatus text={text} onRetry={link === "waiting" ? onRetry : undefined} />
 }
 
 export function OfflineStatus({ onRetry }: Pick<LinkStatusProps, "onRetry">): VNode {
