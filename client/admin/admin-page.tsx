@@ -13,7 +13,7 @@ import type { RequestHold } from "../net/request-hold.ts"
 import { Logo } from "../ui/logo.tsx"
 import { cycleTheme, theme } from "../ui/preferences/theme.ts"
 import { adminText } from "../words/admin-text.ts"
-import { appText, formatDocumentTitle, sidebarText } from "../words/page-text.ts"
+import { appText, formatDocumentTitle } from "../words/page-text.ts"
 import type { Identity } from "../account/identity.ts"
 import type { AdminApi } from "./admin-api.ts"
 import { type AdminContext, notice } from "./admin-state.ts"
@@ -83,7 +83,7 @@ export function AdminPage({ api, identity, fault }: AdminPageProps): VNode {
         </p>
         <a href="/">{adminText.backToChat}</a>
         <button type="button" class="theme" onClick={cycleTheme}>
-          {sidebarText.theme} <span>{sidebarText.themes[theme.value]}</span>
+          {adminText.theme} <span>{adminText.themes[theme.value]}</span>
         </button>
         <div class="account-slot">{LoadedUserMenu !== undefined && <LoadedUserMenu />}</div>
       </header>

@@ -62,6 +62,7 @@ export function ConversationView({ controller, router, isOnline }: ConversationV
           isOnline={isOnline.value}
           wasLoaded={controller.isLoaded.value}
           wasLive={controller.wasLive.value}
+          onRetry={() => router.checkConnections()}
         />
         {controller.isReadOnly.value ? (
           <ReadOnlyNote router={router} />

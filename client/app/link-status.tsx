@@ -1,11 +1,12 @@
 /**
- * link-status.tsx: the connection status, shown above the composer unless the connection is live. Source: SPEC PG29, PG79.
+ * link-status.tsx: the connection status, shown above the composer unless the connection is live. Source: SPEC PG29, PG79, PG89.
  */
 
 import type { VNode } from "preact"
 import type { RequestHold } from "../net/request-hold.ts"
 import type { LinkState } from "../net/socket-link.ts"
 import { connectionText } from "../words/page-text.ts"
+import { unsentText } from "../words/unsent-text.ts"
 
 interface LinkStatusProps {
   readonly link: LinkState
@@ -15,18 +16,22 @@ interface LinkStatusProps {
   readonly wasLoaded: boolean
   /** True if the connection was live before. */
   readonly wasLive: boolean
+  /** Connects at once. */
+  readonly onRetry: () => void
 }
 
-export function LinkStatus({ link, hold, isOnline, wasLoaded, wasLive }: LinkStatusProps): VNode | null {
-  if (!isOnline && link !== "outdated" && link !== "gone") return <OfflineStatus />
+export function LinkStatus({ link, hold, isOnline, wasLoaded, wasLive, onRetry }: LinkStatusProps): VNode | null {
+  if (!isOnline && link !== "outdated" && link !== "gone") return <OfflineStatus onRetry={onRetry} />
   switch (link) {
     case "live":
       return <HoldStatus hold={hold} />
     case "connecting":
-    case "waiting":
-      return (
-        <QuietStatus text={hold.text.value || (wasLive ? connectionText.reconnecting : connectionText.connecting)} />
-      )
+    case "waiting": {
+      const text = wasLive ? connectionText.reconnecting : connectionText.connecting
+      // A server that limits requests has said how long to wait.
+      if (hold.text.value !== "") return <HoldStatus hold={hold} />
+      return <QuietStatus text={text} onRetry={link === "waiting" ? onRetry : undefined} />
+    }
     case "outdated":
       return (
         <p class="link" role="alert">
@@ -45,8 +50,8 @@ export function LinkStatus({ link, hold, isOnline, wasLoaded, wasLive }: LinkSta
   }
 }
 
-export function OfflineStatus(): VNode {
-  return <QuietStatus text={connectionText.offline} />
+export function OfflineStatus({ onRetry }: Pick<LinkStatusProps, "onRetry">): VNode {
+  return <QuietStatus text={connectionText.offline} onRetry={onRetry} />
 }
 
 /** Says that the page is waiting because the server is rate limiting it. Source: SPEC LI6. */
@@ -54,10 +59,21 @@ export function HoldStatus({ hold }: Pick<LinkStatusProps, "hold">): VNode | nul
   return hold.text.value === "" ? null : <QuietStatus text={hold.text.value} />
 }
 
-function QuietStatus({ text }: { readonly text: string }): VNode {
+interface QuietStatusProps {
+  readonly text: string
+  /** Absent: there is nothing to retry now. */
+  readonly onRetry?: (() => void) | undefined
+}
+
+function QuietStatus({ text, onRetry }: QuietStatusProps): VNode {
   return (
     <p class="link" role="status">
       {text}
+      {onRetry && (
+        <button type="button" onClick={onRetry}>
+          {unsentText.retry}
+        </button>
+      )}
     </p>
   )
 }

@@ -49,7 +49,11 @@ export function NewConversationView({ router, isOnline }: NewConversationViewPro
       </Main>
       <footer class="foot">
         <TemporaryMark router={router} />
-        {isOnline.value ? <HoldStatus hold={router.api.hold} /> : <OfflineStatus />}
+        {isOnline.value ? (
+          <HoldStatus hold={router.api.hold} />
+        ) : (
+          <OfflineStatus onRetry={() => router.checkConnections()} />
+        )}
         {router.isReadOnly.value ? (
           <ReadOnlyNote router={router} />
         ) : (

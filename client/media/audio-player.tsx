@@ -11,6 +11,7 @@ import { formatClock, formatKind, type MediaSegment } from "../words/media-descr
 import { mediaText } from "../words/parts/media-text.ts"
 import { ConsentGate } from "./consent-gate.tsx"
 import { downloadMedia } from "./file-link.tsx"
+import { describeLoadFault, type LoadFault } from "./load-failure.ts"
 import { MediaIcon } from "./media-icons.tsx"
 import { type AudioPlayback, useAudioPlayback } from "./use-audio-playback.ts"
 import { useInView } from "./use-in-view.ts"
@@ -107,9 +108,9 @@ function formatPlaybackTime({ time, length, isPlaying }: AudioPlayback): string 
 /** Saves the file, so that it can be played in another program. */
 function DownloadButton({ url, label }: Pick<MediaSegment, "url" | "label">): VNode | null {
   const media = useMediaContext()
-  const [fault, setFault] = useState<string | null>(null)
+  const [fault, setFault] = useState<LoadFault | null>(null)
   if (media === null) return null
-  const text = fault ?? mediaText.download
+  const text = fault === null ? mediaText.download : describeLoadFault(fault)
   return (
     <button
       type="button"

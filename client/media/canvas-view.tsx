@@ -12,7 +12,7 @@ import { deferModule } from "../ui/deferred-module.ts"
 import { parseHost } from "../words/format/link-policy.ts"
 import type { CanvasSegment } from "../words/media-descriptions.ts"
 import { mediaText } from "../words/parts/media-text.ts"
-import { GONE_TEXT, UNREACHABLE_TEXT } from "./load-failure.ts"
+import { describeLoadFault, type LoadFault } from "./load-failure.ts"
 import { MediaIcon } from "./media-icons.tsx"
 import { useInView } from "./use-in-view.ts"
 import { useMediaContext } from "./loading/media-context.ts"
@@ -66,7 +66,9 @@ interface CanvasBodyProps {
 
 /** The frame, or a note of the same height that says why it is missing. */
 function CanvasBody({ url, name, link, height }: CanvasBodyProps): VNode {
-  const [pause, setPause] = useState<string | null>(() => (floodedUrls.has(url) ? mediaText.floodedPage : null))
+  const [pause, setPause] = useState<"capturedTyping" | "floodedPage" | null>(() =>
+    floodedUrls.has(url) ? "floodedPage" : null,
+  )
   const [isCodeMissing, setCodeMissing] = useState(false)
   const isNeeded = link.href !== null && !isCodeMissing
   useEffect(() => {
@@ -82,10 +84,10 @@ function CanvasBody({ url, name, link, height }: CanvasBodyProps): VNode {
       </CanvasNote>
     )
   }
-  const fault = isCodeMissing ? UNREACHABLE_TEXT : link.fault
+  const fault = isCodeMissing ? "unreachable" : link.fault
   if (fault !== null) {
     return (
-      <CanvasNote text={fault} height={height}>
+      <CanvasNote text={describeLoadFault(fault)} height={height}>
         <button type="button" onClick={isCodeMissing ? () => setCodeMissing(false) : link.retry}>
           {mediaText.tryAgain}
         </button>
@@ -94,7 +96,7 @@ function CanvasBody({ url, name, link, height }: CanvasBodyProps): VNode {
   }
   if (pause !== null) {
     return (
-      <CanvasNote text={pause} height={height}>
+      <CanvasNote text={mediaText[pause]} height={height}>
         <button type="button" onClick={() => setPause(null)}>
           {mediaText.resume}
         </button>
@@ -108,10 +110,10 @@ function CanvasBody({ url, name, link, height }: CanvasBodyProps): VNode {
           href={link.href}
           name={name}
           onMissing={link.onMissing}
-          onFocusStolen={() => setPause(mediaText.capturedTyping)}
+          onFocusStolen={() => setPause("capturedTyping")}
           onFlood={() => {
             floodedUrls.add(url)
-            setPause(mediaText.floodedPage)
+            setPause("floodedPage")
           }}
         />
       )}
@@ -136,7 +138,7 @@ function CanvasNote({ text, height, children }: CanvasNoteProps): VNode {
 interface CanvasLink {
   /** The URL for the frame. Null until the frame's place is in view and the URL is signed. */
   readonly href: string | null
-  readonly fault: string | null
+  readonly fault: LoadFault | null
   /** True if the tenant doesn't allow the document's origin. The page's security policy would leave the frame broken. */
   readonly isBlocked: boolean
   retry(): void
@@ -176,19 +178,19 @@ function useCanvasLink(url: string, sectionRef: RefObject<HTMLElement | null>): 
     if (++tries.current === 1) renewLink()
     else setMissing(true)
   }
-  const linkFault = shownHref.current === null && !isForeign ? describeFault(link?.at) : null
+  const linkFault = shownHref.current === null && !isForeign ? linkToFault(link?.at) : null
   const href = isInView ? shownHref.current : null
-  return { href, fault: isMissing ? GONE_TEXT : linkFault, isBlocked, retry: retryLoading, onMissing }
+  return { href, fault: isMissing ? "gone" : linkFault, isBlocked, retry: retryLoading, onMissing }
 }
 
-function describeFault(at: SignedLink["at"] = "refused"): string | null {
+function linkToFault(at: SignedLink["at"] = "refused"): LoadFault | null {
   switch (at) {
     case "asking":
     case "ready":
       return null
     case "refused":
-      return GONE_TEXT
+      return "gone"
     case "failed":
-      return UNREACHABLE_TEXT
+      return "unreachable"
   }
 }

@@ -14,7 +14,7 @@ import { MediaIcon } from "./media-icons.tsx"
 import { formatExtension, type MediaSegment, formatSize } from "../words/media-descriptions.ts"
 import { DISPLAYABLE_KINDS, type DisplayableKind, isAssetUrl, learnKind } from "../files/remote-media.ts"
 import { saveBlob, saveHref } from "../ui/save-file.ts"
-import { GONE_TEXT, readErrorText, UNREACHABLE_TEXT } from "./load-failure.ts"
+import { describeLoadFault, type LoadFault, readLoadFault } from "./load-failure.ts"
 import { type MediaContextValue, useMediaContext } from "./loading/media-context.ts"
 
 export function FileView({ segment }: { readonly segment: MediaSegment }): VNode {
@@ -22,19 +22,22 @@ export function FileView({ segment }: { readonly segment: MediaSegment }): VNode
   const { isDownloading, fault, startDownload } = useFileDownload(segment)
   const host = parseHost(url)
   const details = [formatExtension(label, mime_type), size === undefined ? "" : formatSize(size), host]
+  const faultText = fault === null ? null : describeLoadFault(fault)
   return (
     <>
       <button
         type="button"
         class="file"
-        aria-label={formatAccessibleName(segment, host, fault)}
+        aria-label={formatAccessibleName(segment, host, faultText)}
         aria-busy={isDownloading}
         onClick={(event) => void startDownload(event.currentTarget.parentElement)}
       >
         <FileIcon label={label} mime={mime_type} />
         <span class="what">
           <b dir="auto">{label}</b>{" "}
-          <small data-fault={fault === null ? undefined : ""}>{fault ?? details.filter(isNotEmpty).join(" · ")}</small>
+          <small data-fault={fault === null ? undefined : ""}>
+            {faultText ?? details.filter(isNotEmpty).join(" · ")}
+          </small>
         </span>
         <MediaIcon name="download" />
       </button>
@@ -50,7 +53,7 @@ export function FileView({ segment }: { readonly segment: MediaSegment }): VNode
 function useFileDownload(segment: MediaSegment) {
   const media = useMediaContext()
   const [isDownloading, setDownloading] = useState(false)
-  const [fault, setFault] = useState<string | null>(null)
+  const [fault, setFault] = useState<LoadFault | null>(null)
   const startDownload = async (container: Element | null): Promise<void> => {
     if (media === null || isDownloading) return
     setDownloading(true)
@@ -80,8 +83,8 @@ function FileIcon({ label, mime }: { readonly label: string; readonly mime?: str
   )
 }
 
-/** Shows a remote file that turns out to be an image, audio or video; saves any other. Returns null or the error text. */
-async function downloadOrShow(media: MediaContextValue, { url, label }: MediaSegment): Promise<string | null> {
+/** Shows a remote file that turns out to be an image, audio or video; saves any other. Returns null or the fault. */
+async function downloadOrShow(media: MediaContextValue, { url, label }: MediaSegment): Promise<LoadFault | null> {
   return await downloadMedia(media, url, label, (mime) => {
     const kind = mimeToDisplayableKind(mime)
     if (kind !== null) learnKind(url, kind)
@@ -93,23 +96,23 @@ function mimeToDisplayableKind(mime: string): DisplayableKind | null {
   return DISPLAYABLE_KINDS.find((kind) => mime.startsWith(`${kind}/`)) ?? null
 }
 
-/** Saves a file; a remote one only if `shouldSave` accepts its type. Returns null or the error text. */
+/** Saves a file; a remote one only if `shouldSave` accepts its type. Returns null or the fault. */
 export async function downloadMedia(
   { signer }: Pick<MediaContextValue, "signer">,
   url: string,
   label: string,
   shouldSave: (mime: string) => boolean = () => true,
-): Promise<string | null> {
+): Promise<LoadFault | null> {
   const link = await signer.resolveLink(url)
-  if (link.at === "refused") return GONE_TEXT
-  if (link.at !== "ready") return UNREACHABLE_TEXT
+  if (link.at === "refused") return "gone"
+  if (link.at !== "ready") return "unreachable"
   if (isAssetUrl(url)) {
     saveHref(link.href, label)
     return null
   }
   try {
     const response = await fetch(link.href)
-    if (!response.ok) return await readErrorText(response)
+    if (!response.ok) return await readLoadFault(response)
     if (!shouldSave(response.headers.get("content-type") ?? "")) {
       void response.body?.cancel()
       return null
@@ -117,6 +120,6 @@ export async function downloadMedia(
     saveBlob(await response.blob(), label)
     return null
   } catch {
-    return UNREACHABLE_TEXT
+    return "unreachable"
   }
 }

@@ -13,6 +13,7 @@ import { useModalDialog } from "../ui/use-modal-dialog.ts"
 import { formatKind } from "../words/media-descriptions.ts"
 import { mediaText } from "../words/parts/media-text.ts"
 import { downloadMedia } from "./file-link.tsx"
+import { describeLoadFault, type LoadFault } from "./load-failure.ts"
 import { MediaIcon, type MediaIconName } from "./media-icons.tsx"
 import { type MediaContextValue, type ViewableImage, useMediaContext } from "./loading/media-context.ts"
 import { useMediaSource } from "./use-media-source.ts"
@@ -90,12 +91,12 @@ function LightboxHeader({
   position,
   onClose,
 }: Pick<LightboxDialogProps, "media" | "image" | "position" | "onClose">): VNode {
-  const [fault, setFault] = useState<string | null>(null)
+  const [fault, setFault] = useState<LoadFault | null>(null)
   useLayoutEffect(() => setFault(null), [image])
   return (
     <header>
       <p aria-live="polite">
-        <b dir="auto">{image.label}</b> <small>{fault ?? position}</small>
+        <b dir="auto">{image.label}</b> <small>{fault === null ? position : describeLoadFault(fault)}</small>
       </p>
       <IconButton
         name="download"

@@ -1,31 +1,45 @@
-/** load-failure.ts: finds the text that explains why media couldn't be loaded: the server's, if it sent one. */
+/** load-failure.ts: finds why media couldn't be loaded, and words it in the page's language: the server's reason, if it sent one. */
 
-import { errorText } from "../words/page-text.ts"
+import { describeError, type RequestError, toRequestError } from "../net/http-request.ts"
+import { mediaText } from "../words/parts/media-text.ts"
 
 const REFETCH_TIMEOUT_MS = 10_000
 
-export const UNREACHABLE_TEXT = errorText.loadFailed
-export const GONE_TEXT = errorText.mediaGone
+/** A fault is kept as a value and worded when it is drawn, because the language can change in the meantime. */
+export type LoadFault = "unreachable" | "gone" | "unsupported" | RequestError
 
-/** Returns the error text in the body of a response that isn't ok. */
-export async function readErrorText(response: Response): Promise<string> {
-  const text: unknown = Reflect.get(Object(await response.json()), "text")
-  return typeof text === "string" ? text : UNREACHABLE_TEXT
+export function describeLoadFault(fault: LoadFault): string {
+  switch (fault) {
+    case "unreachable":
+      return mediaText.loadFailed
+    case "gone":
+      return mediaText.gone
+    case "unsupported":
+      return mediaText.unsupported
+    default:
+      return describeError(fault)
+  }
+}
+
+/** Returns the fault in the body of a response that isn't ok. */
+export async function readLoadFault(response: Response): Promise<LoadFault> {
+  const body: unknown = await response.json()
+  return typeof Reflect.get(Object(body), "text") === "string" ? toRequestError(response.status, body) : "unreachable"
 }
 
 /**
  * Fetches a URL again to learn why an element failed to load it, because the element's error event doesn't say.
  * Returns null if the URL now loads.
  */
-export async function fetchFailureReason(href: string): Promise<string | null> {
+export async function fetchLoadFault(href: string): Promise<LoadFault | null> {
   try {
     const response = await fetch(href, { signal: AbortSignal.timeout(REFETCH_TIMEOUT_MS) })
     if (response.ok) {
       void response.body?.cancel()
       return null
     }
-    return await readErrorText(response)
+    return await readLoadFault(response)
   } catch {
-    return UNREACHABLE_TEXT
+    return "unreachable"
   }
 }

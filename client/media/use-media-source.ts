@@ -8,7 +8,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks"
 import { recordClick, isLoadAllowed, isAssetUrl } from "../files/remote-media.ts"
-import { fetchFailureReason, GONE_TEXT, UNREACHABLE_TEXT } from "./load-failure.ts"
+import { describeLoadFault, fetchLoadFault, type LoadFault } from "./load-failure.ts"
 import type { SignedLink } from "../files/signed-links.ts"
 import { useMediaContext } from "./loading/media-context.ts"
 import { mediaText } from "../words/parts/media-text.ts"
@@ -35,7 +35,7 @@ export function useMediaSource(url: string): MediaSourceHandle {
   const link: SignedLink = isAllowed ? media.signer.getLink(url).value : { at: "refused" }
   const shownLink = useRef<SignedLink>({ at: "asking" })
   const failures = useRef(0)
-  const [fault, setFault] = useState<string | null>(null)
+  const [fault, setFault] = useState<LoadFault | null>(null)
   if (shownLink.current.at !== "ready") shownLink.current = link
   useEffect(() => {
     if (isAllowed) media.signer.requestLink(url)
@@ -58,14 +58,15 @@ export function useMediaSource(url: string): MediaSourceHandle {
     const { current } = shownLink
     if (current.at !== "ready") return
     if (++failures.current === 1) return renewLink()
-    void fetchFailureReason(current.href).then((text) => setFault(text ?? mediaText.unsupported))
+    void fetchLoadFault(current.href).then((reason) => setFault(reason ?? "unsupported"))
   }
   const reconnectCount = media?.reconnectCount.value
   useEffect(() => {
-    if (fault === UNREACHABLE_TEXT) requestLoad()
+    if (fault === "unreachable") requestLoad()
   }, [reconnectCount])
   const linkState = linkToState(shownLink.current, isAllowed || isAssetUrl(url))
-  return { state: fault === null ? linkState : { at: "failed", text: fault }, requestLoad, onLoad, onError }
+  const state = fault === null ? linkState : ({ at: "failed", text: describeLoadFault(fault) } as const)
+  return { state, requestLoad, onLoad, onError }
 }
 
 function linkToState(link: SignedLink, isAllowed: boolean): MediaSourceState {
@@ -75,8 +76,8 @@ function linkToState(link: SignedLink, isAllowed: boolean): MediaSourceState {
     case "ready":
       return link
     case "refused":
-      return { at: "failed", text: GONE_TEXT }
+      return { at: "failed", text: mediaText.gone }
     case "failed":
-      return { at: "failed", text: UNREACHABLE_TEXT }
+      return { at: "failed", text: mediaText.loadFailed }
   }
 }

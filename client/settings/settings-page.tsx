@@ -15,7 +15,7 @@ import type { SessionRouter } from "../session/session-router.ts"
 import { LanguageSelect } from "../ui/preferences/language-select.tsx"
 import { chooseTheme, THEMES, theme } from "../ui/preferences/theme.ts"
 import { accountText } from "../words/account-text.ts"
-import { appText, sidebarText } from "../words/page-text.ts"
+import { appText } from "../words/page-text.ts"
 import { settingsText } from "../words/settings/settings-text.ts"
 import { DataSection } from "./data-section.tsx"
 import { SettingRow } from "./setting-row.tsx"
@@ -55,7 +55,7 @@ function GeneralSection({ onFault }: { readonly onFault: () => void }): VNode {
       <Choice
         legend={settingsText.theme}
         value={theme.value}
-        options={THEMES.map((name) => [name, sidebarText.themes[name]] as const)}
+        options={THEMES.map((name) => [name, settingsText.themes[name]] as const)}
         onChoose={chooseTheme}
       />
       <Choice

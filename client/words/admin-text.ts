@@ -24,6 +24,7 @@ export const adminText = {
   },
   skip: "Skip to content",
   theme: "Theme",
+  themes: { system: "System", dark: "Dark", light: "Light" },
   loading: "Loading…",
   retry: "Try again",
   cancel: "Cancel",

@@ -66,8 +66,6 @@ export const errorText = translate("error", {
   signIn: "Please sign in.",
   badResponse: "The server sent a response that we couldn't read. Reload the page.",
   status: (status: number) => `Something went wrong (error ${status}).`,
-  loadFailed: "Couldn't load.",
-  mediaGone: "No longer available.",
 })
 
 /** The server's texts are English. Another language has its own text for a code. */
@@ -109,9 +107,6 @@ export const sidebarText = translate("sidebar", {
   emptyForViewer: "Conversations shared with you will appear here.",
   unreachable: "Couldn't load your conversations.",
   close: "Close sidebar",
-  theme: "Theme",
-  language: "Language",
-  themes: { system: "System", dark: "Dark", light: "Light" },
   running: ", generating response",
   pinned: "Pinned",
   unread: ", unread",

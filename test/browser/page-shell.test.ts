@@ -287,8 +287,36 @@ describe("loading and connecting", () => {
     release()
     await slow.waitForSelector(".link", { state: "detached", ...SOON })
     await sockets.at(-1)?.close()
-    await slow.waitForFunction(() => document.querySelector(".link")?.textContent === "Reconnecting…", null, SOON)
+    await slow.waitForFunction(
+      () => document.querySelector(".link")?.textContent?.startsWith("Reconnecting…"),
+      null,
+      SOON,
+    )
     await context.close()
+    await page.context().close()
+  })
+
+  test("[PG89] while the connection is down, a button tries again at once", async () => {
+    const { page } = await openPage(setup.browser, setup.cuecard)
+    await askQuestion(page, "/say Connected.")
+    await untilSettled(page)
+    let isDown = true
+    let attempts = 0
+    await page.context().routeWebSocket(/\/v1\//, (socket) => {
+      attempts++
+      if (isDown) void socket.close()
+      else socket.connectToServer()
+    })
+    await page.reload()
+    const retry = page.locator(".link button")
+    // The pauses between attempts grow to several seconds.
+    await expect.poll(() => attempts, SOON).toBeGreaterThan(4)
+    await retry.waitFor(SOON)
+    isDown = false
+    const before = attempts
+    await retry.click()
+    await page.waitForSelector(".link", { state: "detached", ...SOON })
+    expect(attempts).toBe(before + 1)
     await page.context().close()
   })
 

@@ -121,8 +121,9 @@ const STILL_MS = 150
 /** How often the page is looked at meanwhile, in milliseconds. Looking at every frame would make the page draw them. */
 const LOOK_MS = 30
 
-/** What is drawn before the code for its buttons and the version switch is loaded. A shared copy, outside `.page`, has none. */
+/** What is drawn before the code of a card, of buttons or of the version switch is loaded. A shared copy, outside `.page`, has none. */
 const UNLOADED = [
+  ".card.loading",
   "figure.code:not(:has(.code-tools))",
   ".table-frame:not(:has(.table-tools))",
   ".page article[data-role=assistant] > footer.acts:not(:has(> .tools))",

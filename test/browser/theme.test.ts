@@ -81,7 +81,9 @@ describe.each(THEMES)("in the %s theme", (theme) => {
     expect(await lookOf(page, "main.view")).toEqual({ color: RGB[theme], width: "4px", font: "Charter" })
     expect(await page.title()).toBe("Acme Help")
     expect(await page.textContent(".welcome h2")).toBe("How can Acme help?")
-    expect(await page.locator(".suggestions button").allTextContents()).toEqual(GREEN.suggestions)
+    expect(await page.locator(".suggestions li:not(.temporary-switch) button").allTextContents()).toEqual(
+      GREEN.suggestions,
+    )
     expect(await page.locator(".welcome img.mark").evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(1)
     await callApi(setup.cuecard, await adminToken(), "DELETE", "/v1/theme/logo")
     await page.reload()
@@ -102,7 +104,7 @@ describe.each(THEMES)("in the %s theme", (theme) => {
       { colorScheme: other },
     )
     await page.locator("cuecard-chat .composer textarea").waitFor()
-    expect(await lookOf(page, "cuecard-chat .cuecard main")).toEqual({
+    expect(await lookOf(page, "cuecard-chat .cuecard .view")).toEqual({
       color: RGB[theme],
       width: "4px",
       font: "Charter",

@@ -99,6 +99,8 @@ describe("the choice", () => {
     [["iw"], "he"],
     [["ar-EG", "en"], "ar"],
     [["es-419"], "es"],
+    [["hi-IN"], "hi"],
+    [["ja-JP"], "ja"],
     [["pt"], "pt-BR"],
     [["pt-PT", "en"], "pt-BR"],
     [["EN-gb", "de"], "en"],

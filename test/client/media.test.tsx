@@ -1,5 +1,7 @@
 /** media.test.tsx: images, files, audio and video: their requests, and the placeholders shown before they load. */
 
+import { findEnglishTexts, findTexts } from "../../client/words/languages/language.ts"
+import { findPseudoTexts } from "../../client/words/languages/pseudo-language.ts"
 import { beforeEach, describe, expect, test, vi } from "vitest"
 import { forgetClicks } from "../../client/files/remote-media.ts"
 import { trackPlay, stopPlayback } from "../../client/media/exclusive-playback.ts"
@@ -77,7 +79,7 @@ describe("images", () => {
     expect(root.querySelector(".gate")).toBe(null)
   })
 
-  test("[PG55] media that failed because of the network loads without a click once it is back, whether the URL or the bytes failed", async () => {
+  test("[PG55] [LG2] media that failed because of the network loads without a click once it is back, whether the URL or the bytes failed", async () => {
     const { root, actions, link } = transcript([
       answer("a", { segments: [imageSegment("/media/x"), imageSegment("/media/y")] }),
     ])
@@ -88,6 +90,9 @@ describe("images", () => {
     await until(() => expect(listSources(root)).toHaveLength(2))
     root.querySelector("img")?.dispatchEvent(new Event("error"))
     expect((await waitForElement(root, ".gate")).textContent).toBe("a chart Couldn't load.Try again")
+    findTexts.value = findPseudoTexts
+    await until(() => expect(root.querySelector(".gate")?.textContent, "[LG2]").toContain("⟦Couldn't load.⟧"))
+    findTexts.value = findEnglishTexts
     link.value = "waiting"
     actions.signUrls.mockRejectedValueOnce(new TypeError("no network"))
     root.querySelector("img")?.dispatchEvent(new Event("error"))

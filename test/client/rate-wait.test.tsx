@@ -206,14 +206,15 @@ test("[LI6] while requests are held, the status line says so instead of showing 
   const lineOf = (link: LinkState, held: string): string | undefined => {
     hold.text.value = held
     const root = document.createElement("div")
-    draw(<LinkStatus link={link} hold={hold} isOnline={true} wasLoaded={true} wasLive={true} />, root)
+    draw(<LinkStatus link={link} hold={hold} isOnline={true} wasLoaded={true} wasLive={true} onRetry={vi.fn()} />, root)
     hold.text.value = ""
     return root.querySelector("[role=status]")?.textContent ?? undefined
   }
   expect(lineOf("live", "")).toBeUndefined()
   expect(lineOf("live", "Wait.")).toBe("Wait.")
   expect(lineOf("waiting", "Wait.")).toBe("Wait.")
-  expect(lineOf("waiting", "")).toBe("Reconnecting…")
+  expect(lineOf("connecting", "")).toBe("Reconnecting…")
+  expect(lineOf("waiting", "")).toBe("Reconnecting…Retry")
   expect(rateWaitText.limited(10)).toBe(
     "Too many requests at once. Nothing is lost. We'll continue automatically in about 10 seconds.",
   )

@@ -2,7 +2,7 @@
 
 import type { VNode } from "preact"
 import type { Language } from "../../words/languages/language.ts"
-import { sidebarText } from "../../words/page-text.ts"
+import { settingsText } from "../../words/settings/settings-text.ts"
 import { chooseLanguage, language, type LoadableLanguage } from "./page-language.ts"
 
 /** Each language by its own name, in the order of the list. */
@@ -12,7 +12,9 @@ const LANGUAGE_NAMES: Readonly<Record<Language, string>> = {
   fr: "Français",
   es: "Español",
   "pt-BR": "Português (Brasil)",
+  ja: "日本語",
   "zh-Hans": "简体中文",
+  hi: "हिन्दी",
   ar: "العربية",
   he: "עברית",
 }
@@ -26,7 +28,7 @@ export function LanguageSelect({ onFault }: { readonly onFault: () => void }): V
   }
   return (
     <select
-      aria-label={sidebarText.language}
+      aria-label={settingsText.language}
       value={language.value}
       onChange={({ currentTarget }) => void choose(currentTarget)}
     >

@@ -10,7 +10,9 @@ export const PLURAL_CATEGORIES = {
   fr: ["one", "many", "other"],
   es: ["one", "many", "other"],
   "pt-BR": ["one", "many", "other"],
+  ja: ["other"],
   "zh-Hans": ["other"],
+  hi: ["one", "other"],
   ar: ["zero", "one", "two", "few", "many", "other"],
   he: ["one", "two", "other"],
 } as const satisfies Readonly<Record<Language, readonly Intl.LDMLPluralRule[]>>

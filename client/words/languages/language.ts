@@ -10,7 +10,7 @@ import { ownTexts } from "../tenant-look.ts"
 import type { Words } from "./words.ts"
 
 /** The English texts are the source of the others. */
-export const LANGUAGES = ["en", "de", "fr", "es", "pt-BR", "zh-Hans", "ar", "he"] as const
+export const LANGUAGES = ["en", "de", "fr", "es", "pt-BR", "ja", "zh-Hans", "hi", "ar", "he"] as const
 
 export type Language = (typeof LANGUAGES)[number]
 

@@ -17,7 +17,9 @@ const LOADERS: Readonly<Record<Exclude<Language, "en">, () => Promise<LanguageMo
   fr: () => import("./page/page-fr.ts"),
   es: () => import("./page/page-es.ts"),
   "pt-BR": () => import("./page/page-pt-br.ts"),
+  ja: () => import("./page/page-ja.ts"),
   "zh-Hans": () => import("./page/page-zh-hans.ts"),
+  hi: () => import("./page/page-hi.ts"),
   ar: () => import("./page/page-ar.ts"),
   he: () => import("./page/page-he.ts"),
 }

@@ -10,6 +10,8 @@ export const mediaText = translate("media", {
   fromHost: (kind: string, host: string) => (host === "" ? kind : `${kind} from ${host}`),
   document: mediaKindText.canvas,
   load: "Load",
+  loadFailed: "Couldn't load.",
+  gone: "No longer available.",
   tryAgain: "Try again",
   openInNewTab: "Open in new tab",
   download: "Download",

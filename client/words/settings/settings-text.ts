@@ -10,6 +10,7 @@ export const settingsText = translate("settings", {
   general: "General",
   language: "Language",
   theme: "Theme",
+  themes: { system: "System", dark: "Dark", light: "Light" },
   units: "Temperature",
   celsius: "Celsius (°C)",
   fahrenheit: "Fahrenheit (°F)",

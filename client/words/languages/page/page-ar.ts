@@ -51,8 +51,6 @@ export default {
     signIn: "يرجى تسجيل الدخول.",
     badResponse: "أرسل الخادم ردًا لم نتمكن من قراءته. أعد تحميل الصفحة.",
     status: (status) => `حدث خطأ ما (الخطأ ${status}).`,
-    loadFailed: "تعذّر التحميل.",
-    mediaGone: "لم يعد متاحًا.",
   },
   announcement: { waiting: "الموافقة مطلوبة.", stopped: "أُوقف الرد.", unfinished: "لم يكتمل الرد." },
   composer: {
@@ -71,9 +69,6 @@ export default {
     emptyForViewer: "ستظهر هنا المحادثات التي تُشارَك معك.",
     unreachable: "تعذّر تحميل محادثاتك.",
     close: "إغلاق الشريط الجانبي",
-    theme: "المظهر",
-    language: "اللغة",
-    themes: { system: "النظام", dark: "داكن", light: "فاتح" },
     running: "، جارٍ إنشاء الرد",
     pinned: "المثبَّتة",
     unread: "، غير مقروءة",

@@ -52,8 +52,6 @@ export default {
     signIn: "Bitte melden Sie sich an.",
     badResponse: "Die Antwort des Servers war nicht lesbar. Laden Sie die Seite neu.",
     status: (status) => `Etwas ist schiefgegangen (Fehler ${status}).`,
-    loadFailed: "Konnte nicht geladen werden.",
-    mediaGone: "Nicht mehr verfügbar.",
   },
   announcement: {
     waiting: "Genehmigung erforderlich.",
@@ -76,9 +74,6 @@ export default {
     emptyForViewer: "Hier erscheinen Unterhaltungen, die mit Ihnen geteilt werden.",
     unreachable: "Ihre Unterhaltungen konnten nicht geladen werden.",
     close: "Seitenleiste schließen",
-    theme: "Design",
-    language: "Sprache",
-    themes: { system: "System", dark: "Dunkel", light: "Hell" },
     running: ", Antwort wird erstellt",
     pinned: "Angeheftet",
     unread: ", ungelesen",

@@ -51,8 +51,6 @@ export default {
     signIn: "Inicia sesión.",
     badResponse: "No pudimos leer la respuesta del servidor. Recarga la página.",
     status: (status) => `Se produjo un error (${status}).`,
-    loadFailed: "No se pudo cargar.",
-    mediaGone: "Ya no está disponible.",
   },
   announcement: {
     waiting: "Se necesita tu aprobación.",
@@ -75,9 +73,6 @@ export default {
     emptyForViewer: "Las conversaciones que compartan contigo aparecerán aquí.",
     unreachable: "No se pudieron cargar tus conversaciones.",
     close: "Cerrar la barra lateral",
-    theme: "Tema",
-    language: "Idioma",
-    themes: { system: "Sistema", dark: "Oscuro", light: "Claro" },
     running: ", generando respuesta",
     pinned: "Fijadas",
     unread: ", no leída",

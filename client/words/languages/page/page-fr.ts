@@ -51,8 +51,6 @@ export default {
     signIn: "Veuillez vous connecter.",
     badResponse: "La réponse du serveur est illisible. Rechargez la page.",
     status: (status) => `Une erreur s’est produite (erreur ${status}).`,
-    loadFailed: "Échec du chargement.",
-    mediaGone: "N’est plus disponible.",
   },
   announcement: {
     waiting: "Autorisation requise.",
@@ -75,9 +73,6 @@ export default {
     emptyForViewer: "Les conversations partagées avec vous apparaîtront ici.",
     unreachable: "Impossible de charger vos conversations.",
     close: "Fermer la barre latérale",
-    theme: "Thème",
-    language: "Langue",
-    themes: { system: "Système", dark: "Sombre", light: "Clair" },
     running: ", réponse en cours",
     pinned: "Épinglées",
     unread: ", non lue",

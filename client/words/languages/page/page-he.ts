@@ -51,8 +51,6 @@ export default {
     signIn: "יש להתחבר.",
     badResponse: "לא הצלחנו לקרוא את תשובת השרת. יש לטעון את הדף מחדש.",
     status: (status) => `משהו השתבש (שגיאה ${status}).`,
-    loadFailed: "הטעינה נכשלה.",
-    mediaGone: "לא זמין יותר.",
   },
   announcement: { waiting: "נדרש אישור.", stopped: "התשובה נעצרה.", unfinished: "התשובה לא הושלמה." },
   composer: {
@@ -71,9 +69,6 @@ export default {
     emptyForViewer: "שיחות ששותפו איתך יופיעו כאן.",
     unreachable: "לא הצלחנו לטעון את השיחות.",
     close: "סגירת סרגל הצד",
-    theme: "ערכת נושא",
-    language: "שפה",
-    themes: { system: "מערכת", dark: "כהה", light: "בהירה" },
     running: ", תשובה נכתבת",
     pinned: "מוצמדות",
     unread: ", לא נקראה",

@@ -51,8 +51,6 @@ export default {
     signIn: "Faça login.",
     badResponse: "Não conseguimos ler a resposta do servidor. Recarregue a página.",
     status: (status) => `Algo deu errado (erro ${status}).`,
-    loadFailed: "Não foi possível carregar.",
-    mediaGone: "Não está mais disponível.",
   },
   announcement: {
     waiting: "Aprovação necessária.",
@@ -75,9 +73,6 @@ export default {
     emptyForViewer: "As conversas compartilhadas com você aparecerão aqui.",
     unreachable: "Não foi possível carregar suas conversas.",
     close: "Fechar a barra lateral",
-    theme: "Tema",
-    language: "Idioma",
-    themes: { system: "Sistema", dark: "Escuro", light: "Claro" },
     running: ", gerando resposta",
     pinned: "Fixadas",
     unread: ", não lida",

@@ -51,8 +51,6 @@ export default {
     signIn: "请登录。",
     badResponse: "无法读取服务器的响应。请重新加载页面。",
     status: (status) => `出错了（错误 ${status}）。`,
-    loadFailed: "加载失败。",
-    mediaGone: "已不可用。",
   },
   announcement: { waiting: "需要批准。", stopped: "回复已停止。", unfinished: "回复未完成。" },
   composer: {
@@ -71,9 +69,6 @@ export default {
     emptyForViewer: "与你共享的对话会显示在这里。",
     unreachable: "无法加载你的对话。",
     close: "关闭侧边栏",
-    theme: "主题",
-    language: "语言",
-    themes: { system: "跟随系统", dark: "深色", light: "浅色" },
     running: "，正在生成回复",
     pinned: "已置顶",
     unread: "，未读",

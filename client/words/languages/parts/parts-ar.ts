@@ -54,6 +54,8 @@ export default {
     fromHost: (kind, host) => (host === "" ? kind : `${kind} من ${host}`),
     document: "مستند",
     load: "تحميل",
+    loadFailed: "تعذّر التحميل.",
+    gone: "لم يعد متاحًا.",
     tryAgain: "إعادة المحاولة",
     openInNewTab: "فتح في علامة تبويب جديدة",
     download: "تنزيل",

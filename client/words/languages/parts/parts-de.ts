@@ -53,6 +53,8 @@ export default {
     fromHost: (kind, host) => (host === "" ? kind : `${kind} von ${host}`),
     document: "Dokument",
     load: "Laden",
+    loadFailed: "Konnte nicht geladen werden.",
+    gone: "Nicht mehr verfügbar.",
     tryAgain: "Erneut versuchen",
     openInNewTab: "In neuem Tab öffnen",
     download: "Herunterladen",

@@ -54,6 +54,8 @@ export default {
     fromHost: (kind, host) => (host === "" ? kind : `${kind} de ${host}`),
     document: "Documento",
     load: "Cargar",
+    loadFailed: "No se pudo cargar.",
+    gone: "Ya no está disponible.",
     tryAgain: "Intentar de nuevo",
     openInNewTab: "Abrir en una pestaña nueva",
     download: "Descargar",

@@ -54,6 +54,8 @@ export default {
     fromHost: (kind, host) => (host === "" ? kind : `${kind} de ${host}`),
     document: "Document",
     load: "Charger",
+    loadFailed: "Échec du chargement.",
+    gone: "N’est plus disponible.",
     tryAgain: "Réessayer",
     openInNewTab: "Ouvrir dans un nouvel onglet",
     download: "Télécharger",

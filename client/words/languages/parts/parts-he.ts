@@ -54,6 +54,8 @@ export default {
     fromHost: (kind, host) => (host === "" ? kind : `${kind} מתוך ${host}`),
     document: "מסמך",
     load: "טעינה",
+    loadFailed: "הטעינה נכשלה.",
+    gone: "לא זמין יותר.",
     tryAgain: "ניסיון נוסף",
     openInNewTab: "פתיחה בכרטיסייה חדשה",
     download: "הורדה",

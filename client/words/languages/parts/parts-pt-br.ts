@@ -54,6 +54,8 @@ export default {
     fromHost: (kind, host) => (host === "" ? kind : `${kind} de ${host}`),
     document: "Documento",
     load: "Carregar",
+    loadFailed: "Não foi possível carregar.",
+    gone: "Não está mais disponível.",
     tryAgain: "Tentar novamente",
     openInNewTab: "Abrir em uma nova guia",
     download: "Baixar",

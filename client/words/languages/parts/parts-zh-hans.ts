@@ -49,6 +49,8 @@ export default {
     fromHost: (kind, host) => (host === "" ? kind : `${kind}，来自 ${host}`),
     document: "文档",
     load: "加载",
+    loadFailed: "加载失败。",
+    gone: "已不可用。",
     tryAgain: "重试",
     openInNewTab: "在新标签页中打开",
     download: "下载",

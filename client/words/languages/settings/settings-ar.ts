@@ -29,6 +29,7 @@ export default {
     general: "عام",
     language: "اللغة",
     theme: "المظهر",
+    themes: { system: "النظام", dark: "داكن", light: "فاتح" },
     units: "درجة الحرارة",
     celsius: "مئوية (°C)",
     fahrenheit: "فهرنهايت (°F)",

@@ -29,6 +29,7 @@ export default {
     general: "Allgemein",
     language: "Sprache",
     theme: "Design",
+    themes: { system: "System", dark: "Dunkel", light: "Hell" },
     units: "Temperatur",
     celsius: "Celsius (°C)",
     fahrenheit: "Fahrenheit (°F)",

@@ -29,6 +29,7 @@ export default {
     general: "General",
     language: "Idioma",
     theme: "Tema",
+    themes: { system: "Sistema", dark: "Oscuro", light: "Claro" },
     units: "Temperatura",
     celsius: "Celsius (°C)",
     fahrenheit: "Fahrenheit (°F)",

@@ -29,6 +29,7 @@ export default {
     general: "Général",
     language: "Langue",
     theme: "Thème",
+    themes: { system: "Système", dark: "Sombre", light: "Clair" },
     units: "Température",
     celsius: "Celsius (°C)",
     fahrenheit: "Fahrenheit (°F)",

@@ -29,6 +29,7 @@ export default {
     general: "כללי",
     language: "שפה",
     theme: "ערכת נושא",
+    themes: { system: "מערכת", dark: "כהה", light: "בהירה" },
     units: "טמפרטורה",
     celsius: "צלזיוס (°C)",
     fahrenheit: "פרנהייט (°F)",

@@ -29,6 +29,7 @@ export default {
     general: "Geral",
     language: "Idioma",
     theme: "Tema",
+    themes: { system: "Sistema", dark: "Escuro", light: "Claro" },
     units: "Temperatura",
     celsius: "Celsius (°C)",
     fahrenheit: "Fahrenheit (°F)",

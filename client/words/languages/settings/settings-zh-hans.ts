@@ -26,6 +26,7 @@ export default {
     general: "通用",
     language: "语言",
     theme: "主题",
+    themes: { system: "跟随系统", dark: "深色", light: "浅色" },
     units: "温度",
     celsius: "摄氏度 (°C)",
     fahrenheit: "华氏度 (°F)",

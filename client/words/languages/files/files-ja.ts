@@ -1,0 +1,90 @@
+/** files-ja.ts: the texts of attachments and of the import in Japanese. */
+
+import { formatCount as n } from "../../format/number-format.ts"
+import type { FileWords } from "../words.ts"
+
+export default {
+  attachmentChip: {
+    list: "添付ファイル",
+    uploading: (name) => `${name} をアップロード中`,
+    progress: (sent, size) => `${sent} / ${size}`,
+    retry: (name) => `再試行：${name}`,
+    cancel: (name) => `キャンセル：${name}`,
+    remove: (name) => `削除：${name}`,
+    removeToSend: (name) => `メッセージを送信するには、「${name}」を削除してください。`,
+    retryToSend: (name) => `メッセージを送信するには、「${name}」を再試行するか削除してください。`,
+    removeAllToSend: (count) =>
+      `メッセージを送信するには、アップロードできなかった ${n(count)} 件のファイルを削除してください。`,
+    replyTo: (author) => `${author}への返信`,
+    cancelReply: "返信をキャンセル",
+    dropFiles: "ファイルをドロップして添付",
+  },
+  import: {
+    title: "会話のインポート",
+    doneTitle: "インポート完了",
+    hint: "Cuecard のエクスポート、または ChatGPT、Claude、Codex、Pi、モデル API の会話ファイルをアップロードしてください。新しい会話として開きます。",
+    chooseFile: "ファイルを選択",
+    orDrop: "するか、ここにドロップ",
+    fileInput: "インポートするファイル",
+    uploading: "アップロード中",
+    reading: "読み取り中",
+    bytesOf: (sent, size) => `${sent} / ${size}`,
+    recordsOf: (done, total) => `${n(done)} / ${n(total)} レコード`,
+    skippedFile: (name) => `「${name}」をスキップしました。ファイルは 1 つずつインポートしてください。`,
+    summary: (messages, records) =>
+      messages === null
+        ? `${n(records)} 件のレコードをインポートしました。`
+        : `${n(messages)} 件のメッセージをインポートしました。`,
+    exportSummary: (imported, empty, leftOut, messages) =>
+      [
+        `${n(imported)} 件の会話をインポートしました。`,
+        messages === null ? "" : `メッセージ：${n(messages)} 件。`,
+        empty > 0 ? `メッセージがないためスキップ：${n(empty)} 件。` : "",
+        leftOut > 0 ? `対象外：${n(leftOut)} 件。` : "",
+      ].join(""),
+    skippedLines: (skipped) => `${n(skipped)} 行をスキップしました：`,
+    kinds: {
+      image: "インポートできなかった画像",
+      audio: "インポートできなかった音声",
+      video: "インポートできなかった動画",
+      file: "インポートできなかったファイル",
+      document: "テキストとしてインポートしたドキュメント",
+      canvas: "テキストとしてインポートしたキャンバス",
+      hidden_thinking: "プロバイダーが暗号化した思考",
+      system: "表示されないシステムメッセージ",
+      subagent: "表示されないサブエージェントのメッセージ",
+      branch: "表示されない別の分岐のメッセージ",
+      long_question: "64 KB を超えるため短縮したメッセージ",
+      call: "上限超過または遅延のため破棄したツール呼び出し",
+      text: "破棄したテキストの断片",
+      result: "破棄したツールの結果",
+      output: "破棄したツールの出力",
+      start: "破棄したツール呼び出しの開始または承認",
+      other: "テキストとしてインポートした不明な種類のブロック",
+    },
+    unknownMessages: (count, role) => `テキストとしてインポートした不明な役割「${role}」のメッセージ：${n(count)}`,
+    unknownLines: (count, type) => `表示されない不明な種類「${type}」の行：${n(count)}`,
+    unknownBlocks: (count, type) => `テキストとしてインポートした不明な種類「${type}」のブロック：${n(count)}`,
+    several: "インポート中",
+    severalOf: (done, of) => `${n(done)} / ${n(of)} 件の会話`,
+    line: (line) => `${n(line)} 行目`,
+    moreLines: (count) => `…ほか ${n(count)} 件。`,
+    interrupted: "インポートが中断されました。もう一度お試しください。",
+    unreadable: "このファイルを読み取れませんでした。何もインポートされていません。",
+    emptyFile: "このファイルは空です。",
+    emptyExport: "このファイルにメッセージが見つかりませんでした。",
+    zip: "これは ZIP アーカイブです。展開して「conversations.json」をインポートしてください。",
+    gzipTooLarge: "圧縮ファイルは 64 MB までです。先に展開してください。",
+    arrayTooLarge: "JSON のリストは 64 MB までです。1 行に 1 件のメッセージを書いてください。",
+    lineTooLong: "このファイルには、長すぎてインポートできない行があります。",
+    tooLarge: "ファイルは 4 GB までです。分割してインポートしてください。",
+    imported: (title) => `「${title}」をインポートしました。`,
+  },
+  attachment: {
+    attach: "ファイルを添付",
+    attachTitle: (max) => `最大 ${max} 個のファイルを添付（画像、音声、動画、PDF、テキスト）`,
+    empty: "ファイルが空です。",
+    tooLarge: (max) => `ファイルが ${max} を超えています。`,
+    tooMany: (max, skipped) => `添付できるファイルは ${max} 個までです。${n(skipped)} 個は追加されませんでした。`,
+  },
+} satisfies FileWords
