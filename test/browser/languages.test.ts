@@ -1,13 +1,11 @@
-/**
- * languages.test.ts: the page in other languages in a real Chromium: texts that aren't translated, and the direction.
- */
+/** languages.test.ts: the page in other languages in a real Chromium: the choice, the files and the direction. */
 
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { gzipSync } from "node:zlib"
 import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
-import { LANGUAGES } from "../../client/words/languages/language.ts"
+import { getDirection, LANGUAGES } from "../../client/words/languages/language.ts"
 import { askQuestion, DESK, FIELD, openIn, PHONE, untilSettled, untilStill } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
@@ -26,74 +24,17 @@ async function openPage(language: string, size = DESK, locale = "en-US"): Promis
   return (await openIn(context, setup.cuecard)).page
 }
 
-/** Texts of the page that are names, figures, the user's or the server's. */
-const DATA =
-  "article .prose, article .body, article code, article pre, [data-segment=media], [data-segment=canvas], .card, .sidebar nav a, .sidebar .brand, option, .account-button, dd, .title, h1, .calls .hint, .calls b, .calls summary > span:first-child, time, .agent b, .menu [dir=auto], [role=status].visually-hidden, [aria-live], article[data-role=user] p:not(.note)"
-
-/** Visible texts and labels without the brackets of the pseudo-language. */
-function findBareTexts(page: Page): Promise<string[]> {
-  return page.evaluate((data) => {
-    const bare: string[] = []
-    const isBare = (text: string): boolean => /\p{L}{2}/u.test(text.replace(/⟦[^⟧]*⟧/gu, ""))
-    for (const element of document.body.querySelectorAll("*")) {
-      if (element.closest(`script, style, noscript, svg, ${data}`) !== null) continue
-      for (const name of ["aria-label", "title", "placeholder", "alt"]) {
-        const value = element.getAttribute(name) ?? ""
-        // A label may contain data around the translated text, but it must contain a translated text.
-        if (isBare(value) && !value.includes("⟦")) bare.push(`${element.tagName}[${name}] ${value}`)
-      }
-      const own = [...element.childNodes]
-        .filter((node) => node.nodeType === Node.TEXT_NODE)
-        .map((node) => node.textContent)
-      if (isBare(own.join(""))) bare.push(`${element.tagName}.${element.className} ${own.join("")}`)
-    }
-    return bare
-  }, DATA)
-}
-
-describe("the pseudo-language", () => {
-  test("[LG6] no state of the page has a text that isn't in the texts of the languages", async () => {
-    const page = await openPage("en-XA")
-    await page.waitForSelector(".import-slot button", SOON)
-    await expect.poll(() => findBareTexts(page)).toEqual([])
-    await askQuestion(page, "What's the weather in London and Paris?")
-    await untilSettled(page)
-    expect(await findBareTexts(page), "cards and tool calls").toEqual([])
-    await page.hover(".sidebar nav li")
-    await page.click(".sidebar nav .more")
-    await page.waitForSelector(".menu", SOON)
-    expect(await findBareTexts(page), "a menu").toEqual([])
-    await page.click(".menu .grave")
-    await page.waitForSelector(".notice .undo", SOON)
-    expect(await findBareTexts(page), "a deletion that can be undone").toEqual([])
-    await page.click(".notice .undo")
-    await page.waitForSelector("article", SOON)
-    await page.click(".import-slot button")
-    await page.waitForSelector("dialog[open]", SOON)
-    expect(await findBareTexts(page), "the import dialog").toEqual([])
-    await page.keyboard.press("Escape")
-    await page.click(".account-button")
-    await page.waitForSelector(".account-panel", SOON)
-    expect(await findBareTexts(page), "the user's menu").toEqual([])
-    await page.click(".account-panel a[href='#/settings']")
-    await page.waitForSelector(".settings h1:focus", SOON)
-    expect(await findBareTexts(page), "the settings").toEqual([])
-    await page.goBack()
-    await page.waitForSelector("article", SOON)
-    await askQuestion(page, "Draw a chart of tea 4, coffee 7")
-    await page.waitForSelector(".chart", SOON)
-    await untilSettled(page)
-    expect(await findBareTexts(page), "a chart").toEqual([])
-    await askQuestion(page, "Rename this conversation to Plans.")
-    await page.waitForSelector(".ask button", SOON)
-    await untilStill(page)
-    expect(await findBareTexts(page), "a call that needs approval").toEqual([])
-    await page.context().setOffline(true)
-    await page.waitForSelector("footer .link", SOON)
-    expect(await findBareTexts(page), "without a connection").toEqual([])
-    await page.context().close()
+/** Elements whose text is cut off, and the width by which the page overflows. */
+function findWide(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const cut = [...document.querySelectorAll<HTMLElement>("h1, h2, p, button, legend, a, textarea")]
+      .filter((element) => element.checkVisibility() && !element.matches(".visually-hidden, .skip"))
+      .filter(({ scrollWidth, clientWidth }) => clientWidth > 0 && scrollWidth > clientWidth + 1)
+      .map(({ tagName, className, textContent }) => `${tagName}.${className} ${textContent}`)
+    const overflow = document.documentElement.scrollWidth - innerWidth
+    return overflow > 0 ? [...cut, `page ${overflow}`] : cut
   })
-})
+}
 
 test("[LG9] each file of a language is small", () => {
   const names = readdirSync(ASSETS)
@@ -121,6 +62,44 @@ describe("the language of the page", () => {
     await page.reload()
     await page.waitForSelector("html[dir=rtl]", SOON)
     expect(await page.getAttribute(FIELD, "placeholder")).toBe("اسأل عن أي شيء")
+    await page.context().close()
+  })
+})
+
+describe.each(LANGUAGES)("in %s", (language) => {
+  test.each([
+    ["phone", PHONE],
+    ["desktop", DESK],
+  ])("[LG11] nothing is wider than its place, on a %s", async (_name, size) => {
+    const page = await openPage(language, size)
+    await page.waitForSelector(".welcome h2", SOON)
+    await page.waitForSelector(`html[dir=${getDirection(language)}]`, SOON)
+    const heading = await page.$eval(".welcome h2", (element) => {
+      const { lineHeight, fontSize, letterSpacing } = getComputedStyle(element)
+      return { lines: Number.parseFloat(lineHeight) / Number.parseFloat(fontSize), letterSpacing }
+    })
+    if (language === "hi") expect(heading.lines).toBeCloseTo(1.5)
+    if (language === "hi" || language === "ar") expect(heading.letterSpacing).toBe("normal")
+    expect(await findWide(page), "the welcome").toEqual([])
+    if (size === PHONE) await page.click(".drawer-button")
+    await page.click('.sidebar a[href="#/settings"]')
+    await page.waitForSelector(".settings select", SOON)
+    expect(await findWide(page), "the settings").toEqual([])
+    const names = await page.$$eval(".settings select option", (options) =>
+      options.map(({ textContent }) => textContent),
+    )
+    expect(names).toEqual([
+      "English",
+      "Deutsch",
+      "Français",
+      "Español",
+      "Português (Brasil)",
+      "日本語",
+      "简体中文",
+      "हिन्दी",
+      "العربية",
+      "עברית",
+    ])
     await page.context().close()
   })
 })

@@ -13,6 +13,8 @@ export interface StateView {
   readonly width: number
   readonly direction: "ltr" | "rtl"
   readonly theme: "light" | "dark"
+  /** By default, Arabic from right to left, and English otherwise. */
+  readonly language?: string
 }
 
 /** What a state is reached with. */
@@ -33,9 +35,9 @@ export const PHONE_PX = 390
 
 export const isNarrow = ({ view }: Stage): boolean => view.width <= NARROW_PX
 
-export function openContext({ browser, view }: Stage): Promise<BrowserContext> {
+export async function openContext({ browser, view }: Stage): Promise<BrowserContext> {
   const isPhone = view.width === PHONE_PX
-  return browser.newContext({
+  const context = await browser.newContext({
     viewport: { width: view.width, height: isPhone ? 844 : view.width < PHONE_PX ? 568 : 900 },
     hasTouch: isPhone,
     isMobile: isPhone,
@@ -45,6 +47,10 @@ export function openContext({ browser, view }: Stage): Promise<BrowserContext> {
     // The policy would block axe's script.
     bypassCSP: true,
   })
+  const { language } = view
+  if (language !== undefined)
+    await context.addInitScript((chosen) => localStorage.setItem("cuecard.language", chosen), language)
+  return context
 }
 
 /** Opens an address of the chat page and waits until it has its language. `user` is a member; by default, the server's user. */
@@ -135,7 +141,7 @@ export async function openWidget(stage: Stage, attributes: string): Promise<Page
   const { view, site, cuecard } = stage
   const context = await openContext(stage)
   const page = await context.newPage()
-  const language = view.direction === "rtl" ? "ar" : "en"
+  const language = view.language ?? (view.direction === "rtl" ? "ar" : "en")
   const style = `<style>cuecard-chat { width: 100% !important; max-width: 640px } h1 { font-size: 1rem }</style>`
   const body = `<header>Site</header><main><h1>Site</h1></main><footer>Site</footer>`
   await page.goto(

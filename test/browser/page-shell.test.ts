@@ -1,6 +1,5 @@
 /**
- * page-shell.test.ts: the page around the transcript, in a real Chromium: drafts, theme, titles, connection status, reading
- * position, the header of an agent's conversation, and copying without a clipboard.
+ * page-shell.test.ts: the page around the transcript, in a real Chromium: drafts, theme, titles, reading position, the header of an agent's conversation, and copying without a clipboard.
  */
 
 import type { BrowserContext, Page } from "playwright-core"
@@ -239,93 +238,6 @@ describe("the header of an agent's conversation", () => {
     await expect.poll(() => direct.textContent(".topbar .title"), SOON).toBe("Asked by general")
     expect(await direct.isVisible(".topbar button[aria-label=Back]")).toBe(false)
     expect(errors).toEqual([])
-    await page.context().close()
-  })
-})
-
-describe("loading and connecting", () => {
-  test("[PG79] an unknown conversation doesn't keep loading forever", async () => {
-    const { page } = await openPage(setup.browser, setup.cuecard, { at: "#/s/nonesuch" })
-    await page.waitForSelector(".link:has-text('find that conversation')", SOON)
-    expect(await page.$(".note.loading")).toBe(null)
-    expect(await page.$(".welcome")).toBe(null)
-    await page.context().close()
-  })
-
-  test("[PG79] offline, an unloaded conversation says that it will load later, and later does", async () => {
-    const { page } = await openPage(setup.browser, setup.cuecard)
-    const one = await beginConversation(page, "/say one")
-    await beginConversation(page, "/say two")
-    await page.context().setOffline(true)
-    await page.evaluate((id) => {
-      location.hash = `#/s/${id}`
-    }, one)
-    await page.waitForSelector(`.note.loading:has-text("when you're back online")`, SOON)
-    await page.context().setOffline(false)
-    await page.waitForSelector("article p:text-is('one')", SOON)
-    expect(await page.$(".note.loading")).toBe(null)
-    await page.context().close()
-  })
-
-  test("[PG79] the first connection isn't called a reconnection, but a later one is", async () => {
-    const { page } = await openPage(setup.browser, setup.cuecard)
-    const id = await beginConversation(page, "/say one")
-    const context = await setup.browser.newContext()
-    const sockets: { close(): Promise<void> }[] = []
-    let release = (): void => {}
-    const held = new Promise<void>((resolve) => {
-      release = resolve
-    })
-    await context.routeWebSocket(/\/socket$/, async (socket) => {
-      await held
-      sockets.push(socket)
-      socket.connectToServer()
-    })
-    const { page: slow } = await openIn(context, setup.cuecard, `#/s/${id}`)
-    await slow.waitForSelector("article", SOON)
-    expect(await slow.textContent(".link")).toBe("Connecting…")
-    release()
-    await slow.waitForSelector(".link", { state: "detached", ...SOON })
-    await sockets.at(-1)?.close()
-    await slow.waitForFunction(
-      () => document.querySelector(".link")?.textContent?.startsWith("Reconnecting…"),
-      null,
-      SOON,
-    )
-    await context.close()
-    await page.context().close()
-  })
-
-  test("[PG89] while the connection is down, a button tries again at once", async () => {
-    const { page } = await openPage(setup.browser, setup.cuecard)
-    await askQuestion(page, "/say Connected.")
-    await untilSettled(page)
-    let isDown = true
-    let attempts = 0
-    await page.context().routeWebSocket(/\/v1\//, (socket) => {
-      attempts++
-      if (isDown) void socket.close()
-      else socket.connectToServer()
-    })
-    await page.reload()
-    const retry = page.locator(".link button")
-    // The pauses between attempts grow to several seconds.
-    await expect.poll(() => attempts, SOON).toBeGreaterThan(4)
-    await retry.waitFor(SOON)
-    isDown = false
-    const before = attempts
-    await retry.click()
-    await page.waitForSelector(".link", { state: "detached", ...SOON })
-    expect(attempts).toBe(before + 1)
-    await page.context().close()
-  })
-
-  test("[PG79] offline, a new conversation says so", async () => {
-    const { page } = await openPage(setup.browser, setup.cuecard)
-    await page.context().setOffline(true)
-    await page.waitForSelector(".link:has-text('offline')", SOON)
-    await page.context().setOffline(false)
-    await page.waitForSelector(".link", { state: "detached", ...SOON })
     await page.context().close()
   })
 })

@@ -55,7 +55,7 @@ const LISTS: readonly State[] = [
       const labels = await page.$$eval(".menu [role=menuitem]", (all) => all.length)
       for (let nth = 0; nth < labels && (await page.$(".sidebar .rename")) === null; nth++) {
         const label = (await page.textContent(`.menu [role=menuitem] >> nth=${nth}`)) ?? ""
-        if (["Rename", "إعادة التسمية", "تغيير الاسم"].includes(label)) await chooseCommand(page, nth)
+        if (["Rename", "⟦Rename⟧", "إعادة التسمية", "تغيير الاسم"].includes(label)) await chooseCommand(page, nth)
         if ((await page.$(".menu")) === null) break
       }
       return page

@@ -2,13 +2,12 @@
 
 import { translate } from "../languages/language.ts"
 import { formatClock } from "../media-descriptions.ts"
-import { mediaKindText } from "../page-text.ts"
 
 export const mediaText = translate("media", {
   /** "Image: chart.png" */
   named: (kind: string, label: string) => `${kind}: ${label}`,
   fromHost: (kind: string, host: string) => (host === "" ? kind : `${kind} from ${host}`),
-  document: mediaKindText.canvas,
+  document: "Document",
   load: "Load",
   loadFailed: "Couldn't load.",
   gone: "No longer available.",

@@ -65,7 +65,7 @@ export default {
       `El presupuesto ${isDaily ? "diario" : "mensual"} de ${isCost ? "coste" : "tokens"} de tu organización se ha agotado. Se renueva el ${time}.`,
   },
   sessionAction: {
-    importFile: "Importar una conversación",
+    importFile: "Importar conversación",
     dropFile: "Suelta para importar",
     options: "Opciones",
     rename: "Cambiar nombre",

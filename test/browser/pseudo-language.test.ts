@@ -1,0 +1,53 @@
+/**
+ * pseudo-language.test.ts: every state of the page, of the widget and of a shared copy in the pseudo-language, to find texts that
+ * aren't translated. The admin page is English only.
+ *
+ * `npm test` plays every 3rd state, `RUNS=full` all. STATE=text plays the states whose name contains the text.
+ */
+
+import process from "node:process"
+import type { Cuecard } from "cuecard/testing"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { startCuecard } from "../support/checked-cuecard.ts"
+import { everyNth } from "../support/seeded.ts"
+import { findBareTexts } from "./bare-texts.ts"
+import { untilStill } from "./page.ts"
+import { STATES } from "./page-states.ts"
+import { useServerAndBrowser } from "./server-and-browser.ts"
+import { type StateConversations, writeConversations } from "./state-conversations.ts"
+import { allowSites, type Site, startSite } from "./widget-pages.ts"
+
+const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0", PROBE_TOOLS: "on" } })
+const CHOSEN = process.env["STATE"]
+const CASES = STATES.filter(({ name }) => !name.includes("admin page") && name.includes(CHOSEN ?? ""))
+/** The widget's button and panel have texts of their own (shell-text.ts), which the pseudo-language doesn't have. */
+const SHELL_TEXT = /^(?:BUTTON|DIALOG)\[aria-label\] (?:(?:Open|Close) chat|Chat)$/
+const VIEW = { width: 1280, direction: "ltr", theme: "light", language: "en-XA" } as const
+
+let site: Site
+let conversations: StateConversations
+let signInServer: Promise<Cuecard> | null = null
+
+beforeAll(async () => {
+  site = await startSite(setup.cuecard)
+  await allowSites(setup.cuecard, [site.origin])
+  conversations = await writeConversations(setup.cuecard)
+})
+afterAll(async () => {
+  await site?.close()
+  await (await signInServer)?.close()
+})
+
+function startSignInServer(): Promise<Cuecard> {
+  signInServer ??= startCuecard({ onLog: console.log, vars: { AUTH: "jwt", PAGE_TENANT: "acme" } })
+  return signInServer
+}
+
+describe("no text is missing in the languages in", () => {
+  test.each(everyNth(CASES, CHOSEN === undefined ? 3 : 1))("[LG6] $name", async ({ open }) => {
+    const page = await open({ ...setup, site, conversations, view: VIEW, signInServer: startSignInServer })
+    if ((await page.$("[data-transcript]")) !== null) await untilStill(page)
+    await expect.poll(async () => (await findBareTexts(page)).filter((text) => !SHELL_TEXT.test(text))).toEqual([])
+    await page.context().close()
+  })
+})

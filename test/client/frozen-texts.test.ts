@@ -1,0 +1,24 @@
+/** frozen-texts.test.ts: no module keeps a text in a constant, where it would stay in the language of the moment. */
+
+import { expect, test } from "vitest"
+import { findEnglishTexts, findTexts } from "../../client/words/languages/language.ts"
+
+/** All modules but the entries, which draw the page, and the admin page, which is English only. */
+const MODULES = import.meta.glob([
+  "../../client/**/*.{ts,tsx}",
+  "!../../client/admin/**",
+  "!../../client/app/main.tsx",
+  "!../../client/shared-view/share-main.tsx",
+])
+
+test("[LG2] no text is read while the modules are loaded", async () => {
+  const read: string[] = []
+  findTexts.value = (area, english) => {
+    read.push(`${area}: ${Object.keys(Object(english)).length} texts`)
+    return english
+  }
+  for (const load of Object.values(MODULES)) await load()
+  findTexts.value = findEnglishTexts
+  expect(Object.keys(MODULES).length).toBeGreaterThan(200)
+  expect(read).toEqual([])
+})
