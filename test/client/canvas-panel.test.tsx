@@ -9,7 +9,12 @@ import {
   listVersions,
   readSource,
 } from "../../client/transcript/canvas/canvas-versions.ts"
-import { keyToWidth, pointToWidth, setPanelWidth, panelWidthPercent } from "../../client/transcript/canvas/panel-width.ts"
+import {
+  keyToWidth,
+  pointToWidth,
+  setPanelWidth,
+  panelWidthPercent,
+} from "../../client/transcript/canvas/panel-width.ts"
 import type { CanvasSegment } from "../../client/words/media-descriptions.ts"
 import { until, waitForElement } from "./dom.ts"
 import { answer } from "./sample-messages.ts"
@@ -22,6 +27,7 @@ const createCanvas = (id: string, title = "Plan"): CanvasSegment => ({
     surface: "assistant_message",
     render: "url",
     url: `/canvas/documents/${id}/index.html`,
+    viewId: id,
     title,
   },
 })
@@ -125,7 +131,7 @@ describe("the panel", () => {
     const edge = await waitForElement(panel, "[role=separator]")
     edge.dispatchEvent(new KeyboardEvent("keydown", { key: "End", bubbles: true, cancelable: true }))
     await until(() => expect(edge.getAttribute("aria-valuenow")).toBe("65"))
-    expect(localStorage.getItem("cuecard:panel-width")).toBe("65")
+    expect(localStorage.getItem("cuecard.panel-width")).toBe("65")
     setPanelWidth(1)
     expect(panelWidthPercent.value).toBe(25)
     expect([keyToWidth("ArrowLeft", 40, false), keyToWidth("ArrowLeft", 40, true)]).toEqual([42, 38])
@@ -140,7 +146,7 @@ test("[CP3] [CP4] pages of other sites and other titles are no versions, and hav
   const lists = [[createCanvas("one"), opened, createCall("one", "<p>1</p>")]]
   expect(listVersions(lists, opened)).toEqual([opened])
   expect(listVersions(lists, createCanvas("gone", "Gone"))).toEqual([createCanvas("gone", "Gone")])
-  expect(findSavingArgs(lists, opened.preview.url)).toBe(null)
+  expect(findSavingArgs(lists, opened)).toBe(null)
   expect(["{", "null", '{"html":1}', '{"html":" <p> "}'].map(readSource)).toEqual([null, null, null, "<p>"])
 })
 

@@ -98,7 +98,7 @@ function useVersions(store: TranscriptStore, opened: CanvasSegment): Versions {
   const [versionsJson, args] = useMemo(
     () => [
       computed(() => JSON.stringify(listVersions(readSegments(store), opened))),
-      computed(() => findSavingArgs(readSegments(store), opened.preview.url)),
+      computed(() => findSavingArgs(readSegments(store), opened)),
     ],
     [store, opened],
   )

@@ -5,7 +5,6 @@
  * source is in the arguments of the call that saved the document. SPEC CP3, CP4.
  */
 
-import { parseCanvasUrl } from "../../../shared/protocol/asset-url.ts"
 import type { Segment } from "../../../shared/protocol/segment.ts"
 import type { CanvasSegment } from "../../words/media-descriptions.ts"
 
@@ -26,13 +25,18 @@ export function listVersions(lists: SegmentLists, opened: CanvasSegment): readon
 
 function isVersion({ preview }: CanvasSegment, { preview: opened }: CanvasSegment): boolean {
   if (preview.url === opened.url) return true
-  const areStored = parseCanvasUrl(preview.url) !== null && parseCanvasUrl(opened.url) !== null
+  const areStored = getDocumentId(preview) !== null && getDocumentId(opened) !== null
   return areStored && preview.title !== undefined && preview.title === opened.title
 }
 
+/** The id of a stored document. Null for a page of another site, whose URL is absolute. */
+export function getDocumentId({ url, viewId = null }: CanvasSegment["preview"]): string | null {
+  return url.startsWith("/") ? viewId : null
+}
+
 /** The arguments of the call that saved the document. Null for other sites' pages, and if the call isn't loaded. */
-export function findSavingArgs(lists: SegmentLists, url: string): string | null {
-  const id = parseCanvasUrl(url)
+export function findSavingArgs(lists: SegmentLists, { preview }: CanvasSegment): string | null {
+  const id = getDocumentId(preview)
   if (id === null) return null
   // Ids contain no character that JSON escapes.
   const reference = `"ref":"${id}"`

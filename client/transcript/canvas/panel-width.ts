@@ -6,7 +6,7 @@ import { signal } from "@preact/signals"
 import { openStorage } from "../../ui/browser-storage.ts"
 import { getRootElement } from "../../ui/page-root.ts"
 
-const STORAGE_KEY = "cuecard:panel-width"
+const STORAGE_KEY = "cuecard.panel-width"
 export const MIN_WIDTH_PERCENT = 25
 export const MAX_WIDTH_PERCENT = 65
 const DEFAULT_WIDTH_PERCENT = 42
