@@ -72,15 +72,10 @@ export function HeaderMenu(props: HeaderMenuProps): VNode {
 }
 
 /** A read-only conversation can only be searched and exported. SPEC SH13. */
-function listCommands({ router, id, button, isRenaming }: HeaderMenuProps, dialog: Signal<HeaderDialog | null>) {
-  // The dialog returns the focus to the element that had it before, which must not be the closed menu.
-  const runFromButton = (run: () => void) => () => {
-    button.current?.focus()
-    run()
-  }
+function listCommands({ router, id, isRenaming }: HeaderMenuProps, dialog: Signal<HeaderDialog | null>) {
   const exports = (["markdown", "jsonl"] as const).map((format) => ({
     label: format === "markdown" ? sessionActionText.exportMarkdown : sessionActionText.exportJsonl,
-    onSelect: runFromButton(() => void saveSession(router, id, format)),
+    onSelect: () => void saveSession(router, id, format),
   }))
   const find = { label: searchText.commands.findInConversation, onSelect: openFindBar }
   if (router.isReadOnly.value || isShared(id)) return [find, ...exports]
@@ -88,16 +83,12 @@ function listCommands({ router, id, button, isRenaming }: HeaderMenuProps, dialo
   const canRestore = router.sessionList.findSession(id) !== null
   const erasure = canRestore
     ? { label: organizingText.delete, onSelect: () => deleteOpenSession(router, id) }
-    : { label: sessionActionText.delete, onSelect: runFromButton(() => (dialog.value = "delete")) }
+    : { label: sessionActionText.delete, onSelect: () => (dialog.value = "delete") }
   return [
     find,
     { label: sessionActionText.rename, onSelect: () => (isRenaming.value = true) },
-    { label: sessionActionText.share, onSelect: runFromButton(() => (dialog.value = "share")) },
-    ...listOrganizing(
-      router,
-      id,
-      runFromButton(() => (dialog.value = "move")),
-    ),
+    { label: sessionActionText.share, onSelect: () => (dialog.value = "share") },
+    ...listOrganizing(router, id, () => (dialog.value = "move")),
     ...exports,
     { ...erasure, isDestructive: true },
   ]

@@ -22,7 +22,7 @@ export function NoticeBar({ sessionList }: { readonly sessionList: SessionList }
     return () => clearTimeout(timer)
   })
   return (
-    <div class="notice" role={notice?.isFault === true ? "alert" : "status"} data-fault={notice?.isFault}>
+    <div class="notice" role={notice?.isFault === true ? "alert" : "status"}>
       {notice !== null && (
         <p>
           {notice.text}

@@ -114,7 +114,8 @@ function WeatherFact({ name, value }: { readonly name: string; readonly value: s
   return (
     <span title={name}>
       <span class="visually-hidden">{name} </span>
-      {value}
+      {/* Isolated, so that the dots stay between the figures where lines run from right to left. */}
+      <bdi>{value}</bdi>
     </span>
   )
 }

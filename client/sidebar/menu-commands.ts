@@ -4,11 +4,9 @@
  * Source: SPEC PG32–PG34.
  */
 
-import type { ExportFormat } from "../files/download-export.ts"
 import type { SessionRouter } from "../session/session-router.ts"
 import { focusRequests } from "../ui/focus.ts"
 import { deleteSessions } from "./organizing/organize-sessions.ts"
-import { saveSession } from "./save-session.ts"
 import type { SessionActions, SessionDialogKind } from "./sidebar.tsx"
 
 /** `isFocusHandled`: the user chose a command or clicked outside, so the focus must not move back to the menu's button. */
@@ -30,9 +28,7 @@ export function finishRenaming(
   if (title !== null) void sessionList.renameSession(id, title)
 }
 
-export function openDialog({ dialog, findMenuButton }: SessionActions, kind: SessionDialogKind, id: string): void {
-  // The dialog returns the focus to the element that had it before, which must not be the closed menu.
-  findMenuButton(id)?.focus()
+export function openDialog({ dialog }: SessionActions, kind: SessionDialogKind, id: string): void {
   dialog.value = { kind, id }
 }
 
@@ -42,14 +38,4 @@ export function deleteSession(router: SessionRouter, { isDrawerOpen }: SessionAc
   deleteSessions(router, [id])
   // Deferred until the menu has closed.
   setTimeout(() => focusRequests.value++)
-}
-
-export function exportSession(
-  router: SessionRouter,
-  { findMenuButton }: SessionActions,
-  id: string,
-  format: ExportFormat,
-): void {
-  findMenuButton(id)?.focus()
-  void saveSession(router, id, format)
 }

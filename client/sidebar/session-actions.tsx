@@ -6,15 +6,18 @@
  */
 
 import type { VNode } from "preact"
+import { useEffect } from "preact/hooks"
 import type { SessionRouter } from "../session/session-router.ts"
 import { sessionActionText } from "../words/session-action-text.ts"
+import { keepFocus } from "../ui/kept-focus/keep-focus.ts"
 import { PopupMenu } from "../ui/popup-menu.tsx"
 import { isShared } from "../net/api.ts"
 import { organizingText } from "../words/parts/organizing-text.ts"
-import { closeMenu, deleteSession, exportSession, openDialog } from "./menu-commands.ts"
+import { closeMenu, deleteSession, openDialog } from "./menu-commands.ts"
 import { MoveDialog } from "./organizing/move-dialog.tsx"
 import { startSelecting } from "./organizing/selection.tsx"
 import { createUnreadItem, listOrganizing } from "./organizing/session-commands.ts"
+import { saveSession } from "./save-session.ts"
 import { ShareDialog, shareRequest } from "./share-dialog.tsx"
 import type { SessionActions } from "./sidebar.tsx"
 
@@ -38,11 +41,13 @@ interface ActionsProps {
 
 /** The open menu. A read-only conversation can only be exported. SPEC SH13. */
 export function OpenMenu({ router, actions }: ActionsProps): VNode | null {
+  // From here, because this component exists from the time when the code is loaded.
+  useEffect(keepFocus, [])
   const id = actions.openMenuId.value
   if (id === null) return null
   const exports = [
-    { label: sessionActionText.exportMarkdown, onSelect: () => exportSession(router, actions, id, "markdown") },
-    { label: sessionActionText.exportJsonl, onSelect: () => exportSession(router, actions, id, "jsonl") },
+    { label: sessionActionText.exportMarkdown, onSelect: () => void saveSession(router, id, "markdown") },
+    { label: sessionActionText.exportJsonl, onSelect: () => void saveSession(router, id, "jsonl") },
   ]
   const changes = [
     { label: sessionActionText.rename, onSelect: () => (actions.renamingId.value = id) },

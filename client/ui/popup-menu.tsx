@@ -59,7 +59,11 @@ export function PopupMenu({ label: menuLabel, items, findAnchor, onClose }: Popu
           tabIndex={-1}
           class={isDestructive === true ? "grave" : undefined}
           onClick={() => {
-            if (staysOpen !== true) onClose(true)
+            // The command may open a dialog, which returns the focus to what has it now.
+            if (staysOpen !== true) {
+              findAnchor()?.focus({ preventScroll: true })
+              onClose(true)
+            }
             onSelect()
           }}
         >

@@ -257,7 +257,7 @@ describe("deleting", () => {
     )
     await openMenu(root, "a")
     await chooseItem("Delete")
-    await until(() => expect(root.querySelector(".notice[data-fault=true]")).not.toBeNull())
+    await until(() => expect(root.querySelector(".notice[role=alert]")).not.toBeNull())
     await delay()
     expect(listShown(root)).toEqual(["Title a1 min"])
     expect(root.querySelector(".notice")?.textContent).toContain("It broke.")
@@ -276,7 +276,7 @@ describe("organising", () => {
     await until(() => expect(listBodies(request)).toHaveLength(1))
     const refusal = { results: [{ id: "b", ok: false, code: "session_unknown", text: "No such session." }] }
     for (const refuse of refusals) refuse(Response.json(refusal))
-    await until(() => expect(root.querySelector(".notice[data-fault=true]")).not.toBeNull())
+    await until(() => expect(root.querySelector(".notice[role=alert]")).not.toBeNull())
     await delay()
     expect(listShown(root)[0]).toContain("Title a")
   })

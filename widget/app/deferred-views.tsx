@@ -2,3 +2,4 @@
 
 export { ConversationView } from "../../client/app/conversation-view.tsx"
 export { NoticeBar } from "../../client/app/notice.tsx"
+export { keepFocus } from "../../client/ui/kept-focus/keep-focus.ts"

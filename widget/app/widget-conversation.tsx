@@ -34,6 +34,7 @@ export function WidgetConversation(props: WidgetConversationProps): VNode {
     // If it can't be loaded, coming back online tries again.
     if (controller !== null && isOnline.value) void deferredViews.load()
   }, [controller, isOnline.value])
+  useEffect(() => views?.keepFocus(), [views])
   return (
     <section class="page widget" aria-label={appText.conversation}>
       <WidgetBar {...props} />

@@ -9,7 +9,7 @@ interface ShellText {
   readonly name: string
 }
 
-const ALL_TEXTS = {
+const TEXTS: Readonly<Record<Language, ShellText>> = {
   en: { open: "Open chat", close: "Close chat", name: "Chat" },
   de: { open: "Chat öffnen", close: "Chat schließen", name: "Chat" },
   fr: { open: "Ouvrir la discussion", close: "Fermer la discussion", name: "Discussion" },
@@ -20,9 +20,7 @@ const ALL_TEXTS = {
   hi: { open: "चैट खोलें", close: "चैट बंद करें", name: "चैट" },
   ar: { open: "فتح الدردشة", close: "إغلاق الدردشة", name: "الدردشة" },
   he: { open: "פתיחת הצ'אט", close: "סגירת הצ'אט", name: "צ'אט" },
-} as const
-
-const TEXTS: Readonly<Record<Language, ShellText>> = ALL_TEXTS
+}
 
 /** The texts in the first of these languages that has them, or in English, and the direction in which they are written. */
 export function chooseShellText(tags: readonly string[]): ShellText & { readonly direction: "ltr" | "rtl" } {
