@@ -30,8 +30,8 @@ function isVersion({ preview }: CanvasSegment, { preview: opened }: CanvasSegmen
 }
 
 /** The id of a stored document. Null for a page of another site, whose URL is absolute. */
-export function getDocumentId({ url, viewId = null }: CanvasSegment["preview"]): string | null {
-  return url.startsWith("/") ? viewId : null
+export function getDocumentId({ url, viewId }: CanvasSegment["preview"]): string | null {
+  return url.startsWith("/") ? (viewId ?? null) : null
 }
 
 /** The arguments of the call that saved the document. Null for other sites' pages, and if the call isn't loaded. */
