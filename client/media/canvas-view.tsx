@@ -11,6 +11,7 @@ import type { SignedLink } from "../files/signed-links.ts"
 import { deferModule } from "../ui/deferred-module.ts"
 import { parseHost } from "../words/format/link-policy.ts"
 import type { CanvasSegment } from "../words/media-descriptions.ts"
+import { canvasPanelText } from "../words/parts/canvas-panel-text.ts"
 import { mediaText } from "../words/parts/media-text.ts"
 import { describeLoadFault, type LoadFault } from "./load-failure.ts"
 import { MediaIcon } from "./media-icons.tsx"
@@ -35,10 +36,37 @@ export function CanvasView({ segment }: { readonly segment: CanvasSegment }): VN
         <MediaIcon name="canvas" />
         <b dir="auto">{name}</b>
         {host !== "" && <small>{host}</small>}
+        <PanelButton segment={segment} />
         {document.fullscreenEnabled && <FullScreenButton sectionRef={sectionRef} />}
       </header>
       <CanvasBody url={url} name={name} link={link} height={preferredHeight} />
     </section>
+  )
+}
+
+/** Opens the document beside the conversation (SPEC CP1). */
+function PanelButton({ segment }: { readonly segment: CanvasSegment }): VNode | null {
+  const media = useMediaContext()
+  if (media === null) return null
+  const openPanel = (): void => {
+    media.panel.value = segment
+  }
+  return (
+    <button type="button" aria-label={canvasPanelText.open} title={canvasPanelText.open} onClick={openPanel}>
+      <MediaIcon name="panel" />
+    </button>
+  )
+}
+
+/** The document alone, as high as the panel around it. */
+export function CanvasDocument({ segment: { preview } }: { readonly segment: CanvasSegment }): VNode {
+  const { url, title = "" } = preview
+  const paneRef = useRef<HTMLDivElement>(null)
+  const link = useCanvasLink(url, paneRef)
+  return (
+    <div class="pane" ref={paneRef}>
+      <CanvasBody url={url} name={title === "" ? mediaText.document : title} link={link} height={null} />
+    </div>
   )
 }
 
@@ -61,7 +89,8 @@ interface CanvasBodyProps {
   readonly url: string
   readonly name: string
   readonly link: CanvasLink
-  readonly height: number
+  /** In pixels. Null if the element around it has a height. */
+  readonly height: number | null
 }
 
 /** The frame, or a note of the same height that says why it is missing. */
@@ -104,7 +133,7 @@ function CanvasBody({ url, name, link, height }: CanvasBodyProps): VNode {
     )
   }
   return (
-    <div class="pane" style={{ height: `${height}px` }}>
+    <div class="pane" style={createHeightStyle(height)}>
       {link.href !== null && CanvasFrame !== undefined && (
         <CanvasFrame
           href={link.href}
@@ -121,15 +150,19 @@ function CanvasBody({ url, name, link, height }: CanvasBodyProps): VNode {
   )
 }
 
+function createHeightStyle(height: number | null): { readonly height: string } {
+  return { height: height === null ? "100%" : `${height}px` }
+}
+
 interface CanvasNoteProps {
   readonly text: string
-  readonly height: number
+  readonly height: number | null
   readonly children: ComponentChildren
 }
 
 function CanvasNote({ text, height, children }: CanvasNoteProps): VNode {
   return (
-    <p class="note" style={{ height: `${height}px` }}>
+    <p class="note" style={createHeightStyle(height)}>
       {text} {children}
     </p>
   )

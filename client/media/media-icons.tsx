@@ -14,6 +14,7 @@ export type MediaIconName =
   | "back"
   | "on"
   | "grow"
+  | "panel"
 
 const ICON_PATHS: { readonly [K in MediaIconName]: string } = {
   image: "M3.5 4.5h13v11h-13zM3.5 13l3.6-3.6 3 3 2.4-2.4 4 4M12.8 7.6h.01",
@@ -28,6 +29,7 @@ const ICON_PATHS: { readonly [K in MediaIconName]: string } = {
   close: "M5.5 5.5l9 9M14.5 5.5l-9 9",
   back: "M12 4.5L6.5 10l5.5 5.5",
   on: "M8 4.5l5.5 5.5L8 15.5",
+  panel: "M3.5 4.5h13v11h-13zM11.5 4.5v11M13.5 7.5h1M13.5 10h1",
   grow: "M8 3.5H3.5V8M12 3.5h4.5V8M8 16.5H3.5V12M12 16.5h4.5V12",
 }
 

@@ -21,6 +21,7 @@ import { MediaContext } from "../media/loading/media-context.ts"
 import type { OutboxEntry } from "../net/outbox.ts"
 import type { TranscriptStore } from "../session/transcript-store.ts"
 import { type TranscriptRequests, TranscriptRequestsContext } from "./transcript-requests.ts"
+import { CanvasPanelSlot } from "./canvas/panel-slot.tsx"
 import { callViews } from "./calls/deferred-calls.ts"
 import { copySelection } from "./copy-selection.ts"
 import { endReasons, messageEditor } from "./message-view.tsx"
@@ -90,6 +91,7 @@ export function Transcript(props: TranscriptProps): VNode {
         {isAnswerPending && writingId === null && <TypingIndicator />}
       </div>
       {LoadedLightbox !== undefined && <LoadedLightbox />}
+      <CanvasPanelSlot store={store} />
     </TranscriptContexts>
   )
 }

@@ -10,7 +10,16 @@ const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js")
 
 /** Waits until all transitions and animations have finished, because they change colours. */
 async function untilRested(page: Page): Promise<void> {
-  await page.evaluate(() => Promise.all(document.getAnimations().map((one) => one.finished.catch(() => {}))))
+  // An animation of what is hidden meanwhile may never finish.
+  const limit = 3_000
+  await page.evaluate(
+    (ms) =>
+      Promise.race([
+        Promise.all(document.getAnimations().map((one) => one.finished.catch(() => {}))),
+        new Promise((done) => setTimeout(done, ms)),
+      ]),
+    limit,
+  )
 }
 
 /** Waits until the page is idle, and returns the violations that axe finds, with the first elements of each. */

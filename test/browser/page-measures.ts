@@ -23,7 +23,8 @@ export function findSmallTargets(page: Page, least: number): Promise<string[]> {
     const findIn = (root: Document | ShadowRoot): string[] =>
       [...root.querySelectorAll("*")].flatMap((one) => {
         const inside = one.shadowRoot === null ? [] : findIn(one.shadowRoot)
-        if (!one.matches(controls) || !isShown(one) || isInText(one)) return inside
+        // The check boxes of a task list are pictures.
+        if (!one.matches(controls) || one.matches(":disabled") || !isShown(one) || isInText(one)) return inside
         const box = boxOf(one)
         const isForReadersOnly = box.width <= 1 || box.right <= 0 || box.bottom <= 0
         return isForReadersOnly || (box.width >= min - 0.1 && box.height >= min - 0.1)

@@ -52,12 +52,9 @@ const LISTS: readonly State[] = [
     name: "renaming in the list",
     open: async (stage) => {
       const page = await openRowMenu(stage)
-      const labels = await page.$$eval(".menu [role=menuitem]", (all) => all.length)
-      for (let nth = 0; nth < labels && (await page.$(".sidebar .rename")) === null; nth++) {
-        const label = (await page.textContent(`.menu [role=menuitem] >> nth=${nth}`)) ?? ""
-        if (["Rename", "⟦Rename⟧", "إعادة التسمية", "تغيير الاسم"].includes(label)) await chooseCommand(page, nth)
-        if ((await page.$(".menu")) === null) break
-      }
+      // The first command.
+      await chooseCommand(page, 0)
+      await page.waitForSelector(".sidebar .rename", SOON)
       return page
     },
   },

@@ -12,6 +12,7 @@ import sources from "../../client/styles/transcript/sources.css?inline"
 import media from "../../client/styles/media/media.css?inline"
 import audio from "../../client/styles/media/audio.css?inline"
 import canvas from "../../client/styles/media/canvas.css?inline"
+import canvasPanel from "../../client/styles/media/canvas-panel.css?inline"
 import files from "../../client/styles/media/files.css?inline"
 import lightbox from "../../client/styles/media/lightbox.css?inline"
 import type { StyleTexts } from "./widget-styles.ts"
@@ -29,6 +30,7 @@ export const PART_STYLES: StyleTexts = {
   media,
   audio,
   canvas,
+  canvasPanel,
   files,
   lightbox,
 }

@@ -32,6 +32,7 @@ const ORDER = [
   "media",
   "audio",
   "canvas",
+  "canvasPanel",
   "files",
   "lightbox",
   "rightToLeft",

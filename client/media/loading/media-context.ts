@@ -6,6 +6,7 @@ import { useContext } from "preact/hooks"
 import type { PageSettings, SignResponse } from "../../../shared/protocol/http-body.ts"
 import type { LinkSigner } from "../../files/signed-links.ts"
 import type { LinkState } from "../../net/socket-link.ts"
+import type { CanvasSegment } from "../../words/media-descriptions.ts"
 
 /** An image that the lightbox can show. */
 export interface ViewableImage {
@@ -24,6 +25,8 @@ export interface MediaRequests {
 /** Shared by all media of one session. */
 export interface MediaContextValue {
   readonly signer: LinkSigner
+  /** The document in the panel beside the conversation; null while it is closed. */
+  readonly panel: Signal<CanvasSegment | null>
   readonly settings: ReadonlySignal<PageSettings>
   /** Incremented when the server can be reached again. */
   readonly reconnectCount: Signal<number>

@@ -38,7 +38,7 @@ export function createMediaContext(requests: MediaRequests): MediaContextValue {
       return () => clearTimeout(timer)
     },
   })
-  return { signer, settings: requests.settings, reconnectCount: signal(0), lightbox: signal(null) }
+  return { signer, settings: requests.settings, reconnectCount: signal(0), lightbox: signal(null), panel: signal(null) }
 }
 
 /** Retries failed media when the server can be reached again. Returns a function that stops this. */

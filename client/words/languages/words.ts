@@ -35,6 +35,7 @@ import type { shareLinkText } from "../share-link-text.ts"
 import type { sharedViewText } from "../shared-view-text.ts"
 import type { sharingText, readOnlyText } from "../sharing-text.ts"
 import type { toolText } from "../parts/call-text.ts"
+import type { canvasPanelText } from "../parts/canvas-panel-text.ts"
 import type { cardText } from "../parts/card-text.ts"
 import type { mediaText } from "../parts/media-text.ts"
 import type { transcriptText, actionText, agentText, markdownText } from "../transcript-text.ts"
@@ -62,6 +63,7 @@ export interface PartWords {
   readonly tool: typeof toolText
   readonly agent: typeof agentText
   readonly media: typeof mediaText
+  readonly canvasPanel: typeof canvasPanelText
   readonly markdown: typeof markdownText
   readonly card: typeof cardText
 }

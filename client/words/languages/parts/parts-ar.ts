@@ -76,6 +76,16 @@ export default {
     resume: "متابعة",
     unsupported: "لا يستطيع متصفحك فتح هذا الملف.",
   },
+  canvasPanel: {
+    open: "فتح في اللوحة الجانبية",
+    resize: "عرض اللوحة",
+    preview: "معاينة",
+    code: "الشيفرة",
+    codeMissing: "شيفرة هذا المستند غير متاحة هنا.",
+    versionOf: (position, count) => `الإصدار ${position} من ${count}`,
+    previousVersion: "الإصدار السابق",
+    nextVersion: "الإصدار التالي",
+  },
   markdown: {
     taskDone: "منجز",
     taskOpen: "غير منجز",

@@ -75,6 +75,16 @@ export default {
     resume: "Fortsetzen",
     unsupported: "Ihr Browser kann diese Datei nicht öffnen.",
   },
+  canvasPanel: {
+    open: "Im Seitenbereich öffnen",
+    resize: "Breite des Seitenbereichs",
+    preview: "Vorschau",
+    code: "Code",
+    codeMissing: "Der Code dieses Dokuments ist hier nicht verfügbar.",
+    versionOf: (position, count) => `Version ${position} von ${count}`,
+    previousVersion: "Vorherige Version",
+    nextVersion: "Nächste Version",
+  },
   markdown: {
     taskDone: "Erledigt",
     taskOpen: "Offen",

@@ -76,6 +76,16 @@ export default {
     resume: "Reanudar",
     unsupported: "Tu navegador no puede abrir este archivo.",
   },
+  canvasPanel: {
+    open: "Abrir en el panel",
+    resize: "Ancho del panel",
+    preview: "Vista previa",
+    code: "Código",
+    codeMissing: "El código de este documento no está disponible aquí.",
+    versionOf: (position, count) => `Versión ${position} de ${count}`,
+    previousVersion: "Versión anterior",
+    nextVersion: "Versión siguiente",
+  },
   markdown: {
     taskDone: "Hecho",
     taskOpen: "Pendiente",

@@ -76,6 +76,16 @@ export default {
     resume: "Reprendre",
     unsupported: "Votre navigateur ne peut pas ouvrir ce fichier.",
   },
+  canvasPanel: {
+    open: "Ouvrir dans le panneau",
+    resize: "Largeur du panneau",
+    preview: "Aperçu",
+    code: "Code",
+    codeMissing: "Le code de ce document n’est pas disponible ici.",
+    versionOf: (position, count) => `Version ${position} sur ${count}`,
+    previousVersion: "Version précédente",
+    nextVersion: "Version suivante",
+  },
   markdown: {
     taskDone: "Fait",
     taskOpen: "À faire",

@@ -76,6 +76,16 @@ export default {
     resume: "המשך",
     unsupported: "הדפדפן לא יכול לפתוח את הקובץ.",
   },
+  canvasPanel: {
+    open: "פתיחה בחלונית הצד",
+    resize: "רוחב החלונית",
+    preview: "תצוגה מקדימה",
+    code: "קוד",
+    codeMissing: "הקוד של המסמך הזה אינו זמין כאן.",
+    versionOf: (position, count) => `גרסה ${position} מתוך ${count}`,
+    previousVersion: "הגרסה הקודמת",
+    nextVersion: "הגרסה הבאה",
+  },
   markdown: {
     taskDone: "בוצע",
     taskOpen: "לא בוצע",

@@ -75,6 +75,16 @@ export default {
     resume: "फिर से शुरू करें",
     unsupported: "आपका ब्राउज़र यह फ़ाइल नहीं खोल सकता।",
   },
+  canvasPanel: {
+    open: "पैनल में खोलें",
+    resize: "पैनल की चौड़ाई",
+    preview: "पूर्वावलोकन",
+    code: "कोड",
+    codeMissing: "इस दस्तावेज़ का कोड यहाँ उपलब्ध नहीं है।",
+    versionOf: (position, count) => `संस्करण ${position} / ${count}`,
+    previousVersion: "पिछला संस्करण",
+    nextVersion: "अगला संस्करण",
+  },
   markdown: {
     taskDone: "पूरा हुआ",
     taskOpen: "बाकी",

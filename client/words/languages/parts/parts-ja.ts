@@ -71,6 +71,16 @@ export default {
     resume: "再開",
     unsupported: "お使いのブラウザではこのファイルを開けません。",
   },
+  canvasPanel: {
+    open: "パネルで開く",
+    resize: "パネルの幅",
+    preview: "プレビュー",
+    code: "コード",
+    codeMissing: "このドキュメントのコードはここでは表示できません。",
+    versionOf: (position, count) => `バージョン ${position} / ${count}`,
+    previousVersion: "前のバージョン",
+    nextVersion: "次のバージョン",
+  },
   markdown: {
     taskDone: "完了",
     taskOpen: "未完了",

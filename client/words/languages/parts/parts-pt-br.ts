@@ -76,6 +76,16 @@ export default {
     resume: "Retomar",
     unsupported: "Seu navegador não consegue abrir este arquivo.",
   },
+  canvasPanel: {
+    open: "Abrir no painel",
+    resize: "Largura do painel",
+    preview: "Visualização",
+    code: "Código",
+    codeMissing: "O código deste documento não está disponível aqui.",
+    versionOf: (position, count) => `Versão ${position} de ${count}`,
+    previousVersion: "Versão anterior",
+    nextVersion: "Próxima versão",
+  },
   markdown: {
     taskDone: "Feito",
     taskOpen: "Pendente",

@@ -71,6 +71,16 @@ export default {
     resume: "继续",
     unsupported: "你的浏览器无法打开此文件。",
   },
+  canvasPanel: {
+    open: "在侧边面板中打开",
+    resize: "面板宽度",
+    preview: "预览",
+    code: "代码",
+    codeMissing: "此处无法查看该文档的代码。",
+    versionOf: (position, count) => `第 ${position} 版，共 ${count} 版`,
+    previousVersion: "上一版",
+    nextVersion: "下一版",
+  },
   markdown: {
     taskDone: "已完成",
     taskOpen: "未完成",
