@@ -81,9 +81,9 @@ export default {
     preview: "पूर्वावलोकन",
     code: "कोड",
     codeMissing: "इस दस्तावेज़ का कोड यहाँ उपलब्ध नहीं है।",
-    versionOf: (position, count) => `संस्करण ${position} / ${count}`,
-    previousVersion: "पिछला संस्करण",
-    nextVersion: "अगला संस्करण",
+    versionOf: (position, count) => `वर्शन ${position} / ${count}`,
+    previousVersion: "पिछला वर्शन",
+    nextVersion: "अगला वर्शन",
   },
   markdown: {
     taskDone: "पूरा हुआ",
