@@ -202,7 +202,7 @@ describe.each(everyNth(SIZES, 2))("the list of conversations on a %s", (_, size)
     const call = (name: string, args: object) => ({ type: "tool_call", name, args: JSON.stringify(args) })
     const steps = [
       [
-        call("probe_slow", { ms: 700 }),
+        call("probe_slow", { ms: 3_000 }),
         call("probe_stream", { lines: 3, ms: 10 }),
         call("probe_fail", { how: "asked" }),
       ],

@@ -1,14 +1,21 @@
-/** frozen-texts.test.ts: no module keeps a text in a constant, where it would stay in the language of the moment. */
+/**
+ * frozen-texts.test.ts: no module keeps a text in a constant, where it would stay in the language of the moment.
+ *
+ * It is not in test/client, whose files share their modules and what they have drawn: this test needs modules that nothing
+ * has loaded yet.
+ *
+ * @vitest-environment happy-dom
+ */
 
 import { expect, test } from "vitest"
-import { findEnglishTexts, findTexts } from "../../client/words/languages/language.ts"
+import { findEnglishTexts, findTexts } from "../client/words/languages/language.ts"
 
 /** All modules but the entries, which draw the page, and the admin page, which is English only. */
 const MODULES = import.meta.glob([
-  "../../client/**/*.{ts,tsx}",
-  "!../../client/admin/**",
-  "!../../client/app/main.tsx",
-  "!../../client/shared-view/share-main.tsx",
+  "../client/**/*.{ts,tsx}",
+  "!../client/admin/**",
+  "!../client/app/main.tsx",
+  "!../client/shared-view/share-main.tsx",
 ])
 
 test("[LG2] no text is read while the modules are loaded", async () => {
