@@ -68,7 +68,8 @@ describe("a planted leak", () => {
     ["an address", "https://example.org/x"],
     ["a signed path", "/media/a1?token=x"],
     ["a token", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.x"],
-    ["an API key", "ck_acme.abcdefghijkl"],
+    ["an API key", `ck_a_${"K".repeat(10)}_${"s".repeat(40)}_${"c".repeat(6)}`],
+    ["a part of an API key", `ck_a_${"K".repeat(10)}_${"s".repeat(12)}`],
     ["a credential", "Bearer x"],
   ])("[OB6] %s", (_name, value) => {
     expect(findLeak(createLine({ reason: value }))).not.toBe(null)
@@ -86,5 +87,6 @@ test("[OB6] a line with ids, names and figures is accepted", () => {
   expect(
     findLeak(createLine({ ...fields, error: "TypeError < runTool (worker/turn/dispatch-tool.ts:104:9)", cost: null })),
   ).toBe(null)
+  expect(findLeak(createLine({ message: "ck_16I6sNIxRhXDpWeo1F" })), "an id that begins like an API key").toBe(null)
   expect(findLeak("Ready on http://127.0.0.1:8787")).toBe(null)
 })

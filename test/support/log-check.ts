@@ -29,7 +29,8 @@ const MAX_DEPTH = 12
 
 /** Fields whose values contain spaces: the place of an error, and the variable that is wrong. */
 const FIELDS_WITH_SPACES = new Set(["error", "detail"])
-const CREDENTIAL = /\beyJ[\w-]{8,}\.|\bck_[\w.-]{10,}|Bearer |[?&]token=|https?:\/\//
+/** An API key is much longer than the ids of 21 random characters, some of which begin like one. */
+const CREDENTIAL = /\beyJ[\w-]{8,}\.|\bck_[\w.-]{19,}|Bearer |[?&]token=|https?:\/\//
 
 /** Route patterns, which data points contain and hostile texts quote. */
 const ROUTES = new Set([
