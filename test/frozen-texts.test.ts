@@ -18,7 +18,10 @@ const MODULES = import.meta.glob([
   "!../client/shared-view/share-main.tsx",
 ])
 
-test("[LG2] no text is read while the modules are loaded", async () => {
+/** Each module is compiled for this test alone. On a busy machine that takes more than half a minute. */
+const LOAD_MS = 240_000
+
+test("[LG2] no text is read while the modules are loaded", { timeout: LOAD_MS }, async () => {
   const read: string[] = []
   findTexts.value = (area, english) => {
     read.push(`${area}: ${Object.keys(Object(english)).length} texts`)
