@@ -58,7 +58,7 @@ export function UserMenu(): VNode | null {
 }
 
 /**
- * Whether `user` has signed in, in place of this tab's user. Tabs share the sign-in, so this tab's next token will be the
+ * Whether `user` has signed in and replaces this tab's user. Tabs share the sign-in, so this tab's next token will be the
  * new user's. An embedding product may show two users' pages side by side; if each reloaded because of the other, they
  * would reload forever.
  */

@@ -56,7 +56,7 @@ export function HoldStatus({ hold }: Pick<LinkStatusProps, "hold">): VNode | nul
 
 interface QuietStatusProps {
   readonly text: string
-  /** Absent: there is nothing to retry now. */
+  /** Absent if there is nothing to retry. */
   readonly onRetry?: (() => void) | undefined
 }
 

@@ -9,7 +9,7 @@ import { focusRequests } from "../ui/focus.ts"
 import { deleteSessions } from "./organizing/organize-sessions.ts"
 import type { SessionActions, SessionDialogKind } from "./sidebar.tsx"
 
-/** `isFocusHandled`: the user chose a command or clicked outside, so the focus must not move back to the menu's button. */
+/** `isFocusHandled`: the user chose a command or clicked outside, so this function must not move the focus to the menu's button. */
 export function closeMenu({ openMenuId, findMenuButton }: SessionActions, isFocusHandled: boolean): void {
   const id = openMenuId.peek()
   openMenuId.value = null

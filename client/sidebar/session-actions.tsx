@@ -41,7 +41,7 @@ interface ActionsProps {
 
 /** The open menu. A read-only conversation can only be exported. SPEC SH13. */
 export function OpenMenu({ router, actions }: ActionsProps): VNode | null {
-  // From here, because this component exists from the time when the code is loaded.
+  // Called here because this component is mounted as soon as the code is loaded.
   useEffect(keepFocus, [])
   const id = actions.openMenuId.value
   if (id === null) return null

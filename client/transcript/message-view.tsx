@@ -95,7 +95,7 @@ function AnswerMessage({ message, isFresh }: AnswerMessageProps): VNode {
       data-origin={origin}
       data-agent={agent?.direction}
       aria-label={author}
-      // Shows its buttons when it is tapped: not every browser lets a tap hover. The keyboard moves from message to message.
+      // A tap focuses it, which shows its buttons: not every browser lets a tap hover. Shortcuts also move the focus to it.
       tabIndex={-1}
     >
       {reply_to !== undefined && <QuotedMessage of={reply_to} />}

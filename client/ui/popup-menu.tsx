@@ -22,7 +22,7 @@ interface PopupMenuProps {
   readonly label: string
   readonly items: readonly MenuItem[]
   readonly findAnchor: () => HTMLElement | null
-  /** `isFocusHandled`: the user chose a command or clicked outside, so the focus must not move back to the button. */
+  /** `isFocusHandled`: the user chose a command or clicked outside, so `onClose` must not move the focus to the button. */
   readonly onClose: (isFocusHandled: boolean) => void
 }
 
@@ -59,7 +59,7 @@ export function PopupMenu({ label: menuLabel, items, findAnchor, onClose }: Popu
           tabIndex={-1}
           class={isDestructive === true ? "grave" : undefined}
           onClick={() => {
-            // The command may open a dialog, which returns the focus to what has it now.
+            // The command may open a dialog, which later returns the focus to the element that has it now.
             if (staysOpen !== true) {
               findAnchor()?.focus({ preventScroll: true })
               onClose(true)

@@ -10,7 +10,7 @@ const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js")
 
 /** Waits until all transitions and animations have finished, because they change colours. */
 async function untilRested(page: Page): Promise<void> {
-  // An animation of what is hidden meanwhile may never finish.
+  // If an element is hidden during its animation, the animation may never finish.
   const limit = 3_000
   await page.evaluate(
     (ms) =>

@@ -1,8 +1,8 @@
 /**
  * every-state.test.ts: axe, the sizes of targets and the width, in every state of the page × theme × width × direction.
  *
- * `npm test` plays one view of every 4th state, `RUNS=full` one of each state, `RUNS=long` all. STATE=text plays the states
- * whose name contains the text in all views, and SHOTS=folder writes a picture of each.
+ * `npm test` checks every 4th state in one view, `RUNS=full` each state in one view, `RUNS=long` each state in all views.
+ * STATE=text checks the states whose names contain the text, in all views. SHOTS=folder writes a picture of each.
  */
 
 import { mkdirSync } from "node:fs"

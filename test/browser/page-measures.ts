@@ -6,7 +6,7 @@ import type { Page } from "playwright-core"
 export const MIN_TARGET_PX = 24
 export const MIN_TOUCH_PX = 44
 
-/** Returns the controls that are narrower or lower than `least`. Links and buttons in a line of text may be. */
+/** Returns the controls whose width or height is less than `least`, except links and buttons in a line of text. */
 export function findSmallTargets(page: Page, least: number): Promise<string[]> {
   return page.evaluate((min) => {
     const controls =

@@ -14,7 +14,7 @@ import { toPeriod } from "../../shared/usage/period.ts"
 import { MAX_UNCERTAIN_TURNS, MAX_UNRENEWED_TURNS, type UserAccount } from "../../shared/usage/user-account.ts"
 import { readAll } from "./usage-rows.ts"
 
-/** Turns that run or have a lease when a user's budget is used up, if it is below this many whole contexts (BU9). */
+/** Maximum number of turns that run or have a lease when a user's budget is used up: MAX_UNCERTAIN_TURNS of each (BU9). */
 const LEASED_TURNS = 2 * MAX_UNCERTAIN_TURNS
 
 /** The stored turns of a user's sessions. */
@@ -58,13 +58,13 @@ export function findBudgetFaults(persist: string, { limitsOf, largest }: BudgetB
   for (const [user, { spent, running }] of turns) {
     const limits = limitsOf(user)
     const most = findStrictest(limits, "concurrent_turns")?.limit ?? Infinity
-    if (running > most) found.push(`${user}: ${running} answers run at once, and ${most} are allowed`)
+    if (running > most) found.push(`${user}: ${running} answers run at once, but at most ${most} are allowed`)
     for (const { budget, scope, limit } of listMeteredLimits(limits)) {
       const { unit } = METERED_BUDGETS[budget]
       const isShared = scope === "tenant"
       const turnsLeft = isShared ? turns.size * (MAX_UNRENEWED_TURNS + LEASED_TURNS) : LEASED_TURNS
       const [used, bound] = [(isShared ? all : spent)[unit], limit + turnsLeft * largest[unit]]
-      if (used > bound) found.push(`${user}: ${used} of ${scope} ${budget} are used, and at most ${bound} may be`)
+      if (used > bound) found.push(`${user}: ${used} of ${scope} ${budget} are used, but at most ${bound} are allowed`)
     }
   }
   return found

@@ -87,7 +87,7 @@ export async function exportSession(session: string, token: string): Promise<str
   return text.split("\n").map((line) => line.replace(/,"value":"[^"]*"}$/, "}"))
 }
 
-/** Makes a tenant's waiting jobs due now, all or those of one kind, and sets its alarm for now. */
+/** Makes a tenant's waiting jobs due now (all of them, or those of one kind), and sets its alarm to the current time. */
 export async function skipWait(tenant: string, kind = "%"): Promise<void> {
   const stub = env.TENANT.getByName(tenant)
   await runInDurableObject(stub, async (_object, { storage }) => {

@@ -29,9 +29,10 @@ export const ENDED_USER_LEDGERS = `
 
 /**
  * How long the ledger of an erased user is kept, in milliseconds: longer than any call can take, so that no batch that
- * arrives late is counted twice. How often old ones are removed.
+ * arrives late is counted twice.
  */
 const ENDED_MS = 24 * 60 * 60_000
+/** How often old ledgers of erased users are removed, in milliseconds. */
 const PRUNE_MS = 60 * 60_000
 
 /** Number of users that one page searches for usage, and number of rows of any other page. */
@@ -41,7 +42,7 @@ const PAGE_ROWS = 500
 /** Number of ranges whose sums are kept in memory: a day and a month, and the following day and month. */
 const MAX_SUMS = 4
 
-/** The ledger of all erased users. It is shorter than a random name. */
+/** The ledger that keeps the number of batches of all erased users. Random names are longer, so none is the same. */
 const ERASED_LEDGER = "erased"
 
 interface RangeSum {
@@ -108,7 +109,7 @@ export class TenantUsage {
    */
   removeUser(user: string, ledger: string | null, now: number): void {
     this.#sql.exec("DELETE FROM usage_user WHERE user = ?", user)
-    // Even the first batch can arrive late.
+    // If no batch has arrived yet, the row is created, because even the first batch can arrive late.
     const end =
       "INSERT INTO usage_ledger (ledger, n, ended) VALUES (?1, 0, ?2) ON CONFLICT (ledger) DO UPDATE SET ended = ?2"
     if (ledger !== null) this.#sql.exec(end, ledger, now)
@@ -116,7 +117,7 @@ export class TenantUsage {
     this.#pruneEnded(now)
   }
 
-  /** Removes old ledgers of erased users, at most once in PRUNE_MS. Their batches are counted in a row for all of them. */
+  /** Removes old ledgers of erased users, at most once in PRUNE_MS. One row keeps the total number of their batches. */
   #pruneEnded(now: number): void {
     if (Math.abs(now - this.#prunedAt) < PRUNE_MS) return
     this.#prunedAt = now

@@ -56,7 +56,7 @@ export function UnpricedModels({ api, range, version = "" }: UnpricedModelsProps
   )
 }
 
-/** Leaves out models that have a price: their calls have no cost only if the provider reported no tokens. */
+/** Leaves out models that have a price: if their calls have no cost, it is because the provider reported no tokens. */
 async function findUnpriced(api: AdminApi, range: Range): Promise<readonly UnpricedModel[]> {
   const own = viewsToEntries((await api.get(PRICES_PATH, parsePrices)).prices)
   const days = toDays(range, Date.now())

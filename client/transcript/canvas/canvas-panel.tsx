@@ -110,7 +110,10 @@ function readSegments(store: TranscriptStore): readonly (readonly Segment[])[] {
   return store.messageIds.value.map((id) => store.getMessageSignal(id)?.value.segments ?? [])
 }
 
-/** Opens the dialog beside the conversation or above it, again when the window's width changes. Returns the focus. */
+/**
+ * Opens the dialog beside the conversation or above it, and opens it again when the window becomes wide or narrow. When the
+ * dialog closes, the focus returns to where it was.
+ */
 function usePanelDialog(dialogRef: RefObject<HTMLDialogElement | null>): void {
   useSignalEffect(() => applyPanelWidth(panelWidthPercent.value))
   useEffect(() => () => applyPanelWidth(null), [])

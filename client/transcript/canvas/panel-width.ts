@@ -31,14 +31,14 @@ export function setPanelWidth(percent: number): void {
   }
 }
 
-/** The page makes room for the panel, so the property is set above both. */
+/** Sets the width on the element around the page and the panel, because the page makes room for the panel. */
 export function applyPanelWidth(percent: number | null): void {
   const { style } = getRootElement()
   if (percent === null) style.removeProperty("--panel-width")
   else style.setProperty("--panel-width", `${percent}vw`)
 }
 
-/** The width after a key. Null for keys that don't change it. The panel grows towards the conversation. */
+/** Returns the width after a key press; null for keys that don't change it. The panel grows towards the conversation. */
 export function keyToWidth(key: string, width: number, isRightToLeft: boolean): number | null {
   switch (key) {
     case "ArrowLeft":
@@ -54,7 +54,7 @@ export function keyToWidth(key: string, width: number, isRightToLeft: boolean): 
   }
 }
 
-/** The width that puts the panel's inner edge at a place in the window. */
+/** Returns the width at which the panel's inner edge is at the pointer. */
 export function pointToWidth(clientX: number, windowWidth: number, isRightToLeft: boolean): number {
   return ((isRightToLeft ? clientX : windowWidth - clientX) / windowWidth) * 100
 }

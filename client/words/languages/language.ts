@@ -57,7 +57,7 @@ export function matchLanguage(tags: readonly string[]): Language {
 }
 
 /**
- * Returns the tag for formats: the first of the reader's tags in the same language, because its region decides about the
+ * Returns the tag for formats: the first of the reader's tags in the same language, because its region determines the
  * order of a date. Digits are always the ones from 0 to 9, as in sizes, code and the texts of answers.
  */
 export function chooseLocale(language: string, tags: readonly string[]): string {
