@@ -37,6 +37,11 @@ export function getActiveElement(): Element | null {
   return activeElement === document.body ? null : activeElement
 }
 
+/** Whether nothing has the focus, neither in the page nor, for a widget, in the site around it. */
+export function isNothingFocused(): boolean {
+  return document.activeElement === null || document.activeElement === document.body
+}
+
 /** Adds an element for a moment, at the end of the page. */
 export function appendToPage(element: HTMLElement): void {
   ;(shadow?.element ?? document.body).append(element)

@@ -267,6 +267,30 @@ describe("the focus isn't lost when its control disappears:", () => {
     await expectFocus(page, ".composer textarea", "removed both")
   })
 
+  test("[AX14] a key that is pressed after the pointer removed a control doesn't move the focus", async () => {
+    const page = await openConversation("short")
+    // The focus is watched from the time when the code of this menu is loaded.
+    await pressOn(page, ROW)
+    await page.waitForSelector(".menu", SOON)
+    await page.keyboard.press("Escape")
+    await page.evaluate(() => {
+      const button = document.createElement("button")
+      button.className = "removed-by-click"
+      button.textContent = "Remove"
+      button.addEventListener("click", () => button.remove())
+      document.querySelector(".foot")?.append(button)
+    })
+    await page.click(".removed-by-click")
+    await page.keyboard.press("Shift")
+    const focused = await page.evaluate(async () => {
+      document.querySelector(".foot")?.append(document.createElement("span"))
+      await new Promise((resolve) => setTimeout(resolve, 100))
+      return document.activeElement?.localName
+    })
+    expect(focused).toBe("body")
+    await page.context().close()
+  })
+
   use("removing the quotation of a reply", async (page) => {
     await pressOn(page, `${ANSWER} [data-focus-key=reply]`)
     await expectFocus(page, FIELD, "replying")

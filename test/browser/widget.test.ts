@@ -185,6 +185,36 @@ describe("hostile text from the model", () => {
   })
 })
 
+describe("the focus", () => {
+  test("[AX14] the widget doesn't take the focus from a field of the site when one of its controls disappears", async () => {
+    const { page } = await openSite(
+      setup.browser,
+      site.serve(siteDocument(setup.cuecard, "", EVENT_LOG, "<input id=search>")),
+    )
+    await untilSeen(page, "ready")
+    const field = page.locator("cuecard-chat .composer textarea")
+    await field.fill(QUESTION)
+    await field.press("Enter")
+    await untilSeen(page, "message")
+    const focused = await page.evaluate(async () => {
+      const foot = document.querySelector("cuecard-chat")?.shadowRoot?.querySelector(".foot")
+      const removed: string[] = []
+      for (const next of ["search", "none"]) {
+        const button = document.createElement("button")
+        foot?.append(button)
+        button.focus()
+        if (next === "search") document.getElementById(next)?.focus()
+        button.remove()
+        await new Promise((resolve) => setTimeout(resolve, 100))
+        removed.push(document.activeElement?.id || (document.activeElement?.localName ?? ""))
+      }
+      return removed
+    })
+    expect(focused).toEqual(["search", "cuecard-chat"])
+    await page.context().close()
+  })
+})
+
 describe("the button", () => {
   test("[WG9] opens a panel; Escape closes it and returns the focus; a phone gets the whole screen", async () => {
     const address = site.serve(

@@ -1,13 +1,13 @@
 /**
- * keep-focus.ts: moves the keyboard focus when the element that has it disappears, to what is nearest to its place.
+ * keep-focus.ts: when the element with the keyboard focus disappears, moves the focus to the control nearest to its place.
  *
  * Without this the browser gives the focus to the document, and the next Tab may begin at its top. Source: SPEC AX14.
  */
 
 import { focusRequests } from "../focus.ts"
-import { getActiveElement, getEventRoot, getEventTarget, getRootElement } from "../page-root.ts"
+import { getEventRoot, getEventTarget, getRootElement, isNothingFocused } from "../page-root.ts"
 
-/** An element that had the focus, and where it was: each element around it, from the innermost, and the index within. */
+/** An element that had the focus, and where it was: its ancestors, from the innermost, and its index in each of them. */
 interface Place {
   readonly element: Element
   readonly around: readonly { readonly parent: Element; readonly index: number }[]
@@ -15,29 +15,33 @@ interface Place {
 
 const FOCUSABLE = "a[href], button, input, select, textarea, summary, [tabindex]"
 
-/** The focus doesn't move within these, because what is left in them is far away. */
+/** If the place is directly inside one of these, the remaining controls are far away, so the focus doesn't move to them. */
 const TOO_LARGE = ".page, .behind-drawer, .sidebar, .view, .transcript"
 
-/** Begins to watch the page. Returns a function that ends this. */
+/** Begins to watch the page. Returns a function that stops watching. */
 export function keepFocus(): () => void {
   let place: Place | null = null
   let isPointerUsed = false
   const restore = (): void => {
     const lost = place
-    if (lost === null || isPointerUsed || lost.element.isConnected || getActiveElement() !== null) return
+    if (lost === null || lost.element.isConnected) return
     place = null
+    if (!isNothingFocused()) return
     const target = findNearest(lost)
     if (target === null) focusRequests.value++
     else target.focus({ preventScroll: true })
   }
   const observer = new MutationObserver(() => {
+    if (place === null || place.element.isConnected) return
+    // Forgotten now. Otherwise the next key would move the focus to a place that the user has left.
+    if (isPointerUsed) place = null
     // Deferred, so that code that removes an element can move the focus itself.
-    if (place !== null && !place.element.isConnected) setTimeout(restore)
+    else setTimeout(restore)
   })
   observer.observe(getRootElement(), { childList: true, subtree: true })
   const listeners = {
     keydown: () => (isPointerUsed = false),
-    // Then the focus isn't the keyboard's, and on a touch screen, moving it could open the keyboard.
+    // The user isn't using the keyboard. On a touch screen, moving the focus could open the on-screen keyboard.
     pointerdown: () => (isPointerUsed = true),
     focusin: (event: Event) => (place = describePlace(getEventTarget(event))),
   }
