@@ -10,7 +10,7 @@ import { askQuestion, FIELD, openPage, untilSettled } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 import { type StateConversations, writeConversations } from "./state-conversations.ts"
 
-const SOON = { timeout: 5_000 }
+const SOON = { timeout: 20_000 }
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0", PROBE_TOOLS: "on" } })
 let conversations: StateConversations
 

@@ -320,6 +320,25 @@ describe("organising", () => {
     folders.value = []
   })
 
+  test("[LB22] the archive is fetched after a conversation that is being archived is saved", async () => {
+    const { root, request } = await openPage([createRow("a"), createRow("b")])
+    const bulk = Promise.withResolvers<Response>()
+    const isArchiveFetched = () => request.mock.calls.some(([path]) => path.startsWith("/v1/sessions?archived=1"))
+    request.mockImplementation((path) =>
+      path === "/v1/sessions/bulk"
+        ? bulk.promise
+        : Promise.resolve(Response.json({ folders: [], sessions: [createRow("a")], next: null })),
+    )
+    await openMenu(root, "a")
+    await chooseItem("Archive")
+    root.querySelector<HTMLElement>(".library-slot button")?.click()
+    await until(() => expect(document.querySelector("dialog .places")).not.toBeNull())
+    await settle()
+    expect(isArchiveFetched()).toBe(false)
+    bulk.resolve(Response.json({ results: [{ id: "a", ok: true }] }))
+    await until(() => expect(document.querySelector("dialog .places")?.textContent).toContain("Title a"))
+  })
+
   test("[LB26] several conversations are selected and archived in one request; Undo brings them back", async () => {
     const { root, request } = await openPage([createRow("a"), createRow("b"), createRow("c")])
     await openMenu(root, "a")

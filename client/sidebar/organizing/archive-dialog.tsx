@@ -12,6 +12,7 @@ import { Dialog } from "../../ui/dialog.tsx"
 import { appText } from "../../words/page-text.ts"
 import { organizingText } from "../../words/parts/organizing-text.ts"
 import { sessionActionText } from "../../words/session-action-text.ts"
+import { listChangesOf } from "./list-changes.ts"
 import { deleteSessions, organizeSessions } from "./organize-sessions.ts"
 
 interface ArchiveDialogProps {
@@ -66,7 +67,7 @@ export function ArchiveDialog({ router, onClose }: ArchiveDialogProps): VNode {
   )
 }
 
-function useArchive({ api }: SessionRouter) {
+function useArchive({ api, sessionList }: SessionRouter) {
   const rows = useSignal<readonly SessionSummary[] | null>(null)
   const next = useSignal<string | null>(null)
   const fault = useSignal("")
@@ -74,6 +75,8 @@ function useArchive({ api }: SessionRouter) {
     const after = next.peek()
     const query = after === null ? "" : `&after=${encodeURIComponent(after)}`
     try {
+      // A conversation that is being archived is in the list only after this.
+      await listChangesOf(sessionList).untilSaved()
       const page = await parseBody(await api.fetchAuthorized(`/v1/sessions?archived=1${query}`), parseSessionList)
       const known = new Set(rows.peek()?.map(({ id }) => id))
       rows.value = [...(rows.peek() ?? []), ...page.sessions.filter(({ id }) => !known.has(id))]

@@ -26,6 +26,7 @@ export function listChangesOf(sessionList: SessionList): ListChanges {
 export class ListChanges {
   readonly #list: SessionList
   readonly #pending = new Set<RowChange>()
+  #saved: Promise<unknown> = Promise.resolve()
   /** The sessions of folders that have been opened, by folder. */
   readonly #folderRows = new Map<string, readonly SessionSummary[]>()
 
@@ -47,12 +48,19 @@ export class ListChanges {
     this.#pending.add(pending)
     this.#showAgain()
     try {
-      const failedIds = await save()
+      const saving = save()
+      this.#saved = Promise.allSettled([this.#saved, saving])
+      const failedIds = await saving
       this.#applySaved({ ids: new Set([...ids].filter((id) => !failedIds.has(id))), change })
     } finally {
       this.#pending.delete(pending)
       this.#showAgain()
     }
+  }
+
+  /** Waits until the server has answered all changes up to now. What is fetched after this contains them. */
+  async untilSaved(): Promise<void> {
+    await this.#saved
   }
 
   /** Shows a change that needs no request. */
