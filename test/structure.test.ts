@@ -88,6 +88,7 @@ const BASE_CLASSES = new Set([
   "Map",
   "PortableSession",
   "ThemedTenant",
+  "ListenedTenant",
 ])
 const MAX_FOLDER_FILES = 18
 const MAX_FUNCTION_LINES = 60

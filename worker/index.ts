@@ -43,6 +43,7 @@ app.route("/v1/sessions", sessionRoutes)
 // The other routes of sessions and of external producers, which are loaded on demand.
 for (const path of [
   "/v1/sessions/*",
+  "/external/agents/*",
   "/external/sessions/*",
   "/v1/search",
   "/v1/folders/*",

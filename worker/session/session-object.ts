@@ -9,7 +9,7 @@ import type { Asset } from "../../shared/protocol/event.ts"
 import type { Env } from "../env.ts"
 import { GENERAL_AGENT_NAME } from "../settings/agent-config.ts"
 import { WHOLE_FILE } from "../transfer/import-steps.ts"
-import { acceptAsk, acceptCallback, cancelAsk, waitForAnswer } from "./agent-rpc.ts"
+import { acceptAsk, acceptCallback, cancelAsk, claimQuestion, waitForAnswer } from "./agent-rpc.ts"
 import { sendMessage } from "./frame-handlers.ts"
 import type { CancelledTurn, LiveSession } from "./live-session.ts"
 import { PortableSession } from "./portable-session.ts"
@@ -137,6 +137,10 @@ export class Session extends PortableSession implements SessionRpc {
 
   readExternalState(claims: Claims, id: string): Result<Types.ExternalState> {
     return this.#producerIngress.readState(this.#lifecycle.current(), claims, id)
+  }
+
+  claimQuestion(owner: SessionOwner, id: string): Result<Types.ClaimedQuestion> {
+    return claimQuestion(this.#lifecycle, owner, id)
   }
 
   async acceptAsk(request: Types.AskRequest): Promise<Result<null, TurnFault>> {

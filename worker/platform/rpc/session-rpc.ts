@@ -24,6 +24,7 @@ import type {
   AskAnswer,
   AskCallback,
   AskRequest,
+  ClaimedQuestion,
   AssetEntry,
   BranchExport,
   CompleteAnswerState,
@@ -126,6 +127,8 @@ export interface SessionRpc extends Rpc.DurableObjectBranded {
   /** A copy of the active path up to a message. Errors: `message_unknown`; `turn_running` if the message hasn't ended. */
   exportBranch(claims: Claims, message: string): Promise<Result<BranchExport>>
 
+  /** Gives the question that waits for a program to the caller. Errors: `turn_ended`. */
+  claimQuestion(owner: SessionOwner, id: string): Result<ClaimedQuestion>
   /** Accepts a question from another agent's session, and creates this session if necessary. */
   acceptAsk(request: AskRequest): Promise<Result<null, TurnFault>>
   /** Whether a question from this session is still open. */

@@ -12,6 +12,7 @@ import { annotationRoutes } from "./annotation-routes.ts"
 import { branchSession } from "./branch-route.ts"
 import { folderRoutes } from "./folder-routes.ts"
 import { organizingRoutes } from "./organizing-routes.ts"
+import { listenerRoutes } from "./listener-routes.ts"
 import { promptRoutes } from "./prompt-routes.ts"
 import { searchMessages, searchSessions } from "./search-routes.ts"
 import { sessionListRoutes } from "./session-list-routes.ts"
@@ -40,6 +41,7 @@ export const library = new Hono<AppEnv>()
   .route("/v1/sessions", annotationRoutes)
   .route("/v1/sessions", assetRoutes)
   .route("/v1/sessions", externalTokenRoutes)
+  .route("/external/agents", listenerRoutes)
   .route("/external/sessions", externalRoutes)
   .route("/v1/sessions", organizingRoutes)
 
