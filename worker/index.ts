@@ -8,7 +8,6 @@ import { authorize } from "./routes/access/authorize.ts"
 import { admitWidgetMedia } from "./routes/access/embed-access.ts"
 import { handOver } from "./routes/hand-over.ts"
 import { healthRoutes } from "./routes/health-routes.ts"
-import { mediaRoutes } from "./routes/media/media-routes.ts"
 import { pageRoutes } from "./routes/page-routes.ts"
 import type { AppEnv } from "./routes/request-body.ts"
 import { explainRefusedSocket } from "./routes/access/refuse-socket.ts"
@@ -43,6 +42,7 @@ app.route("/v1/sessions", sessionRoutes)
 // The other routes of sessions and of external producers, which are loaded on demand.
 for (const path of [
   "/v1/sessions/*",
+  "/external/agents/*",
   "/external/sessions/*",
   "/v1/search",
   "/v1/folders/*",
@@ -59,7 +59,6 @@ app.all("/v1/shares/*", async (context) => {
   return await handOver(context, publicShareRoutes)
 })
 app.use("/media/*", admitWidgetMedia)
-app.route("/media", mediaRoutes)
 app.all("/canvas/documents/*", async ({ req, env }) => {
   const { canvasRoutes } = await import("./routes/media/canvas-routes.ts")
   return await canvasRoutes.fetch(req.raw, env)
@@ -72,6 +71,11 @@ app.get("/media/remote", async (context) => {
 app.get("/media/logo/:tenant/:file", async (context) => {
   const { serveLogo } = await import("./routes/media/logo-route.ts")
   return await serveLogo(context)
+})
+// After the other paths of /media, because an id matches them too.
+app.get("/media/:id", async ({ req, env }) => {
+  const { mediaRoutes } = await import("./routes/media/media-routes.ts")
+  return await mediaRoutes.fetch(req.raw, env)
 })
 // Last, because these paths have no common prefix. `authorize` has already refused every path that is not in the table.
 app.all("/v1/*", async (context) => {

@@ -56,7 +56,7 @@ interface Piping {
 }
 
 function startPipe(url: string, session: string, ...args: string[]): Piping {
-  const child = spawn(process.execPath, ["scripts/pipe.ts", "--session", session, "--url", url, ...args], {
+  const child = spawn(process.execPath, ["scripts/pipe/pipe.ts", "--session", session, "--url", url, ...args], {
     env: { ...process.env, CUECARD_TOKEN: TOKEN },
   })
   let output = ""

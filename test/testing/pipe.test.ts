@@ -1,4 +1,4 @@
-/** pipe.test.ts: scripts/pipe.ts against a real server: a program's output is shown live, once, through failures. */
+/** pipe.test.ts: scripts/pipe/pipe.ts against a real server: a program's output is shown live, once, through failures. */
 
 import { type ChildProcess, spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
@@ -9,7 +9,7 @@ import { afterEach, describe, expect, onTestFailed, test } from "vitest"
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 
-/** Longer than the timeout of an unanswered request (scripts/record-sender.ts). */
+/** Longer than the timeout of an unanswered request (scripts/pipe/record-sender.ts). */
 const POLL = { timeout: 45_000, interval: 100 }
 const RECORDED = resolve("test/shared/ingest")
 
@@ -32,7 +32,7 @@ interface Piping {
 
 /** Runs the pipe with these options. */
 function startPipe(cuecard: Cuecard, session: string, ...args: string[]): Piping {
-  const child = spawn(process.execPath, ["scripts/pipe.ts", "--session", session, "--url", cuecard.url, ...args], {
+  const child = spawn(process.execPath, ["scripts/pipe/pipe.ts", "--session", session, "--url", cuecard.url, ...args], {
     stdio: ["pipe", "pipe", "pipe"],
   })
   let output = ""
@@ -197,7 +197,7 @@ describe("a recorded stream", () => {
 
   test("[PI6] without a session or a format it prints the usage", async () => {
     const cuecard = await startServer()
-    const none = spawn(process.execPath, ["scripts/pipe.ts", "--stdin"], { stdio: "ignore" })
+    const none = spawn(process.execPath, ["scripts/pipe/pipe.ts", "--stdin"], { stdio: "ignore" })
     expect(await new Promise((done) => none.on("exit", done))).toBe(1)
     const { id } = await cuecard.createSession()
     const unknown = startPipe(cuecard, id, "--", "cat", "x")

@@ -133,6 +133,7 @@ describe("failures", () => {
         }
         const answerer: ResolvedAgent = {
           name: "test",
+          isExternal: false,
           system: "",
           tools: [],
           contextTokens: MODEL_CONTEXT_TOKENS,

@@ -3,10 +3,11 @@
  */
 
 import { fail, type Result, type TurnFault } from "../../shared/fault.ts"
+import { claimOpenQuestion } from "../agent/program-question.ts"
 import { sessionStub } from "../platform/rpc/object-stubs.ts"
 import type { Env } from "../env.ts"
 import type { SessionLifecycle } from "./session-lifecycle.ts"
-import type { AskAnswer, AskCallback, AskRequest } from "../platform/rpc/session-types.ts"
+import type { AskAnswer, AskCallback, AskRequest, ClaimedQuestion } from "../platform/rpc/session-types.ts"
 import type { SessionOwner } from "../platform/rpc/claims.ts"
 
 /** Creates the agent's session if necessary, and begins or queues a turn in it. Idempotent: repeating it has no effect. */
@@ -44,6 +45,12 @@ export async function waitForAnswer(lifecycle: SessionLifecycle, owner: SessionO
 export function cancelAsk(lifecycle: SessionLifecycle, owner: SessionOwner, id: string): void {
   const session = lifecycle.findOwn(owner)
   session?.withSeqRollback(() => session.cancelTurn(id))
+}
+
+/** Gives the question that waits for a program to the caller (SPEC EA4). Errors: `turn_ended`. */
+export function claimQuestion(lifecycle: SessionLifecycle, owner: SessionOwner, id: string): Result<ClaimedQuestion> {
+  const session = lifecycle.findOwn(owner)
+  return session === null ? fail({ reason: "turn_ended" }) : claimOpenQuestion(session, id)
 }
 
 /** Applies the late answer of an agent. Idempotent: repeating it has no effect. */

@@ -3,11 +3,13 @@
  *
  * The entry contains the title, the time of the last activity, and whether a turn is running. The running state is sent
  * only when it has changed. If that fails, it is sent again with the next change or alarm (SPEC DI1, DI5). The session's
- * usage report is sent with it, if there is one (SPEC MT5), and so are the texts of finished turns (SPEC FT3).
+ * usage report is sent with it, if there is one (SPEC MT5), and so are the texts of finished turns (SPEC FT3). The question
+ * that waits for a program is offered at the same time (SPEC EA4).
  */
 
 import { toTitle } from "../../shared/text/title.ts"
 import type { UsageReceipt } from "../../shared/usage/usage-report.ts"
+import { offerQuestion } from "../agent/program-question.ts"
 import { SearchFeed } from "../search/search-feed.ts"
 import type { Env } from "../env.ts"
 import { log } from "../platform/log.ts"
@@ -56,6 +58,7 @@ export function createDirectorySync(env: Env, session: LiveSession): DirectorySy
   const reportRunningState = async (): Promise<void> => {
     await reporting
     try {
+      await offerQuestion(env, session)
       reportedRunning = await sendState(env, session, feed, reportedRunning)
     } catch {
       reportedRunning = null

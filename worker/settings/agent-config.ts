@@ -32,6 +32,8 @@ export const agentSchema = v.object({
   /** A model name of the deployment's provider, or `scripted`. Null: the deployment's default model. */
   model: v.optional(v.nullable(v.pipe(lineSchema, v.minLength(1))), null),
   tools: v.optional(v.array(v.picklist(TOOL_NAMES)), []),
+  /** `program`: a program answers instead of a model (SPEC EA1). Absent: the model. */
+  answered_by: v.optional(v.picklist(["model", "program"])),
 })
 
 export interface Agent extends v.InferOutput<typeof agentSchema> {

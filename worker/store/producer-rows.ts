@@ -3,15 +3,31 @@
 import type { Database } from "./database.ts"
 import { type ExternalAnswer, rowToExternalAnswer } from "./row-codec.ts"
 
+/** `told` of an answer that waits for a program to claim it. */
+const UNCLAIMED = -1
+
 export function createProducerRows({ queryAll, queryFirst }: Database) {
   return {
     insertProducer(pos: number, exchangeId: string): void {
       queryAll("INSERT INTO producer (pos, told, exchange) VALUES (?, 0, ?)", pos, exchangeId)
     },
 
+    /** Adds the row of an answer that waits for a program (SPEC EA2). */
+    insertUnclaimed(pos: number, exchangeId: string): void {
+      queryAll("INSERT INTO producer (pos, told, exchange) VALUES (?, ?, ?)", pos, UNCLAIMED, exchangeId)
+    },
+
+    isUnclaimed(pos: number): boolean {
+      return queryFirst("SELECT told FROM producer WHERE pos = ?", pos)?.["told"] === UNCLAIMED
+    },
+
+    claimAnswer(pos: number): void {
+      queryAll("UPDATE producer SET told = 0 WHERE pos = ? AND told = ?", pos, UNCLAIMED)
+    },
+
     /** The number of the last accepted record; 0 if there is none. */
     readAckedRecord(pos: number): number {
-      return Number(queryFirst("SELECT told FROM producer WHERE pos = ?", pos)?.["told"] ?? 0)
+      return Math.max(Number(queryFirst("SELECT told FROM producer WHERE pos = ?", pos)?.["told"] ?? 0), 0)
     },
 
     setAckedRecord(pos: number, ackedRecord: number): void {

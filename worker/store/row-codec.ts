@@ -244,7 +244,7 @@ export interface ExternalAnswer {
 
 export function rowToExternalAnswer(row: Row): ExternalAnswer {
   const status = columnToText(row["status"]) as MessageStatus
-  const position = { pos: Number(row["pos"]), ackedRecord: Number(row["told"]) }
+  const position = { pos: Number(row["pos"]), ackedRecord: Math.max(Number(row["told"]), 0) }
   return {
     ...position,
     exchange_id: columnToText(row["exchange_id"]),

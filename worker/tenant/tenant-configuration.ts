@@ -50,7 +50,8 @@ export class TenantConfiguration {
     const isKnown = this.listAgents().some(({ name }) => name === agent.name)
     if (!isKnown && this.listAgents().length >= MAX_AGENTS) return fail({ reason: "agents_full", max: MAX_AGENTS })
     this.#writeAgentRow(agent.name, JSON.stringify(agent))
-    const details = { tools: agent.tools.join(" "), model: agent.model, is_new: !isKnown }
+    const { tools, model, answered_by } = agent
+    const details = { tools: tools.join(" "), model, is_new: !isKnown, ...(answered_by && { answered_by }) }
     this.#host.audit.append(actor, { action: "agent.changed", target: agent.name, details }, Date.now())
     return succeed(null)
   }

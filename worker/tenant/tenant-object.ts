@@ -46,7 +46,7 @@ import { TenantKeys } from "./tenant-keys.ts"
 import { TenantMetering } from "./tenant-metering.ts"
 import { TenantUsers } from "./tenant-users.ts"
 import { THEME_TABLE } from "./theme/theme-rows.ts"
-import { ThemedTenant } from "./theme/themed-tenant.ts"
+import { ListenedTenant } from "./questions/listened-tenant.ts"
 import { USER_NOTICE_TABLE } from "./user-notices.ts"
 
 type KeyResult = Result<Access.ApiKeyInfo>
@@ -70,7 +70,7 @@ const MIGRATIONS: readonly string[] = [
   THEME_TABLE,
 ]
 
-export class Tenant extends ThemedTenant implements TenantRpc {
+export class Tenant extends ListenedTenant implements TenantRpc {
   protected override readonly host: TenantHost
   readonly #configuration: TenantConfiguration
   readonly #users: TenantUsers

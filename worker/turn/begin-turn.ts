@@ -31,7 +31,7 @@ export function beginTurn(host: TurnHost, user: Message, queueNumber: number | n
   store.atomically(() => {
     if (queueNumber !== null) store.deleteQueued(queueNumber)
     store.insertMessage(question, isPathOpen)
-    store.insertMessage(answer, true)
+    insertAnswer(host, answer, true)
   })
   sockets.sendMessage(question)
   sockets.sendMessage(answer)
@@ -44,15 +44,26 @@ function toAnswerTag(questionTag: AgentTag | null): AgentTag | null {
   return questionTag === null || questionTag.call_id !== undefined ? null : { ...questionTag, direction: "sent" }
 }
 
-/** An answer without parts. It takes the next seq, so the caller must store it before taking another one. */
+/** Stores an empty answer. If a program has to answer, the answer waits until one claims it. */
+export function insertAnswer({ store }: TurnHost, answer: StoredMessage, isPathOpen = false): void {
+  store.insertMessage(answer, isPathOpen)
+  if (answer.message.mode === "external") store.insertUnclaimed(answer.pos, answer.message.exchange_id)
+}
+
+/**
+ * An answer without parts. It takes the next seq, so the caller must store it before taking another one. The answer of an
+ * external agent has to be claimed by a program before its deadline.
+ */
 export function createEmptyAnswer(
   host: TurnHost,
   position: Pick<StoredMessage, "pos" | "parent">,
   head: Pick<Message, "id" | "exchange_id"> & Partial<Message>,
 ): StoredMessage {
   const now = host.now()
-  const message = createMessage({ role: "assistant", timestamp: new Date(now).toISOString(), ...head })
-  return { ...position, seq: host.nextSeq(), deadline: now + host.times.turnMs, message }
+  const mode = host.currentAgent().isExternal ? { mode: "external" } : {}
+  const message = createMessage({ role: "assistant", timestamp: new Date(now).toISOString(), ...mode, ...head })
+  const limitMs = message.mode === "external" ? host.times.agentAnswerMs : host.times.turnMs
+  return { ...position, seq: host.nextSeq(), deadline: now + limitMs, message }
 }
 
 /** Begins the turn of the oldest queued message; null if the queue is empty. */

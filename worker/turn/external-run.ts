@@ -64,7 +64,10 @@ export function extendDeadline(host: TurnHost, run: TurnRun, producer: Producer,
   if (isRunEnded(run) || run.failure !== null) return
   const { now, times } = host
   producer.silentUntilMs = Math.min(now() + times.producerSilenceMs, run.startedMs + times.producerTurnMs)
-  if (producer.silentUntilMs - producer.storedDeadlineMs >= (isLastOfRequest ? 1 : times.producerRefreshMs))
+  const extensionMs = producer.silentUntilMs - producer.storedDeadlineMs
+  // Earlier than the time by which a program has to claim the answer: the alarm must not wait that long any more.
+  if (extensionMs < 0) host.armAlarm()
+  if (extensionMs < 0 || extensionMs >= (isLastOfRequest ? 1 : times.producerRefreshMs))
     storeDeadline(host, run, producer)
 }
 
@@ -85,7 +88,8 @@ function storeDeadline({ store }: TurnHost, run: TurnRun, producer: Producer): v
 export function endSilentRun(host: TurnHost, run: TurnRun): void {
   const isOutOfTime = host.now() >= run.startedMs + host.times.producerTurnMs
   try {
-    if (isOutOfTime) finishRun(host, run, "failed", "turn_timeout")
+    if (host.store.isUnclaimed(run.recorder.pos)) finishRun(host, run, "failed", "agent_failed")
+    else if (isOutOfTime) finishRun(host, run, "failed", "turn_timeout")
     else finishRun(host, run, "interrupted", "producer_gone")
   } catch (error) {
     recordFailure(run, error)

@@ -12,7 +12,7 @@ import { isEnded, type Message } from "../../shared/protocol/message.ts"
 import type { StoredMessage } from "../store/row-codec.ts"
 import { findContentFault } from "./accept-message.ts"
 import { createTraceId } from "../telemetry/trace-id.ts"
-import { createEmptyAnswer, createUserMessage } from "./begin-turn.ts"
+import { createEmptyAnswer, createUserMessage, insertAnswer } from "./begin-turn.ts"
 import { reopenText, writeReopenedStep } from "./continuation/reopen-text.ts"
 import { countFinishedSteps } from "./next-action.ts"
 import type { TurnHost } from "./turn-run.ts"
@@ -73,14 +73,13 @@ function findEarlierRevision({ store }: TurnHost, frame: RevisionFrame): Result<
 }
 
 function findRevisionFault(
-  { maxMessageTokens }: RevisionContext,
+  { host, maxMessageTokens }: RevisionContext,
   frame: RevisionFrame,
   message: Message,
 ): Fault | null {
-  const { role, status, mode, attachments } = message
+  const { role, status, attachments } = message
   const wrongTarget: Fault = { reason: "frame_invalid", field: "message" }
-  // Our model can't produce another version of an external answer.
-  if (mode === "external" && (frame.type === "regenerate" || frame.type === "retry")) return wrongTarget
+  if ((frame.type === "regenerate" || frame.type === "retry") && !hasQuestion(host, message)) return wrongTarget
   switch (frame.type) {
     case "switch":
       return null
@@ -92,6 +91,11 @@ function findRevisionFault(
       if (role !== "assistant") return wrongTarget
       return status === "completed" ? { reason: "turn_whole" } : null
   }
+}
+
+/** Whether a message answers a question. An answer that a producer began by itself has none that could be asked again. */
+function hasQuestion({ store }: TurnHost, { mode, exchange_id }: Message): boolean {
+  return mode !== "external" || (store.findById(exchange_id)?.role ?? "assistant") !== "assistant"
 }
 
 /** Activates another version. Returns the newest seq, or null if there is no such version. */
@@ -165,13 +169,13 @@ function createQuestionVersion(
       trace: createTraceId(),
     },
   )
-  store.insertMessage(answer)
+  insertAnswer(host, answer)
   return [question, answer]
 }
 
 /**
  * A retry keeps the finished steps of the failed answer, and the text in which it was stopped. A regeneration keeps
- * nothing.
+ * nothing, and neither does a retry that a program answers or that repeats a program's answer.
  */
 function createAnswerVersion(
   host: TurnHost,
@@ -182,19 +186,20 @@ function createAnswerVersion(
   const { store } = host
   const pos = store.readNewestPos() + 1
   const { exchange_id, summary, agent } = message
+  const isContinued = type === "retry" && message.mode !== "external" && !host.currentAgent().isExternal
   // An answer that reached the step limit would fail again at once if it kept its steps.
-  const reopened = type === "retry" ? reopenText(message) : null
-  const finishedSteps = type === "retry" && message.reason !== "step_limit" ? countFinishedSteps(message) : 0
+  const reopened = isContinued ? reopenText(message) : null
+  const finishedSteps = isContinued && message.reason !== "step_limit" ? countFinishedSteps(message) : 0
   const steps = reopened === null ? finishedSteps : reopened.step - 1
   const keptParts = reopened?.parts ?? message.parts.filter((part) => part.step <= steps)
   // The kept parts of an imported answer stay unverified.
   const origin = keptParts.length > 0 ? message.origin : null
   const trace = createTraceId()
   const versioned = { id, exchange_id, agent, origin, version, versions: version, trace }
-  const head = type === "retry" ? { ...versioned, summary } : versioned
+  const head = isContinued ? { ...versioned, summary } : versioned
   const step = reopened?.step ?? Math.max(steps, 0)
   const answer = createEmptyAnswer(host, { pos, parent }, { ...head, parts: keptParts, step })
-  store.insertMessage(answer)
+  insertAnswer(host, answer)
   if (keptParts.length > 0) store.copySteps(from, pos, steps, answer.seq)
   if (reopened !== null) writeReopenedStep(store, pos, answer.seq, reopened)
   store.addVersion(parent, from, version, pos)

@@ -24,6 +24,8 @@ import type { Tool } from "../tool/tool.ts"
 
 export interface ResolvedAgent {
   readonly name: string
+  /** Whether a program answers instead of the model (SPEC EA1). */
+  readonly isExternal: boolean
   readonly system: string
   /** A fault, for the log, if the deployment has no usable model with that name. */
   readonly model: Result<Model, string>
@@ -46,7 +48,9 @@ export function resolveAgent(
   const tools = createTools(env, self.tools, { ...toolServices, peers })
   const contextTokens = Number(env.MODEL_CONTEXT_TOKENS) || MODEL_CONTEXT_TOKENS
   const maxMessageTokens = Math.floor((contextTokens - estimatePromptTokens(system, tools)) * MESSAGE_SHARE)
-  return { name: self.name, system, model: createModel(env, log, self.model), tools, contextTokens, maxMessageTokens }
+  const model = createModel(env, log, self.model)
+  const isExternal = self.answered_by === "program"
+  return { name: self.name, isExternal, system, model, tools, contextTokens, maxMessageTokens }
 }
 
 /** The agent without the tools that need approval, for turns started by another agent, where no user can approve. */

@@ -13,7 +13,9 @@ import type { ActiveTurn, TurnHost } from "./turn-run.ts"
 export function nextTurnAlarmAt(host: TurnHost): number | null {
   const { store } = host
   const newest = store.findNewestAnswer()
-  const isWaitingInRows = newest?.status === "waiting" || newest?.isExternal === true
+  // A question is offered to programs again at each alarm, until one has claimed it (SPEC EA4).
+  const isUnclaimed = newest?.isExternal === true && store.isUnclaimed(store.readNewestPos())
+  const isWaitingInRows = !isUnclaimed && (newest?.status === "waiting" || newest?.isExternal === true)
   const hasWork = !isWaitingInRows && (hasUnfinishedAnswer(host) || store.countQueued() > 0)
   const alarmTimes = [
     store.agentAsks.hasOwedAnswers() || hasWork ? host.now() + host.times.alarmMs : null,

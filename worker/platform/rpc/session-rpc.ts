@@ -24,6 +24,7 @@ import type {
   AskAnswer,
   AskCallback,
   AskRequest,
+  ClaimedQuestion,
   AssetEntry,
   BranchExport,
   CompleteAnswerState,
@@ -99,8 +100,8 @@ export interface SessionRpc extends Rpc.DurableObjectBranded {
     body: ReadableStream<Uint8Array> | null,
   ): Promise<Result<IngestResult>>
   /** Stores a producer's answer that arrives in one piece. */
-  writeExternalAnswer(claims: Claims, answerRef: AnswerRef, text: string): Result<CompleteAnswerState>
-  readExternalState(claims: Claims, id: string): Result<ExternalState>
+  writeExternalAnswer(claims: Claims, answerRef: AnswerRef, text: string): Promise<Result<CompleteAnswerState>>
+  readExternalState(claims: Claims, id: string): Promise<Result<ExternalState>>
 
   /** Exports the whole transcript as JSONL, or its active path as Markdown, from the beginning or after a position. */
   export(
@@ -110,7 +111,7 @@ export interface SessionRpc extends Rpc.DurableObjectBranded {
   ): Promise<Result<{ readonly lines: ReadableStream }>>
   /** Imports a file of records, or a part of such a file. Records that cannot be folded at once are folded later. */
   import(claims: Claims, body: ReadableStream<Uint8Array>, importPart?: ImportPart): Promise<Result<ImportAnswer>>
-  importProgress(claims: Claims): Result<ImportProgress>
+  importProgress(claims: Claims): Promise<Result<ImportProgress>>
 
   /** Sets or removes the feedback on an answer. Errors: `message_unknown`, `field_invalid`. */
   setFeedback(claims: Claims, message: string, feedback: FeedbackInput | null): Promise<Result<FeedbackChange>>
@@ -126,6 +127,8 @@ export interface SessionRpc extends Rpc.DurableObjectBranded {
   /** A copy of the active path up to a message. Errors: `message_unknown`; `turn_running` if the message hasn't ended. */
   exportBranch(claims: Claims, message: string): Promise<Result<BranchExport>>
 
+  /** Gives the question that waits for a program to the caller. Errors: `turn_ended`. */
+  claimQuestion(owner: SessionOwner, id: string): Result<ClaimedQuestion>
   /** Accepts a question from another agent's session, and creates this session if necessary. */
   acceptAsk(request: AskRequest): Promise<Result<null, TurnFault>>
   /** Whether a question from this session is still open. */

@@ -111,6 +111,11 @@ export interface ExternalState {
 
 export type CompleteAnswerState = ExternalState & { readonly duplicate: boolean }
 
+/** The question that a program has claimed. */
+export interface ClaimedQuestion {
+  readonly text: string
+}
+
 /** A line that a producer sent and that was rejected. */
 export interface RefusedLine {
   readonly line: number

@@ -41,6 +41,8 @@ const MEMBERS: readonly Principal[] = ["owner", "admin", "member"]
 const READERS: readonly Principal[] = ["owner", "admin", "member", "viewer"]
 /** Users and API keys that configure the tenant, and the tokens that did so before roles existed. */
 const CONFIGURERS: readonly Principal[] = [...ADMINS, "admin-scope", "key-owner", "key-admin"]
+/** Who can answer for an external agent: API keys that can make tokens for its users, and administrators. */
+const LISTENERS: readonly Principal[] = [...ADMINS, "key-owner", "key-admin", "key-member"]
 /** Users and API keys that administer the tenant. */
 const ADMINISTRATORS: readonly Principal[] = [...ADMINS, "key-owner", "key-admin"]
 /** Everyone in the tenant who can see its settings. */
@@ -176,6 +178,7 @@ export const ACCESS_TABLE: readonly AccessRule[] = [
   { method: "GET", path: "/v1/tenant/receipts/:id", allow: MANAGERS },
   { method: "DELETE", path: "/v1/users/:id", allow: MANAGERS },
 
+  { method: "GET", path: "/external/agents/:name/question", allow: LISTENERS },
   { method: "POST", path: "/external/sessions/:id/events", allow: ["external"] },
   { method: "GET", path: "/external/sessions/:id/events", allow: ["external"] },
   { method: "POST", path: "/external/sessions/:id/messages", allow: ["external"] },

@@ -12,6 +12,7 @@ import { annotationRoutes } from "./annotation-routes.ts"
 import { branchSession } from "./branch-route.ts"
 import { folderRoutes } from "./folder-routes.ts"
 import { organizingRoutes } from "./organizing-routes.ts"
+import { listenerRoutes } from "./listener-routes.ts"
 import { promptRoutes } from "./prompt-routes.ts"
 import { searchMessages, searchSessions } from "./search-routes.ts"
 import { sessionListRoutes } from "./session-list-routes.ts"
@@ -22,6 +23,7 @@ import { requireSession } from "../access/require-session.ts"
 import { requireStorage } from "../access/require-storage.ts"
 import { externalRoutes } from "../external-routes.ts"
 import { assetRoutes } from "../media/asset-routes.ts"
+import { mediaSigningRoutes } from "../media/media-routes.ts"
 import { externalTokenRoutes } from "../token-routes.ts"
 import { readWindow } from "./history-route.ts"
 
@@ -39,7 +41,9 @@ export const library = new Hono<AppEnv>()
   .route("/v1/sessions", viewerRoutes)
   .route("/v1/sessions", annotationRoutes)
   .route("/v1/sessions", assetRoutes)
+  .route("/v1/sessions", mediaSigningRoutes)
   .route("/v1/sessions", externalTokenRoutes)
+  .route("/external/agents", listenerRoutes)
   .route("/external/sessions", externalRoutes)
   .route("/v1/sessions", organizingRoutes)
 

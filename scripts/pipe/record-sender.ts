@@ -9,7 +9,7 @@
 import { type ClientRequest, request as requestHttp } from "node:http"
 import { request as requestHttps } from "node:https"
 import { setTimeout as delay } from "node:timers/promises"
-import { backoffDelayMs } from "../shared/backoff.ts"
+import { backoffDelayMs } from "../../shared/backoff.ts"
 
 /** State of an answer, as the server reports it. */
 export interface Standing {
@@ -28,6 +28,8 @@ export interface SenderOptions {
   readonly token: string
   /** Reports a problem that the sender recovers from. */
   readonly warn: (text: string) => void
+  /** The answer exists already, because it was asked for. A request is then open from the start. */
+  readonly hasBegun?: boolean
 }
 
 /** Longest request, in milliseconds. */
@@ -88,6 +90,7 @@ export class RecordSender {
 
   constructor(options: SenderOptions) {
     this.#options = options
+    this.#hasBegun = options.hasBegun === true
     this.done = this.#run().finally(() => {
       this.#isDone = true
       this.#lines = []
@@ -134,7 +137,7 @@ export class RecordSender {
       // Once the answer has begun, a request is always open: it proves that the producer is alive, and its response
       // reports when the user stops the answer.
       if (this.#lines.length === 0 && !this.#isClosed && !this.#hasBegun) await this.#waitForLines()
-      if (this.#isCancelled && !this.#hasSent) return {}
+      if (this.#isCancelled && !this.#hasSent && !this.#hasBegun) return {}
       try {
         const isQuery = this.#needsQuery
         const response = await (isQuery ? this.#queryStanding() : this.#sendLines())

@@ -2,17 +2,17 @@
  * producer-answers.ts: begins, continues and reads answers of external producers.
  */
 
-import { keyToPublicId } from "../platform/session-key.ts"
+import { keyToPublicId } from "../../platform/session-key.ts"
 import * as v from "valibot"
-import { idSchema } from "../../shared/protocol/event.ts"
-import { fail, type Result, succeed } from "../../shared/fault.ts"
-import { isEnded } from "../../shared/protocol/message.ts"
-import type { LiveSession } from "./live-session.ts"
-import { finishRun, type TurnRun } from "../turn/turn-run.ts"
-import { createTraceId } from "../telemetry/trace-id.ts"
-import { createEmptyAnswer } from "../turn/begin-turn.ts"
-import { type Claims, getScope } from "../platform/rpc/claims.ts"
-import type { AnswerRef, CompleteAnswerState, ExternalState } from "../platform/rpc/session-types.ts"
+import { idSchema } from "../../../shared/protocol/event.ts"
+import { fail, type Result, succeed } from "../../../shared/fault.ts"
+import { isEnded } from "../../../shared/protocol/message.ts"
+import type { LiveSession } from "../live-session.ts"
+import { finishRun, type TurnRun } from "../../turn/turn-run.ts"
+import { createTraceId } from "../../telemetry/trace-id.ts"
+import { createEmptyAnswer } from "../../turn/begin-turn.ts"
+import { type Claims, getScope } from "../../platform/rpc/claims.ts"
+import type { AnswerRef, CompleteAnswerState, ExternalState } from "../../platform/rpc/session-types.ts"
 
 /** The session, if the token is an external one for it. */
 export function authorizeProducer(session: LiveSession | null, claims: Claims): LiveSession | null {
@@ -38,6 +38,7 @@ export function openExternalAnswer(session: LiveSession, id: string, turnId: str
   if (known !== null) {
     const run = isEnded(known.status) ? null : turns.currentRun()
     if (run === null || run.recorder.pos !== known.pos) return fail({ reason: "turn_ended" })
+    store.claimAnswer(known.pos)
     // After a failed write the answer ends as soon as its end can be written.
     return run.failure === null ? succeed(run) : fail({ reason: "internal" })
   }

@@ -1,0 +1,17 @@
+/** listened-tenant.ts: the calls of the tenant object that pass questions to programs. Source: SPEC EA4. */
+
+import type { OpenQuestion, QuestionRpc } from "../../settings/question-rpc.ts"
+import { ThemedTenant } from "../theme/themed-tenant.ts"
+import { OpenQuestions } from "./open-questions.ts"
+
+export abstract class ListenedTenant extends ThemedTenant implements QuestionRpc {
+  readonly #questions = new OpenQuestions(Date.now)
+
+  offerQuestion(question: OpenQuestion): void {
+    this.#questions.offer(question)
+  }
+
+  async takeQuestion(agent: string, waitMs: number): Promise<OpenQuestion | null> {
+    return await this.#questions.take(agent, waitMs)
+  }
+}
