@@ -95,7 +95,7 @@ async function deriveKeyId(master: string): Promise<string> {
 
 async function deriveSealKey(master: string, { tenant, purpose }: SecretPlace): Promise<CryptoKey> {
   const algorithm = createHkdf(JSON.stringify(["cuecard seal", tenant, purpose]))
-  const use: KeyUsage[] = ["encrypt", "decrypt"]
+  const use = ["encrypt", "decrypt"]
   return await crypto.subtle.deriveKey(
     algorithm,
     await importMaster(master),
