@@ -4,7 +4,8 @@
 
 import * as v from "valibot"
 import { MAX_AGENT_PROMPT_CHARS } from "../../shared/limits.ts"
-import { EFFORTS, type TenantModel } from "./model-config.ts"
+import { EFFORTS } from "../../shared/model-effort.ts"
+import type { TenantModel } from "./model-config.ts"
 import type { PriceEntry } from "../../shared/usage/price-entry.ts"
 
 /** The tools that an agent can have (tool/tool-registry.ts). */

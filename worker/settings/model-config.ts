@@ -3,6 +3,7 @@
 import * as v from "valibot"
 import type { Result } from "../../shared/fault.ts"
 import { MAX_URL_CHARS } from "../../shared/limits.ts"
+import { EFFORTS } from "../../shared/model-effort.ts"
 import type { Actor } from "../platform/rpc/actor.ts"
 
 /** Maximum number of models of a tenant. SPEC TM1. */
@@ -10,11 +11,6 @@ export const MAX_TENANT_MODELS = 32
 
 /** The APIs that a model can be called with. */
 export const MODEL_PROVIDERS = ["openai-compatible"] as const
-
-/** How much a model thinks before it answers. A provider that doesn't know a level uses the nearest one. */
-export const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const
-
-export type Effort = (typeof EFFORTS)[number]
 
 /** `scripted` is the name of the built-in model. */
 export const modelNameSchema = v.pipe(
@@ -65,13 +61,13 @@ export interface TenantModelView extends TenantModel {
 }
 
 export interface ModelRpc {
-  listModels(): TenantModelView[]
+  listModels(): Promise<TenantModelView[]>
   /** Adds or replaces a model. Errors: `models_full`, `tenant_erased`. */
   putModel(actor: Actor, name: string, model: ModelInput): Promise<Result<TenantModelView>>
   /** Errors: `model_unknown`, `tenant_erased`. */
-  removeModel(actor: Actor, name: string): Result<null>
+  removeModel(actor: Actor, name: string): Promise<Result<null>>
   /** The key of a model; null if it has none, or if it can't be decrypted any more. */
   getModelKey(name: string): Promise<string | null>
   /** Records that a provider refused the key, for the administrators. Repeating it within an hour has no effect. */
-  noteKeyRefusal(name: string, status: number): void
+  noteKeyRefusal(name: string, status: number): Promise<void>
 }

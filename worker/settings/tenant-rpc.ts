@@ -205,6 +205,6 @@ export interface TenantRpc
   admitSignIn(user: SignInUser): Promise<TenantUser | null>
 
   /** Counts a user's feedback for its agent and month. */
-  countFeedback(change: FeedbackChange): void
-  listFeedbackCounts(): FeedbackCount[]
+  countFeedback(change: FeedbackChange): Promise<void>
+  listFeedbackCounts(): Promise<FeedbackCount[]>
 }

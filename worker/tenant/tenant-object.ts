@@ -46,9 +46,8 @@ import { TenantKeys } from "./tenant-keys.ts"
 import { TenantMetering } from "./tenant-metering.ts"
 import { TenantUsers } from "./tenant-users.ts"
 import { THEME_TABLE } from "./theme/theme-rows.ts"
-import { MODEL_TABLE } from "./models/model-rows.ts"
+import { listNamedModels, MODEL_TABLE } from "./models/model-rows.ts"
 import { ModelledTenant } from "./models/modelled-tenant.ts"
-import { TenantModels } from "./models/tenant-models.ts"
 import { USER_NOTICE_TABLE } from "./user-notices.ts"
 
 type KeyResult = Result<Access.ApiKeyInfo>
@@ -114,7 +113,8 @@ export class Tenant extends ModelledTenant implements TenantRpc {
     const view = this.#configuration.createView(name)
     if (view === null) return null
     const { self } = view
-    const models = new TenantModels(this.host).listNamed([self.model ?? "", ...(self.fallbacks ?? [])])
+    const names = [self.model ?? "", ...(self.fallbacks ?? [])]
+    const models = this.host.tables.exist() ? listNamedModels(this.host.sql, names) : []
     const prices = this.#metering.listPricesOf(self, models)
     const withModels = models.length === 0 ? view : { ...view, models }
     const withPrices = prices.length === 0 ? withModels : { ...withModels, prices }

@@ -16,6 +16,12 @@ export interface StoredModel {
 
 type ModelRow = { config: string; sealed: string | null; key_end: string | null; refused: string | null }
 
+/** The models of these names, without their keys. */
+export function listNamedModels(sql: SqlStorage, names: readonly string[]): TenantModel[] {
+  const rows = new ModelRows(sql)
+  return names.flatMap((name) => rows.find(name)?.model ?? [])
+}
+
 export class ModelRows {
   readonly #sql: SqlStorage
 

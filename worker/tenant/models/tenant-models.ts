@@ -37,12 +37,6 @@ export class TenantModels {
     return this.#host.tables.exist() ? this.#rows.list().map(toView) : []
   }
 
-  /** The models of these names, without their keys. */
-  listNamed(names: readonly string[]): TenantModel[] {
-    if (!this.#host.tables.exist()) return []
-    return names.flatMap((name) => this.#rows.find(name)?.model ?? [])
-  }
-
   async put(actor: Actor, name: string, { key, ...config }: ModelInput): Promise<Result<TenantModelView>> {
     const sealed = typeof key === "string" ? await sealSecret(this.#host.env, this.#placeOf(name), key) : null
     return this.#host.change(() => {
