@@ -90,6 +90,7 @@ const BASE_CLASSES = new Set([
   "PortableSession",
   "StreamedSession",
   "ThemedTenant",
+  "ModelledTenant",
   "ListenedTenant",
 ])
 const MAX_FOLDER_FILES = 18

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest"
 import type { MeterEvent } from "../../worker/usage/call-meter.ts"
 import type { ModelEvent, ModelMessage, ModelRequest } from "../../worker/model/model-adapter.ts"
 import { ALL_FILE_KINDS } from "../../worker/model/model-files.ts"
-import { createOpenAiModel } from "../../worker/model/openai-adapter.ts"
+import { createOpenAiModel } from "../../worker/model/providers/openai-compatible.ts"
 import { createSystemPrompt } from "../../worker/model/system-prompt.ts"
 import { createCardTrailer } from "../../worker/tool/tool.ts"
 import { generalTools, PROMPT } from "./tools.ts"
@@ -62,7 +62,7 @@ function describeEvents(events: readonly ModelEvent[]): string[] {
   let tokens = "- -"
   for (const event of events) {
     if (event.type === "usage") tokens = `${event.tokens.input} ${event.tokens.output}`
-    if (event.type === "usage" || event.type === "started" || event.type === "retry") continue
+    if (event.type === "usage" || event.type === "started" || event.type === "retry" || event.type === "model") continue
     const isDelta = event.type === "text_delta" || event.type === "thinking_delta"
     if (isDelta && kind === event.type) lines[lines.length - 1] += event.delta
     else lines.push(lineOf(event, tokens))
