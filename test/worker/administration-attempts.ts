@@ -27,7 +27,8 @@ export function isAdministration(route: Route): boolean {
 
 const OPERATOR_PATH = /^\/v1\/tenants\b/
 const OWNER_PATH = /^\/v1\/(?:token-keys|tenant)\b/
-const ADMIN_READS = /^GET \/v1\/(?:users|audit|issuers|keys|budgets|usage|feedback|prices|tenant$|tenant\/receipts)/
+const ADMIN_READS =
+  /^GET \/v1\/(?:users|audit|issuers|mcp-servers|keys|budgets|usage|feedback|prices|tenant$|tenant\/receipts)/
 const AGENT_CHANGES = /^(?:PUT|DELETE) \/v1\/(?:agents|settings|theme)/
 
 /** Whether a sender of the tenant must be refused if everything that its request names belongs to an owner. */

@@ -4,6 +4,7 @@
 
 import * as v from "valibot"
 import { MAX_AGENT_PROMPT_CHARS } from "../../shared/limits.ts"
+import { type McpToolSet, mcpNameSchema } from "./mcp-config.ts"
 import type { PriceEntry } from "../../shared/usage/price-entry.ts"
 
 /** The tools that an agent can have (tool/tool-registry.ts). */
@@ -20,6 +21,9 @@ export const TOOL_NAMES = [
 
 export type ToolName = (typeof TOOL_NAMES)[number]
 
+/** Most MCP servers of one agent. */
+const MAX_AGENT_SERVERS = 8
+
 export const agentNameSchema = v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_-]{0,31}$/))
 
 const lineSchema = v.pipe(v.string(), v.maxLength(200), v.transform(makeWellFormed))
@@ -32,6 +36,8 @@ export const agentSchema = v.object({
   /** A model name of the deployment's provider, or `scripted`. Null: the deployment's default model. */
   model: v.optional(v.nullable(v.pipe(lineSchema, v.minLength(1))), null),
   tools: v.optional(v.array(v.picklist(TOOL_NAMES)), []),
+  /** MCP servers of the tenant whose allowed tools the agent has. Absent: none. */
+  mcp_servers: v.optional(v.pipe(v.array(mcpNameSchema), v.maxLength(MAX_AGENT_SERVERS))),
   /** `program`: a program answers instead of a model (SPEC EA1). Absent: the model. */
   answered_by: v.optional(v.picklist(["model", "program"])),
 })
@@ -66,6 +72,8 @@ export interface AgentView {
   readonly settings?: TenantSettings
   /** Present if the tenant has set any budget. The session then checks with the directory before its turns (SPEC BU7). */
   readonly hasBudgets?: true
+  /** The tools of the agent's MCP servers. Absent: none. */
+  readonly mcp?: McpToolSet
   /** The tenant's own prices of the agent's model, if there are any. */
   readonly prices?: readonly PriceEntry[]
 }

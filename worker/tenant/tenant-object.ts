@@ -46,7 +46,8 @@ import { TenantKeys } from "./tenant-keys.ts"
 import { TenantMetering } from "./tenant-metering.ts"
 import { TenantUsers } from "./tenant-users.ts"
 import { THEME_TABLE } from "./theme/theme-rows.ts"
-import { ListenedTenant } from "./questions/listened-tenant.ts"
+import { MCP_TABLE } from "./mcp/mcp-rows.ts"
+import { McpTenant } from "./mcp/mcp-tenant.ts"
 import { USER_NOTICE_TABLE } from "./user-notices.ts"
 
 type KeyResult = Result<Access.ApiKeyInfo>
@@ -68,9 +69,10 @@ const MIGRATIONS: readonly string[] = [
   USER_KEY_TABLE,
   USER_KEY_FILL,
   THEME_TABLE,
+  MCP_TABLE,
 ]
 
-export class Tenant extends ListenedTenant implements TenantRpc {
+export class Tenant extends McpTenant implements TenantRpc {
   protected override readonly host: TenantHost
   readonly #configuration: TenantConfiguration
   readonly #users: TenantUsers
