@@ -90,6 +90,7 @@ const BASE_CLASSES = new Set([
   "PortableSession",
   "StreamedSession",
   "ThemedTenant",
+  "ModelledTenant",
   "ListenedTenant",
   "McpTenant",
 ])

@@ -2,10 +2,10 @@
 
 import { type Json, parseJson } from "../../shared/json.ts"
 import type { Env } from "../env.ts"
-import type { McpToolSet } from "../settings/mcp-config.ts"
+import type { McpTool } from "../settings/mcp-config.ts"
 import type { Tool } from "../tool/tool.ts"
 
-export function createMcpTools(env: Env, { tenant, tools }: McpToolSet): Tool[] {
+export function createMcpTools(env: Env, tenant: string, tools: readonly McpTool[]): Tool[] {
   return tools.map(({ name, server, tool, description, schema, asks, reads }) => ({
     name,
     description,

@@ -306,7 +306,7 @@ export class LiveSession implements AgentSession, RevisionContext {
       renameSession: this.#renameSession,
       askAgent: this.outboundAsks.askAgent.bind(this.outboundAsks),
     }
-    return resolveAgent(this.#env, this.#agentView, services, this.log)
+    return resolveAgent(this.#env, this.row.tenant, this.#agentView, services, this.log)
   }
 
   #createAssetService({ openBytes }: LiveSessionDeps): AssetService {

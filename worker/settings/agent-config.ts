@@ -4,7 +4,9 @@
 
 import * as v from "valibot"
 import { MAX_AGENT_PROMPT_CHARS } from "../../shared/limits.ts"
-import { type McpToolSet, mcpNameSchema } from "./mcp-config.ts"
+import type { McpTool } from "./mcp-config.ts"
+import { EFFORTS } from "../../shared/model-effort.ts"
+import type { TenantModel } from "./model-config.ts"
 import type { PriceEntry } from "../../shared/usage/price-entry.ts"
 
 /** The tools that an agent can have (tool/tool-registry.ts). */
@@ -24,6 +26,11 @@ export type ToolName = (typeof TOOL_NAMES)[number]
 /** Most MCP servers of one agent. */
 const MAX_AGENT_SERVERS = 8
 
+/**
+ * The name of an MCP server. No underscore, because one separates the server from the tool in the names that models see.
+ */
+export const mcpNameSchema = v.pipe(v.string(), v.regex(/^[a-z][a-z0-9-]{0,19}$/))
+
 export const agentNameSchema = v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_-]{0,31}$/))
 
 const lineSchema = v.pipe(v.string(), v.maxLength(200), v.transform(makeWellFormed))
@@ -38,6 +45,9 @@ export const agentSchema = v.object({
   tools: v.optional(v.array(v.picklist(TOOL_NAMES)), []),
   /** MCP servers of the tenant whose allowed tools the agent has. Absent: none. */
   mcp_servers: v.optional(v.pipe(v.array(mcpNameSchema), v.maxLength(MAX_AGENT_SERVERS))),
+  /** Models that are called, in this order, if a call of `model` fails before its first output (SPEC TM6). */
+  fallbacks: v.optional(v.pipe(v.array(v.pipe(lineSchema, v.minLength(1))), v.maxLength(3))),
+  effort: v.optional(v.picklist(EFFORTS)),
   /** `program`: a program answers instead of a model (SPEC EA1). Absent: the model. */
   answered_by: v.optional(v.picklist(["model", "program"])),
 })
@@ -73,7 +83,9 @@ export interface AgentView {
   /** Present if the tenant has set any budget. The session then checks with the directory before its turns (SPEC BU7). */
   readonly hasBudgets?: true
   /** The tools of the agent's MCP servers. Absent: none. */
-  readonly mcp?: McpToolSet
+  readonly mcp?: readonly McpTool[]
+  /** Those of the agent's models that the tenant has configured. Without their keys. */
+  readonly models?: readonly TenantModel[]
   /** The tenant's own prices of the agent's model, if there are any. */
   readonly prices?: readonly PriceEntry[]
 }

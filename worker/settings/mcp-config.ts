@@ -14,13 +14,7 @@ export const MAX_MCP_SERVERS = 16
 /** Most tools that a server can offer. Models choose badly among more. */
 export const MAX_MCP_TOOLS = 128
 
-/** Most characters of all tool definitions that an agent has: a quarter of a usual context. */
-export const MAX_AGENT_DEFINITION_CHARS = 128 * 1024
-
 const MAX_HEADER_CHARS = 4_096
-
-/** No underscore, because one separates the server from the tool in the names that models see. */
-export const mcpNameSchema = v.pipe(v.string(), v.regex(/^[a-z][a-z0-9-]{0,19}$/))
 
 /** Names of tools at their server. */
 export const REMOTE_TOOL_NAME = /^[\w./-]{1,128}$/
@@ -140,11 +134,6 @@ export interface McpTool {
   readonly asks: boolean
   /** Changes nothing, so that a call can be repeated after a crash. */
   readonly reads: boolean
-}
-
-export interface McpToolSet {
-  readonly tenant: string
-  readonly tools: readonly McpTool[]
 }
 
 /** A server in the archive of a tenant, without its secrets. */

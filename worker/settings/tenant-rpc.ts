@@ -27,6 +27,7 @@ import type { UserChange } from "./user-change.ts"
 import type { TenantGrant } from "../../shared/usage/user-account.ts"
 import type { BudgetRpc } from "./budget-rpc.ts"
 import type { McpRpc } from "./mcp-config.ts"
+import type { ModelRpc } from "./model-config.ts"
 import type { QuestionRpc } from "./question-rpc.ts"
 import type { ThemeRpc } from "./theme-rpc.ts"
 import type { UsageRpc } from "./usage-rpc.ts"
@@ -84,6 +85,7 @@ export interface TenantRpc
     UsageRpc,
     ThemeRpc,
     QuestionRpc,
+    ModelRpc,
     McpRpc {
   /** Applies a report. Returns the number of the newest applied report. Errors: `tenant_storage_full`. */
   tellUserBytes(report: UserBytesReport): Result<number>
@@ -205,6 +207,6 @@ export interface TenantRpc
   admitSignIn(user: SignInUser): Promise<TenantUser | null>
 
   /** Counts a user's feedback for its agent and month. */
-  countFeedback(change: FeedbackChange): void
-  listFeedbackCounts(): FeedbackCount[]
+  countFeedback(change: FeedbackChange): Promise<void>
+  listFeedbackCounts(): Promise<FeedbackCount[]>
 }

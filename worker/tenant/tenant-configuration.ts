@@ -43,7 +43,7 @@ export class TenantConfiguration {
     const view = createAgentView(this.listAgents(), name)
     if (view === null) return null
     const tools = listAgentTools(this.#host.sql, view.self.mcp_servers ?? [])
-    const own = tools.length === 0 ? view : { ...view, mcp: { tenant: this.#host.tenant, tools } }
+    const own = tools.length === 0 ? view : { ...view, mcp: tools }
     const settings = this.getSettings()
     return isEmptySettings(settings) ? own : { ...own, settings }
   }

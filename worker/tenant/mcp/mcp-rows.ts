@@ -2,13 +2,10 @@
 
 import type { McpFlaw } from "../../../shared/fault.ts"
 import { parseJson } from "../../../shared/json.ts"
-import {
-  MAX_AGENT_DEFINITION_CHARS,
-  type McpServerConfig,
-  type McpTool,
-  type McpToolState,
-  type OfferedTool,
-} from "../../settings/mcp-config.ts"
+import type { McpServerConfig, McpTool, McpToolState, OfferedTool } from "../../settings/mcp-config.ts"
+
+/** Most characters of all tool definitions that an agent has: a quarter of a usual context. */
+const MAX_AGENT_DEFINITION_CHARS = 128 * 1024
 
 export const MCP_TABLE = `CREATE TABLE mcp_servers (name TEXT PRIMARY KEY, config TEXT NOT NULL, secret TEXT, tokens TEXT,
   discover TEXT, offered TEXT NOT NULL, pinned TEXT NOT NULL, revision TEXT NOT NULL, fetched INTEGER NOT NULL,

@@ -3,10 +3,10 @@
 import type { Result } from "../../../shared/fault.ts"
 import type { Actor } from "../../platform/rpc/actor.ts"
 import type { McpCall, McpEndpoint, McpRpc, McpServerInput, McpServerView } from "../../settings/mcp-config.ts"
-import { ListenedTenant } from "../questions/listened-tenant.ts"
+import { ModelledTenant } from "../models/modelled-tenant.ts"
 import type { McpServers } from "./mcp-servers.ts"
 
-export abstract class McpTenant extends ListenedTenant implements McpRpc {
+export abstract class McpTenant extends ModelledTenant implements McpRpc {
   #servers: McpServers | undefined
 
   async listMcpServers(): Promise<McpServerView[]> {
