@@ -16,7 +16,7 @@ import {
 } from "../settings/agent-config.ts"
 import { isEmptySettings, mergeSettings, readDeploymentSettings } from "../settings/tenant-settings.ts"
 import type { TenantHost } from "./tenant-host.ts"
-import { listAgentTools } from "./mcp/mcp-rows.ts"
+import { listAgentTools } from "./mcp/mcp-table.ts"
 import { findPageTheme } from "./theme/tenant-theme.ts"
 
 /** A row without a configuration stands for a default agent that was removed. */

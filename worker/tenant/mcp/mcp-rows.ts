@@ -1,15 +1,8 @@
-/** mcp-rows.ts: the SQL rows of a tenant's MCP servers, and their tools for an agent. */
+/** mcp-rows.ts: the SQL rows of a tenant's MCP servers. Loaded on demand. */
 
 import type { McpFlaw } from "../../../shared/fault.ts"
 import { parseJson } from "../../../shared/json.ts"
 import type { McpServerConfig, McpTool, McpToolState, OfferedTool } from "../../settings/mcp-config.ts"
-
-/** Most characters of all tool definitions that an agent has: a quarter of a usual context. */
-const MAX_AGENT_DEFINITION_CHARS = 128 * 1024
-
-export const MCP_TABLE = `CREATE TABLE mcp_servers (name TEXT PRIMARY KEY, config TEXT NOT NULL, secret TEXT, tokens TEXT,
-  discover TEXT, offered TEXT NOT NULL, pinned TEXT NOT NULL, revision TEXT NOT NULL, fetched INTEGER NOT NULL,
-  ttl INTEGER NOT NULL, flaw TEXT) WITHOUT ROWID`
 
 export interface StoredMcpServer {
   readonly name: string
@@ -43,20 +36,23 @@ type McpRow = {
   flaw: string | null
 }
 
+/** Without `ready`, which is derived from the others. */
+const COLUMNS = "name, config, secret, tokens, discover, offered, pinned, revision, fetched, ttl, flaw"
+
 export function listMcpServers(sql: SqlStorage): StoredMcpServer[] {
-  return sql.exec<McpRow>("SELECT * FROM mcp_servers ORDER BY name").toArray().map(toServer)
+  return sql.exec<McpRow>(`SELECT ${COLUMNS} FROM mcp_servers ORDER BY name`).toArray().map(toServer)
 }
 
 export function findMcpServer(sql: SqlStorage, name: string): StoredMcpServer | null {
-  const [row] = sql.exec<McpRow>("SELECT * FROM mcp_servers WHERE name = ?", name).toArray()
+  const [row] = sql.exec<McpRow>(`SELECT ${COLUMNS} FROM mcp_servers WHERE name = ?`, name).toArray()
   return row === undefined ? null : toServer(row)
 }
 
-export function writeMcpServer(sql: SqlStorage, { config, offered, pinned, ...row }: StoredMcpServer): void {
-  const { name, secret, tokens, discover, revision, fetched, ttl, flaw } = row
-  const texts = [config, offered, pinned].map((value) => JSON.stringify(value)) as [string, string, string]
-  const sqlText = `INSERT OR REPLACE INTO mcp_servers (name, secret, tokens, discover, config, offered, pinned, revision, fetched,
-    ttl, flaw) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+export function writeMcpServer(sql: SqlStorage, server: StoredMcpServer): void {
+  const { name, secret, tokens, discover, revision, fetched, ttl, flaw, config, offered, pinned } = server
+  const texts = [config, offered, pinned, listReadyTools(server)].map((value) => JSON.stringify(value))
+  const sqlText = `INSERT OR REPLACE INTO mcp_servers (name, secret, tokens, discover, config, offered, pinned, ready, revision,
+    fetched, ttl, flaw) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
   sql.exec(sqlText, name, secret, tokens, discover, ...texts, revision, fetched, ttl, flaw)
 }
 
@@ -88,17 +84,13 @@ export function asksFirst({ approval, reads }: McpServerConfig, name: string): b
   return approval === "always" || (approval === "write" && !reads.includes(name))
 }
 
-/** The tools of these servers that an agent can use, up to MAX_AGENT_DEFINITION_CHARS. */
-export function listAgentTools(sql: SqlStorage, servers: readonly string[]): McpTool[] {
-  let charsLeft = MAX_AGENT_DEFINITION_CHARS
-  return servers.flatMap((name) => {
-    const server = findMcpServer(sql, name)
-    return (server?.pinned ?? []).flatMap((tool): McpTool[] => {
-      if (server === null || getToolState(server, tool.name) !== "ready") return []
-      const { slug, description, schema } = tool
-      charsLeft -= description.length + schema.length
-      const [asks, reads] = [asksFirst(server.config, tool.name), server.config.reads.includes(tool.name)]
-      return charsLeft < 0 ? [] : [{ name: slug, server: name, tool: tool.name, description, schema, asks, reads }]
+/** The tools that agents can use. They are stored, so that reading an agent's configuration needs none of this code. */
+function listReadyTools(server: StoredMcpServer): McpTool[] {
+  const { name, config, pinned } = server
+  return pinned
+    .filter((tool) => getToolState(server, tool.name) === "ready")
+    .map(({ slug, name: tool, description, schema }) => {
+      const [asks, reads] = [asksFirst(config, tool), config.reads.includes(tool)]
+      return { name: slug, server: name, tool, description, schema, asks, reads }
     })
-  })
 }
