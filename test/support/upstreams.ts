@@ -2,15 +2,19 @@
  * upstreams.ts: a loopback HTTP server that replaces the weather and model services. Vitest starts it as its globalSetup.
  *
  * `<UPSTREAM_URL>/<weather|model>/<scenario>/<run>/…` plays a scenario; a run is any unique word.
+ * `<UPSTREAM_URL>/provider/<provider>.<scenario>/<run>/…` plays a recorded stream of a provider.
  * `<UPSTREAM_URL>/effect/<run>` counts a side effect of a test tool.
  * `<UPSTREAM_URL>/oidc/start` starts an OpenID provider on a port of its own (oidc-provider.ts) and returns its issuer.
+ * `<UPSTREAM_URL>/mcp/…`: MCP servers (upstream-mcp.ts).
  * `<UPSTREAM_URL>/seen/<run>` returns the requests of a run, so that tests in workerd can read them too.
  */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { TestProject } from "vitest/node"
+import { answerMcp, stopMcp } from "./upstream-mcp.ts"
 import { startOidcProvider, type TestProvider } from "./oidc-provider.ts"
 import { playRemote } from "./upstream-remote.ts"
+import { playProvider } from "./provider-streams.ts"
 import { playModel } from "./upstream-model.ts"
 import { playWeather } from "./upstream-weather.ts"
 
@@ -18,6 +22,8 @@ import { playWeather } from "./upstream-weather.ts"
 export interface Seen {
   readonly path: string
   readonly authorization: string | null
+  /** The key as each provider expects it: `authorization`, `x-api-key` or `x-goog-api-key`. */
+  readonly keys?: string
   readonly body: unknown
   closed: boolean
 }
@@ -49,12 +55,14 @@ export async function startUpstreams(): Promise<{ readonly url: string; readonly
   const providers: TestProvider[] = []
   const server = createServer((request, reply) => {
     if (request.url === "/oidc/start") return void startProvider(providers, request, reply)
+    if (request.url?.startsWith("/mcp/")) return void answerMcp(request, reply)
     void answerRequest(seen, request, reply)
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   const address = server.address()
   const port = typeof address === "object" && address !== null ? address.port : 0
   const close = async (): Promise<void> => {
+    stopMcp()
     await Promise.all([...providers.map((provider) => provider.close()), closeServer(server)])
   }
   return { url: `http://127.0.0.1:${port}`, close }
@@ -90,13 +98,16 @@ async function answerRequest(
   const runs = seen.get(run) ?? []
   const body = await bodyOf(request)
   const before = runs.filter((one) => one.path === path).length
-  const one: Seen = { path, authorization: request.headers.authorization ?? null, body, closed: false }
+  const { authorization = null } = request.headers
+  const keys = [authorization, request.headers["x-api-key"], request.headers["x-goog-api-key"]].join()
+  const one: Seen = { path, authorization, keys, body, closed: false }
   seen.set(run, [...runs, one])
   reply.on("close", () => {
     one.closed = !reply.writableEnded
   })
   const call: Call = { scenario, path, body, before, reply }
   if (kind === "weather") return playWeather(call)
+  if (kind === "provider") return playProvider(call)
   if (kind === "model") return playModel(call)
   reply.writeHead(404).end()
 }
