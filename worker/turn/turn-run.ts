@@ -28,6 +28,7 @@ import type { Tool } from "../tool/tool.ts"
 import type { TurnGate } from "../usage/turn-gate.ts"
 import type { TurnUsage } from "../usage/turn-usage.ts"
 import type { UsageRecorder } from "../usage/usage-recorder.ts"
+import type { StepStates } from "./continuation/step-states.ts"
 import type { ResolvedAgent } from "./resolve-agent.ts"
 import type { PastTurns } from "./past-turns.ts"
 import type { Producer } from "./external-run.ts"
@@ -80,6 +81,8 @@ export interface TurnRun {
   readonly channel: Channel
   /** The external producer that streams this answer in; null for an answer of our own model. */
   readonly producer: Producer | null
+  /** What the provider needs back with the next step. */
+  readonly states: StepStates
   readonly abort: AbortController
   /** Milliseconds since 1970. */
   readonly startedMs: number
@@ -239,6 +242,7 @@ export function finishRun(
   if (isRunEnded(run)) return
   feedEnd(host, run, status, reason)
   publishChanges(host, run)
+  run.states.clear()
   disposeRun(run)
   logRunEnd(host, run)
 }
@@ -258,6 +262,7 @@ export function cancelRun(host: TurnHost, run: TurnRun): void {
     run.recorder = before
     throw error
   }
+  run.states.clear()
   disposeRun(run)
   logRunEnd(host, run)
 }

@@ -1,0 +1,43 @@
+/**
+ * provider-state-rows.ts: the `provider_state` table: what a provider needs back with the next step of a turn, such as the
+ * signatures of its thinking. Opaque. No frame, export, copy or log contains it. Source: SPEC MO16.
+ */
+
+import type { Database } from "../database.ts"
+
+export const PROVIDER_STATE_TABLE = `CREATE TABLE provider_state (
+  pos INTEGER NOT NULL, step INTEGER NOT NULL, model TEXT NOT NULL, data TEXT NOT NULL,
+  PRIMARY KEY (pos, step)) WITHOUT ROWID`
+
+export interface StepState {
+  readonly step: number
+  /** The model that gave it, which alone gets it back. */
+  readonly model: string
+  readonly data: string
+}
+
+export function createProviderStateRows({ queryAll }: Database) {
+  return {
+    /** The states of an answer, oldest first. */
+    list: (pos: number): StepState[] =>
+      queryAll("SELECT step, model, data FROM provider_state WHERE pos = ? ORDER BY step", pos).map((row) => ({
+        step: Number(row["step"]),
+        model: String(row["model"]),
+        data: String(row["data"]),
+      })),
+
+    put(pos: number, { step, model, data }: StepState): void {
+      queryAll(
+        "INSERT OR REPLACE INTO provider_state (pos, step, model, data) VALUES (?, ?, ?, ?)",
+        pos,
+        step,
+        model,
+        data,
+      )
+    },
+
+    remove(pos: number): void {
+      queryAll("DELETE FROM provider_state WHERE pos = ?", pos)
+    },
+  }
+}
