@@ -43,7 +43,7 @@ const OPEN_TO: Record<TopFolder, readonly TopFolder[]> = {
 const LADDERS: Partial<Record<TopFolder, readonly string[]>> = {
   shared: [".", "theme", "protocol", "text", "usage", "sanitize", "segment", "ingest", "card", "index"],
   worker:
-    "platform settings backup env telemetry limits usage auth search organizing directory store asset shared-copy socket model tool turn transfer agent leaving tenant signin session routes index".split(
+    "platform settings backup env telemetry limits usage auth search organizing directory store asset shared-copy socket model tool mcp turn transfer agent leaving tenant signin session routes index".split(
       " ",
     ),
   client:
@@ -92,6 +92,7 @@ const BASE_CLASSES = new Set([
   "ThemedTenant",
   "ModelledTenant",
   "ListenedTenant",
+  "McpTenant",
 ])
 const MAX_FOLDER_FILES = 18
 const MAX_FUNCTION_LINES = 60

@@ -282,7 +282,7 @@ describe("aborts", () => {
       abort.abort(new Error("cancelled"))
       await going
       expect(events.every((event) => event.type === "text_delta")).toBe(true)
-      await expect.poll(async () => (await seen())[0]?.closed, { timeout: 3000 }).toBe(true)
+      await expect.poll(async () => (await seen())[0]?.closed).toBe(true)
     },
   )
 
@@ -299,6 +299,6 @@ describe("aborts", () => {
       expect(event.type).toBe("text_delta")
       break
     }
-    await expect.poll(async () => (await readUpstream(env, run))[0]?.closed, { timeout: 3000 }).toBe(true)
+    await expect.poll(async () => (await readUpstream(env, run))[0]?.closed).toBe(true)
   })
 })

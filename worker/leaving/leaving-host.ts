@@ -9,6 +9,7 @@ import type { BudgetTable } from "../../shared/usage/budget-limits.ts"
 import type { PriceEntry } from "../../shared/usage/price-entry.ts"
 import type { Agent, TenantSettings } from "../settings/agent-config.ts"
 import type { TenantUser } from "../settings/tenant-rpc.ts"
+import type { ArchivedMcpServer } from "../settings/mcp-config.ts"
 import type { StoredTheme } from "../settings/theme-rpc.ts"
 import type { Job, JobRows } from "./job-rows.ts"
 import type { Tally } from "../../shared/protocol/http-body.ts"
@@ -21,6 +22,8 @@ export interface TenantConfig {
   readonly prices?: readonly PriceEntry[]
   /** Absent in archives of earlier versions, and if the tenant has no budgets. */
   readonly budgets?: BudgetTable
+  /** Absent in archives of earlier versions, and if the tenant has no MCP servers. */
+  readonly mcpServers?: readonly ArchivedMcpServer[]
   /** Absent in archives of earlier versions, and if the tenant has no theme. */
   readonly theme?: StoredTheme
 }
