@@ -110,6 +110,8 @@ export interface Model {
   readonly provider: string
   /** Kinds of files that it accepts whole. */
   readonly fileKinds: FileKinds
+  /** Whether it may need a state back with the next step. Absent: no. */
+  readonly keepsState?: boolean
   /** The built-in prices. Empty until the model's code is loaded, with its first call. */
   readonly listBuiltInPrices?: () => readonly PriceEntry[]
   /** Errors are `fault` events. The iterator throws only if the signal was aborted. */

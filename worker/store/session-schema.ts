@@ -9,7 +9,6 @@ import { REPORTED_BYTES_TABLE } from "../limits/session-bytes.ts"
 import { hasSchema, runMigrations } from "../platform/migrate.ts"
 import { SESSION_USAGE_TABLE } from "../usage/session-usage.ts"
 import { FEEDBACK_COLUMN } from "./annotations/feedback-rows.ts"
-import { PROVIDER_STATE_TABLE } from "./model/provider-state-rows.ts"
 import { TOOL_GRANT_TABLE } from "./annotations/tool-grant-rows.ts"
 
 export const MIGRATIONS: readonly string[] = [
@@ -149,7 +148,6 @@ export const MIGRATIONS: readonly string[] = [
   "ALTER TABLE session ADD COLUMN title_source TEXT", // TitleSource (session-rows.ts)
   FEEDBACK_COLUMN,
   TOOL_GRANT_TABLE,
-  PROVIDER_STATE_TABLE,
 ]
 
 /**

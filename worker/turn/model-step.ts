@@ -46,7 +46,7 @@ async function callModel(host: TurnHost, run: TurnRun, model: Model, span: Trace
   const { system, tools, contextTokens: tokens } = run.agent
   const current = run.recorder.currentMessage()
   const { fileKinds } = model
-  const states = run.states.list(current.step)
+  const states = model.keepsState === true ? run.states.list(current.step) : []
   const past = host.pastTurns
   const context = buildContext({ current, parent: run.parent, past, system, tools, tokens, fileKinds, states })
   if (context === null) return "context_exceeded"
