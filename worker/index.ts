@@ -74,6 +74,10 @@ app.get("/media/logo/:tenant/:file", async (context) => {
   const { serveLogo } = await import("./routes/media/logo-route.ts")
   return await serveLogo(context)
 })
+app.get("/media/card/:tenant/:file", async (context) => {
+  const { serveCardView } = await import("./routes/media/card-view-route.ts")
+  return await serveCardView(context)
+})
 // Last, because these paths have no common prefix. `authorize` has already refused every path that is not in the table.
 app.all("/v1/*", async (context) => {
   const { administration } = await import("./routes/tenants/administration.ts")

@@ -9,6 +9,7 @@ import type { BudgetTable } from "../../shared/usage/budget-limits.ts"
 import type { PriceEntry } from "../../shared/usage/price-entry.ts"
 import type { Agent, TenantSettings } from "../settings/agent-config.ts"
 import type { TenantUser } from "../settings/tenant-rpc.ts"
+import type { CardVersion } from "../settings/card-rpc.ts"
 import type { StoredTheme } from "../settings/theme-rpc.ts"
 import type { Job, JobRows } from "./job-rows.ts"
 import type { Tally } from "../../shared/protocol/http-body.ts"
@@ -23,6 +24,8 @@ export interface TenantConfig {
   readonly budgets?: BudgetTable
   /** Absent in archives of earlier versions, and if the tenant has no theme. */
   readonly theme?: StoredTheme
+  /** Absent in archives of earlier versions, and if the tenant has no cards. */
+  readonly cards?: readonly CardVersion[]
 }
 
 /** The rows of the tenant object that belong to other modules. */

@@ -26,6 +26,7 @@ import type { AuditCheck, AuditEvent, AuditFilter } from "./audit-event.ts"
 import type { UserChange } from "./user-change.ts"
 import type { TenantGrant } from "../../shared/usage/user-account.ts"
 import type { BudgetRpc } from "./budget-rpc.ts"
+import type { CardRpc } from "./card-rpc.ts"
 import type { QuestionRpc } from "./question-rpc.ts"
 import type { ThemeRpc } from "./theme-rpc.ts"
 import type { UsageRpc } from "./usage-rpc.ts"
@@ -76,7 +77,14 @@ export interface UserBytesReport {
   readonly isRequired: boolean
 }
 
-export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc, BudgetRpc, UsageRpc, ThemeRpc, QuestionRpc {
+export interface TenantRpc
+  extends Rpc.DurableObjectBranded,
+    LeavingRpc,
+    BudgetRpc,
+    UsageRpc,
+    ThemeRpc,
+    CardRpc,
+    QuestionRpc {
   /** Applies a report. Returns the number of the newest applied report. Errors: `tenant_storage_full`. */
   tellUserBytes(report: UserBytesReport): Result<number>
   /** All agents, the default ones first. */

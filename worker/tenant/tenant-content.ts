@@ -11,6 +11,7 @@ import type { Agent, TenantSettings } from "../settings/agent-config.ts"
 import type { BudgetRows } from "../usage/budget-rows.ts"
 import { readPrices, writePrices } from "../usage/price-rows.ts"
 import type { TenantHost } from "./tenant-host.ts"
+import { addVersion, readVersions } from "./cards/card-rows.ts"
 import { readStoredTheme, restoreTheme } from "./theme/theme-rows.ts"
 
 export function createTenantContent(host: TenantHost): TenantContent {
@@ -56,7 +57,9 @@ function readConfig(sql: SqlStorage, budgets: BudgetRows): TenantConfig {
   const [settings] = sql.exec<{ config: string }>("SELECT config FROM settings").toArray()
   const prices = readPrices(sql)
   const theme = readStoredTheme(sql)
+  const cards = readVersions(sql)
   return {
+    ...(cards.length === 0 ? {} : { cards }),
     ...(theme === null ? {} : { theme }),
     ...(prices.length === 0 ? {} : { prices }),
     ...(budgets.hasAny() ? { budgets: budgets.readTable() } : {}),
@@ -66,10 +69,11 @@ function readConfig(sql: SqlStorage, budgets: BudgetRows): TenantConfig {
 }
 
 function writeConfig(sql: SqlStorage, budgetRows: BudgetRows, config: TenantConfig): void {
-  const { agents, settings, prices, budgets, theme } = config
+  const { agents, settings, prices, budgets, theme, cards = [] } = config
   if (prices !== undefined) writePrices(sql, prices)
   if (budgets !== undefined) budgetRows.restore(budgets)
   if (theme !== undefined) restoreTheme(sql, theme)
+  for (const card of cards) addVersion(sql, card)
   for (const [name, agent] of agents) {
     const text = agent === null ? null : JSON.stringify(agent)
     sql.exec("INSERT OR REPLACE INTO agents (name, config) VALUES (?, ?)", name, text)

@@ -28,6 +28,7 @@ import type { UserChange } from "../settings/user-change.ts"
 import { BUDGET_TABLE } from "../usage/budget-rows.ts"
 import { PRICE_TABLE } from "../usage/price-rows.ts"
 import { ENDED_USER_LEDGERS, TENANT_USAGE_TABLES } from "../usage/tenant-usage.ts"
+import { CARD_TABLE } from "./cards/card-rows.ts"
 import { IssuerLoader } from "./issuer-loader.ts"
 import { API_KEY_TABLE } from "./rows/api-key-rows.ts"
 import { AUDIT_TABLES } from "./rows/audit-rows.ts"
@@ -68,6 +69,7 @@ const MIGRATIONS: readonly string[] = [
   USER_KEY_TABLE,
   USER_KEY_FILL,
   THEME_TABLE,
+  CARD_TABLE,
 ]
 
 export class Tenant extends ListenedTenant implements TenantRpc {

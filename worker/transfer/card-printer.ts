@@ -1,0 +1,36 @@
+/** card-printer.ts: prints the cards of an export. The templates of tenants' cards are read before a message is printed. */
+
+import { cardToMarkdown } from "../../shared/card/card-markdown.ts"
+import type { CardView } from "../../shared/card/view/card-template.ts"
+import { parseJson } from "../../shared/json.ts"
+import { parseStoredCard, parseViewReference, type ViewReference } from "../../shared/protocol/cards/card-view-url.ts"
+import { listCalls, type Message } from "../../shared/protocol/message.ts"
+import type { PrintCard } from "../../shared/segment/export-markdown.ts"
+
+export type ReadCardView = (reference: ViewReference) => Promise<string | null>
+
+export interface CardPrinter {
+  /** Reads the templates of the message's cards, each once for an export. */
+  loadViews(message: Message): Promise<void>
+  readonly print: PrintCard
+}
+
+/** A conversation can name more, if it was imported. Further cards are printed as JSON. */
+const MAX_VIEWS = 200
+
+export function createCardPrinter(readView: ReadCardView): CardPrinter {
+  const views = new Map<string, CardView | null>()
+  return {
+    async loadViews(message) {
+      for (const { card } of listCalls(message)) {
+        const view = card === null ? null : parseStoredCard(card).view
+        if (view === null || views.has(view) || views.size >= MAX_VIEWS) continue
+        const reference = parseViewReference(view)
+        const text = reference === null ? null : await readView(reference).catch(() => null)
+        // The server checked the template before it stored it.
+        views.set(view, text === null ? null : ((parseJson(text) ?? null) as unknown as CardView | null))
+      }
+    },
+    print: (tag, payload, view) => cardToMarkdown(tag, payload, view === undefined ? null : (views.get(view) ?? null)),
+  }
+}
