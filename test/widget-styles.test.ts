@@ -52,9 +52,12 @@ describe("the widget's style sheets", () => {
     .filter((file) => file.includes(".css"))
     .map((file) => file.replace("?inline", ""))
 
-  test("[WG7] are those of the page, without the sidebar and the account", () => {
+  test("[WG7] are those of the page, without the sidebar, the account and the page for a missing conversation", () => {
     const page = listStyleSheets("client").filter(
-      (file) => !/styles\/(?:(?:admin|search|shared-view|sidebar)\/|settings\.css|writing\/composer)/.test(file),
+      (file) =>
+        !/styles\/(?:(?:admin|search|shared-view|sidebar)\/|settings\.css|missing-conversation\.css|writing\/composer)/.test(
+          file,
+        ),
     )
     expect(used.toSorted()).toEqual(page.toSorted())
   })

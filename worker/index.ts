@@ -8,7 +8,6 @@ import { authorize } from "./routes/access/authorize.ts"
 import { admitWidgetMedia } from "./routes/access/embed-access.ts"
 import { handOver } from "./routes/hand-over.ts"
 import { healthRoutes } from "./routes/health-routes.ts"
-import { mediaRoutes } from "./routes/media/media-routes.ts"
 import { pageRoutes } from "./routes/page-routes.ts"
 import type { AppEnv } from "./routes/request-body.ts"
 import { explainRefusedSocket } from "./routes/access/refuse-socket.ts"
@@ -60,7 +59,6 @@ app.all("/v1/shares/*", async (context) => {
   return await handOver(context, publicShareRoutes)
 })
 app.use("/media/*", admitWidgetMedia)
-app.route("/media", mediaRoutes)
 app.all("/canvas/documents/*", async ({ req, env }) => {
   const { canvasRoutes } = await import("./routes/media/canvas-routes.ts")
   return await canvasRoutes.fetch(req.raw, env)
@@ -77,6 +75,11 @@ app.get("/media/logo/:tenant/:file", async (context) => {
 app.get("/media/card/:tenant/:file", async (context) => {
   const { serveCardView } = await import("./routes/media/card-view-route.ts")
   return await serveCardView(context)
+})
+// After the other paths of /media, because an id matches them too.
+app.get("/media/:id", async ({ req, env }) => {
+  const { mediaRoutes } = await import("./routes/media/media-routes.ts")
+  return await mediaRoutes.fetch(req.raw, env)
 })
 // Last, because these paths have no common prefix. `authorize` has already refused every path that is not in the table.
 app.all("/v1/*", async (context) => {

@@ -332,6 +332,7 @@ describe("organising", () => {
     await openMenu(root, "a")
     await chooseItem("Archive")
     root.querySelector<HTMLElement>(".library-slot button")?.click()
+    expect(root.querySelector(".notice")?.textContent).toContain("Archived “Title a”.")
     await until(() => expect(document.querySelector("dialog .places")).not.toBeNull())
     await settle()
     expect(isArchiveFetched()).toBe(false)
@@ -356,6 +357,10 @@ describe("organising", () => {
     root.querySelector<HTMLElement>(".notice .undo")?.click()
     await until(() => expect(listBodies(request).length).toBe(2))
     await until(() => expect(listShown(root)).toHaveLength(3))
+    await openMenu(root, "a")
+    await chooseItem("Select several")
+    await pressKey("Escape")
+    expect(root.querySelector(".selection")).toBeNull()
   })
 })
 

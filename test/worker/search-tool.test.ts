@@ -9,17 +9,17 @@ import { toolContext } from "./tools.ts"
 const search = (args: object) => createSearchTool().execute(args as never, toolContext())
 
 describe("the search tool", () => {
-  test("[SC6] finds the pages with the most words of the query, and says that they are samples", () => {
-    const result = search({ query: "Steeping black tea" }) as { sample: boolean; sources: { url: string }[] }
+  test("[SC6] finds the pages with the most words of the query, and says that they are samples", async () => {
+    const result = (await search({ query: "Steeping black tea" })) as { sample: boolean; sources: { url: string }[] }
     expect(result.sample).toBe(true)
     expect(result.sources[0]?.url).toBe("https://example.com/library/tea/steeping")
     expect(result.sources.length).toBeLessThanOrEqual(5)
   })
 
-  test("[SC6] a query without a known word finds nothing; an invalid one is an error", () => {
-    expect(search({ query: "zzz" })).toEqual({ query: "zzz", sample: true, sources: [] })
+  test("[SC6] a query without a known word finds nothing; an invalid one is an error", async () => {
+    expect(await search({ query: "zzz" })).toEqual({ query: "zzz", sample: true, sources: [] })
     for (const query of [undefined, "", " ", 7, "x".repeat(201)])
-      expect(search({ query })).toMatchObject({ code: "tool_arguments" })
+      expect(await search({ query })).toMatchObject({ code: "tool_arguments" })
   })
 
   test("[SC3] [SC6] its pages are the sources of the answer, live as after a reload", async () => {

@@ -10,7 +10,6 @@ import type { AssetOrigin, AssetRows } from "./asset-rows.ts"
 import type { StoredAsset } from "../platform/rpc/session-types.ts"
 import type { UploadTarget } from "./asset-upload.ts"
 import { deleteAssetBytes, type SessionRef } from "./bucket.ts"
-import { createSaveAsset } from "./save-asset.ts"
 import type { SaveAsset } from "./save-options.ts"
 
 export interface AssetService {
@@ -50,7 +49,12 @@ export function createAssetService(deps: AssetServiceDeps): AssetService {
   const { bucket, sessionRef, times } = deps
   const service = { ...createUploads(deps), ...createSweep(deps) }
   const target = createToolTarget(service)
-  return { ...service, save: createSaveAsset({ target, bucket, sessionRef, timeoutMs: times.toolMs }) }
+  const save: SaveAsset = async (bytes, as) => {
+    // Loaded on demand, because few sessions have tools that make files.
+    const { createSaveAsset } = await import("./save-asset.ts")
+    return await createSaveAsset({ target, bucket, sessionRef, timeoutMs: times.toolMs })(bytes, as)
+  }
+  return { ...service, save }
 }
 
 type Uploads = Pick<AssetService, "reserve" | "commit" | "discard">

@@ -15,7 +15,6 @@ import { createTraceId } from "../telemetry/trace-id.ts"
 import { SUBPROTOCOL } from "../socket/sockets.ts"
 import { agentNameSchema } from "../settings/agent-config.ts"
 import { isAgentSession } from "../../shared/protocol/agent-session-id.ts"
-import { mediaSigningRoutes } from "./media/media-routes.ts"
 import { type AppEnv, readBody, readQuery } from "./request-body.ts"
 import { isUpgrade, listSubprotocols } from "./access/authorize.ts"
 import { decimalSchema, pageToResponse, titleSchema } from "./session-fields.ts"
@@ -56,8 +55,6 @@ const pageSchema = v.object({
 })
 
 export const sessionRoutes = new Hono<AppEnv>()
-
-sessionRoutes.route("/", mediaSigningRoutes)
 
 sessionRoutes.post("/", async (context) => {
   const body = await readBody(context, createSchema)

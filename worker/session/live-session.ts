@@ -29,10 +29,9 @@ import type { SessionRow } from "../store/row-codec.ts"
 import { createSessionStore, type SessionStore } from "../store/session-store.ts"
 import { createStorageGate, SessionErasedError, type StorageGate } from "../store/storage-gate.ts"
 import type { AgentView } from "../settings/agent-config.ts"
-import { createAssetCopier } from "../transfer/copy-assets.ts"
 import type { ExportStream } from "../transfer/session-export.ts"
-import { Importer } from "../transfer/session-import.ts"
-import { createStagedRows } from "../transfer/staged-rows.ts"
+import { ImportLoader } from "../transfer/import-loader.ts"
+import type { ImportParts } from "../transfer/session-import.ts"
 import type { StagedFile } from "../transfer/import-state.ts"
 import { acceptMessage, pickTitleText } from "../turn/accept-message.ts"
 import type { RevisionContext } from "../turn/message-versions.ts"
@@ -53,7 +52,6 @@ import type {
   ImportPart,
 } from "../platform/rpc/session-types.ts"
 import type { SessionOwner } from "../platform/rpc/claims.ts"
-import type { ImportHost } from "../transfer/import-steps.ts"
 import type { ImportAnswer } from "../../shared/protocol/http-body.ts"
 
 /** The parts of its object that a live session uses. */
@@ -98,7 +96,7 @@ export class LiveSession implements AgentSession, RevisionContext {
   readonly inboundAsks: InboundAsks
   readonly host: TurnHost
   readonly turns: TurnScheduler
-  readonly importer: Importer
+  readonly importer: ImportLoader
   readonly #env: Env
   readonly #armAlarm: () => void
   readonly #waitUntil: (work: Promise<unknown>) => void
@@ -130,7 +128,7 @@ export class LiveSession implements AgentSession, RevisionContext {
     // These receive objects that refer to the fields above.
     this.host = this.#createTurnHost()
     this.turns = new TurnScheduler(this.host)
-    this.importer = new Importer(this.#createImportHost())
+    this.importer = new ImportLoader(this.#createImportParts())
   }
 
   /** Changes when another version of a message becomes active, and after an import. */
@@ -362,17 +360,18 @@ export class LiveSession implements AgentSession, RevisionContext {
     }
   }
 
-  #createImportHost(): ImportHost {
-    const env = this.#env
-    const { row, store, turns, host } = this
+  #createImportParts(): ImportParts {
+    const { row, store, assets, turns, host } = this
     return {
+      env: this.#env,
+      row,
+      sql: this.storageGate.sql,
+      assets,
       store,
       turns,
       readSeq: () => this.lastSeq,
       resolver: host.resolver,
       times: host.times,
-      staging: createStagedRows(this.storageGate.sql),
-      assetCopier: createAssetCopier(env, row, this.assets),
       getSealKey: async (tenant) => await this.deriveSealKey(tenant),
       now: Date.now,
       armAlarm: this.#armAlarmIfOpen,

@@ -8,12 +8,11 @@ import { fail, type Result, succeed, type TurnFault } from "../../shared/fault.t
 import type { Asset } from "../../shared/protocol/event.ts"
 import type { Env } from "../env.ts"
 import { GENERAL_AGENT_NAME } from "../settings/agent-config.ts"
-import { WHOLE_FILE } from "../transfer/import-steps.ts"
+import { WHOLE_FILE } from "../transfer/import-state.ts"
 import { acceptAsk, acceptCallback, cancelAsk, claimQuestion, waitForAnswer } from "./agent-rpc.ts"
 import { sendMessage } from "./frame-handlers.ts"
 import type { CancelledTurn, LiveSession } from "./live-session.ts"
-import { PortableSession } from "./portable-session.ts"
-import { ProducerIngress } from "./producer-ingress.ts"
+import { StreamedSession } from "./producers/streamed-session.ts"
 import { NO_HOOKS } from "./session-hooks.ts"
 import { SessionLifecycle } from "./session-lifecycle.ts"
 import { addViewer, removeViewer } from "./session-sharing.ts"
@@ -25,14 +24,12 @@ import type { Claims, OwnerClaims, SessionOwner } from "../platform/rpc/claims.t
 import type { SessionRpc } from "../platform/rpc/session-rpc.ts"
 import type { RevocationState } from "../platform/rpc/directory-rpc.ts"
 
-export class Session extends PortableSession implements SessionRpc {
+export class Session extends StreamedSession implements SessionRpc {
   readonly #lifecycle: SessionLifecycle
-  readonly #producerIngress: ProducerIngress
 
   constructor(ctx: DurableObjectState, env: Env, hooks = NO_HOOKS) {
     super(ctx, env)
     this.#lifecycle = new SessionLifecycle(ctx, env, hooks)
-    this.#producerIngress = new ProducerIngress(env)
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING_FRAME, PONG_FRAME))
     this.#lifecycle.wake()
   }
@@ -119,24 +116,8 @@ export class Session extends PortableSession implements SessionRpc {
     return await this.#withSession(claims, (session) => session.importPart(importPart, body))
   }
 
-  importProgress(claims: Claims): Result<ImportProgress> {
-    return this.#withReadable(claims, ({ importer }) => succeed(importer.readProgress()))
-  }
-
-  async ingestRecords(
-    claims: Claims,
-    answerRef: Types.AnswerRef,
-    body: ReadableStream<Uint8Array> | null,
-  ): Promise<Result<Types.IngestResult>> {
-    return await this.#producerIngress.ingestRecords(this.#lifecycle.current(), claims, answerRef, body)
-  }
-
-  writeExternalAnswer(claims: Claims, answerRef: Types.AnswerRef, text: string): Result<Types.CompleteAnswerState> {
-    return this.#producerIngress.acceptCompleteAnswer(this.#lifecycle.current(), claims, answerRef, text)
-  }
-
-  readExternalState(claims: Claims, id: string): Result<Types.ExternalState> {
-    return this.#producerIngress.readState(this.#lifecycle.current(), claims, id)
+  async importProgress(claims: Claims): Promise<Result<ImportProgress>> {
+    return await this.#withReadable(claims, async ({ importer }) => succeed(await importer.readProgress()))
   }
 
   claimQuestion(owner: SessionOwner, id: string): Result<Types.ClaimedQuestion> {
@@ -169,7 +150,7 @@ export class Session extends PortableSession implements SessionRpc {
 
   revoke(owner: SessionOwner, revoked: RevocationState): void {
     this.#lifecycle.sockets.closeRevoked(owner.user, revoked)
-    if (this.#lifecycle.current()?.isOwner(owner) === true) this.#producerIngress.stopRevoked(revoked)
+    if (this.#lifecycle.current()?.isOwner(owner) === true) this.stopProducers(revoked)
   }
 
   override fetch(request: Request): Response {

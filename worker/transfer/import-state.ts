@@ -2,6 +2,12 @@
 
 import type { KindTotals } from "../../shared/ingest/history/kind-counts.ts"
 import type { BadLine } from "../../shared/protocol/http-body.ts"
+import type { ImportPart } from "../platform/rpc/session-types.ts"
+import type { TimeLimits } from "../platform/time-limits.ts"
+import type { SqlExecutor } from "../store/storage-gate.ts"
+
+/** The place of a file that is sent in one request. */
+export const WHOLE_FILE: ImportPart = { part: 1, of: 1 }
 
 /** The result of staging one part. */
 export interface PartTally {
@@ -67,4 +73,15 @@ export interface FoldingTries {
 /** The state of an import that could not be folded. Nothing of the file was kept. */
 export interface FailedImport extends Pick<PartTally, "records" | "skipped" | "bad"> {
   readonly step: "failed"
+}
+
+/** The state of the session's import; null if there was none. Reads one row. */
+export function readImportState(sql: SqlExecutor): ImportState | null {
+  const text = sql.exec("SELECT import FROM session").toArray()[0]?.["import"]
+  return typeof text === "string" ? (JSON.parse(text) as ImportState) : null
+}
+
+/** When a file with missing parts is dropped, in milliseconds since 1970 (SPEC RE31, RE40). */
+export function computeStagingEnd({ touched, began = touched }: StagingState, times: TimeLimits): number {
+  return Math.min(touched + times.importStagingMs, began + times.importTotalMs)
 }

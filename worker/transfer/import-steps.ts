@@ -12,7 +12,7 @@ import type { TimeLimits } from "../platform/time-limits.ts"
 import type { TurnScheduler } from "../turn/turn-scheduler.ts"
 import { type AssetCopier, copyStagedAssets } from "./copy-assets.ts"
 import type { FoldingHost } from "./fold-import.ts"
-import type { FoldingTries, StagedFile, StagingState } from "./import-state.ts"
+import type { FoldingTries, StagedFile } from "./import-state.ts"
 import type { StagedRows } from "./staged-rows.ts"
 import { computeFileSource, verifySeal } from "./verify-seal.ts"
 import type { UploadTimes } from "./upload-lines.ts"
@@ -24,8 +24,6 @@ import type { ImportPart } from "../platform/rpc/session-types.ts"
  * over several minutes.
  */
 export const MAX_FOLDING_TRIES = 8
-
-export const WHOLE_FILE: ImportPart = { part: 1, of: 1 }
 
 export interface ImportHost extends FoldingHost {
   readonly turns: TurnScheduler
@@ -88,11 +86,6 @@ async function deleteRows(staging: StagedRows, part: number): Promise<void> {
 
 export function readUploadTimes({ importIdleMs, importUploadMs }: TimeLimits): UploadTimes {
   return { idleMs: importIdleMs, totalMs: importUploadMs }
-}
-
-/** When a file with missing parts is dropped, in milliseconds since 1970 (SPEC RE31, RE40). */
-export function computeStagingEnd({ touched, began = touched }: StagingState, times: TimeLimits): number {
-  return Math.min(touched + times.importStagingMs, began + times.importTotalMs)
 }
 
 /** Combines the staged parts into one file that is ready to be folded. False if it has no usable record. */

@@ -10,12 +10,16 @@ import { fail, type Result, succeed } from "../../shared/fault.ts"
 import type { ImportAnswer, ImportProgress } from "../../shared/protocol/http-body.ts"
 import { describeError } from "../platform/log.ts"
 import { waitAtMost } from "../platform/timeout.ts"
-import { SessionErasedError } from "../store/storage-gate.ts"
+import { SessionErasedError, type SqlExecutor } from "../store/storage-gate.ts"
 import { readImportProgress } from "./import-progress.ts"
-import type { StagedFile } from "./import-state.ts"
+import type { Env } from "../env.ts"
+import type { AssetRows } from "../asset/asset-rows.ts"
+import type { SessionRow } from "../store/row-codec.ts"
+import { createAssetCopier } from "./copy-assets.ts"
+import { createStagedRows } from "./staged-rows.ts"
+import { computeStagingEnd, type StagedFile } from "./import-state.ts"
 import {
   canRetryFolding,
-  computeStagingEnd,
   completeStaging,
   countFoldingTries,
   dropImport,
@@ -26,7 +30,20 @@ import {
   stageUploadedPart,
 } from "./import-steps.ts"
 import type { ImportPart } from "../platform/rpc/session-types.ts"
-import { TurnPause } from "./turn-pause.ts"
+import type { TurnPause } from "./turn-pause.ts"
+
+/** The parts of a live session that an import uses. */
+export interface ImportParts extends Omit<ImportHost, "staging" | "assetCopier"> {
+  readonly env: Env
+  readonly row: SessionRow
+  readonly sql: SqlExecutor
+  readonly assets: AssetRows
+}
+
+export function createImporter({ env, row, sql, assets, ...parts }: ImportParts, pause: TurnPause): Importer {
+  const assetCopier = createAssetCopier(env, row, assets)
+  return new Importer({ ...parts, staging: createStagedRows(sql), assetCopier }, pause)
+}
 
 export class Importer {
   readonly #host: ImportHost
@@ -35,9 +52,10 @@ export class Importer {
   readonly #recordsByPart = new Map<number, number>()
   #folding: Promise<void> | null = null
 
-  constructor(host: ImportHost) {
+  /** `pause` keeps turns from starting. It may have begun already. */
+  constructor(host: ImportHost, pause: TurnPause) {
     this.#host = host
-    this.#pause = new TurnPause(host.turns, host.resume)
+    this.#pause = pause
   }
 
   /**
@@ -58,14 +76,6 @@ export class Importer {
 
   readProgress(): ImportProgress {
     return readImportProgress(this.#host.staging, this.#recordsByPart)
-  }
-
-  /** When the object must be woken, in milliseconds since 1970; null if no import is in progress. */
-  nextAlarmAt(): number | null {
-    const { staging, times, now } = this.#host
-    const state = staging.readState()
-    if (state?.step === "folding") return now() + times.alarmMs
-    return state?.step === "staging" ? computeStagingEnd(state, times) : null
   }
 
   /** Continues an import from its stored state, or drops one that was not completed in time. */

@@ -10,7 +10,7 @@ import { MAX_IMPORTED_PENDING_CALLS } from "../../shared/limits.ts"
 import { findCutIndex } from "../../shared/text/cut-text.ts"
 import { toJsonColumn } from "../store/columns.ts"
 import type { SqlExecutor } from "../store/storage-gate.ts"
-import type { ImportState, PartTally } from "./import-state.ts"
+import { type ImportState, type PartTally, readImportState } from "./import-state.ts"
 
 export interface StagedRow {
   readonly n: number
@@ -51,10 +51,7 @@ export type StagedRows = ReturnType<typeof createStagedRows>
 type SqlStagedRow = { readonly [K in keyof StagedRow]: StagedRow[K] } & { readonly pieces: number }
 
 export function createStagedRows(sql: SqlExecutor) {
-  const readState = (): ImportState | null => {
-    const text = sql.exec("SELECT import FROM session").toArray()[0]?.["import"]
-    return typeof text === "string" ? (JSON.parse(text) as ImportState) : null
-  }
+  const readState = (): ImportState | null => readImportState(sql)
   const setState = (state: ImportState | null): void => {
     sql.exec("UPDATE session SET import = ?", toJsonColumn(state))
   }

@@ -115,8 +115,9 @@ function toRowChange(action: OrganizeAction): Partial<SessionSummary> | null {
 /** Archives sessions, and offers to undo it. */
 export function archiveSessions(router: SessionRouter, ids: readonly string[]): void {
   const rows = findRows(router, ids)
-  const saved = organizeSessions(router, ids, { action: "archive" })
+  // Named before the rows disappear from the list.
   const text = nameSessions(router, ids, organizingText.archived, organizingText.archivedMany)
+  const saved = organizeSessions(router, ids, { action: "archive" })
   showUndo(router, text, async () => {
     if (await saved) await relistSessions(router, ids, rows, "unarchive")
   })

@@ -46,20 +46,31 @@ export function SelectableRow({ session: { id, title } }: { readonly session: Se
   )
 }
 
+function stop(): void {
+  selectedIds.value = null
+  focusRequests.value++
+}
+
+/** Runs before the page's own handler, which would stop the running answer. An open dialog or menu closes first. */
+function stopOnEscape(event: KeyboardEvent): void {
+  if (event.key !== "Escape" || event.isComposing || document.querySelector("dialog[open], .menu") !== null) return
+  event.preventDefault()
+  stop()
+}
+
 export function SelectionBar({ router }: { readonly router: SessionRouter }): VNode | null {
   const isMoving = useSignal(false)
   const selected = selectedIds.value
   const isSelecting = selected !== null
   useEffect(() => {
-    if (isSelecting) document.querySelector<HTMLElement>(".selectable input:checked")?.focus()
+    if (!isSelecting) return undefined
+    document.querySelector<HTMLElement>(".selectable input:checked")?.focus()
+    addEventListener("keydown", stopOnEscape, true)
+    return () => removeEventListener("keydown", stopOnEscape, true)
   }, [isSelecting])
   if (selected === null) return null
   const listed = new Set(router.sessionList.sessions.value.map(({ id }) => id))
   const ids = [...selected].filter((id) => listed.has(id))
-  const stop = (): void => {
-    selectedIds.value = null
-    focusRequests.value++
-  }
   const command = (label: string, run: () => unknown, isDestructive = false): VNode => (
     <button
       type="button"

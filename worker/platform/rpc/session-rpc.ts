@@ -100,8 +100,8 @@ export interface SessionRpc extends Rpc.DurableObjectBranded {
     body: ReadableStream<Uint8Array> | null,
   ): Promise<Result<IngestResult>>
   /** Stores a producer's answer that arrives in one piece. */
-  writeExternalAnswer(claims: Claims, answerRef: AnswerRef, text: string): Result<CompleteAnswerState>
-  readExternalState(claims: Claims, id: string): Result<ExternalState>
+  writeExternalAnswer(claims: Claims, answerRef: AnswerRef, text: string): Promise<Result<CompleteAnswerState>>
+  readExternalState(claims: Claims, id: string): Promise<Result<ExternalState>>
 
   /** Exports the whole transcript as JSONL, or its active path as Markdown, from the beginning or after a position. */
   export(
@@ -111,7 +111,7 @@ export interface SessionRpc extends Rpc.DurableObjectBranded {
   ): Promise<Result<{ readonly lines: ReadableStream }>>
   /** Imports a file of records, or a part of such a file. Records that cannot be folded at once are folded later. */
   import(claims: Claims, body: ReadableStream<Uint8Array>, importPart?: ImportPart): Promise<Result<ImportAnswer>>
-  importProgress(claims: Claims): Result<ImportProgress>
+  importProgress(claims: Claims): Promise<Result<ImportProgress>>
 
   /** Sets or removes the feedback on an answer. Errors: `message_unknown`, `field_invalid`. */
   setFeedback(claims: Claims, message: string, feedback: FeedbackInput | null): Promise<Result<FeedbackChange>>

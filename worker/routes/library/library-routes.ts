@@ -23,6 +23,7 @@ import { requireSession } from "../access/require-session.ts"
 import { requireStorage } from "../access/require-storage.ts"
 import { externalRoutes } from "../external-routes.ts"
 import { assetRoutes } from "../media/asset-routes.ts"
+import { mediaSigningRoutes } from "../media/media-routes.ts"
 import { externalTokenRoutes } from "../token-routes.ts"
 import { readWindow } from "./history-route.ts"
 
@@ -40,6 +41,7 @@ export const library = new Hono<AppEnv>()
   .route("/v1/sessions", viewerRoutes)
   .route("/v1/sessions", annotationRoutes)
   .route("/v1/sessions", assetRoutes)
+  .route("/v1/sessions", mediaSigningRoutes)
   .route("/v1/sessions", externalTokenRoutes)
   .route("/external/agents", listenerRoutes)
   .route("/external/sessions", externalRoutes)

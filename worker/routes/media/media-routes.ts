@@ -89,13 +89,11 @@ async function signRemoteUrl(url: string, sign: SignUrl): Promise<string | null>
   return checked.ok ? await sign("remote", "/media/remote", checked.value.href) : null
 }
 
-export const mediaRoutes = new Hono<AppEnv>()
+export const mediaRoutes = new Hono<AppEnv>().basePath("/media")
 
 /** Also serves HEAD requests, which Hono routes to GET, dropping the body. */
-mediaRoutes.get("/:id", async (context, next) => {
+mediaRoutes.get("/:id", async (context) => {
   const id = context.req.param("id")
-  // `/media/remote` is another route (remote-media-routes.ts).
-  if (id === "remote") return await next()
   if (!v.is(idSchema, id)) return faultToResponse({ reason: "asset_unknown" })
   const claims = await openLink(context.env, "media", context.req.query("token") ?? "")
   if (!claims.ok) return faultToResponse(claims.fault)

@@ -6,7 +6,6 @@
 
 import * as v from "valibot"
 import { createRefusal, type Tool } from "../tool.ts"
-import { searchSampleLibrary } from "./sample-library.ts"
 
 const MAX_QUERY_CHARS = 200
 /** Results of a call. */
@@ -32,11 +31,12 @@ export function createSearchTool(): Tool {
     repeatable: true,
     readsOnly: true,
     ephemeral: false,
-    execute(args) {
+    async execute(args) {
       const parsed = v.safeParse(argsSchema, args)
       if (!parsed.success)
         return createRefusal("tool_arguments", `"query" is missing or longer than ${MAX_QUERY_CHARS} characters.`)
       const { query } = parsed.output
+      const { searchSampleLibrary } = await import("./sample-library.ts")
       return { query, sample: true, sources: [...searchSampleLibrary(query, MAX_RESULTS)] }
     },
   }

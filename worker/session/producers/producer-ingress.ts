@@ -5,18 +5,18 @@
  * An external answer is written and shown like a model's. While it is open the session is busy (SPEC EX1–EX22).
  */
 
-import { fail, type Result, succeed } from "../../shared/fault.ts"
-import { isRevoked, NO_REVOCATIONS } from "../auth/revocation.ts"
-import type { Env } from "../env.ts"
-import { log } from "../platform/log.ts"
-import { SessionErasedError } from "../store/storage-gate.ts"
-import type { LiveSession } from "./live-session.ts"
+import { fail, type Result, succeed } from "../../../shared/fault.ts"
+import { isRevoked, NO_REVOCATIONS } from "../../auth/revocation.ts"
+import type { Env } from "../../env.ts"
+import { log } from "../../platform/log.ts"
+import { SessionErasedError } from "../../store/storage-gate.ts"
+import type { LiveSession } from "../live-session.ts"
 import { authorizeProducer, readExternalState, writeCompleteAnswer } from "./producer-answers.ts"
 import { ProducerRequest } from "./producer-request.ts"
-import type { Claims } from "../platform/rpc/claims.ts"
-import type { RevocationState } from "../platform/rpc/directory-rpc.ts"
-import { directoryStub } from "../platform/rpc/object-stubs.ts"
-import type { AnswerRef, CompleteAnswerState, ExternalState, IngestResult } from "../platform/rpc/session-types.ts"
+import type { Claims } from "../../platform/rpc/claims.ts"
+import type { RevocationState } from "../../platform/rpc/directory-rpc.ts"
+import { directoryStub } from "../../platform/rpc/object-stubs.ts"
+import type { AnswerRef, CompleteAnswerState, ExternalState, IngestResult } from "../../platform/rpc/session-types.ts"
 
 export class ProducerIngress {
   readonly #env: Env

@@ -2,17 +2,17 @@
  * producer-answers.ts: begins, continues and reads answers of external producers.
  */
 
-import { keyToPublicId } from "../platform/session-key.ts"
+import { keyToPublicId } from "../../platform/session-key.ts"
 import * as v from "valibot"
-import { idSchema } from "../../shared/protocol/event.ts"
-import { fail, type Result, succeed } from "../../shared/fault.ts"
-import { isEnded } from "../../shared/protocol/message.ts"
-import type { LiveSession } from "./live-session.ts"
-import { finishRun, type TurnRun } from "../turn/turn-run.ts"
-import { createTraceId } from "../telemetry/trace-id.ts"
-import { createEmptyAnswer } from "../turn/begin-turn.ts"
-import { type Claims, getScope } from "../platform/rpc/claims.ts"
-import type { AnswerRef, CompleteAnswerState, ExternalState } from "../platform/rpc/session-types.ts"
+import { idSchema } from "../../../shared/protocol/event.ts"
+import { fail, type Result, succeed } from "../../../shared/fault.ts"
+import { isEnded } from "../../../shared/protocol/message.ts"
+import type { LiveSession } from "../live-session.ts"
+import { finishRun, type TurnRun } from "../../turn/turn-run.ts"
+import { createTraceId } from "../../telemetry/trace-id.ts"
+import { createEmptyAnswer } from "../../turn/begin-turn.ts"
+import { type Claims, getScope } from "../../platform/rpc/claims.ts"
+import type { AnswerRef, CompleteAnswerState, ExternalState } from "../../platform/rpc/session-types.ts"
 
 /** The session, if the token is an external one for it. */
 export function authorizeProducer(session: LiveSession | null, claims: Claims): LiveSession | null {

@@ -6,23 +6,23 @@
  * that a producer can reconnect and each record takes effect at most once (SPEC EX9, EX16, EX17).
  */
 
-import type { Fault } from "../../shared/fault.ts"
-import { toPublicId } from "../../shared/ingest/public-id.ts"
-import { findRecordFault, interpretRecord } from "../../shared/ingest/external-record.ts"
-import { MAX_EXTERNAL_BODY_BYTES, MAX_RECORD_BYTES } from "../../shared/limits.ts"
-import { parseRecord, type StreamRecord } from "../../shared/protocol/record.ts"
-import { describeError, log } from "../platform/log.ts"
-import { SessionErasedError } from "../store/storage-gate.ts"
-import { endSilentRun, extendDeadline, type Producer } from "../turn/external-run.ts"
-import { isRunEnded, publishChanges, recordFailure, type TurnRun } from "../turn/turn-run.ts"
+import type { Fault } from "../../../shared/fault.ts"
+import { toPublicId } from "../../../shared/ingest/public-id.ts"
+import { findRecordFault, interpretRecord } from "../../../shared/ingest/external-record.ts"
+import { MAX_EXTERNAL_BODY_BYTES, MAX_RECORD_BYTES } from "../../../shared/limits.ts"
+import { parseRecord, type StreamRecord } from "../../../shared/protocol/record.ts"
+import { describeError, log } from "../../platform/log.ts"
+import { SessionErasedError } from "../../store/storage-gate.ts"
+import { endSilentRun, extendDeadline, type Producer } from "../../turn/external-run.ts"
+import { isRunEnded, publishChanges, recordFailure, type TurnRun } from "../../turn/turn-run.ts"
 import { applyRecord } from "./apply-record.ts"
 import { IngestTally } from "./ingest-tally.ts"
-import type { LiveSession } from "./live-session.ts"
+import type { LiveSession } from "../live-session.ts"
 import { isSessionBusy, openExternalAnswer, readExternalState } from "./producer-answers.ts"
 import { createRecordLineReader, type RecordLine, type RecordLineReader } from "./record-lines.ts"
-import { parseJsonToDepth } from "../../shared/json-depth.ts"
-import type { Claims } from "../platform/rpc/claims.ts"
-import type { AnswerRef, IngestResult } from "../platform/rpc/session-types.ts"
+import { parseJsonToDepth } from "../../../shared/json-depth.ts"
+import type { Claims } from "../../platform/rpc/claims.ts"
+import type { AnswerRef, IngestResult } from "../../platform/rpc/session-types.ts"
 
 export class ProducerRequest {
   readonly claims: Claims

@@ -5,9 +5,9 @@
  * body is cut off, its incomplete last line is dropped.
  */
 
-import { fail } from "../../shared/fault.ts"
-import { MAX_RECORD_BYTES } from "../../shared/limits.ts"
-import { createLineSplitter, type Line } from "../../shared/ingest/line-splitter.ts"
+import { fail } from "../../../shared/fault.ts"
+import { MAX_RECORD_BYTES } from "../../../shared/limits.ts"
+import { createLineSplitter, type Line } from "../../../shared/ingest/line-splitter.ts"
 
 export interface RecordLine extends Line {
   /** The line exceeds MAX_OVERLONG_BYTES. Reading stops in the middle of it. */

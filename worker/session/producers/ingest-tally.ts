@@ -2,9 +2,9 @@
  * ingest-tally.ts: counts the accepted, repeated and refused records of one request.
  */
 
-import { type Fault, faultToWire } from "../../shared/fault.ts"
-import { MAX_BAD_LINES } from "../../shared/limits.ts"
-import type { RefusedLine } from "../platform/rpc/session-types.ts"
+import { type Fault, faultToWire } from "../../../shared/fault.ts"
+import { MAX_BAD_LINES } from "../../../shared/limits.ts"
+import type { RefusedLine } from "../../platform/rpc/session-types.ts"
 
 export class IngestTally {
   applied = 0

@@ -2,18 +2,18 @@
  * apply-record.ts: applies an external producer's record to the run of its answer, within the limits of one answer.
  */
 
-import type { TurnEvent } from "../../shared/protocol/event.ts"
-import type { RecordEffect } from "../../shared/ingest/external-record.ts"
+import type { TurnEvent } from "../../../shared/protocol/event.ts"
+import type { RecordEffect } from "../../../shared/ingest/external-record.ts"
 import {
   MAX_ANSWER_CHARS,
   MAX_EXTERNAL_CALLS,
   MAX_EXTERNAL_DATA_CHARS,
   MAX_EXTERNAL_PARTS,
-} from "../../shared/limits.ts"
-import { listCalls, type ToolCall, createTooLargeResult } from "../../shared/protocol/message.ts"
-import { cutText } from "../../shared/text/cut-text.ts"
-import { createToolOutput } from "../turn/dispatch-tool.ts"
-import type { Producer } from "../turn/external-run.ts"
+} from "../../../shared/limits.ts"
+import { listCalls, type ToolCall, createTooLargeResult } from "../../../shared/protocol/message.ts"
+import { cutText } from "../../../shared/text/cut-text.ts"
+import { createToolOutput } from "../../turn/dispatch-tool.ts"
+import type { Producer } from "../../turn/external-run.ts"
 import {
   cancelRun,
   endThinking,
@@ -23,7 +23,7 @@ import {
   feedEvent,
   schedulePublish,
   type TurnHost,
-} from "../turn/turn-run.ts"
+} from "../../turn/turn-run.ts"
 
 /**
  * Applies the effect of a record. Beyond the limits the answer ends as `failed`, `answer_too_long` (SPEC EX3–EX5,
