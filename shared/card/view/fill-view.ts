@@ -45,9 +45,9 @@ export function fillView(
 ): FilledView | null {
   const filling = { components: new Map(view.map((component) => [component.id, component])), nodesLeft: MAX_NODES }
   const scope: ViewScope = { root: result, item: undefined, locale, ...(onFound && { onFound }) }
+  const name = formatDynamic(title, scope)?.join("") ?? ""
   const root = fillComponent("root", scope, filling, 1)
   if (root === null) return null
-  const name = formatDynamic(title, scope)?.join("") ?? ""
   return { title: cutText(name, MAX_TITLE_CHARS), root }
 }
 
