@@ -8,9 +8,10 @@
  * few processes (`isolate: false`), so their files must not depend on module state. Each file of `worker-counting`,
  * `faults` and `faults-timed` has its own process.
  */
-import { existsSync } from "node:fs"
+import { existsSync, mkdtempSync, rmSync, statfsSync } from "node:fs"
 import { totalmem } from "node:os"
 import { resolve } from "node:path"
+import process from "node:process"
 import { cloudflareTest } from "@cloudflare/vitest-plugin"
 import preact from "@preact/preset-vite"
 import { defineConfig, type TestProjectConfiguration } from "vitest/config"
@@ -30,10 +31,27 @@ const LONG_MS = 120_000
 /** Long enough for the short form of the fault suite on a busy machine. */
 const FAULTS_MS = 300_000
 /**
- * More than the two cores of CI, because most files wait for a server, a browser or a timer for much of their time. Each
- * process can need about 900 MB, with its browser and its server.
+ * More than the two cores of CI, because most files wait for a server, a browser or a timer for much of their time. More
+ * than six would take more processor time, because each process starts a browser and loads the modules. Each process can
+ * need about 900 MB, with its browser and its server.
  */
-const MAX_WORKERS = Number(process.env["MAX_WORKERS"] ?? (totalmem() > 12e9 ? 8 : 6))
+const MAX_WORKERS = Number(process.env["MAX_WORKERS"] ?? 6)
+
+const MEMORY_FOLDER = "/dev/shm"
+
+/**
+ * Lets tests keep their temporary files in memory, if there is enough. Servers sync their databases after each write, which
+ * is slow on a disk.
+ */
+function keepFilesInMemory(): void {
+  if (process.env["TMPDIR"] !== undefined || !existsSync(MEMORY_FOLDER) || totalmem() < 12e9) return
+  const { bavail, bsize } = statfsSync(MEMORY_FOLDER)
+  if (bavail * bsize < 4e9) return
+  const folder = mkdtempSync(`${MEMORY_FOLDER}/cuecard-`)
+  process.env["TMPDIR"] = folder
+  process.on("exit", () => rmSync(folder, { recursive: true, force: true }))
+}
+keepFilesInMemory()
 
 /** Processes of a test run compile the packages that they load once. The commands that tests start inherit this. */
 process.env["NODE_COMPILE_CACHE"] ??= resolve("node_modules/.cache/cuecard/compiled")

@@ -47,6 +47,10 @@ export interface Env extends BackupBuckets, BackupVars, RegionBuckets, RateBindi
   /** Signs and verifies tokens (HS256); at least MIN_SECRET_BYTES. */
   readonly JWT_SECRET?: string
   /**
+   * Secrets for stored keys, comma-separated, newest first (platform/crypto/seal-secret.ts). Default: JWT_SECRET.
+   */
+  readonly SEALING_SECRETS?: string
+  /**
    * The operator's credential, with which tenants are created; at least MIN_SECRET_BYTES. Without it, the operator's routes
    * do not exist.
    */
@@ -125,6 +129,7 @@ export type DeploymentEnv = Pick<
   | "AUTH"
   | "JWT_SECRET"
   | "OPERATOR_SECRET"
+  | "SEALING_SECRETS"
   | "ALLOWED_ORIGINS"
   | "PAGE_TENANT"
   | "PAGE_DOMAIN"
@@ -171,10 +176,14 @@ function findEnvironmentFaults(env: DeploymentEnv): string[] {
   return faults
 }
 
-function findSecretFaults({ JWT_SECRET = "", OPERATOR_SECRET, ENVIRONMENT }: DeploymentEnv): string[] {
+function findSecretFaults({ JWT_SECRET = "", OPERATOR_SECRET, SEALING_SECRETS, ENVIRONMENT }: DeploymentEnv): string[] {
   const faults: string[] = []
   if (JWT_SECRET === "") faults.push("JWT_SECRET is missing")
-  for (const [name, secret] of Object.entries({ JWT_SECRET, OPERATOR_SECRET })) {
+  const sealing = splitCommaList(SEALING_SECRETS)
+  if (SEALING_SECRETS !== undefined && sealing.length === 0) faults.push("SEALING_SECRETS is empty")
+  const secrets: [string, string | undefined][] = Object.entries({ JWT_SECRET, OPERATOR_SECRET })
+  for (const secret of sealing) secrets.push(["SEALING_SECRETS", secret])
+  for (const [name, secret] of secrets) {
     if (secret === undefined || (name === "JWT_SECRET" && secret === "")) continue
     if (countUtf8Bytes(secret) < MIN_SECRET_BYTES) faults.push(`${name} is shorter than ${MIN_SECRET_BYTES} bytes`)
     const isPublic = secret === LOCAL_SECRET || secret === LOCAL_OPERATOR_SECRET

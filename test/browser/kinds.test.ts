@@ -7,6 +7,7 @@ import { createCardSegment, createWeather } from "../support/page-fixtures/messa
 import { everyNth } from "../support/seeded.ts"
 import type { Segment } from "../../shared/protocol/segment.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
+import { withRoutedSockets } from "../support/reused-contexts.ts"
 import { openIn, takeScreenshot, THEMES } from "./page.ts"
 import { epochOf, createWireMessage, sendMessages, text } from "./samples.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
@@ -89,7 +90,7 @@ const KINDS: readonly (readonly [name: string, () => WireMessage[], opened: stri
 
 test.each(everyNth(THEMES, 2))("[PG39] [PG61] every kind of text segment is drawn, %s", async (theme) => {
   for (const [name, messages, opened, shown] of KINDS) {
-    const context = await setup.browser.newContext({ viewport: SIZE, colorScheme: theme })
+    const context = await setup.browser.newContext(withRoutedSockets({ viewport: SIZE, colorScheme: theme }))
     const { id } = await setup.cuecard.createSession()
     await sendMessages(context, await epochOf(setup.cuecard.url, setup.cuecard.token, id), messages())
     const { page, errors } = await openIn(context, setup.cuecard, `#/s/${id}`)

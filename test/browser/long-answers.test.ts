@@ -6,6 +6,7 @@
 import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
 import { everyNth } from "../support/seeded.ts"
+import { withRoutedSockets } from "../support/reused-contexts.ts"
 import { DESK, FIELD, openIn, PHONE, takeScreenshot } from "./page.ts"
 import { canvas, createWireMessage, epochOf, sendMessages, serveFiles, text } from "./samples.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
@@ -21,7 +22,9 @@ async function openWithAnswers(
   answers: readonly string[],
   view: { size?: typeof DESK; theme?: "dark" | "light" } = {},
 ): Promise<Page> {
-  const context = await setup.browser.newContext({ viewport: view.size ?? DESK, colorScheme: view.theme ?? "light" })
+  const context = await setup.browser.newContext(
+    withRoutedSockets({ viewport: view.size ?? DESK, colorScheme: view.theme ?? "light" }),
+  )
   const { id } = await setup.cuecard.createSession()
   const messages = answers.map((content) => createWireMessage("assistant", [text(content)]))
   await sendMessages(context, await epochOf(setup.cuecard.url, setup.cuecard.token, id), messages)

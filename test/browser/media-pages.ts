@@ -4,6 +4,7 @@ import type { BrowserContext, Page } from "playwright-core"
 import type { PageSettings } from "../../shared/protocol/http-body.ts"
 import { faultToWire } from "../../shared/fault.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
+import { withRoutedSockets } from "../support/reused-contexts.ts"
 import { DESK, openIn } from "./page.ts"
 import { epochOf, createWireMessage, sendMessages, serveFiles, text } from "./samples.ts"
 import type { BrowserSetup } from "./server-and-browser.ts"
@@ -27,7 +28,7 @@ export async function openWithMessages(
   messages: readonly WireMessage[],
   { size = DESK, theme = "light", settings }: Scene = {},
 ) {
-  const context = await setup.browser.newContext({ viewport: size, colorScheme: theme })
+  const context = await setup.browser.newContext(withRoutedSockets({ viewport: size, colorScheme: theme }))
   const served = await serveFiles(context, setup.files, settings)
   const { id } = await setup.cuecard.createSession()
   const wire = await sendMessages(context, await epochOf(setup.cuecard.url, setup.cuecard.token, id), messages)

@@ -24,6 +24,7 @@ import { foldGolden, addEndEvent, createAnswer, createQuestion } from "../suppor
 import { readImportFixtures } from "../support/import-fixture-files.ts"
 import { importLines } from "../support/import-fixtures.ts"
 import { legacyRecordsOf } from "../support/other-systems.ts"
+import { withRoutedSockets } from "../support/reused-contexts.ts"
 import { DESK, loadWholeHistory, openIn, transcriptOf, untilStill } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 import { allowSites, siteDocument, startSite } from "./widget-pages.ts"
@@ -218,7 +219,7 @@ async function shownAsCopy(session: string, turns: readonly Turn[]): Promise<str
 async function shownLive(turns: readonly Turn[]): Promise<string> {
   const { id } = await setup.cuecard.createSession()
   const { epoch } = (await (await callSessions(`${id}/conversation/recent`)).json()) as HistoryPage
-  const context = await setup.browser.newContext(VIEW)
+  const context = await setup.browser.newContext(withRoutedSockets(VIEW))
   await playLive(context, epoch, framesOf(turns))
   const { page, errors } = await openIn(context, setup.cuecard, `#/s/${id}`)
   const shown = await shownBy(page, turns)
@@ -340,7 +341,7 @@ describe("imported files in the page", () => {
       const again = await importInto(await exportOf(session))
       expect(await shownOn(context, again, messages.length)).toBe(reloaded)
       await context.close()
-      const live = await setup.browser.newContext(VIEW)
+      const live = await setup.browser.newContext(withRoutedSockets(VIEW))
       const { id } = await setup.cuecard.createSession()
       const { epoch } = (await (await callSessions(`${id}/conversation/recent`)).json()) as HistoryPage
       const imported = importLines(lines).map((message): Message => {

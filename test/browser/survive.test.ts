@@ -4,6 +4,7 @@ import { type Cuecard, startCuecard } from "cuecard/testing"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
 import { closeContexts, openChromium } from "../support/chromium.ts"
+import { withRoutedSockets } from "../support/reused-contexts.ts"
 import {
   askQuestion,
   DESK,
@@ -147,7 +148,7 @@ describe("the network", () => {
     "[PG26] a window that was offline in the middle of an answer then shows what the others show: %s",
     async (_, isStopped) => {
       const [first, second] = await threeWindows()
-      const context = await browser.newContext()
+      const context = await browser.newContext(withRoutedSockets())
       const net = await netOf(context)
       const { page: lost } = await openIn(context, cuecard, `#/s/${sessionIn(first)}`)
       windows.push(lost)
@@ -169,7 +170,7 @@ describe("the network", () => {
   )
 
   test("[SO13] a message written offline arrives once, even though its window was closed", async () => {
-    const context = await browser.newContext()
+    const context = await browser.newContext(withRoutedSockets())
     const net = await netOf(context)
     const { page } = await openIn(context, cuecard)
     await askQuestion(page, "/say one")

@@ -2,21 +2,20 @@
  * reused-contexts.ts: gives the contexts that tests have closed to later tests, without their storage, cookies and history. A
  * new context takes more processor time than most tests, because it needs a process that loads the page's code again.
  *
- * A context is closed if a test has added something to it that can't be removed, such as a script.
+ * A context is closed if a test has added something to it that can't be removed, such as a header. The window's size and
+ * the user's preferences don't matter, because they can be changed.
  */
 
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core"
+import type { Browser, BrowserContext, BrowserContextOptions, Disposable, Page } from "playwright-core"
 
 /** Methods whose effect lasts until the context is closed. */
-const LASTING_CHANGES = [
-  "addInitScript",
-  "exposeBinding",
-  "exposeFunction",
-  "grantPermissions",
-  "newCDPSession",
-  "routeWebSocket",
-  "setExtraHTTPHeaders",
-] as const
+const LASTING_CHANGES = ["grantPermissions", "newCDPSession", "routeWebSocket", "setExtraHTTPHeaders"] as const
+
+/** Methods whose effect can be removed. */
+const REMOVABLE_CHANGES = ["addInitScript", "exposeBinding", "exposeFunction"] as const
+
+/** Playwright's default. */
+const DEFAULT_VIEWPORT = { width: 1280, height: 720 }
 
 /** The events of a page to which tests listen. */
 const PAGE_EVENTS = [
@@ -43,9 +42,10 @@ export function reuseContexts(browser: Browser, watchPage: (page: Page) => void)
   const create = browser.newContext.bind(browser)
   const unused: ReusableContext[] = []
   browser.newContext = async (options = {}) => {
-    const key = JSON.stringify(options)
+    const key = createKey(options)
     const at = unused.findIndex((one) => one.key === key)
     const [found] = at === -1 ? [] : unused.splice(at, 1)
+    found?.prepare(options)
     const reusable = found ?? new ReusableContext(await create(options), options, watchPage)
     reusable.onEmptied = () => {
       unused.push(reusable)
@@ -56,14 +56,33 @@ export function reuseContexts(browser: Browser, watchPage: (page: Page) => void)
   return browser
 }
 
+/** Playwright ignores it. */
+const ROUTES_SOCKETS = Symbol("routes sockets")
+
+/**
+ * Options of a context whose test routes the sockets before it opens a page. Routes of sockets can't be removed, but the
+ * newest one is used, so only such contexts replace each other.
+ */
+export function withRoutedSockets(options: BrowserContextOptions = {}): BrowserContextOptions {
+  return Object.assign({ ...options }, { [ROUTES_SOCKETS]: true })
+}
+
+/** Contexts with the same key can replace each other. */
+function createKey(options: BrowserContextOptions): string {
+  const { viewport, colorScheme: _, reducedMotion: __, forcedColors: ___, contrast: ____, ...others } = options
+  const set = Object.entries(others).filter(([, value]) => value !== false && value !== undefined)
+  return JSON.stringify([set.sort(), viewport !== null, ROUTES_SOCKETS in options])
+}
+
 class ReusableContext {
   readonly context: BrowserContext
   readonly key: string
   readonly close: () => Promise<void>
   onEmptied: () => void = () => {}
-  readonly #options: BrowserContextOptions
+  #options: BrowserContextOptions
   readonly #watchPage: (page: Page) => void
   readonly #newCdpSession: BrowserContext["newCDPSession"]
+  readonly #removable: Disposable[] = []
   /** The origins that the pages have visited. */
   readonly #origins = new Set<string>()
   /** The page of an emptied context. */
@@ -72,7 +91,7 @@ class ReusableContext {
 
   constructor(context: BrowserContext, options: BrowserContextOptions, watchPage: (page: Page) => void) {
     this.context = context
-    this.key = JSON.stringify(options)
+    this.key = createKey(options)
     this.#options = options
     this.#watchPage = watchPage
     this.close = context.close.bind(context)
@@ -81,6 +100,7 @@ class ReusableContext {
     context.newPage = async () => {
       const page = this.#emptied ?? (await newPage())
       this.#emptied = null
+      if (this.#options !== options) await this.#setView(page)
       return page
     }
     context.close = () => this.#release()
@@ -99,10 +119,24 @@ class ReusableContext {
       const change: unknown = Reflect.get(target, name)
       if (typeof change !== "function") continue
       Reflect.set(target, name, (...values: unknown[]) => {
-        this.#isChanged = true
+        this.#isChanged ||= name !== "routeWebSocket" || !(ROUTES_SOCKETS in this.#options)
         return Reflect.apply(change, target, values)
       })
     }
+    for (const name of REMOVABLE_CHANGES) {
+      const change: unknown = Reflect.get(target, name)
+      if (typeof change !== "function") continue
+      Reflect.set(target, name, async (...values: unknown[]) => {
+        const made: Disposable = await Reflect.apply(change, target, values)
+        this.#removable.push(made)
+        return made
+      })
+    }
+  }
+
+  /** Prepares an emptied context for a test with these options. */
+  prepare(options: BrowserContextOptions): void {
+    this.#options = options
   }
 
   /** Empties the context for another test, or closes it. Has no effect if it is unused. */
@@ -120,18 +154,18 @@ class ReusableContext {
     if (page === undefined) return null
     await Promise.all(others.map((other) => other.close()))
     for (const event of PAGE_EVENTS) page.removeAllListeners(event)
+    for (const one of this.#removable.splice(0)) await one.dispose()
     for (const target of [page, context]) await target.unrouteAll({ behavior: "ignoreErrors" })
     await context.setOffline(false)
     await page.evaluate(() => sessionStorage.clear())
     // Leaving the page may write to its storage.
     await leavePage(page)
     await this.#clearStorage(page)
-    await this.#resetView(page)
     this.#watchPage(page)
     return page
   }
 
-  async #resetView(page: Page): Promise<void> {
+  async #setView(page: Page): Promise<void> {
     const { viewport, colorScheme, reducedMotion, forcedColors, contrast } = this.#options
     // Null would mean the preferences of the system, not those of the context.
     await page.emulateMedia({
@@ -141,7 +175,7 @@ class ReusableContext {
       forcedColors: forcedColors ?? "none",
       contrast: contrast ?? "no-preference",
     })
-    if (viewport) await page.setViewportSize(viewport)
+    if (viewport !== null) await page.setViewportSize(viewport ?? DEFAULT_VIEWPORT)
   }
 
   async #clearStorage(page: Page): Promise<void> {

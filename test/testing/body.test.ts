@@ -51,6 +51,8 @@ test.each(everyNth(BODIES, 2))(
             response.on("data", (chunk) => {
               text += String(chunk)
             })
+            // The connection can be closed in the middle of the response, because the client still writes.
+            response.on("error", reject)
             response.on("end", () => {
               sending.destroy()
               resolve({ status: response.statusCode, text })

@@ -1,0 +1,120 @@
+/**
+ * seal-secret.ts: encrypts secrets that the server must be able to read again: keys of models, tools and MCP servers.
+ *
+ * secret + place → SEAL → `s1.<key id>.<base64url>` → OPEN → secret
+ * The key (AES-GCM, 256 bits) is derived with HKDF from a secret of the deployment, the tenant and the purpose. The place
+ * is authenticated, so a sealed value that is moved to another tenant, purpose or name does not open. Source: SPEC SL1-SL3.
+ */
+
+import { base64url } from "jose"
+import { splitCommaList } from "../comma-list.ts"
+import { bytesToHex } from "./hex.ts"
+
+/** The secrets from which keys are derived. */
+export interface SealEnv {
+  readonly JWT_SECRET?: string
+  /** Secrets, comma-separated, newest first. Without them, JWT_SECRET is used. */
+  readonly SEALING_SECRETS?: string
+}
+
+/** Where a sealed secret is stored. */
+export interface SecretPlace {
+  readonly tenant: string
+  /** What the secret is for: `model key`, `webhook secret`. */
+  readonly purpose: string
+  /** Which one of them, such as the name of a model. */
+  readonly name: string
+}
+
+export interface OpenedSecret {
+  readonly text: string
+  /** Whether it was sealed with the newest secret. If not, the caller seals it again at its next write. */
+  readonly isCurrent: boolean
+}
+
+/** Longest secret, in characters. Access tokens of some providers have several thousand. */
+export const MAX_SECRET_CHARS = 16_384
+
+const VERSION = "s1"
+const IV_BYTES = 12
+/** Enough to tell the few secrets of a deployment apart. */
+const KEY_ID_BYTES = 8
+
+/** Seals a secret. Two seals of the same secret differ. Errors: throws for a secret over MAX_SECRET_CHARS. */
+export async function sealSecret(env: SealEnv, place: SecretPlace, text: string): Promise<string> {
+  if (text.length > MAX_SECRET_CHARS) throw new RangeError("secret too long")
+  const [master] = listMasters(env)
+  if (master === undefined) throw new Error("no secret to seal with")
+  const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES))
+  const keyId = await deriveKeyId(master)
+  const algorithm = { name: "AES-GCM", iv, additionalData: formatPlace(keyId, place) }
+  const data = await crypto.subtle.encrypt(algorithm, await deriveSealKey(master, place), encodeText(text))
+  return `${VERSION}.${keyId}.${base64url.encode(new Uint8Array([...iv, ...new Uint8Array(data)]))}`
+}
+
+/**
+ * Opens a sealed secret. Null if it was changed, was sealed for another place, or if the deployment no longer has the
+ * secret with which it was sealed.
+ */
+export async function openSecret(env: SealEnv, place: SecretPlace, sealed: string): Promise<OpenedSecret | null> {
+  const [version, keyId = "", data = "", ...rest] = sealed.split(".")
+  if (version !== VERSION || rest.length > 0) return null
+  for (const [i, master] of listMasters(env).entries()) {
+    if ((await deriveKeyId(master)) !== keyId) continue
+    const text = await decrypt(master, keyId, place, data)
+    return text === null ? null : { text, isCurrent: i === 0 }
+  }
+  return null
+}
+
+async function decrypt(master: string, keyId: string, place: SecretPlace, data: string): Promise<string | null> {
+  try {
+    const bytes = base64url.decode(data)
+    const algorithm = { name: "AES-GCM", iv: bytes.subarray(0, IV_BYTES), additionalData: formatPlace(keyId, place) }
+    const key = await deriveSealKey(master, place)
+    return new TextDecoder().decode(await crypto.subtle.decrypt(algorithm, key, bytes.subarray(IV_BYTES)))
+  } catch {
+    return null
+  }
+}
+
+/** Newest first. JWT_SECRET is the last one, because it sealed everything before SEALING_SECRETS was set. */
+function listMasters({ SEALING_SECRETS, JWT_SECRET }: SealEnv): string[] {
+  return [...splitCommaList(SEALING_SECRETS), ...(JWT_SECRET === undefined ? [] : [JWT_SECRET])]
+}
+
+async function importMaster(master: string): Promise<CryptoKey> {
+  return await crypto.subtle.importKey("raw", encodeText(master), "HKDF", false, ["deriveKey", "deriveBits"])
+}
+
+/** A public name of a secret, which reveals nothing about it. */
+async function deriveKeyId(master: string): Promise<string> {
+  const algorithm = createHkdf("cuecard seal key id")
+  return bytesToHex(await crypto.subtle.deriveBits(algorithm, await importMaster(master), KEY_ID_BYTES * 8))
+}
+
+async function deriveSealKey(master: string, { tenant, purpose }: SecretPlace): Promise<CryptoKey> {
+  const algorithm = createHkdf(JSON.stringify(["cuecard seal", tenant, purpose]))
+  const use = ["encrypt", "decrypt"]
+  return await crypto.subtle.deriveKey(
+    algorithm,
+    await importMaster(master),
+    { name: "AES-GCM", length: 256 },
+    false,
+    use,
+  )
+}
+
+/** No salt: the secrets of a deployment are random, and the same key must be derived again later. */
+function createHkdf(info: string) {
+  return { name: "HKDF", hash: "SHA-256", salt: new Uint8Array(), info: encodeText(info) }
+}
+
+/** JSON, so that no two places have the same text. */
+function formatPlace(keyId: string, { tenant, purpose, name }: SecretPlace): Uint8Array<ArrayBuffer> {
+  return encodeText(JSON.stringify([VERSION, keyId, tenant, purpose, name]))
+}
+
+function encodeText(text: string): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(text) as Uint8Array<ArrayBuffer>
+}
