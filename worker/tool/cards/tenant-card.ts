@@ -4,14 +4,14 @@
  * A changed card applies to results within CARD_TRUST_MS. Source: SPEC CV10.
  */
 
-import { checkValue } from "../../shared/card/view/check-schema.ts"
-import { type Json, parseJson } from "../../shared/json.ts"
-import { MAX_CARD_BYTES } from "../../shared/limits.ts"
-import { countUtf8Bytes } from "../../shared/truncate.ts"
-import type { Env } from "../env.ts"
-import { FreshCache } from "../platform/fresh-cache.ts"
-import { tenantStub } from "../platform/rpc/object-stubs.ts"
-import type { ToolCard } from "../settings/card-rpc.ts"
+import { checkValue } from "../../../shared/card/view/check-schema.ts"
+import { type Json, parseJson } from "../../../shared/json.ts"
+import { MAX_CARD_BYTES } from "../../../shared/limits.ts"
+import { countUtf8Bytes } from "../../../shared/truncate.ts"
+import type { Env } from "../../env.ts"
+import { FreshCache } from "../../platform/fresh-cache.ts"
+import { tenantStub } from "../../platform/rpc/object-stubs.ts"
+import type { ToolCard } from "../../settings/card-rpc.ts"
 
 /** How long an isolate relies on the list of cards, in milliseconds. */
 const CARD_TRUST_MS = 1_000

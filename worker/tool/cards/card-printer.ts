@@ -1,11 +1,15 @@
 /** card-printer.ts: prints the cards of an export. The templates of tenants' cards are read before a message is printed. */
 
-import { cardToMarkdown } from "../../shared/card/card-markdown.ts"
-import type { CardView } from "../../shared/card/view/card-template.ts"
-import { parseJson } from "../../shared/json.ts"
-import { parseStoredCard, parseViewReference, type ViewReference } from "../../shared/protocol/cards/card-view-url.ts"
-import { listCalls, type Message } from "../../shared/protocol/message.ts"
-import type { PrintCard } from "../../shared/segment/export-markdown.ts"
+import { cardToMarkdown } from "../../../shared/card/card-markdown.ts"
+import type { CardView } from "../../../shared/card/view/card-template.ts"
+import { parseJson } from "../../../shared/json.ts"
+import {
+  parseStoredCard,
+  parseViewReference,
+  type ViewReference,
+} from "../../../shared/protocol/cards/card-view-url.ts"
+import { listCalls, type Message } from "../../../shared/protocol/message.ts"
+import type { PrintCard } from "../../../shared/segment/export-markdown.ts"
 
 export type ReadCardView = (reference: ViewReference) => Promise<string | null>
 

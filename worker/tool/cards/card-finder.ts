@@ -1,9 +1,9 @@
 /** card-finder.ts: the tenant's cards, as a session uses them. The code that checks results is loaded when it is needed. */
 
-import type { Json } from "../../shared/json.ts"
-import type { ViewReference } from "../../shared/protocol/cards/card-view-url.ts"
-import type { Env } from "../env.ts"
-import { tenantStub } from "../platform/rpc/object-stubs.ts"
+import type { Json } from "../../../shared/json.ts"
+import type { ViewReference } from "../../../shared/protocol/cards/card-view-url.ts"
+import type { Env } from "../../env.ts"
+import { tenantStub } from "../../platform/rpc/object-stubs.ts"
 
 /** Finds the version of the card that shows a tool's result. */
 export function createCardFinder(env: Env, tenant: string) {
