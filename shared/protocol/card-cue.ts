@@ -12,7 +12,6 @@ import { parseJsonToDepth } from "../json-depth.ts"
 import { type Json, parseJson } from "../json.ts"
 import { MAX_CARD_BYTES } from "../limits.ts"
 import { countUtf8Bytes } from "../truncate.ts"
-import { parseStoredCard } from "./cards/card-view-url.ts"
 
 /** A tool call as `parse` accepts it. If `card` is undefined, the call cues the tags in its trailer. */
 export interface CueRow {
@@ -127,4 +126,13 @@ function rowToCue(row: CueRow): Cue | null {
   const call = row.call_id === undefined ? {} : { call_id: row.call_id }
   const view = row.card == null ? null : parseStoredCard(row.card).view
   return { payload: payload === undefined ? head : payload, ...call, ...(view === null ? {} : { view }) }
+}
+
+/**
+ * The `card` of a stored call: its tag, and after a space the version of the tenant's card that shows it. An imported
+ * version may be any text; whoever loads it checks its form.
+ */
+export function parseStoredCard(card: string): { readonly tag: string; readonly view: string | null } {
+  const space = card.indexOf(" ")
+  return space < 0 ? { tag: card, view: null } : { tag: card.slice(0, space), view: card.slice(space + 1) }
 }

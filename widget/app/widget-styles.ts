@@ -28,6 +28,7 @@ const ORDER = [
   "formulas",
   "cards",
   "chart",
+  "view",
   "sources",
   "media",
   "audio",

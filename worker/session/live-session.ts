@@ -11,7 +11,7 @@ import { InboundAsks } from "../agent/inbound-asks.ts"
 import { OutboundAsks } from "../agent/outbound-asks.ts"
 import type { AgentSession } from "../agent/agent-session.ts"
 import { readAgentView } from "../agent/agent-view.ts"
-import { createCardFinder, createViewReader } from "../tool/cards/card-finder.ts"
+import { createCardFinder } from "../tool/cards/card-finder.ts"
 import { createAssetLoader } from "../asset/asset-bytes.ts"
 import { type AssetRows, createAssetRows } from "../asset/asset-rows.ts"
 import { type AssetService, createAssetService } from "../asset/asset-service.ts"
@@ -247,7 +247,7 @@ export class LiveSession implements AgentSession, RevisionContext {
     const { exportJsonl, exportMarkdown } = await import("../transfer/session-export.ts")
     const isText = format === "markdown"
     const { lines, done } = isText
-      ? exportMarkdown(this.store, after, createViewReader(this.#env, this.row.tenant))
+      ? exportMarkdown(this.store, after, { env: this.#env, tenant: this.row.tenant })
       : exportJsonl(this, await this.deriveSealKey(), after)
     this.#waitUntil(done)
     return { lines }

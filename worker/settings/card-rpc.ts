@@ -33,14 +33,14 @@ export type CardVersion = readonly [card: Omit<StoredCard, "samples">, samples: 
 
 export interface CardRpc {
   /** In the order of their names. */
-  listCards(): CardSummary[]
-  getCard(name: string): StoredCard | null
+  listCards(): Promise<CardSummary[]>
+  getCard(name: string): Promise<StoredCard | null>
   /** Errors: `tenant_erased`, `cards_full`, `card_refused` if another card is for the same tool. */
-  putCard(actor: Actor, card: StoredCard): Result<CardSummary>
+  putCard(actor: Actor, card: StoredCard): Promise<Result<CardSummary>>
   /** Its versions stay for the messages that they show. Errors: `tenant_erased`, `card_unknown`. */
-  removeCard(actor: Actor, name: string): Result<null>
+  removeCard(actor: Actor, name: string): Promise<Result<null>>
   /** The JSON of `{title, view}` of a version; null if it isn't kept. Stores nothing. */
-  getCardView(name: string, revision: string): string | null
+  getCardView(name: string, revision: string): Promise<string | null>
   /** The cards that new results can cue. Stores nothing. */
-  listToolCards(): ToolCard[]
+  listToolCards(): Promise<ToolCard[]>
 }

@@ -11,7 +11,7 @@ import type { Agent, TenantSettings } from "../settings/agent-config.ts"
 import type { BudgetRows } from "../usage/budget-rows.ts"
 import { readPrices, writePrices } from "../usage/price-rows.ts"
 import type { TenantHost } from "./tenant-host.ts"
-import { addVersion, readVersions } from "./cards/card-rows.ts"
+import { addVersion, readVersions } from "./cards/card-table.ts"
 import { readStoredTheme, restoreTheme } from "./theme/theme-rows.ts"
 
 export function createTenantContent(host: TenantHost): TenantContent {

@@ -5,7 +5,6 @@
 import type { LeavingHost } from "../leaving/leaving-host.ts"
 import type { TenantLeaving } from "../leaving/tenant-leaving.ts"
 import type { AlarmSource } from "./tenant-alarm.ts"
-import { createTenantContent } from "./tenant-content.ts"
 import type { TenantHost } from "./tenant-host.ts"
 
 /** Delay after which the alarm runs again if the process is killed during a job, in milliseconds. */
@@ -16,13 +15,8 @@ let jobRunner: typeof import("../leaving/job-runner.ts") | undefined
 
 export class TenantJobs implements AlarmSource {
   readonly #host: TenantHost
-  readonly #leavingHost: LeavingHost
-
   constructor(host: TenantHost) {
     this.#host = host
-    const { env, storage, jobs: rows, scheduleAlarm: armAlarm } = host
-    const content = createTenantContent(host)
-    this.#leavingHost = { env, storage, content, rows, now: Date.now, armAlarm }
   }
 
   nextAlarmAt(): number | null {
@@ -32,7 +26,7 @@ export class TenantJobs implements AlarmSource {
   async handleAlarm(): Promise<void> {
     await this.#host.storage.setAlarm(Date.now() + JOB_STALL_MS)
     jobRunner ??= await import("../leaving/job-runner.ts")
-    await jobRunner.runDueJobs(this.#leavingHost)
+    await jobRunner.runDueJobs(await this.#createLeavingHost())
   }
 
   /** Runs a read-only call. `none` is the result for a tenant without tables. */
@@ -50,6 +44,12 @@ export class TenantJobs implements AlarmSource {
 
   async #openLeaving(): Promise<TenantLeaving> {
     const { TenantLeaving } = await import("../leaving/tenant-leaving.ts")
-    return new TenantLeaving(this.#leavingHost)
+    return new TenantLeaving(await this.#createLeavingHost())
+  }
+
+  async #createLeavingHost(): Promise<LeavingHost> {
+    const { createTenantContent } = await import("./tenant-content.ts")
+    const { env, storage, jobs: rows, scheduleAlarm: armAlarm } = this.#host
+    return { env, storage, content: createTenantContent(this.#host), rows, now: Date.now, armAlarm }
   }
 }

@@ -11,7 +11,7 @@ import type { StreamRecord } from "../../shared/protocol/record.ts"
 import { assetToRecord, messageToRecords } from "../../shared/segment/message-to-records.ts"
 import { listAssets, listCanvasIds } from "../../shared/segment/referenced-assets.ts"
 import type { AssetRows } from "../asset/asset-rows.ts"
-import { type CardPrinter, createCardPrinter, type ReadCardView } from "../tool/cards/card-printer.ts"
+import { type CardPrinter, createCardPrinter, type CardOwner } from "../tool/cards/card-printer.ts"
 import { createSeal, recordToSealedLine } from "./export-seal.ts"
 import type { StoredMessage } from "../store/row-codec.ts"
 import type { SessionStore } from "../store/session-store.ts"
@@ -60,8 +60,8 @@ function* listMessages(store: SessionStore, after: number): Generator<StoredMess
  *
  * Cost: one row and the memory of a number per message to find the path, then the rows of one message at a time.
  */
-export function exportMarkdown(store: SessionStore, after: number | null, readView: ReadCardView): ExportStream {
-  return streamTexts(generateMarkdown(store, after ?? 0, createCardPrinter(readView)))
+export function exportMarkdown(store: SessionStore, after: number | null, owner: CardOwner): ExportStream {
+  return streamTexts(generateMarkdown(store, after ?? 0, createCardPrinter(owner)))
 }
 
 function streamTexts(texts: AsyncIterable<string>): ExportStream {

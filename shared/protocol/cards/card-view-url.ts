@@ -31,11 +31,3 @@ export function parseCardViewUrl(url: string): ViewReference | null {
 export function publicCardPath(tenant: string, { name, revision }: ViewReference): string {
   return `/media/card/${tenant}/${name}@${revision}.json`
 }
-
-/** The `card` of a stored call: its tag, and after a space the version of the tenant's card that shows it. */
-export function parseStoredCard(card: string): { readonly tag: string; readonly view: string | null } {
-  const space = card.indexOf(" ")
-  if (space < 0) return { tag: card, view: null }
-  const view = card.slice(space + 1)
-  return { tag: card.slice(0, space), view: parseViewReference(view) === null ? null : view }
-}

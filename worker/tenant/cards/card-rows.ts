@@ -1,21 +1,7 @@
 /** card-rows.ts: the versions of a tenant's cards, in the tenant object. Source: SPEC CV9 to CV11. */
 
-import type { CardSummary, CardVersion, StoredCard, ToolCard } from "../../settings/card-rpc.ts"
-
-/** One row for each version. The samples are those of the current version; older ones are only shown. */
-export const CARD_TABLE = `CREATE TABLE cards (n INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL,
-  revision TEXT NOT NULL, tool TEXT NOT NULL, view TEXT NOT NULL, schema TEXT NOT NULL, samples TEXT,
-  UNIQUE (name, revision))`
-
-type CardRow = {
-  n: number
-  name: string
-  revision: string
-  tool: string
-  view: string
-  schema: string
-  samples: string | null
-}
+import type { CardSummary, StoredCard, ToolCard } from "../../settings/card-rpc.ts"
+import { addVersion, type CardRow } from "./card-table.ts"
 
 const SUMMARY = 'name, tool AS "for", revision'
 /** Only the current version of a card has samples. */
@@ -76,25 +62,4 @@ function countBytes(sql: SqlStorage): number {
   const query = `SELECT coalesce(sum(length(CAST(view AS BLOB)) + length(CAST(schema AS BLOB))
     + coalesce(length(CAST(samples AS BLOB)), 0)), 0) AS bytes FROM cards`
   return sql.exec<{ bytes: number }>(query).one().bytes
-}
-
-/** What an export of the tenant contains, oldest version first. */
-export function readVersions(sql: SqlStorage): CardVersion[] {
-  const rows = sql.exec<CardRow>("SELECT * FROM cards ORDER BY n").toArray()
-  return rows.map(({ name, revision, tool, view, schema, samples }) => [
-    { name, revision, for: tool, view, schema },
-    samples,
-  ])
-}
-
-export function addVersion(sql: SqlStorage, [{ name, revision, for: tool, view, schema }, samples]: CardVersion): void {
-  sql.exec(
-    "INSERT OR REPLACE INTO cards (name, revision, tool, view, schema, samples) VALUES (?, ?, ?, ?, ?, ?)",
-    name,
-    revision,
-    tool,
-    view,
-    schema,
-    samples,
-  )
 }

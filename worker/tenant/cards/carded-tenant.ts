@@ -1,40 +1,37 @@
-/** carded-tenant.ts: the calls of the tenant object that concern its cards. Source: SPEC CV9. */
+/** carded-tenant.ts: the calls of the tenant object that concern its cards. Their code is loaded on demand. Source: SPEC CV9. */
 
-import { type Result, fail } from "../../../shared/fault.ts"
+import { fail, type Result } from "../../../shared/fault.ts"
 import type { Actor } from "../../platform/rpc/actor.ts"
 import type { CardRpc, CardSummary, StoredCard, ToolCard } from "../../settings/card-rpc.ts"
 import { FeedbackCounter } from "../feedback/feedback-counter.ts"
-import { listCards, listToolCards, readCard, readCardView } from "./card-rows.ts"
-import { FullStore, fullStoreToFault, putCard, removeCard } from "./tenant-cards.ts"
 
+const loadCards = () => import("./tenant-cards.ts")
+
+/** A tenant without tables has no cards. */
 export abstract class CardedTenant extends FeedbackCounter implements CardRpc {
-  listCards(): CardSummary[] {
-    return this.host.tables.exist() ? listCards(this.host.sql) : []
+  async listCards(): Promise<CardSummary[]> {
+    return this.host.tables.exist() ? (await loadCards()).listCards(this.host.sql) : []
   }
 
-  getCard(name: string): StoredCard | null {
-    return this.host.tables.exist() ? readCard(this.host.sql, name) : null
+  async getCard(name: string): Promise<StoredCard | null> {
+    return this.host.tables.exist() ? (await loadCards()).readCard(this.host.sql, name) : null
   }
 
-  putCard(actor: Actor, card: StoredCard): Result<CardSummary> {
-    try {
-      return this.host.change(() => putCard(this.host, actor, card))
-    } catch (error) {
-      if (error instanceof FullStore) return fullStoreToFault()
-      throw error
-    }
+  async putCard(actor: Actor, card: StoredCard): Promise<Result<CardSummary>> {
+    return (await loadCards()).setCard(this.host, actor, card)
   }
 
-  removeCard(actor: Actor, name: string): Result<null> {
+  async removeCard(actor: Actor, name: string): Promise<Result<null>> {
     if (!this.host.tables.exist()) return fail({ reason: "card_unknown" })
+    const { removeCard } = await loadCards()
     return this.host.change(() => removeCard(this.host, actor, name))
   }
 
-  getCardView(name: string, revision: string): string | null {
-    return this.host.tables.exist() ? readCardView(this.host.sql, name, revision) : null
+  async getCardView(name: string, revision: string): Promise<string | null> {
+    return this.host.tables.exist() ? (await loadCards()).readCardView(this.host.sql, name, revision) : null
   }
 
-  listToolCards(): ToolCard[] {
-    return this.host.tables.exist() ? listToolCards(this.host.sql) : []
+  async listToolCards(): Promise<ToolCard[]> {
+    return this.host.tables.exist() ? (await loadCards()).listToolCards(this.host.sql) : []
   }
 }

@@ -6,13 +6,25 @@ import type { CardSummary, StoredCard } from "../../settings/card-rpc.ts"
 import type { TenantHost } from "../tenant-host.ts"
 import { endCard, listCards, trimVersions, writeCard } from "./card-rows.ts"
 
+export { listCards, listToolCards, readCard, readCardView } from "./card-rows.ts"
+
 const MAX_CARDS = 100
 /** Versions of a card that are kept for the messages that they show. */
 const MAX_VERSIONS = 20
 /** All versions of all cards. */
 const MAX_CARD_STORE_BYTES = 8 * 1024 * 1024
 
-export function putCard({ sql, audit }: TenantHost, actor: Actor, card: StoredCard): Result<CardSummary> {
+/** Sets a card in one transaction. */
+export function setCard(host: TenantHost, actor: Actor, card: StoredCard): Result<CardSummary> {
+  try {
+    return host.change(() => putCard(host, actor, card))
+  } catch (error) {
+    if (error instanceof FullStore) return fail({ reason: "cards_full", max: MAX_CARDS })
+    throw error
+  }
+}
+
+function putCard({ sql, audit }: TenantHost, actor: Actor, card: StoredCard): Result<CardSummary> {
   const { name, for: tool, revision } = card
   const others = listCards(sql).filter((other) => other.name !== name)
   const rival = others.find((other) => other.for === tool)
@@ -28,11 +40,7 @@ export function putCard({ sql, audit }: TenantHost, actor: Actor, card: StoredCa
 }
 
 /** Rolls the transaction back. */
-export class FullStore extends Error {}
-
-export function fullStoreToFault(): Result<never> {
-  return fail({ reason: "cards_full", max: MAX_CARDS })
-}
+class FullStore extends Error {}
 
 export function removeCard({ sql, audit }: TenantHost, actor: Actor, name: string): Result<null> {
   if (!listCards(sql).some((card) => card.name === name)) return fail({ reason: "card_unknown" })

@@ -10,8 +10,14 @@ import {
 } from "../../../shared/protocol/cards/card-view-url.ts"
 import { listCalls, type Message } from "../../../shared/protocol/message.ts"
 import type { PrintCard } from "../../../shared/segment/export-markdown.ts"
+import type { Env } from "../../env.ts"
+import { tenantStub } from "../../platform/rpc/object-stubs.ts"
 
-export type ReadCardView = (reference: ViewReference) => Promise<string | null>
+/** Whose cards an export prints. */
+export interface CardOwner {
+  readonly env: Env
+  readonly tenant: string
+}
 
 export interface CardPrinter {
   /** Reads the templates of the message's cards, each once for an export. */
@@ -22,7 +28,7 @@ export interface CardPrinter {
 /** A conversation can name more, if it was imported. Further cards are printed as JSON. */
 const MAX_VIEWS = 200
 
-export function createCardPrinter(readView: ReadCardView): CardPrinter {
+export function createCardPrinter({ env, tenant }: CardOwner): CardPrinter {
   const views = new Map<string, CardView | null>()
   return {
     async loadViews(message) {
@@ -30,11 +36,16 @@ export function createCardPrinter(readView: ReadCardView): CardPrinter {
         const view = card === null ? null : parseStoredCard(card).view
         if (view === null || views.has(view) || views.size >= MAX_VIEWS) continue
         const reference = parseViewReference(view)
-        const text = reference === null ? null : await readView(reference).catch(() => null)
+        const text = reference === null ? null : await readView(env, tenant, reference)
         // The server checked the template before it stored it.
         views.set(view, text === null ? null : ((parseJson(text) ?? null) as unknown as CardView | null))
       }
     },
     print: (tag, payload, view) => cardToMarkdown(tag, payload, view === undefined ? null : (views.get(view) ?? null)),
   }
+}
+
+/** Null if the version isn't kept, or if the tenant's object fails. */
+async function readView(env: Env, tenant: string, { name, revision }: ViewReference): Promise<string | null> {
+  return await Promise.resolve(tenantStub(env, tenant).getCardView(name, revision)).catch(() => null)
 }

@@ -1,0 +1,39 @@
+/** view-timer.tsx: the time until a moment, which changes every second while it is shown. */
+
+import { useSignal } from "@preact/signals"
+import type { VNode } from "preact"
+import { useEffect } from "preact/hooks"
+import { formatDuration } from "../../../shared/card/view/format-value.ts"
+import type { ViewNode } from "../../../shared/card/view/view-node.ts"
+
+interface ViewTimerProps {
+  readonly node: Extract<ViewNode, { readonly type: "timer" }>
+}
+
+export function ViewTimer({ node: { label, endsAt, text, done } }: ViewTimerProps): VNode {
+  const now = useSignal(Date.now())
+  const isOver = now.value >= endsAt
+  useEffect(() => {
+    if (isOver) return
+    const timer = setInterval(() => {
+      now.value = Date.now()
+    }, 1_000)
+    return () => clearInterval(timer)
+  }, [isOver])
+  return (
+    <div class="timer">
+      <p class="text" dir="auto">
+        {label}
+      </p>
+      {isOver ? (
+        <p class="text h3" dir="auto" title={text}>
+          {done === "" ? formatDuration(0) : done}
+        </p>
+      ) : (
+        <p class="text h1" role="timer" title={text}>
+          {formatDuration((endsAt - now.value) / 1_000)}
+        </p>
+      )}
+    </div>
+  )
+}
