@@ -27,9 +27,11 @@ interface ConversationViewProps {
 export function ConversationView({ controller, router, isOnline }: ConversationViewProps): VNode {
   const { scrollAnchor, viewRef, contentRef } = useScrollAnchor(controller)
   const { store } = controller
+  const isMissing = useIsMissing(controller)
   const Main = getMainTag()
   // If the code can't be loaded although the page is online, a newer version has replaced this version's files.
-  const isOutdated = transcriptModule.value === "failed" && isOnline.value
+  const code = transcriptModule.value
+  const isOutdated = code === "failed" && isOnline.value
   useEffect(loadTranscript, [isOnline.value])
   const isEmpty = useIsEmpty(controller)
   const sendMessage = (text: string, extras?: MessageExtras): void => {
@@ -53,8 +55,8 @@ export function ConversationView({ controller, router, isOnline }: ConversationV
           />
         </div>
       </Main>
-      <footer class="foot">
-        <ScrollToEndButton scrollAnchor={scrollAnchor} />
+      <footer class={isOutdated || isMissing ? "foot missing" : "foot"}>
+        {code !== null && code !== "failed" && <code.ScrollToEndButton scrollAnchor={scrollAnchor} />}
         <TemporaryMark router={router} />
         <LinkStatus
           link={isOutdated ? "outdated" : controller.link.value}
@@ -84,6 +86,11 @@ export function ConversationView({ controller, router, isOnline }: ConversationV
 function useIsEmpty({ store, outbox, isLoaded, isReadOnly }: SessionController): boolean {
   const hasMessage = store.messageIds.value.length > 0 || outbox.entries.value.length > 0
   return isLoaded.value && !isReadOnly.value && !hasMessage
+}
+
+/** Whether a conversation that doesn't exist is open, so that nothing else is shown. */
+function useIsMissing({ link, outbox, isLoaded }: SessionController): boolean {
+  return link.value === "gone" && !isLoaded.value && outbox.entries.value.length === 0
 }
 
 interface ScrollRefs {
@@ -223,21 +230,4 @@ function useReplyQuote({ store, draft }: SessionController): Quote | null {
     return known.get(id) ?? ""
   }).value
   return quoteJson === "" || code === null ? null : JSON.parse(quoteJson)
-}
-
-function ScrollToEndButton({ scrollAnchor }: { readonly scrollAnchor: ScrollAnchor }): VNode | null {
-  if (scrollAnchor.isFollowing.value) return null
-  const scrollToEnd = (): void => {
-    scrollAnchor.scrollToEnd()
-    // The button disappears.
-    focusRequests.value++
-  }
-  return (
-    <button type="button" class="jump" onClick={scrollToEnd}>
-      <svg viewBox="0 0 20 20" aria-hidden="true">
-        <path d="M10 4v11.5M5 11l5 5 5-5" />
-      </svg>
-      {scrollAnchor.hasUnread.value ? appText.newMessages : appText.jumpToLatest}
-    </button>
-  )
 }

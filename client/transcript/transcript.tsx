@@ -32,6 +32,7 @@ import { TypingIndicator, UnsentMessage } from "./unsent-messages.tsx"
 
 /** Re-exported for other parts of the page. Importing these modules directly would make them part of the first view. */
 export { createQuote } from "./quoted-message.tsx"
+export { ScrollToEndButton } from "./position/scroll-to-end-button.tsx"
 export { segmentsToSpokenText } from "../markdown/markdown-to-text.ts"
 
 interface TranscriptProps {

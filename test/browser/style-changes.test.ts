@@ -1,0 +1,57 @@
+/** style-changes.test.ts: how many elements the browser styles again when an answer grows, in a real Chromium on the built page. */
+
+import type { Page } from "playwright-core"
+import { expect, test } from "vitest"
+import { importMessages } from "../support/import-messages.ts"
+import { DESK, openPage } from "./page.ts"
+import { useServerAndBrowser } from "./server-and-browser.ts"
+
+const SOON = { timeout: 20_000 }
+
+/** The added elements are 4. With one rule that makes the page depend on its messages, there are more than a hundred. */
+const MAX_STYLED_ELEMENTS = 20
+
+interface TraceEvent {
+  readonly name: string
+  readonly args: { readonly elementCount?: number }
+}
+
+const setup = useServerAndBrowser()
+
+/** Returns the number of elements that get new styles while the page runs the function. */
+async function countStyledElements(page: Page, change: () => void): Promise<number> {
+  const cdp = await page.context().newCDPSession(page)
+  const events: TraceEvent[] = []
+  cdp.on("Tracing.dataCollected", ({ value }) => events.push(...(value as unknown as TraceEvent[])))
+  const completed = new Promise((resolve) => cdp.once("Tracing.tracingComplete", resolve))
+  await cdp.send("Tracing.start", { transferMode: "ReportEvents", categories: "devtools.timeline" })
+  await page.evaluate(change)
+  await cdp.send("Tracing.end")
+  await completed
+  const counts = events.flatMap(({ name, args }) => (name === "UpdateLayoutTree" ? (args.elementCount ?? 0) : []))
+  expect(counts.length).toBeGreaterThan(0)
+  return counts.reduce((sum, count) => sum + count, 0)
+}
+
+/** Adds a paragraph with a button to the newest answer, and has it styled at once. */
+function growAnswer(): void {
+  const prose = [...document.querySelectorAll("article .prose")].at(-1)
+  const paragraph = document.createElement("p")
+  const button = document.createElement("button")
+  button.type = "button"
+  paragraph.append("More ", button, document.createElement("b"))
+  prose?.append(paragraph)
+  getComputedStyle(paragraph).getPropertyValue("color")
+}
+
+test("[PF12] an answer that grows has only the new elements styled", async () => {
+  const session = await importMessages(setup.cuecard, 40, (at) =>
+    at % 2 === 0 ? "What?" : "See [it](https://example.com):\n\n```ts\nconst a = 1\n```\n\n| a |\n|---|\n| 1 |",
+  )
+  const { page } = await openPage(setup.browser, setup.cuecard, { at: `#/s/${session}`, size: DESK })
+  await page.waitForSelector("article .prose >> nth=5", SOON)
+  await page.waitForSelector("figure.code .code-tools >> nth=5", SOON)
+  await page.evaluate(() => getComputedStyle(document.body).getPropertyValue("color"))
+  expect(await countStyledElements(page, growAnswer)).toBeLessThanOrEqual(MAX_STYLED_ELEMENTS)
+  await page.context().close()
+})
