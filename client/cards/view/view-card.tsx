@@ -47,13 +47,14 @@ interface FilledCardProps {
 }
 
 function FilledCard({ filled: { title, root }, text, isFresh }: FilledCardProps): VNode {
-  const ref = useEntrance(isFresh)
+  const ref = useEntrance<HTMLDivElement>(isFresh)
   return (
-    <section class="card view" ref={ref} aria-label={title}>
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for the fields of a form.
+    <div class="card view" ref={ref} role="group" aria-label={title}>
       <div class="body">
         <ViewNodes node={root} />
       </div>
       {text !== null && <div class="synthesis">{text}</div>}
-    </section>
+    </div>
   )
 }

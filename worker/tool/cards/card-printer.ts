@@ -3,11 +3,8 @@
 import { cardToMarkdown } from "../../../shared/card/card-markdown.ts"
 import type { CardView } from "../../../shared/card/view/card-template.ts"
 import { parseJson } from "../../../shared/json.ts"
-import {
-  parseStoredCard,
-  parseViewReference,
-  type ViewReference,
-} from "../../../shared/protocol/cards/card-view-url.ts"
+import { parseStoredCard } from "../../../shared/protocol/card-cue.ts"
+import { parseViewReference, type ViewReference } from "../../../shared/protocol/cards/card-view-url.ts"
 import { listCalls, type Message } from "../../../shared/protocol/message.ts"
 import type { PrintCard } from "../../../shared/segment/export-markdown.ts"
 import type { Env } from "../../env.ts"
