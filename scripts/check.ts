@@ -2,8 +2,8 @@
  * check.ts: runs everything that CI checks: format, lint, types, migrations, build, tests, size.
  *
  * The steps before the tests run side by side, and so do the steps after the build. A failed step does not stop the others,
- * except that nothing is tested without a build. The generated tests run in full (RUNS=full). The output ends with the duration of each step, what it
- * skipped, and a command to rerun each failure. The totals are written to TOTALS_FILE for .ci/run: one total for all tests,
+ * except that nothing is tested without a build. More of the generated tests run than in `npm test` (RUNS=full). The output ends with the
+ * duration of each step, what it skipped, and a command to rerun each failure. The totals are written to TOTALS_FILE for .ci/run: one total for all tests,
  * and one for each other step.
  */
 import { spawn } from "node:child_process"

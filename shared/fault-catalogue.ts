@@ -144,6 +144,8 @@ export const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByRe
   import_running: { status: 409, text: "Another import is in progress. Wait until it's done." },
   session_begun: { status: 409, text: "This conversation already has messages. Import into a new one." },
   agent_unknown: { status: 404, text: "We couldn't find that agent." },
+  model_unknown: { status: 404, text: "We couldn't find that model." },
+  models_full: { status: 409, text: ({ max }) => `You can have up to ${max} models. Delete one first.` },
   agents_full: { status: 409, text: ({ max }) => `You can have up to ${max} agents. Delete one first.` },
   url_refused: { status: 422, text: ({ because }) => `This isn't a public https address (${because}).` },
   asset_unknown: { status: 404, text: "We couldn't find that file." },

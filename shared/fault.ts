@@ -101,6 +101,8 @@ export type Fault =
   | { readonly reason: "session_begun" }
   | { readonly reason: "agent_unknown" }
   | { readonly reason: "agents_full"; readonly max: number }
+  | { readonly reason: "model_unknown" }
+  | { readonly reason: "models_full"; readonly max: number }
   | { readonly reason: "url_refused"; readonly because: UrlFlaw }
   | { readonly reason: "asset_unknown" }
   | { readonly reason: "asset_type_refused" }

@@ -2,7 +2,7 @@
 
 import type { Cuecard } from "cuecard/testing"
 import type { Browser, BrowserContext, Page } from "playwright-core"
-import { tokenFor } from "./admin-pages.ts"
+import { requestTokensAs } from "./admin-pages.ts"
 import type { StateConversations } from "./state-conversations.ts"
 import { untilSettled } from "./page.ts"
 import { type Site, siteDocument } from "./widget-pages.ts"
@@ -56,12 +56,7 @@ export async function openContext({ browser, view }: Stage): Promise<BrowserCont
 /** Opens an address of the chat page and waits until it has its language. `user` is a member; by default, the server's user. */
 export async function openPage(stage: Stage, at = "", user?: string): Promise<Page> {
   const context = await openContext(stage)
-  if (user !== undefined) {
-    const role = user === "reader" ? "viewer" : "member"
-    await context.route("**/v1/dev/token", async (route) => {
-      await route.fulfill({ json: { token: await tokenFor(stage.cuecard, user, role), tenant: "demo", user } })
-    })
-  }
+  if (user !== undefined) await requestTokensAs(context, user, user === "reader" ? "viewer" : "member")
   const page = await context.newPage()
   await page.goto(`${stage.cuecard.url}/${at}`)
   await page.waitForSelector(`html[dir=${stage.view.direction}]`, { state: "attached", ...SOON })
@@ -154,11 +149,8 @@ export const WIDGET_FIELD = "cuecard-chat .composer textarea"
 
 export async function openAdmin(stage: Stage, section: string): Promise<Page> {
   const context = await openContext(stage)
+  await requestTokensAs(context, "you", "owner")
   const page = await context.newPage()
-  await page.route("**/v1/dev/token", async (route) => {
-    const token = await tokenFor(stage.cuecard, "you", "owner")
-    await route.fulfill({ json: { token, tenant: "demo", user: "you" } })
-  })
   await page.goto(`${stage.cuecard.url}/admin#${section}`)
   await page.waitForSelector(".admin h1")
   await page.waitForLoadState("networkidle")

@@ -3,7 +3,7 @@
 import type { Cuecard } from "cuecard/testing"
 import type { Browser, Page } from "playwright-core"
 import { expect } from "vitest"
-import { type Role, tokenFor } from "./admin-pages.ts"
+import { requestTokensAs, type Role } from "./admin-pages.ts"
 import { DESK } from "./page.ts"
 
 const SOON = { timeout: 20_000 }
@@ -22,10 +22,7 @@ export async function openAsUser(
   { role = "member", size = DESK, theme = "light", at = "" }: UserView = {},
 ) {
   const context = await browser.newContext({ viewport: size, colorScheme: theme, bypassCSP: true })
-  await context.route("**/v1/dev/token", async (route) => {
-    const token = await tokenFor(cuecard, user, role)
-    await route.fulfill({ json: { token, tenant: "demo", user } })
-  })
+  await requestTokensAs(context, user, role)
   const page = await context.newPage()
   const errors: string[] = []
   page.on("pageerror", (error) => errors.push(String(error)))

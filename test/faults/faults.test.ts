@@ -2,7 +2,7 @@
 
 import process from "node:process"
 import { expect, test } from "vitest"
-import { IS_FULL } from "../support/seeded.ts"
+import { IS_FULL, IS_LONG } from "../support/seeded.ts"
 import { readStoredPlans } from "./stored-plans.ts"
 import { everyPlay } from "./plays.ts"
 import { runPlan } from "./run.ts"
@@ -11,8 +11,8 @@ import { MODEL_FAULTS } from "./upstream.ts"
 import { tableOf, totalOf, violationLines } from "./table.ts"
 import { listViolations } from "./violation.ts"
 
-/** The number of faults: 200 in a full run, fewer in `npm test`. `npm run faults` injects 1,000. */
-const FAULTS = Number(process.env["FAULTS"] ?? (IS_FULL ? 200 : 25))
+/** The number of faults: fewer in `npm run check`, and fewest in `npm test`. `npm run faults` injects 1,000. */
+const FAULTS = Number(process.env["FAULTS"] ?? (IS_LONG ? 200 : IS_FULL ? 100 : 25))
 /** The default seed is the same everywhere, so that a failure is caused by the change under test. */
 const FROM = Number(process.env["FAULT_FROM"] ?? 1)
 

@@ -90,6 +90,8 @@ const FAULTS: { readonly [R in Fault["reason"]]: Extract<Fault, { reason: R }> }
   import_running: { reason: "import_running" },
   session_begun: { reason: "session_begun" },
   agent_unknown: { reason: "agent_unknown" },
+  model_unknown: { reason: "model_unknown" },
+  models_full: { reason: "models_full", max: 32 },
   agents_full: { reason: "agents_full", max: 32 },
   asset_unknown: { reason: "asset_unknown" },
   asset_type_refused: { reason: "asset_type_refused" },

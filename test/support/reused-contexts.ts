@@ -6,7 +6,7 @@
  * the user's preferences don't matter, because they can be changed.
  */
 
-import type { Browser, BrowserContext, BrowserContextOptions, Disposable, Page } from "playwright-core"
+import type { Browser, BrowserContext, BrowserContextOptions, CDPSession, Disposable, Page } from "playwright-core"
 
 /** Methods whose effect lasts until the context is closed. */
 const LASTING_CHANGES = ["grantPermissions", "newCDPSession", "routeWebSocket", "setExtraHTTPHeaders"] as const
@@ -158,9 +158,11 @@ class ReusableContext {
     for (const target of [page, context]) await target.unrouteAll({ behavior: "ignoreErrors" })
     await context.setOffline(false)
     await page.evaluate(() => sessionStorage.clear())
+    const session = await this.#newCdpSession(page)
     // Leaving the page may write to its storage.
-    await leavePage(page)
-    await this.#clearStorage(page)
+    await leavePage(page, session)
+    await this.#clearStorage(session)
+    await session.detach()
     this.#watchPage(page)
     return page
   }
@@ -178,21 +180,30 @@ class ReusableContext {
     if (viewport !== null) await page.setViewportSize(viewport ?? DEFAULT_VIEWPORT)
   }
 
-  async #clearStorage(page: Page): Promise<void> {
+  async #clearStorage(session: CDPSession): Promise<void> {
     await this.context.clearCookies()
-    const session = await this.#newCdpSession(page)
     for (const origin of this.#origins)
       await session.send("Storage.clearDataForOrigin", { origin, storageTypes: "local_storage,indexeddb" })
     await session.send("Page.resetNavigationHistory")
-    await session.detach()
     this.#origins.clear()
   }
 }
 
-/** Goes to an empty page of the same origin. It has the opener policy of our pages; otherwise the browser would start a new process. */
-async function leavePage(page: Page): Promise<void> {
-  const headers = { "cross-origin-opener-policy": "same-origin" }
-  await page.route(`**${EMPTY_PAGE}`, (route) => route.fulfill({ contentType: "text/html", headers, body: "" }))
+const EMPTY_PAGE_HEADERS = [
+  { name: "content-type", value: "text/html" },
+  { name: "cross-origin-opener-policy", value: "same-origin" },
+]
+
+/**
+ * Goes to an empty page of the same origin. It has the opener policy of our pages; otherwise the browser would start a new
+ * process. `page.route` would turn off the browser's cache, so that the next page would load its code again.
+ */
+async function leavePage(page: Page, session: CDPSession): Promise<void> {
+  session.on("Fetch.requestPaused", ({ requestId }) => {
+    const response = { requestId, responseCode: 200, responseHeaders: EMPTY_PAGE_HEADERS, body: "" }
+    session.send("Fetch.fulfillRequest", response).catch(() => {})
+  })
+  await session.send("Fetch.enable", { patterns: [{ urlPattern: `*${EMPTY_PAGE}` }] })
   await page.goto(new URL(EMPTY_PAGE, page.url()).href)
-  await page.unrouteAll()
+  await session.send("Fetch.disable")
 }

@@ -27,7 +27,9 @@ export function isAdministration(route: Route): boolean {
 
 const OPERATOR_PATH = /^\/v1\/tenants\b/
 const OWNER_PATH = /^\/v1\/(?:token-keys|tenant)\b/
-const ADMIN_READS = /^GET \/v1\/(?:users|audit|issuers|keys|budgets|usage|feedback|prices|tenant$|tenant\/receipts)/
+const ADMIN_READS =
+  /^GET \/v1\/(?:users|audit|issuers|keys|budgets|usage|feedback|models|prices|tenant$|tenant\/receipts)/
+const MODEL_CHANGES = /^(?:PUT|DELETE) \/v1\/models/
 const AGENT_CHANGES = /^(?:(?:PUT|DELETE) \/v1\/(?:agents|settings|theme|cards)|GET \/v1\/cards)/
 
 /** Whether a sender of the tenant must be refused if everything that its request names belongs to an owner. */
@@ -37,6 +39,7 @@ export function isForbidden(route: Route, rights: Rights): boolean {
   if (rights === "owner") return false
   if (AGENT_CHANGES.test(nameOf(route))) return false
   if (rights === "agents") return true
+  if (MODEL_CHANGES.test(nameOf(route))) return false
   return !ADMIN_READS.test(nameOf(route)) && nameOf(route) !== "POST /v1/audit/verify"
 }
 
@@ -77,6 +80,7 @@ export function listBodies(route: Route, { tenant, provider }: Names): readonly 
     "POST /v1/keys": [{ name: "mine", roles: ["owner"] }],
     "POST /v1/keys/:id/rotate": [{ grace_seconds: 0 }],
     "POST /v1/token-keys/rotate": [{ retire_seconds: 0 }],
+    "PUT /v1/models/:name": [{ provider: "openai-compatible", model: "m", base_url: "https://api.example.com" }],
     "PUT /v1/agents/:name": [{ description: "d", prompt: "p" }],
     "PUT /v1/settings": [{ embed_origins: [], media_hosts: ["evil.example.com"] }],
     "PUT /v1/theme": [{ name: "Evil" }],

@@ -62,7 +62,7 @@ function describeEvents(events: readonly ModelEvent[]): string[] {
   let tokens = "- -"
   for (const event of events) {
     if (event.type === "usage") tokens = `${event.tokens.input} ${event.tokens.output}`
-    if (event.type === "usage" || event.type === "started" || event.type === "retry") continue
+    if (event.type === "usage" || event.type === "started" || event.type === "retry" || event.type === "model") continue
     const isDelta = event.type === "text_delta" || event.type === "thinking_delta"
     if (isDelta && kind === event.type) lines[lines.length - 1] += event.delta
     else lines.push(lineOf(event, tokens))

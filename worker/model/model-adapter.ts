@@ -9,6 +9,7 @@ import type { TurnFault } from "../../shared/fault.ts"
 import type { PriceEntry } from "../../shared/usage/price-entry.ts"
 import type { Role } from "../../shared/protocol/message.ts"
 import type { MeterEvent } from "../usage/call-meter.ts"
+import type { Effort } from "../../shared/model-effort.ts"
 import type { FileKinds } from "./model-files.ts"
 import type { Json } from "../../shared/json.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
@@ -64,6 +65,8 @@ export interface ModelRequest {
   /** Oldest first. */
   readonly messages: readonly ModelMessage[]
   readonly tools: readonly ToolSpec[]
+  /** How much the model thinks. Absent: the provider's default. */
+  readonly effort?: Effort
   /** Loads at most `bytes` bytes of a file that is included whole; null if it can't be read. */
   readonly load?: (id: string, bytes: number) => Promise<Uint8Array | null>
   /** Aborted on cancel and at the end of the turn. The adapter then closes its upstream connection. */

@@ -86,7 +86,7 @@ function createScriptedFromEnv(env: ModelEnv): Model {
  * Loads the model's code and the built-in prices on the first call, because the models make up more than a quarter of the
  * Worker.
  */
-function createLazyModel(
+export function createLazyModel(
   about: Pick<Model, "name" | "provider" | "fileKinds">,
   loadModel: () => Promise<Model>,
 ): Model {

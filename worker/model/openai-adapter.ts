@@ -68,6 +68,7 @@ async function* streamModelCall(
       prompt: await createPrompt(request),
       tools: toolSpecsToFunctions(request.tools),
       abortSignal: watch.signal,
+      ...(request.effort === undefined ? {} : { reasoning: request.effort }),
       // The package keeps only some counts, and reports none for a response that breaks off.
       includeRawChunks: true,
     })

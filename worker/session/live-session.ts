@@ -304,7 +304,8 @@ export class LiveSession implements AgentSession, RevisionContext {
 
   #resolveAgent(): ResolvedAgent {
     const askAgent = this.outboundAsks.askAgent.bind(this.outboundAsks)
-    return resolveAgent(this.#env, this.#agentView, { renameSession: this.#renameSession, askAgent }, this.log)
+    const services = { renameSession: this.#renameSession, askAgent }
+    return resolveAgent(this.#env, this.row.tenant, this.#agentView, services, this.log)
   }
 
   #createAssetService({ openBytes }: LiveSessionDeps): AssetService {

@@ -4,6 +4,8 @@
 
 import * as v from "valibot"
 import { MAX_AGENT_PROMPT_CHARS } from "../../shared/limits.ts"
+import { EFFORTS } from "../../shared/model-effort.ts"
+import type { TenantModel } from "./model-config.ts"
 import type { PriceEntry } from "../../shared/usage/price-entry.ts"
 
 /** The tools that an agent can have (tool/tool-registry.ts). */
@@ -33,6 +35,9 @@ export const agentSchema = v.object({
   model: v.optional(v.nullable(v.pipe(lineSchema, v.minLength(1))), null),
   tools: v.optional(v.array(v.picklist(TOOL_NAMES)), []),
   /** `program`: a program answers instead of a model (SPEC EA1). Absent: the model. */
+  /** Models that are called, in this order, if a call of `model` fails before its first output (SPEC TM6). */
+  fallbacks: v.optional(v.pipe(v.array(v.pipe(lineSchema, v.minLength(1))), v.maxLength(3))),
+  effort: v.optional(v.picklist(EFFORTS)),
   answered_by: v.optional(v.picklist(["model", "program"])),
 })
 
@@ -66,6 +71,8 @@ export interface AgentView {
   readonly settings?: TenantSettings
   /** Present if the tenant has set any budget. The session then checks with the directory before its turns (SPEC BU7). */
   readonly hasBudgets?: true
+  /** Those of the agent's models that the tenant has configured. Without their keys. */
+  readonly models?: readonly TenantModel[]
   /** The tenant's own prices of the agent's model, if there are any. */
   readonly prices?: readonly PriceEntry[]
 }

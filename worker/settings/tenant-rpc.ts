@@ -27,6 +27,7 @@ import type { UserChange } from "./user-change.ts"
 import type { TenantGrant } from "../../shared/usage/user-account.ts"
 import type { BudgetRpc } from "./budget-rpc.ts"
 import type { CardRpc } from "./card-rpc.ts"
+import type { ModelRpc } from "./model-config.ts"
 import type { QuestionRpc } from "./question-rpc.ts"
 import type { ThemeRpc } from "./theme-rpc.ts"
 import type { UsageRpc } from "./usage-rpc.ts"
@@ -84,7 +85,8 @@ export interface TenantRpc
     UsageRpc,
     ThemeRpc,
     CardRpc,
-    QuestionRpc {
+    QuestionRpc,
+    ModelRpc {
   /** Applies a report. Returns the number of the newest applied report. Errors: `tenant_storage_full`. */
   tellUserBytes(report: UserBytesReport): Result<number>
   /** All agents, the default ones first. */
@@ -205,6 +207,6 @@ export interface TenantRpc
   admitSignIn(user: SignInUser): Promise<TenantUser | null>
 
   /** Counts a user's feedback for its agent and month. */
-  countFeedback(change: FeedbackChange): void
-  listFeedbackCounts(): FeedbackCount[]
+  countFeedback(change: FeedbackChange): Promise<void>
+  listFeedbackCounts(): Promise<FeedbackCount[]>
 }

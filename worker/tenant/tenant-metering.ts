@@ -6,6 +6,7 @@ import { matchesModel } from "../../shared/usage/price-table.ts"
 import type { UsagePage, UsageQuery } from "../../shared/usage/usage-page.ts"
 import { getModelName } from "../model/model-registry.ts"
 import type { Actor } from "../platform/rpc/actor.ts"
+import type { TenantModel } from "../settings/model-config.ts"
 import type { Agent } from "../settings/agent-config.ts"
 import { findPriceRevision, readPrices, writePrices } from "../usage/price-rows.ts"
 import { NO_USAGE, type UsageTotals } from "../../shared/usage/usage-totals.ts"
@@ -60,9 +61,11 @@ export class TenantMetering {
     })
   }
 
-  /** The tenant's own prices of the model that an agent uses. */
-  listPricesOf(agent: Agent): readonly PriceEntry[] {
-    const name = getModelName(this.#host.env, agent.model)
-    return this.listPrices().filter((entry) => matchesModel(entry, name))
+  /** The tenant's own prices of the models that an agent uses. `own`: those that the tenant has configured. */
+  listPricesOf({ model, fallbacks = [] }: Agent, own: readonly TenantModel[]): readonly PriceEntry[] {
+    const names = [model, ...fallbacks].map(
+      (name) => own.find((one) => one.name === name)?.model ?? getModelName(this.#host.env, name),
+    )
+    return this.listPrices().filter((entry) => names.some((name) => matchesModel(entry, name)))
   }
 }

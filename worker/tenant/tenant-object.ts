@@ -47,7 +47,8 @@ import { TenantKeys } from "./tenant-keys.ts"
 import { TenantMetering } from "./tenant-metering.ts"
 import { TenantUsers } from "./tenant-users.ts"
 import { THEME_TABLE } from "./theme/theme-rows.ts"
-import { ListenedTenant } from "./questions/listened-tenant.ts"
+import { listNamedModels, MODEL_TABLE } from "./models/model-rows.ts"
+import { ModelledTenant } from "./models/modelled-tenant.ts"
 import { USER_NOTICE_TABLE } from "./user-notices.ts"
 
 type KeyResult = Result<Access.ApiKeyInfo>
@@ -69,10 +70,11 @@ const MIGRATIONS: readonly string[] = [
   USER_KEY_TABLE,
   USER_KEY_FILL,
   THEME_TABLE,
+  MODEL_TABLE,
   CARD_TABLE,
 ]
 
-export class Tenant extends ListenedTenant implements TenantRpc {
+export class Tenant extends ModelledTenant implements TenantRpc {
   protected override readonly host: TenantHost
   readonly #configuration: TenantConfiguration
   readonly #users: TenantUsers
@@ -112,8 +114,12 @@ export class Tenant extends ListenedTenant implements TenantRpc {
   getAgentView(name: string): AgentView | null {
     const view = this.#configuration.createView(name)
     if (view === null) return null
-    const prices = this.#metering.listPricesOf(view.self)
-    const withPrices = prices.length === 0 ? view : { ...view, prices }
+    const { self } = view
+    const names = [self.model ?? "", ...(self.fallbacks ?? [])]
+    const models = this.host.tables.exist() ? listNamedModels(this.host.sql, names) : []
+    const prices = this.#metering.listPricesOf(self, models)
+    const withModels = models.length === 0 ? view : { ...view, models }
+    const withPrices = prices.length === 0 ? withModels : { ...withModels, prices }
     return this.#budgets.hasAny() ? { ...withPrices, hasBudgets: true } : withPrices
   }
 

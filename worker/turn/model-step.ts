@@ -70,6 +70,7 @@ async function applyModelEvents(
     run.usage.observe(event)
     switch (event.type) {
       case "started":
+      case "model":
       case "retry":
       case "usage":
         break

@@ -10,7 +10,7 @@ import type { Env } from "../env.ts"
 import type { Log } from "../platform/log.ts"
 import type { Model } from "../model/model-adapter.ts"
 import { createSystemPrompt } from "../model/system-prompt.ts"
-import { createModel } from "../model/model-registry.ts"
+import { createAgentModel } from "../model/agent-model.ts"
 import { estimatePromptTokens } from "../model/token-estimate.ts"
 import {
   type Agent,
@@ -40,15 +40,16 @@ const MESSAGE_SHARE = 0.75
 
 export function resolveAgent(
   env: Env,
-  { self, peers }: AgentView,
+  tenant: string,
+  { self, peers, models = [] }: AgentView,
   toolServices: Omit<ToolHost, "peers">,
   log: Log,
 ): ResolvedAgent {
   const system = createSystemPrompt(self.prompt)
   const tools = createTools(env, self.tools, { ...toolServices, peers })
-  const contextTokens = Number(env.MODEL_CONTEXT_TOKENS) || MODEL_CONTEXT_TOKENS
+  const { model, context } = createAgentModel(env, log, tenant, self, models)
+  const contextTokens = context ?? (Number(env.MODEL_CONTEXT_TOKENS) || MODEL_CONTEXT_TOKENS)
   const maxMessageTokens = Math.floor((contextTokens - estimatePromptTokens(system, tools)) * MESSAGE_SHARE)
-  const model = createModel(env, log, self.model)
   const isExternal = self.answered_by === "program"
   return { name: self.name, isExternal, system, model, tools, contextTokens, maxMessageTokens }
 }

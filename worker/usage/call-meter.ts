@@ -10,6 +10,8 @@ export type MeterEvent =
   | { readonly type: "started" }
   /** An attempt has failed and will be retried. */
   | { readonly type: "retry" }
+  /** The call failed, and another model of the agent is called instead. */
+  | { readonly type: "model"; readonly name: string; readonly provider: string }
   /** The tokens so far. A later event replaces an earlier one. */
   | { readonly type: "usage"; readonly tokens: TokenCounts }
 
@@ -26,10 +28,10 @@ type ObservedEvent =
   | { readonly type: Exclude<string, MeterEvent["type"]>; readonly delta?: string; readonly args?: string }
 
 /** Events that carry no content of the response. */
-const NO_CONTENT: ReadonlySet<string> = new Set(["retry", "usage", "finish", "fault"])
+const NO_CONTENT: ReadonlySet<string> = new Set(["retry", "model", "usage", "finish", "fault"])
 
 export class CallMeter {
-  readonly #model: Pick<CallUsage, "provider" | "model">
+  #model: Pick<CallUsage, "provider" | "model">
   readonly #now: () => number
   readonly #startedAt: number
   readonly #estimate: TokenEstimate
@@ -44,13 +46,14 @@ export class CallMeter {
     now: () => number,
   ) {
     this.#estimate = estimate
-    this.#model = { provider: cleanModelName(provider), model: cleanModelName(name) }
+    this.#model = toModelNames(provider, name)
     this.#now = now
     this.#startedAt = now()
   }
 
   observe(event: ObservedEvent): void {
     if (event.type === "retry") this.#retries += 1
+    if (event.type === "model" && "provider" in event) this.#model = toModelNames(event.provider, event.name)
     if (event.type === "usage" && "tokens" in event) this.#tokens = event.tokens
     if ("delta" in event) this.#text += event.delta ?? ""
     if ("args" in event) this.#text += event.args ?? ""
@@ -68,4 +71,8 @@ export class CallMeter {
     const { countInput, countText } = this.#estimate
     return { ...unreported, estimated: { input: countInput(), output: countText(this.#text) } }
   }
+}
+
+function toModelNames(provider: string, name: string): Pick<CallUsage, "provider" | "model"> {
+  return { provider: cleanModelName(provider), model: cleanModelName(name) }
 }

@@ -51,7 +51,7 @@ function FilledCard({ filled: { title, root }, text, isFresh }: FilledCardProps)
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is for the fields of a form.
     <div class="card view" ref={ref} role="group" aria-label={title}>
-      <div class="body">
+      <div class="view-body">
         <ViewNodes node={root} />
       </div>
       {text !== null && <div class="synthesis">{text}</div>}

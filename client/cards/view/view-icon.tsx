@@ -46,7 +46,7 @@ const PATHS: { readonly [name in IconName]: string } = {
 
 export function ViewIcon({ name }: { readonly name: IconName }): VNode {
   return (
-    <svg class="icon" data-icon={name} viewBox="0 0 24 24" aria-hidden="true">
+    <svg class="view-icon" data-icon={name} viewBox="0 0 24 24" aria-hidden="true">
       <path d={PATHS[name]} />
     </svg>
   )

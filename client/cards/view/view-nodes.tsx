@@ -20,7 +20,7 @@ export function ViewNodes({ node }: { readonly node: ViewNode }): VNode | null {
   switch (node.type) {
     case "text":
       return (
-        <p class={`text ${node.variant}`} dir="auto">
+        <p class={`view-text view-${node.variant}`} dir="auto">
           {node.runs}
         </p>
       )
@@ -28,7 +28,7 @@ export function ViewNodes({ node }: { readonly node: ViewNode }): VNode | null {
       return <ViewLink node={node} />
     case "badge":
       return (
-        <span class="badge" data-tone={node.tone} dir="auto">
+        <span class="view-badge" data-tone={node.tone} dir="auto">
           {node.runs}
         </span>
       )
@@ -43,7 +43,7 @@ export function ViewNodes({ node }: { readonly node: ViewNode }): VNode | null {
       return <List node={node} />
     case "card":
       return (
-        <div class="box">
+        <div class="view-box">
           <ViewNodes node={node.child} />
         </div>
       )
@@ -66,7 +66,7 @@ export function ViewNodes({ node }: { readonly node: ViewNode }): VNode | null {
 function ViewLink({ node: { url, runs } }: { readonly node: NodeOf<"link"> }): VNode {
   const href = toSafeHref(url)
   return (
-    <p class="text link" dir="auto">
+    <p class="view-text view-link" dir="auto">
       {href === null ? runs : <ProseLink href={href}>{runs}</ProseLink>}
     </p>
   )
@@ -76,7 +76,7 @@ function ViewImage({ node: { url, label, variant } }: { readonly node: NodeOf<"i
   const isSmall = variant === "icon" || variant === "avatar" || variant === "smallFeature"
   const large = isSmall ? null : mediaViews.module.value?.renderMedia({ type: "media", url, kind: "image", label })
   return (
-    <div class="picture" data-variant={variant}>
+    <div class="view-picture" data-variant={variant}>
       {large ?? <InlineImage url={url} label={label} />}
     </div>
   )
@@ -85,7 +85,7 @@ function ViewImage({ node: { url, label, variant } }: { readonly node: NodeOf<"i
 function Box({ node }: { readonly node: NodeOf<"row" | "column"> }): VNode {
   const { type, justify, align, children } = node
   return (
-    <div class={type} data-justify={justify} data-align={align}>
+    <div class={`view-${type}`} data-justify={justify} data-align={align}>
       {children.map((child, at) => (
         <Weighted key={at} weight={child.weight}>
           <ViewNodes node={child} />
@@ -103,7 +103,7 @@ interface WeightedProps {
 function Weighted({ weight, children }: WeightedProps): VNode {
   if (weight === undefined) return <>{children}</>
   return (
-    <div class="weighted" style={{ flexGrow: weight }}>
+    <div class="view-weighted" style={{ flexGrow: weight }}>
       {children}
     </div>
   )
@@ -112,7 +112,7 @@ function Weighted({ weight, children }: WeightedProps): VNode {
 function List({ node: { children, isHorizontal, omitted } }: { readonly node: NodeOf<"list"> }): VNode {
   return (
     <>
-      <ul class="list" data-horizontal={isHorizontal ? "" : undefined}>
+      <ul class="view-list" data-horizontal={isHorizontal ? "" : undefined}>
         {children.map((child, at) => (
           <li key={at}>
             <ViewNodes node={child} />
@@ -125,7 +125,7 @@ function List({ node: { children, isHorizontal, omitted } }: { readonly node: No
 }
 
 export function Omitted({ count }: { readonly count: number }): VNode | null {
-  return count === 0 ? null : <p class="text caption">{viewText.more(count)}</p>
+  return count === 0 ? null : <p class="view-text view-caption">{viewText.more(count)}</p>
 }
 
 const chartCard = deferModule(() => import("../chart/chart-card.tsx"))
@@ -134,7 +134,7 @@ function Chart({ chart, omitted }: { readonly chart: ChartPayload; readonly omit
   const { module } = chartCard
   if (module.value === null) void chartCard.load()
   return (
-    <div class="drawing">
+    <div class="view-drawing">
       {module.value?.renderCard(
         { payload: { ...chart, data: chart.data.map((point) => ({ ...point })) }, synthesis: "", isFresh: false },
         null,
@@ -146,13 +146,13 @@ function Chart({ chart, omitted }: { readonly chart: ChartPayload; readonly omit
 
 function Progress({ node: { label, value, text } }: { readonly node: NodeOf<"progress"> }): VNode {
   return (
-    <div class="progress">
-      <p class="text" dir="auto">
+    <div class="view-progress">
+      <p class="view-text" dir="auto">
         {label}
       </p>
-      <p class="text caption">{text}</p>
+      <p class="view-text view-caption">{text}</p>
       <div
-        class="track"
+        class="view-track"
         role="progressbar"
         aria-label={label.join("")}
         aria-valuemin={0}

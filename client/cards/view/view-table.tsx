@@ -12,7 +12,7 @@ interface ViewTableProps {
 export function ViewTable({ node: { columns, rows, omitted } }: ViewTableProps): VNode {
   return (
     <>
-      <div class="scroll">
+      <div class="view-scroll">
         <table>
           <thead>
             <tr>
@@ -42,7 +42,7 @@ export function ViewTable({ node: { columns, rows, omitted } }: ViewTableProps):
           </tbody>
         </table>
       </div>
-      {omitted > 0 && <p class="text caption">{viewText.more(omitted)}</p>}
+      {omitted > 0 && <p class="view-text view-caption">{viewText.more(omitted)}</p>}
     </>
   )
 }

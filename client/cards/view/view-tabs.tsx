@@ -22,7 +22,7 @@ export function ViewTabs({ tabs, renderPanel }: ViewTabsProps): VNode {
     list.current?.querySelectorAll("button")[chosen.value]?.focus()
   }
   return (
-    <div class="tabs">
+    <div class="view-tabs">
       <div role="tablist" ref={list} onKeyDown={(event) => handleKey(event, at, tabs.length, choose)}>
         {tabs.map(({ title }, tab) => (
           <button

@@ -21,16 +21,16 @@ export function ViewTimer({ node: { label, endsAt, text, done } }: ViewTimerProp
     return () => clearInterval(timer)
   }, [isOver])
   return (
-    <div class="timer">
-      <p class="text" dir="auto">
+    <div class="view-timer">
+      <p class="view-text" dir="auto">
         {label}
       </p>
       {isOver ? (
-        <p class="text h3" dir="auto" title={text}>
+        <p class="view-text view-h3" dir="auto" title={text}>
           {done === "" ? formatDuration(0) : done}
         </p>
       ) : (
-        <p class="text h1" role="timer" title={text}>
+        <p class="view-text view-h1" role="timer" title={text}>
           {formatDuration((endsAt - now.value) / 1_000)}
         </p>
       )}

@@ -5,10 +5,9 @@
 
 import { type Fault, fail, type IssuerFlaw, type Result, succeed } from "../../../shared/fault.ts"
 import { isJsonObject, parseJson } from "../../../shared/json.ts"
-import { checkPublicUrl } from "../../../shared/text/public-url.ts"
-import { isLoopbackName } from "../../platform/origin.ts"
 import { readBounded } from "../../platform/read-bounded.ts"
 import { readTimeLimits, type TimeLimitsEnv } from "../../platform/time-limits.ts"
+import { checkServiceUrl, type ServiceUrlEnv } from "../service-url.ts"
 
 /** Largest response from a provider, in bytes: enough for more than a hundred keys. SPEC OI4. */
 export const MAX_PROVIDER_BYTES = 64 * 1024
@@ -16,13 +15,7 @@ export const MAX_PROVIDER_BYTES = 64 * 1024
 /** Maximum nesting of a provider's JSON. Metadata and key sets have three levels, and some providers add a few. */
 const MAX_PROVIDER_DEPTH = 10
 
-export interface ProviderEnv extends TimeLimitsEnv {
-  readonly ENVIRONMENT: string
-  /** Addresses of the deployment itself (`Env`), which cannot be a provider. */
-  readonly PAGE_DOMAIN?: string
-  readonly PAGE_ORIGIN?: string
-  readonly CANVAS_ORIGIN?: string
-}
+export type ProviderEnv = TimeLimitsEnv & ServiceUrlEnv
 
 function createRefusal(because: IssuerFlaw): { readonly ok: false; readonly fault: Fault } {
   return fail({ reason: "issuer_refused", because })
@@ -30,20 +23,8 @@ function createRefusal(because: IssuerFlaw): { readonly ok: false; readonly faul
 
 /** Checks a provider's address. A local deployment may also use http on this machine. Errors: `issuer_refused`. */
 export function checkProviderUrl(text: string, env: ProviderEnv): Result<string> {
-  if (env.ENVIRONMENT === "local" && URL.canParse(text)) {
-    const url = new URL(text)
-    const isBare = url.username === "" && url.password === "" && url.protocol === "http:"
-    if (isBare && isLoopbackName(url.hostname)) return succeed(url.href)
-  }
-  const checked = checkPublicUrl(text)
-  return checked.ok && !isOwnHost(checked.value.href, env) ? succeed(checked.value.href) : createRefusal("address")
-}
-
-function isOwnHost(href: string, { PAGE_DOMAIN, PAGE_ORIGIN, CANVAS_ORIGIN }: ProviderEnv): boolean {
-  const { hostname } = new URL(href)
-  const isBelowDomain = PAGE_DOMAIN !== undefined && `.${hostname}`.endsWith(`.${PAGE_DOMAIN}`)
-  const origins = [PAGE_ORIGIN, CANVAS_ORIGIN].filter((origin) => origin !== undefined)
-  return isBelowDomain || origins.some((origin) => new URL(origin).hostname === hostname)
+  const url = checkServiceUrl(text, env)
+  return url === null ? createRefusal("address") : succeed(url)
 }
 
 /**

@@ -74,6 +74,9 @@ export const ACCESS_TABLE: readonly AccessRule[] = [
   { method: "GET", path: "/v1/token-keys", allow: OWNERS },
   { method: "POST", path: "/v1/token-keys/rotate", allow: OWNERS },
 
+  { method: "GET", path: "/v1/models", allow: ADMINISTRATORS },
+  { method: "PUT", path: "/v1/models/:name", allow: ADMINISTRATORS },
+  { method: "DELETE", path: "/v1/models/:name", allow: ADMINISTRATORS },
   { method: "GET", path: "/v1/agents", allow: MEMBERS_OF_TENANT },
   { method: "PUT", path: "/v1/agents/:name", allow: CONFIGURERS },
   { method: "DELETE", path: "/v1/agents/:name", allow: CONFIGURERS },

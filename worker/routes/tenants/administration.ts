@@ -18,6 +18,7 @@ import { settingsRoutes } from "../settings-routes.ts"
 import { devTokenRoutes, tokenRoutes } from "../token-routes.ts"
 import { apiKeyRoutes } from "./api-key-routes.ts"
 import { changeBudgets, listBudgets, readOwnBudgets } from "./budget-routes.ts"
+import { modelRoutes } from "./model-routes.ts"
 import { tenantRoutes } from "./tenant-routes.ts"
 import { themeRoutes } from "./theme-routes.ts"
 import { tokenKeyRoutes } from "./token-key-routes.ts"
@@ -32,6 +33,7 @@ export const administration = new Hono<AppEnv>()
   .route("/v1/settings", settingsRoutes)
   .route("/v1/theme", themeRoutes)
   .route("/v1/cards", cardRoutes)
+  .route("/v1/models", modelRoutes)
   .route("/v1/tenants", tenantRoutes)
   .route("/v1/keys", apiKeyRoutes)
   .route("/v1/token-keys", tokenKeyRoutes)

@@ -5,16 +5,21 @@ import type { FeedbackCount } from "../../../shared/protocol/writing/feedback.ts
 import type { Env } from "../../env.ts"
 import type { FeedbackChange } from "../../platform/rpc/session-types.ts"
 import type { TenantHost } from "../tenant-host.ts"
-import { FeedbackCounts } from "./feedback-counts.ts"
+import type { FeedbackCounts } from "./feedback-counts.ts"
 
 export abstract class FeedbackCounter extends DurableObject<Env> {
   protected abstract readonly host: TenantHost
 
-  countFeedback(change: FeedbackChange): void {
-    new FeedbackCounts(this.host).add(change)
+  async countFeedback(change: FeedbackChange): Promise<void> {
+    ;(await this.#loadCounts()).add(change)
   }
 
-  listFeedbackCounts(): FeedbackCount[] {
-    return new FeedbackCounts(this.host).list()
+  async listFeedbackCounts(): Promise<FeedbackCount[]> {
+    return (await this.#loadCounts()).list()
+  }
+
+  async #loadCounts(): Promise<FeedbackCounts> {
+    const { FeedbackCounts } = await import("./feedback-counts.ts")
+    return new FeedbackCounts(this.host)
   }
 }

@@ -1,0 +1,90 @@
+/**
+ * agent-model.ts: the model of an agent: one of the tenant's own, or one of the deployment's, with its fallbacks.
+ *
+ * Source: SPEC TM4 to TM7.
+ */
+
+import { fail, type Result, succeed } from "../../shared/fault.ts"
+import type { Env } from "../env.ts"
+import { describeError, type Log } from "../platform/log.ts"
+import { tenantStub } from "../platform/rpc/object-stubs.ts"
+import { readTimeLimits } from "../platform/time-limits.ts"
+import { readCachedConfig } from "../settings/config-cache.ts"
+import type { Agent } from "../settings/agent-config.ts"
+import type { TenantModel } from "../settings/model-config.ts"
+import { type Model, type ModelEvent, type ModelRequest, readStatus } from "./model-adapter.ts"
+import { withFallbacks } from "./model-fallback.ts"
+import { createLazyModel, createModel } from "./model-registry.ts"
+import { withRetries } from "./model-retry.ts"
+import { findProviderName } from "./provider-name.ts"
+
+/** Statuses with which a provider refuses a key. */
+const REFUSED: ReadonlySet<number | null> = new Set([401, 403])
+
+export interface AgentModel {
+  /** A fault, for the log, if none of the agent's models is usable. */
+  readonly model: Result<Model, string>
+  /** Token limit of one call, if a model has its own. */
+  readonly context: number | null
+}
+
+/** `own`: those of the agent's models that the tenant has configured. */
+export function createAgentModel(
+  env: Env,
+  log: Log,
+  tenant: string,
+  agent: Pick<Agent, "model" | "fallbacks" | "effort">,
+  own: readonly TenantModel[],
+): AgentModel {
+  const names = [agent.model, ...(agent.fallbacks ?? [])]
+  const results = names.map((name) => {
+    const ownModel = own.find((model) => model.name === name)
+    return ownModel === undefined ? createModel(env, log, name) : succeed(createTenantModel(env, log, tenant, ownModel))
+  })
+  const usable = results.flatMap((result) => (result.ok ? [result.value] : []))
+  const [first] = results
+  const contexts = own.flatMap(({ name, context }) => (names.includes(name) && context !== undefined ? [context] : []))
+  const context = contexts.length === 0 ? null : Math.min(...contexts)
+  if (usable.length === 0) return { model: first ?? fail("The agent has no model."), context }
+  return { model: succeed(withEffort(withFallbacks(usable, log), agent.effort)), context }
+}
+
+function withEffort(model: Model, effort: Agent["effort"]): Model {
+  return effort === undefined ? model : { ...model, stream: (request) => model.stream({ effort, ...request }) }
+}
+
+/** The key is read with the first call, and again after CONFIG_TRUST_MS. */
+function createTenantModel(env: Env, log: Log, tenant: string, config: TenantModel): Model {
+  const { name, base_url: baseUrl, model: modelName, takes, effort } = config
+  const { retryMs, maxRetryAfterMs, firstByteMs, idleMs } = readTimeLimits(env)
+  const fileKinds = new Set([...takes, "text"] as const)
+  const provider = findProviderName(new URL(baseUrl).hostname)
+  const loadModel = async (): Promise<Model> => {
+    const readKey = (): Promise<string | null> => tenantStub(env, tenant).getModelKey(name)
+    const apiKey = (await readCachedConfig(tenant, `model key ${name}`, readKey)) ?? undefined
+    const { createOpenAiModel } = await import("./openai-adapter.ts")
+    return createOpenAiModel({ baseUrl, modelName, apiKey, fileKinds, firstByteMs, idleMs })
+  }
+  const lazy = withEffort(createLazyModel({ name: modelName, provider, fileKinds }, loadModel), effort)
+  const report = (status: number): void => {
+    const reported = tenantStub(env, tenant).noteKeyRefusal(name, status)
+    void Promise.resolve(reported).catch((error: unknown) =>
+      log("refusal_not_reported", { error: describeError(error) }),
+    )
+  }
+  return withRetries(watchKey(lazy, report), { retryMs, maxRetryAfterMs, random: Math.random, log })
+}
+
+/** Reports a call whose key the provider refused. */
+function watchKey(model: Model, report: (status: number) => void): Model {
+  return {
+    ...model,
+    async *stream(request: ModelRequest): AsyncGenerator<ModelEvent> {
+      for await (const event of model.stream(request)) {
+        const status = event.type === "fault" ? readStatus(event.detail) : null
+        if (status !== null && REFUSED.has(status)) report(status)
+        yield event
+      }
+    },
+  }
+}

@@ -1,0 +1,37 @@
+/** model-routes.ts: administrators list, add and remove the tenant's own models. Source: SPEC TM1 to TM3. */
+
+import { Hono } from "hono"
+import * as v from "valibot"
+import { checkServiceUrl } from "../../auth/service-url.ts"
+import { faultToResponse } from "../../platform/fault-response.ts"
+import { tenantStub } from "../../platform/rpc/object-stubs.ts"
+import { modelNameSchema, modelSchema } from "../../settings/model-config.ts"
+import { readActor } from "../access/request-actor.ts"
+import { type AppEnv, readBody } from "../request-body.ts"
+
+export const modelRoutes = new Hono<AppEnv>()
+
+modelRoutes.get("/", async (context) => {
+  const models = await tenantStub(context.env, context.get("claims").tenant).listModels()
+  return context.json({ models })
+})
+
+modelRoutes.put("/:name", async (context) => {
+  const name = v.safeParse(modelNameSchema, context.req.param("name"))
+  if (!name.success) return faultToResponse({ reason: "field_invalid", field: "name" })
+  const body = await readBody(context, modelSchema)
+  if (!body.ok) return faultToResponse(body.fault)
+  const base_url = checkServiceUrl(body.value.base_url, context.env)
+  if (base_url === null) return faultToResponse({ reason: "field_invalid", field: "base_url" })
+  const tenant = tenantStub(context.env, context.get("claims").tenant)
+  // Without the slash that a URL object adds to a bare host.
+  const model = { ...body.value, base_url: base_url.replace(/\/$/, "") }
+  const put = await tenant.putModel(readActor(context), name.output, model)
+  return put.ok ? context.json(put.value) : faultToResponse(put.fault)
+})
+
+modelRoutes.delete("/:name", async (context) => {
+  const tenant = tenantStub(context.env, context.get("claims").tenant)
+  const removed = await tenant.removeModel(readActor(context), context.req.param("name"))
+  return removed.ok ? context.body(null, 204) : faultToResponse(removed.fault)
+})

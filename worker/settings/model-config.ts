@@ -1,0 +1,73 @@
+/** model-config.ts: a tenant's own models: their schema, and the calls of the tenant object that concern them. Pure. */
+
+import * as v from "valibot"
+import type { Result } from "../../shared/fault.ts"
+import { MAX_URL_CHARS } from "../../shared/limits.ts"
+import { EFFORTS } from "../../shared/model-effort.ts"
+import type { Actor } from "../platform/rpc/actor.ts"
+
+/** Maximum number of models of a tenant. SPEC TM1. */
+export const MAX_TENANT_MODELS = 32
+
+/** The APIs that a model can be called with. */
+export const MODEL_PROVIDERS = ["openai-compatible"] as const
+
+/** `scripted` is the name of the built-in model. */
+export const modelNameSchema = v.pipe(
+  v.string(),
+  v.regex(/^[a-z0-9][a-z0-9._-]{0,63}$/),
+  v.check((name) => name !== "scripted"),
+)
+
+const lineSchema = v.pipe(v.string(), v.regex(/^[\x21-\x7e](?:[\x20-\x7e]{0,198}[\x21-\x7e])?$/))
+
+/** Strict: a misspelt `key` must be an error, or calls would be sent without one. */
+export const modelSchema = v.strictObject({
+  provider: v.picklist(MODEL_PROVIDERS),
+  /** The name that the provider knows the model by. */
+  model: lineSchema,
+  /** Absent: the stored key stays, if the address stays. Null: there is none. */
+  key: v.optional(v.nullable(v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,8192}$/)))),
+  /** The address before `/chat/completions`. */
+  base_url: v.pipe(v.string(), v.maxLength(MAX_URL_CHARS)),
+  /** The kinds of files that the model accepts, besides text. */
+  takes: v.optional(v.array(v.picklist(["image", "pdf", "audio", "video"])), []),
+  /** Tokens of input that one call may have. Absent: the deployment's limit. */
+  context: v.optional(v.pipe(v.number(), v.integer(), v.minValue(2_000), v.maxValue(10_000_000))),
+  effort: v.optional(v.picklist(EFFORTS)),
+})
+
+export type ModelInput = v.InferOutput<typeof modelSchema>
+
+/** A tenant's model, without its key. */
+export interface TenantModel extends Omit<ModelInput, "key"> {
+  readonly name: string
+}
+
+/** The provider refused the model's key. */
+export interface KeyRefusal {
+  /** The status of the provider's response: 401 or 403. */
+  readonly status: number
+  /** Milliseconds since 1970. */
+  readonly at: number
+}
+
+/** A model as administrators see it. The key itself is never readable. */
+export interface TenantModelView extends TenantModel {
+  /** The last four characters of the key, by which administrators recognise it; null if there is none. */
+  readonly key_end: string | null
+  /** Null if the provider has not refused the key since it was set. */
+  readonly refused: KeyRefusal | null
+}
+
+export interface ModelRpc {
+  listModels(): Promise<TenantModelView[]>
+  /** Adds or replaces a model. Errors: `models_full`, `tenant_erased`. */
+  putModel(actor: Actor, name: string, model: ModelInput): Promise<Result<TenantModelView>>
+  /** Errors: `model_unknown`, `tenant_erased`. */
+  removeModel(actor: Actor, name: string): Promise<Result<null>>
+  /** The key of a model; null if it has none, or if it can't be decrypted any more. */
+  getModelKey(name: string): Promise<string | null>
+  /** Records that a provider refused the key, for the administrators. Repeating it within an hour has no effect. */
+  noteKeyRefusal(name: string, status: number): Promise<void>
+}
