@@ -32,7 +32,7 @@ async function showCard(page: Page, data: object, n: number, caption = ""): Prom
 async function showVersion(page: Page, data: object, revision: string, start: number): Promise<number> {
   for (let n = start; ; n++) {
     await showCard(page, data, n, "The caption.")
-    const card = page.locator("article[data-role=assistant]").last().locator(".card.view, .without-card")
+    const card = page.locator("article[data-role=assistant]").last().locator(".card.template, .without-card")
     if ((await card.count()) > 0) {
       const text = await page.evaluate(
         (id) => performance.getEntriesByType("resource").some(({ name }) => name.includes(id)),
@@ -49,19 +49,19 @@ test("[CV10] [CV13] every template is drawn live, and the same after a reload, i
   for (const [name, template] of readTemplates()) {
     const revision = await putCard(template)
     answers = await showVersion(page, template.samples[0] as object, revision, answers + 1)
-    const card = page.locator(".card.view").last()
+    const card = page.locator(".card.template").last()
     await card.waitFor(SOON)
     expect(await card.getAttribute("aria-label"), name).not.toBe("")
   }
-  await page.waitForSelector(".view .drawing svg", SOON)
-  expect(await page.locator(".card.view").count()).toBeGreaterThanOrEqual(readTemplates().size)
+  await page.waitForSelector(".template .view-drawing svg", SOON)
+  expect(await page.locator(".card.template").count()).toBeGreaterThanOrEqual(readTemplates().size)
   // The same search was shown twice.
   const violations = (await findViolations(page)).filter((text) => !text.includes('class="sources"'))
   expect(violations).toEqual([])
   const live = await transcriptOf(page)
   await loadWholeHistory(page.context())
   await page.reload()
-  await expect.poll(async () => (await page.locator(".card.view").count()) > 10, SOON).toBe(true)
+  await expect.poll(async () => (await page.locator(".card.template").count()) > 10, SOON).toBe(true)
   await expect.poll(() => transcriptOf(page), SOON).toBe(live)
   await page.setViewportSize(PHONE)
   expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0)

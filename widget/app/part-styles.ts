@@ -9,6 +9,7 @@ import formulas from "../../client/styles/transcript/formulas.css?inline"
 import cards from "../../client/styles/transcript/cards.css?inline"
 import chart from "../../client/styles/transcript/chart.css?inline"
 import view from "../../client/styles/transcript/view.css?inline"
+import viewPictures from "../../client/styles/transcript/view-pictures.css?inline"
 import sources from "../../client/styles/transcript/sources.css?inline"
 import media from "../../client/styles/media/media.css?inline"
 import audio from "../../client/styles/media/audio.css?inline"
@@ -28,6 +29,7 @@ export const PART_STYLES: StyleTexts = {
   cards,
   chart,
   view,
+  viewPictures,
   sources,
   media,
   audio,

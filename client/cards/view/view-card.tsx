@@ -50,8 +50,8 @@ function FilledCard({ filled: { title, root }, text, isFresh }: FilledCardProps)
   const ref = useEntrance<HTMLDivElement>(isFresh)
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is for the fields of a form.
-    <div class="card view" ref={ref} role="group" aria-label={title}>
-      <div class="view-body">
+    <div class="card template" ref={ref} role="group" aria-label={title}>
+      <div class="view-inner">
         <ViewNodes node={root} />
       </div>
       {text !== null && <div class="synthesis">{text}</div>}

@@ -1,4 +1,4 @@
-/** view-nodes.tsx: draws the nodes of a filled card. Every text is a text node, and its direction is that of its words. */
+/** view-nodes.tsx: draws the nodes of a filled card. Every text is a text node with the direction of its words; its lines begin where those of the card do. */
 
 import type { ComponentChildren, VNode } from "preact"
 import type { ChartPayload } from "../../../shared/card/chart-payload.ts"
@@ -20,16 +20,16 @@ export function ViewNodes({ node }: { readonly node: ViewNode }): VNode | null {
   switch (node.type) {
     case "text":
       return (
-        <p class={`view-text view-${node.variant}`} dir="auto">
-          {node.runs}
+        <p class={`view-text view-${node.variant}`}>
+          <bdi>{node.runs}</bdi>
         </p>
       )
     case "link":
       return <ViewLink node={node} />
     case "badge":
       return (
-        <span class="view-badge" data-tone={node.tone} dir="auto">
-          {node.runs}
+        <span class="view-badge" data-tone={node.tone}>
+          <bdi>{node.runs}</bdi>
         </span>
       )
     case "icon":
@@ -66,8 +66,8 @@ export function ViewNodes({ node }: { readonly node: ViewNode }): VNode | null {
 function ViewLink({ node: { url, runs } }: { readonly node: NodeOf<"link"> }): VNode {
   const href = toSafeHref(url)
   return (
-    <p class="view-text view-link" dir="auto">
-      {href === null ? runs : <ProseLink href={href}>{runs}</ProseLink>}
+    <p class="view-text view-link">
+      <bdi>{href === null ? runs : <ProseLink href={href}>{runs}</ProseLink>}</bdi>
     </p>
   )
 }
@@ -147,8 +147,8 @@ function Chart({ chart, omitted }: { readonly chart: ChartPayload; readonly omit
 function Progress({ node: { label, value, text } }: { readonly node: NodeOf<"progress"> }): VNode {
   return (
     <div class="view-progress">
-      <p class="view-text" dir="auto">
-        {label}
+      <p class="view-text">
+        <bdi>{label}</bdi>
       </p>
       <p class="view-text view-caption">{text}</p>
       <div

@@ -17,8 +17,8 @@ export function ViewTable({ node: { columns, rows, omitted } }: ViewTableProps):
           <thead>
             <tr>
               {columns.map(({ title, align }, at) => (
-                <th key={at} scope="col" data-align={align} dir="auto">
-                  {title}
+                <th key={at} scope="col" data-align={align}>
+                  <bdi>{title}</bdi>
                 </th>
               ))}
             </tr>

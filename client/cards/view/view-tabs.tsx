@@ -4,8 +4,7 @@ import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
 import { useId, useRef } from "preact/hooks"
 import type { ViewNode, ViewTab } from "../../../shared/card/view/view-node.ts"
-import { getDirection } from "../../words/languages/language.ts"
-import { formatLocale } from "../../words/languages/language.ts"
+import { formatLocale, getDirection } from "../../words/languages/language.ts"
 
 interface ViewTabsProps {
   readonly tabs: readonly ViewTab[]
@@ -33,12 +32,11 @@ export function ViewTabs({ tabs, renderPanel }: ViewTabsProps): VNode {
             aria-controls={`${id}-panel`}
             aria-selected={tab === at}
             tabIndex={tab === at ? 0 : -1}
-            dir="auto"
             onClick={() => {
               chosen.value = tab
             }}
           >
-            {title}
+            <bdi>{title}</bdi>
           </button>
         ))}
       </div>

@@ -22,12 +22,12 @@ export function ViewTimer({ node: { label, endsAt, text, done } }: ViewTimerProp
   }, [isOver])
   return (
     <div class="view-timer">
-      <p class="view-text" dir="auto">
-        {label}
+      <p class="view-text">
+        <bdi>{label}</bdi>
       </p>
       {isOver ? (
-        <p class="view-text view-h3" dir="auto" title={text}>
-          {done === "" ? formatDuration(0) : done}
+        <p class="view-text view-h3" title={text}>
+          <bdi>{done === "" ? formatDuration(0) : done}</bdi>
         </p>
       ) : (
         <p class="view-text view-h1" role="timer" title={text}>
