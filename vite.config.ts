@@ -89,6 +89,37 @@ function withoutPreloadHelper(): Plugin {
 }
 
 /**
+ * Copies the bundler's helpers into the chunks that import them. In a chunk of their own, which the bundler insists on, they
+ * would be requested only once such a chunk has arrived, and delay the transcript by a round trip.
+ */
+function withoutRuntimeChunk(): Plugin {
+  const importOfRuntime = /import\{([^}]*)\}from"\.\/[\w-]*rolldown-runtime-[\w-]+\.js";/
+  return {
+    name: "cuecard:without-runtime-chunk",
+    apply: "build",
+    applyToEnvironment: ({ name }) => name === "client",
+    generateBundle: {
+      order: "post",
+      handler(_options, bundle) {
+        const chunks = Object.values(bundle).filter((file) => file.type === "chunk")
+        const runtime = chunks.find(({ fileName }) => /rolldown-runtime-[\w-]+\.js$/.test(fileName))
+        const [, helpers, exported] = /^([\s\S]*)export\{([^}]*)\};?\s*$/.exec(runtime?.code ?? "") ?? []
+        if (runtime === undefined || helpers === undefined || exported === undefined) return
+        const object = exported.replace(/(\w+) as (\w+)/g, "$2:$1")
+        for (const chunk of chunks) {
+          chunk.code = chunk.code.replace(importOfRuntime, (_import, names: string) => {
+            return `const{${names.replace(/ as /g, ":")}}=(()=>{${helpers}return{${object}}})();`
+          })
+          if (/from"[^"]*rolldown-runtime/.test(chunk.code))
+            throw new Error("An import has changed: adapt withoutRuntimeChunk.")
+        }
+        delete bundle[runtime.fileName]
+      },
+    },
+  }
+}
+
+/**
  * Removes the decoder of HTML entities, with its table of 19 KB. `htmlparser2` imports it, but the sanitiser parses tags
  * without decoding entities.
  */
@@ -199,7 +230,7 @@ function withWidget(): Plugin {
         await build({
           configFile: false,
           base: "./",
-          plugins: [preact(), adaptedStyles(), markedLexerOnly(), withoutPreloadHelper()],
+          plugins: [preact(), adaptedStyles(), markedLexerOnly(), withoutPreloadHelper(), withoutRuntimeChunk()],
           build: {
             target: "es2023",
             outDir: "dist/client",
@@ -372,6 +403,7 @@ export default defineConfig(({ mode, command, isPreview }) =>
             markedLexerOnly(),
             withoutEntityDecoder(),
             withoutPreloadHelper(),
+            withoutRuntimeChunk(),
             withTranscriptName(),
             withOtherPages(),
             withWidget(),

@@ -210,7 +210,8 @@ async function waitForConversation(): Promise<void> {
   const controller = router.controller.peek()
   const loaded = new Promise<void>((resolve) => {
     effect(() => {
-      if (controller === null || controller.isLoaded.value || controller.loadError.value !== null) resolve()
+      const isShown = controller === null || (controller.isLoaded.value && transcriptModule.value !== null)
+      if (isShown || controller.loadError.value !== null) resolve()
     })
   })
   await Promise.race([loaded, new Promise((resolve) => setTimeout(resolve, MAX_REST_DELAY_MS))])
