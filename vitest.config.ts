@@ -173,7 +173,7 @@ export default defineConfig({
     reporters: ["default", ["json", { outputFile: "node_modules/.cache/cuecard/vitest.json" }]],
     projects: [
       {
-        test: { name: "structure", chaiConfig: CHAI, include: ["test/*.test.ts"], testTimeout: 30_000 },
+        test: { name: "structure", chaiConfig: CHAI, include: ["test/*.test.ts"], testTimeout: LONG_MS },
       },
       {
         test: {
@@ -201,7 +201,7 @@ export default defineConfig({
           environment: "happy-dom",
           setupFiles: ["test/client/console.ts"],
           // Long enough for a busy machine, so that only a hang times out.
-          testTimeout: 30_000,
+          testTimeout: LONG_MS,
         },
       },
       {

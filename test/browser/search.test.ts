@@ -15,7 +15,7 @@ const OPTION = `${PALETTE} [role=option]`
 /** Presses a shortcut until it takes effect: its code is loaded after the messages. */
 async function pressUntil(page: Page, keys: string, selector: string): Promise<void> {
   const isShown = (): Promise<boolean> =>
-    page.waitForSelector(selector, { timeout: 1_000 }).then(
+    page.waitForSelector(selector, { timeout: 3_000 }).then(
       () => true,
       () => false,
     )

@@ -224,7 +224,10 @@ describe("approval", () => {
     expect(await first.$(".typing")).toBe(null)
     // The second click may find that the button is gone.
     const press = (page: Page, name: string) =>
-      page.click(`.ask button >> text="${name}"`, { timeout: 3_000 }).catch(() => {})
+      Promise.race([
+        page.click(`.ask button >> text="${name}"`).catch(() => {}),
+        page.waitForSelector(".ask", { state: "detached" }),
+      ])
     await Promise.all([press(second, "Allow"), press(phone, "Deny")])
     await untilSettled(first, 2)
     const badge = await first.textContent("[data-segment=tool] summary")

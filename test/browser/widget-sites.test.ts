@@ -114,6 +114,7 @@ test.each(
   everyNth(
     SITES.map(({ name }) => name),
     5,
+    2,
   ),
 )("[WG7] %s", async (name) => {
   const host = createHostileSites(setup.cuecard.url).find((one) => one.name === name)

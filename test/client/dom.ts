@@ -23,7 +23,7 @@ export function markdown(text: string): string {
 }
 
 /** A timeout long enough for a busy machine, in milliseconds. */
-const WAIT_OPTIONS = { timeout: 3_000 }
+const WAIT_OPTIONS = { timeout: 20_000 }
 
 /** Waits until `check` no longer throws. */
 export function until(check: () => void): Promise<void> {

@@ -2,6 +2,7 @@
  * upstreams.ts: a loopback HTTP server that replaces the weather and model services. Vitest starts it as its globalSetup.
  *
  * `<UPSTREAM_URL>/<weather|model>/<scenario>/<run>/…` plays a scenario; a run is any unique word.
+ * `<UPSTREAM_URL>/provider/<provider>.<scenario>/<run>/…` plays a recorded stream of a provider.
  * `<UPSTREAM_URL>/effect/<run>` counts a side effect of a test tool.
  * `<UPSTREAM_URL>/oidc/start` starts an OpenID provider on a port of its own (oidc-provider.ts) and returns its issuer.
  * `<UPSTREAM_URL>/seen/<run>` returns the requests of a run, so that tests in workerd can read them too.
@@ -11,6 +12,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { TestProject } from "vitest/node"
 import { startOidcProvider, type TestProvider } from "./oidc-provider.ts"
 import { playRemote } from "./upstream-remote.ts"
+import { playProvider } from "./provider-streams.ts"
 import { playModel } from "./upstream-model.ts"
 import { playWeather } from "./upstream-weather.ts"
 
@@ -18,6 +20,8 @@ import { playWeather } from "./upstream-weather.ts"
 export interface Seen {
   readonly path: string
   readonly authorization: string | null
+  /** The key as each provider expects it: `authorization`, `x-api-key` or `x-goog-api-key`. */
+  readonly keys?: string
   readonly body: unknown
   closed: boolean
 }
@@ -90,13 +94,16 @@ async function answerRequest(
   const runs = seen.get(run) ?? []
   const body = await bodyOf(request)
   const before = runs.filter((one) => one.path === path).length
-  const one: Seen = { path, authorization: request.headers.authorization ?? null, body, closed: false }
+  const { authorization = null } = request.headers
+  const keys = [authorization, request.headers["x-api-key"], request.headers["x-goog-api-key"]].join()
+  const one: Seen = { path, authorization, keys, body, closed: false }
   seen.set(run, [...runs, one])
   reply.on("close", () => {
     one.closed = !reply.writableEnded
   })
   const call: Call = { scenario, path, body, before, reply }
   if (kind === "weather") return playWeather(call)
+  if (kind === "provider") return playProvider(call)
   if (kind === "model") return playModel(call)
   reply.writeHead(404).end()
 }

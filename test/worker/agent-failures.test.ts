@@ -28,9 +28,7 @@ describe("failures", () => {
       await new Promise((resolve) => setTimeout(resolve, delay))
       client.say({ type: "cancel", exchange_id: "q1" })
       await client.untilEnd("q1")
-      await expect
-        .poll(async () => (await readInboundAsks(id)).map(({ open }) => open), { timeout: 2_000 })
-        .toEqual([0])
+      await expect.poll(async () => (await readInboundAsks(id)).map(({ open }) => open)).toEqual([0])
       const [row] = await readInboundAsks(id)
       const there = await sessionOf(row?.session ?? "").readHistoryPage({ ...CLAIMS }, { limit: 9 })
       const messages: WireMessage[] = there.ok ? JSON.parse(there.value.json).messages : []

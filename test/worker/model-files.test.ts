@@ -13,7 +13,7 @@ import {
   parseFileKinds,
   estimateFileTokens,
 } from "../../worker/model/model-files.ts"
-import { createOpenAiModel } from "../../worker/model/openai-adapter.ts"
+import { createOpenAiModel } from "../../worker/model/providers/openai-compatible.ts"
 import { createModel } from "../../worker/model/model-registry.ts"
 import { createScriptedModel } from "../../worker/model/scripted/scripted-model.ts"
 import { estimateTokens, estimateMessageTokens } from "../../worker/model/token-estimate.ts"

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest"
 import type { MeterEvent } from "../../worker/usage/call-meter.ts"
 import type { ModelEvent, ModelMessage, ModelRequest } from "../../worker/model/model-adapter.ts"
 import { ALL_FILE_KINDS } from "../../worker/model/model-files.ts"
-import { createOpenAiModel } from "../../worker/model/openai-adapter.ts"
+import { createOpenAiModel } from "../../worker/model/providers/openai-compatible.ts"
 import { createSystemPrompt } from "../../worker/model/system-prompt.ts"
 import { createCardTrailer } from "../../worker/tool/tool.ts"
 import { generalTools, PROMPT } from "./tools.ts"
@@ -281,7 +281,7 @@ describe("aborts", () => {
       abort.abort(new Error("cancelled"))
       await going
       expect(events.every((event) => event.type === "text_delta")).toBe(true)
-      await expect.poll(async () => (await seen())[0]?.closed, { timeout: 3000 }).toBe(true)
+      await expect.poll(async () => (await seen())[0]?.closed).toBe(true)
     },
   )
 
@@ -298,6 +298,6 @@ describe("aborts", () => {
       expect(event.type).toBe("text_delta")
       break
     }
-    await expect.poll(async () => (await readUpstream(env, run))[0]?.closed, { timeout: 3000 }).toBe(true)
+    await expect.poll(async () => (await readUpstream(env, run))[0]?.closed).toBe(true)
   })
 })

@@ -132,6 +132,10 @@ describe("a tenant's own model", () => {
     expect(await putTo("https://api.example.com/v1/")).toMatchObject({
       json: { base_url: "https://api.example.com/v1" },
     })
+    const anthropic = { body: JSON.stringify({ provider: "anthropic", model: "m" }) }
+    expect(await putTo("", anthropic)).toMatchObject({ json: { base_url: "https://api.anthropic.com/v1" } })
+    const nowhere = { body: JSON.stringify({ provider: "openai-compatible", model: "m" }) }
+    expect(await putTo("", nowhere)).toEqual(refusal(400, "field_invalid"))
     const own = { env: { PAGE_DOMAIN: "chat.example" } }
     expect(await putTo("https://acme.chat.example/v1", own)).toEqual(refusal(400, "field_invalid"))
   })

@@ -292,7 +292,7 @@ describe("Open-Meteo", () => {
     await expect.poll(async () => (await readUpstream(env, run)).length, { timeout: 10_000 }).toBe(1)
     abort.abort()
     await ended
-    await expect.poll(async () => (await readUpstream(env, run))[0]?.closed, { timeout: 3000 }).toBe(true)
+    await expect.poll(async () => (await readUpstream(env, run))[0]?.closed).toBe(true)
   })
 })
 

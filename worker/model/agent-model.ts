@@ -16,6 +16,7 @@ import { type Model, type ModelEvent, type ModelRequest, readStatus } from "./mo
 import { withFallbacks } from "./model-fallback.ts"
 import { createLazyModel, createModel } from "./model-registry.ts"
 import { withRetries } from "./model-retry.ts"
+import { loadProviderModel } from "./provider-loader.ts"
 import { findProviderName } from "./provider-name.ts"
 
 /** Statuses with which a provider refuses a key. */
@@ -55,15 +56,15 @@ function withEffort(model: Model, effort: Agent["effort"]): Model {
 
 /** The key is read with the first call, and again after CONFIG_TRUST_MS. */
 function createTenantModel(env: Env, log: Log, tenant: string, config: TenantModel): Model {
-  const { name, base_url: baseUrl, model: modelName, takes, effort } = config
+  const { name, provider: api, base_url: baseUrl, model: modelName, takes, effort } = config
   const { retryMs, maxRetryAfterMs, firstByteMs, idleMs } = readTimeLimits(env)
   const fileKinds = new Set([...takes, "text"] as const)
   const provider = findProviderName(new URL(baseUrl).hostname)
   const loadModel = async (): Promise<Model> => {
     const readKey = (): Promise<string | null> => tenantStub(env, tenant).getModelKey(name)
     const apiKey = (await readCachedConfig(tenant, `model key ${name}`, readKey)) ?? undefined
-    const { createOpenAiModel } = await import("./openai-adapter.ts")
-    return createOpenAiModel({ baseUrl, modelName, apiKey, fileKinds, firstByteMs, idleMs })
+    const headers = createGatewayHeaders(baseUrl, tenant)
+    return await loadProviderModel(api, { baseUrl, modelName, apiKey, fileKinds, firstByteMs, idleMs, headers })
   }
   const lazy = withEffort(createLazyModel({ name: modelName, provider, fileKinds }, loadModel), effort)
   const report = (status: number): void => {
@@ -73,6 +74,12 @@ function createTenantModel(env: Env, log: Log, tenant: string, config: TenantMod
     )
   }
   return withRetries(watchKey(lazy, report), { retryMs, maxRetryAfterMs, random: Math.random, log })
+}
+
+/** Cloudflare's AI Gateway counts and limits what is spent by the values of this header. */
+function createGatewayHeaders(baseUrl: string, tenant: string): Readonly<Record<string, string>> {
+  const isGateway = new URL(baseUrl).hostname === "gateway.ai.cloudflare.com"
+  return isGateway ? { "cf-aig-metadata": JSON.stringify({ tenant }) } : {}
 }
 
 /** Reports a call whose key the provider refused. */

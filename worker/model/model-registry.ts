@@ -8,6 +8,7 @@ import type { Env } from "../env.ts"
 import type { Log } from "../platform/log.ts"
 import { readTimeLimits } from "../platform/time-limits.ts"
 import type { Model, ModelEvent, ModelRequest } from "./model-adapter.ts"
+import { loadProviderModel } from "./provider-loader.ts"
 import { findProviderName } from "./provider-name.ts"
 import { ALL_FILE_KINDS, parseFileKinds } from "./model-files.ts"
 import { withRetries } from "./model-retry.ts"
@@ -70,8 +71,7 @@ function createOpenAiFromEnv(env: ModelEnv): Result<Model, string> {
   if (!fileKinds.ok) return fileKinds
   const { firstByteMs, idleMs } = readTimeLimits(env)
   const config = { baseUrl, modelName, apiKey: apiKey === "" ? undefined : apiKey, fileKinds: fileKinds.value }
-  const loadModel = async (): Promise<Model> =>
-    (await import("./openai-adapter.ts")).createOpenAiModel({ ...config, firstByteMs, idleMs })
+  const loadModel = () => loadProviderModel("openai-compatible", { ...config, firstByteMs, idleMs })
   const provider = findProviderName(url.hostname)
   return succeed(createLazyModel({ name: modelName, provider, fileKinds: config.fileKinds }, loadModel))
 }

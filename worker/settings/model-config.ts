@@ -10,7 +10,17 @@ import type { Actor } from "../platform/rpc/actor.ts"
 export const MAX_TENANT_MODELS = 32
 
 /** The APIs that a model can be called with. */
-export const MODEL_PROVIDERS = ["openai-compatible"] as const
+export const MODEL_PROVIDERS = ["openai-compatible", "openai", "anthropic", "google"] as const
+
+export type ModelProvider = (typeof MODEL_PROVIDERS)[number]
+
+/** Where each API is, unless `base_url` says otherwise. */
+export const PROVIDER_URLS: Readonly<Record<ModelProvider, string | null>> = {
+  "openai-compatible": null,
+  openai: "https://api.openai.com/v1",
+  anthropic: "https://api.anthropic.com/v1",
+  google: "https://generativelanguage.googleapis.com/v1beta",
+}
 
 /** `scripted` is the name of the built-in model. */
 export const modelNameSchema = v.pipe(
@@ -28,8 +38,8 @@ export const modelSchema = v.strictObject({
   model: lineSchema,
   /** Absent: the stored key stays, if the address stays. Null: there is none. */
   key: v.optional(v.nullable(v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,8192}$/)))),
-  /** The address before `/chat/completions`. */
-  base_url: v.pipe(v.string(), v.maxLength(MAX_URL_CHARS)),
+  /** The address before the path of the API. Required with `openai-compatible`. */
+  base_url: v.optional(v.pipe(v.string(), v.maxLength(MAX_URL_CHARS))),
   /** The kinds of files that the model accepts, besides text. */
   takes: v.optional(v.array(v.picklist(["image", "pdf", "audio", "video"])), []),
   /** Tokens of input that one call may have. Absent: the deployment's limit. */
@@ -42,7 +52,11 @@ export type ModelInput = v.InferOutput<typeof modelSchema>
 /** A tenant's model, without its key. */
 export interface TenantModel extends Omit<ModelInput, "key"> {
   readonly name: string
+  readonly base_url: string
 }
+
+/** A model as the tenant object gets it, with its checked address. */
+export type CheckedModel = ModelInput & Pick<TenantModel, "base_url">
 
 /** The provider refused the model's key. */
 export interface KeyRefusal {
@@ -63,7 +77,7 @@ export interface TenantModelView extends TenantModel {
 export interface ModelRpc {
   listModels(): Promise<TenantModelView[]>
   /** Adds or replaces a model. Errors: `models_full`, `tenant_erased`. */
-  putModel(actor: Actor, name: string, model: ModelInput): Promise<Result<TenantModelView>>
+  putModel(actor: Actor, name: string, model: CheckedModel): Promise<Result<TenantModelView>>
   /** Errors: `model_unknown`, `tenant_erased`. */
   removeModel(actor: Actor, name: string): Promise<Result<null>>
   /** The key of a model; null if it has none, or if it can't be decrypted any more. */

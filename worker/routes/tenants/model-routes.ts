@@ -5,7 +5,7 @@ import * as v from "valibot"
 import { checkServiceUrl } from "../../auth/service-url.ts"
 import { faultToResponse } from "../../platform/fault-response.ts"
 import { tenantStub } from "../../platform/rpc/object-stubs.ts"
-import { modelNameSchema, modelSchema } from "../../settings/model-config.ts"
+import { modelNameSchema, modelSchema, PROVIDER_URLS } from "../../settings/model-config.ts"
 import { readActor } from "../access/request-actor.ts"
 import { type AppEnv, readBody } from "../request-body.ts"
 
@@ -21,7 +21,8 @@ modelRoutes.put("/:name", async (context) => {
   if (!name.success) return faultToResponse({ reason: "field_invalid", field: "name" })
   const body = await readBody(context, modelSchema)
   if (!body.ok) return faultToResponse(body.fault)
-  const base_url = checkServiceUrl(body.value.base_url, context.env)
+  const address = body.value.base_url ?? PROVIDER_URLS[body.value.provider] ?? ""
+  const base_url = checkServiceUrl(address, context.env)
   if (base_url === null) return faultToResponse({ reason: "field_invalid", field: "base_url" })
   const tenant = tenantStub(context.env, context.get("claims").tenant)
   // Without the slash that a URL object adds to a bare host.

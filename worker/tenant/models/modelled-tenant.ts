@@ -5,7 +5,7 @@
 
 import type { Result } from "../../../shared/fault.ts"
 import type { Actor } from "../../platform/rpc/actor.ts"
-import type { ModelInput, ModelRpc, TenantModelView } from "../../settings/model-config.ts"
+import type { CheckedModel, ModelRpc, TenantModelView } from "../../settings/model-config.ts"
 import { ListenedTenant } from "../questions/listened-tenant.ts"
 import type { TenantModels } from "./tenant-models.ts"
 
@@ -14,7 +14,7 @@ export abstract class ModelledTenant extends ListenedTenant implements ModelRpc 
     return (await this.#loadModels()).list()
   }
 
-  async putModel(actor: Actor, name: string, model: ModelInput): Promise<Result<TenantModelView>> {
+  async putModel(actor: Actor, name: string, model: CheckedModel): Promise<Result<TenantModelView>> {
     return await (await this.#loadModels()).put(actor, name, model)
   }
 

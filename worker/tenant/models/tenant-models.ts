@@ -10,7 +10,7 @@ import { openSecret, sealSecret, type SecretPlace } from "../../platform/crypto/
 import { type Actor, SYSTEM_ACTOR } from "../../platform/rpc/actor.ts"
 import {
   MAX_TENANT_MODELS,
-  type ModelInput,
+  type CheckedModel,
   type TenantModel,
   type TenantModelView,
 } from "../../settings/model-config.ts"
@@ -37,7 +37,7 @@ export class TenantModels {
     return this.#host.tables.exist() ? this.#rows.list().map(toView) : []
   }
 
-  async put(actor: Actor, name: string, { key, ...config }: ModelInput): Promise<Result<TenantModelView>> {
+  async put(actor: Actor, name: string, { key, ...config }: CheckedModel): Promise<Result<TenantModelView>> {
     const sealed = typeof key === "string" ? await sealSecret(this.#host.env, this.#placeOf(name), key) : null
     return this.#host.change(() => {
       const before = this.#rows.find(name)

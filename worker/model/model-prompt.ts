@@ -1,5 +1,5 @@
 /**
- * openai-prompt.ts: converts messages and tools to the types of the provider package.
+ * model-prompt.ts: converts messages and tools to the types of the provider package.
  *
  * Files that are included whole are loaded here, one at a time, and follow the text that names them.
  */

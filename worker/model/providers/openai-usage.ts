@@ -4,13 +4,8 @@
  * OpenAI sends it in the last chunk, other systems in every chunk. Each system has its own names for cached tokens.
  */
 
-import { cleanTokenCounts, type TokenCounts } from "../../shared/usage/call-usage.ts"
-import type { ModelEvent } from "./model-adapter.ts"
-
-export interface UsageReader {
-  /** The usage in a chunk, if it is present and differs from the last. */
-  read(chunk: unknown): Generator<ModelEvent>
-}
+import { cleanTokenCounts, type TokenCounts } from "../../../shared/usage/call-usage.ts"
+import type { UsageReader } from "../model-stream.ts"
 
 export function createUsageReader(): UsageReader {
   let last = ""

@@ -5,9 +5,9 @@
  * fails at an event that is too long or a line that is nested too deeply (SPEC MO13), and any other body is cut off.
  */
 
-import type { TurnFault } from "../../shared/fault.ts"
-import { createJsonMeter } from "../../shared/json.ts"
-import { MAX_ANSWER_CHARS } from "../../shared/limits.ts"
+import type { TurnFault } from "../../../shared/fault.ts"
+import { createJsonMeter } from "../../../shared/json.ts"
+import { MAX_ANSWER_CHARS } from "../../../shared/limits.ts"
 
 /** Longest event of a stream, in UTF-16 code units: the longest answer in one piece, escaped, with some headroom. */
 const MAX_MODEL_EVENT_CHARS = 4 * MAX_ANSWER_CHARS

@@ -1,0 +1,58 @@
+/** worker-chunks.test.ts: which chunks of the built Worker are evaluated at its start, and with each kind of model. */
+
+import { readdirSync, readFileSync } from "node:fs"
+import { join, posix } from "node:path"
+import { describe, expect, test } from "vitest"
+
+const FOLDER = "dist/cuecard"
+
+const files = readdirSync(FOLDER, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".js"))
+
+/** The name of a chunk without its hash. */
+const nameOf = (file: string): string => posix.basename(file, ".js").replace(/-[\w-]{8}$/, "")
+
+function findChunk(name: string): string {
+  const file = files.find((one) => nameOf(one) === name)
+  if (file === undefined) throw new Error(`There is no chunk ${name}: ${files.map(nameOf).join(" ")}`)
+  return file
+}
+
+/** The chunks that are evaluated with these: all that they import statically. */
+function listEvaluated(...entries: readonly string[]): Set<string> {
+  const found = new Set<string>()
+  const queue = [...entries]
+  for (let file = queue.pop(); file !== undefined; file = queue.pop()) {
+    if (found.has(file)) continue
+    found.add(file)
+    const code = readFileSync(join(FOLDER, file), "utf8")
+    for (const [, specifier = ""] of code.matchAll(/(?:\bfrom|\bimport)\s*["'](\.{1,2}\/[^"']+)["']/g))
+      queue.push(posix.join(posix.dirname(file), specifier))
+  }
+  return found
+}
+
+/** The chunks that are evaluated with a chunk, besides those of the start. */
+function listAdded(name: string): string[] {
+  const atStart = listEvaluated("index.js")
+  return [...listEvaluated(findChunk(name))].filter((file) => !atStart.has(file)).map(nameOf)
+}
+
+const PROVIDERS = ["openai-compatible", "openai-responses", "anthropic", "google"] as const
+
+describe("the built Worker", () => {
+  test("[MO15] its start evaluates the code of no model", () => {
+    const names = [...listEvaluated("index.js")].map(nameOf)
+    expect(names.sort()).toEqual(["base", "index", "rolldown-runtime"])
+  })
+
+  test("[MO15] a turn of the scripted model evaluates the code of no provider", () => {
+    const added = listAdded("scripted-model")
+    expect(added.filter((name) => name === "model-stream" || PROVIDERS.some((one) => one === name))).toEqual([])
+  })
+
+  test.each(PROVIDERS)("[MO15] a turn of %s evaluates the code of no other provider", (provider) => {
+    const added = listAdded(provider)
+    expect(added).toContain("model-stream")
+    expect(added.filter((name) => PROVIDERS.some((one) => one === name))).toEqual([provider])
+  })
+})

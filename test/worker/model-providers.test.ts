@@ -1,0 +1,116 @@
+/** model-providers.test.ts: the streams of all providers give the same events, and each provider gets what its API needs. */
+
+import { env } from "cloudflare:test"
+import { describe, expect, test } from "vitest"
+import type { ModelEvent } from "../../worker/model/model-adapter.ts"
+import { ALL_FILE_KINDS } from "../../worker/model/model-files.ts"
+import { loadProviderModel } from "../../worker/model/provider-loader.ts"
+import { MODEL_PROVIDERS, type ModelProvider } from "../../worker/settings/model-config.ts"
+import { SCENARIOS } from "../support/provider-streams.ts"
+import { readUpstream, upstreamUrl } from "../support/upstream-client.ts"
+import type { Seen } from "../support/upstreams.ts"
+import { generalTools } from "./tools.ts"
+
+/** Longer than a test can take. */
+const PATIENT = { firstByteMs: 600_000, idleMs: 600_000 }
+
+/** Names that the packages know as models that think. */
+const MODEL_NAMES = {
+  "openai-compatible": "a-model",
+  openai: "gpt-5",
+  anthropic: "claude-opus-4-6",
+  google: "gemini-3-pro",
+} as const
+
+let runs = 0
+
+interface Played {
+  readonly events: readonly ModelEvent[]
+  readonly seen: readonly Seen[]
+}
+
+async function play(provider: ModelProvider, scenario: string, effort?: "high"): Promise<Played> {
+  runs += 1
+  const run = `p${runs}`
+  const model = await loadProviderModel(provider, {
+    baseUrl: `${upstreamUrl(env)}/provider/${provider}.${scenario}/${run}`,
+    modelName: MODEL_NAMES[provider],
+    apiKey: "secret-key",
+    fileKinds: ALL_FILE_KINDS,
+    ...PATIENT,
+  })
+  const request = {
+    system: "Answer.",
+    messages: [
+      { role: "user", content: "What's the weather?" },
+      {
+        role: "assistant",
+        parts: [{ type: "tool_call", call_id: "c0", name: "weather", args: '{"location":"Rome"}' }],
+      },
+      { role: "tool", call_id: "c0", name: "weather", result: '{"error":"unknown"}', ok: true },
+    ],
+    tools: generalTools(),
+    signal: new AbortController().signal,
+    ...(effort === undefined ? {} : { effort }),
+  } as const
+  const events: ModelEvent[] = []
+  for await (const event of model.stream(request)) events.push(event)
+  return { events, seen: await readUpstream(env, run) }
+}
+
+/** Events as strings, without those that only metering reads. Adjacent deltas of one kind are joined. */
+function describeEvents(events: readonly ModelEvent[]): string[] {
+  const lines: string[] = []
+  for (const event of events) {
+    if (event.type === "text_delta" || event.type === "thinking_delta") {
+      const last = lines.at(-1)
+      if (last?.startsWith(event.type) === true) lines[lines.length - 1] = last + event.delta
+      else lines.push(`${event.type} ${event.delta}`)
+    } else if (event.type === "tool_call") lines.push(`call ${event.name} ${JSON.stringify(JSON.parse(event.args))}`)
+    else if (event.type === "fault") lines.push(`fault ${event.fault} ${event.retry?.afterMs ?? "-"}`)
+    else if (event.type === "finish") lines.push("finish")
+  }
+  return lines
+}
+
+const EXPECTED: Readonly<Record<(typeof SCENARIOS)[number], readonly string[]>> = {
+  text: ["text_delta Hello, world.", "finish"],
+  thinking: ["thinking_delta Let me see.", "text_delta Yes.", "finish"],
+  tools: ['call weather {"location":"London"}', 'call weather {"location":"Tokyo"}', "finish"],
+  refusal: ["fault model_refused -"],
+  "cut-off": ["text_delta And so it", "fault model_cut_off -"],
+  "429": ["fault model_rate_limited 7000"],
+  "error-in-stream": ["text_delta And", "fault model_rate_limited -"],
+}
+
+/** Google's package passes over an error in a stream, which then ends without a finish. */
+const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
+  "google error-in-stream": ["text_delta And", "fault model_cut_off -"],
+}
+
+describe.each(MODEL_PROVIDERS)("%s", (provider) => {
+  test.each(SCENARIOS)(
+    "[MO14] its recorded stream gives the same events as that of the others: %s",
+    async (scenario) => {
+      const { events } = await play(provider, scenario)
+      expect(describeEvents(events)).toEqual(EXCEPTIONS[`${provider} ${scenario}`] ?? EXPECTED[scenario])
+    },
+  )
+
+  test("[MO14] its tokens are counted", async () => {
+    const { events } = await play(provider, "text")
+    const usage = events.findLast((event) => event.type === "usage")
+    expect(usage).toMatchObject({ tokens: { input: 21, output: 7 } })
+  })
+
+  test("[MO14] gets the key where its API expects it, the tools and their results, and the effort", async () => {
+    const { seen } = await play(provider, "text", "high")
+    expect(seen).toHaveLength(1)
+    const text = JSON.stringify(seen[0]?.body)
+    for (const part of ["Answer.", "What's the weather?", "Rome", "unknown"]) expect(text).toContain(part)
+    expect(text).toContain("location")
+    expect(text).toMatch(/high|thinking_?[lL]evel|budget/)
+    expect(text).not.toContain("secret-key")
+    expect(seen[0]?.keys).toContain("secret-key")
+  })
+})

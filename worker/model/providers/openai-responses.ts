@@ -1,0 +1,19 @@
+/** openai-responses.ts: a model behind OpenAI's Responses API (SPEC MO14). */
+
+import { createOpenAI } from "@ai-sdk/openai"
+import type { Model } from "../model-adapter.ts"
+import { createStreamedModel } from "../model-stream.ts"
+import { fetchBounded } from "./bounded-fetch.ts"
+import type { ProviderConfig } from "./provider-config.ts"
+
+export function createResponsesModel(config: ProviderConfig): Model {
+  const endpoint = createOpenAI({
+    baseURL: config.baseUrl,
+    apiKey: config.apiKey ?? "",
+    ...(config.headers === undefined ? {} : { headers: config.headers }),
+    fetch: fetchBounded,
+  })
+  // The history is ours, so the provider need not store it.
+  const providerOptions = { openai: { store: false } }
+  return createStreamedModel(endpoint.responses(config.modelName), config, { providerOptions })
+}

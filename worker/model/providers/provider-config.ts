@@ -1,0 +1,14 @@
+/** provider-config.ts: what each provider needs to call a model. */
+
+import type { FileKinds } from "../model-files.ts"
+import type { SilenceLimits } from "../silence-watch.ts"
+
+export interface ProviderConfig extends Partial<SilenceLimits> {
+  /** The address before the path of the API, such as `/chat/completions`. */
+  readonly baseUrl: string
+  readonly modelName: string
+  readonly apiKey?: string | undefined
+  readonly fileKinds: FileKinds
+  /** Headers of each request, besides those of the API. */
+  readonly headers?: Readonly<Record<string, string>>
+}
