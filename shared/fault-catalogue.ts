@@ -169,6 +169,9 @@ export const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByRe
   issuers_full: { status: 409, text: ({ max }) => `You can have up to ${max} issuers. Delete one first.` },
   issuer_refused: { status: 422, text: ({ because }) => `This identity provider can't be used (${because}).` },
   issuer_unreachable: { status: 503, text: "We couldn't reach the identity provider. Try again in a moment." },
+  mcp_server_unknown: { status: 404, text: "We couldn't find that MCP server." },
+  mcp_servers_full: { status: 409, text: ({ max }) => `You can have up to ${max} MCP servers. Delete one first.` },
+  mcp_refused: { status: 422, text: ({ because }) => `This MCP server can't be used (${because}).` },
   sign_in_required: { status: 401, text: "You're signed out. Sign in to continue." },
   deployment_unsafe: {
     status: 503,

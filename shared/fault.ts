@@ -119,6 +119,9 @@ export type Fault =
   | { readonly reason: "issuers_full"; readonly max: number }
   | { readonly reason: "issuer_refused"; readonly because: IssuerFlaw }
   | { readonly reason: "issuer_unreachable" }
+  | { readonly reason: "mcp_server_unknown" }
+  | { readonly reason: "mcp_servers_full"; readonly max: number }
+  | { readonly reason: "mcp_refused"; readonly because: McpFlaw }
   | { readonly reason: "sign_in_required" }
   | { readonly reason: "deployment_unsafe"; readonly because: string }
   | { readonly reason: "tenant_leaving" }
@@ -200,6 +203,27 @@ export type ArchiveFlaw = "shape" | "version" | "seal" | "file" | "content"
 
 /** The reason why a remote file is not shown. */
 export type RemoteFlaw = "unreachable" | "redirects" | "type" | "size" | "timeout"
+
+/** The reason why an MCP server, or one of its tools, cannot be used. */
+export type McpFlaw =
+  // The address is not public https, redirects, or can't be reached in time.
+  | "address"
+  | "redirect"
+  | "unreachable"
+  | "timeout"
+  // The server, or its authorization server, does not accept the credentials. `issuer`: its metadata is missing or wrong.
+  | "unauthorized"
+  | "issuer"
+  // Responses are beyond the bounds, or don't follow the protocol.
+  | "too_large"
+  | "too_deep"
+  | "too_many"
+  | "malformed"
+  // The tool may not be called: see `McpToolState`. `approval`: a user would have to allow the call.
+  | "not_allowed"
+  | "changed"
+  | "gone"
+  | "approval"
 
 /** The reason why an OpenID provider cannot be used. */
 export type IssuerFlaw = "address" | "unreachable" | "status" | "too_large" | "malformed" | "issuer_differs" | "no_keys"

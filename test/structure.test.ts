@@ -43,7 +43,7 @@ const OPEN_TO: Record<TopFolder, readonly TopFolder[]> = {
 const LADDERS: Partial<Record<TopFolder, readonly string[]>> = {
   shared: [".", "theme", "protocol", "text", "usage", "sanitize", "segment", "ingest", "card", "index"],
   worker:
-    "platform settings backup env telemetry limits usage auth search organizing directory store asset shared-copy socket model tool turn transfer agent leaving tenant signin session routes index".split(
+    "platform settings backup env telemetry limits usage auth search organizing directory store asset shared-copy socket model tool mcp turn transfer agent leaving tenant signin session routes index".split(
       " ",
     ),
   client:
@@ -77,7 +77,7 @@ const MAX_OBJECT_LINES: Readonly<Record<string, number>> = {
   "worker/tenant/feedback/feedback-counter.ts": 25,
   "worker/tenant/cards/carded-tenant.ts": 60,
   "worker/tenant/theme/themed-tenant.ts": 50,
-  "worker/tenant/tenant-object.ts": 390,
+  "worker/tenant/tenant-object.ts": 394,
   "worker/tenant/registry-object.ts": 60,
 }
 /** The classes that a Worker class may extend: platform classes, and the class with the session object's transfer calls. */
@@ -94,6 +94,7 @@ const BASE_CLASSES = new Set([
   "ThemedTenant",
   "ModelledTenant",
   "ListenedTenant",
+  "McpTenant",
 ])
 const MAX_FOLDER_FILES = 18
 const MAX_FUNCTION_LINES = 60

@@ -81,7 +81,7 @@ function createConfiguration(keys: Keys, redirectUris: readonly string[]): Confi
     client_secret: CLIENT_SECRET,
     redirect_uris: [...redirectUris],
     post_logout_redirect_uris: redirectUris.map((uri) => new URL("/", uri).href),
-    grant_types: ["authorization_code"],
+    grant_types: ["authorization_code", "client_credentials"],
     response_types: ["code"],
   }
   const { client_secret: _secret, ...publicClient } = client
@@ -94,7 +94,12 @@ function createConfiguration(keys: Keys, redirectUris: readonly string[]): Confi
     claims: { openid: ["sub", "role", "groups"], profile: ["name"], email: ["email", "email_verified"] },
     // ID tokens carry the user's claims, like the ID tokens of most hosted providers.
     conformIdTokenClaims: false,
-    features: { devInteractions: { enabled: true }, revocation: { enabled: true } },
+    features: {
+      devInteractions: { enabled: true },
+      clientCredentials: { enabled: true },
+      resourceIndicators: { enabled: true, getResourceServerInfo: () => ({ scope: "" }) },
+      revocation: { enabled: true },
+    },
     cookies: { keys: ["a key for the cookies of the test provider"] },
     pkce: { required: () => true },
     findAccount: (_context, id) => ({ accountId: id, claims: () => ({ sub: id, ...describeUser(id) }) }),

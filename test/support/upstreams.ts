@@ -5,11 +5,13 @@
  * `<UPSTREAM_URL>/provider/<provider>.<scenario>/<run>/…` plays a recorded stream of a provider.
  * `<UPSTREAM_URL>/effect/<run>` counts a side effect of a test tool.
  * `<UPSTREAM_URL>/oidc/start` starts an OpenID provider on a port of its own (oidc-provider.ts) and returns its issuer.
+ * `<UPSTREAM_URL>/mcp/…`: MCP servers (upstream-mcp.ts).
  * `<UPSTREAM_URL>/seen/<run>` returns the requests of a run, so that tests in workerd can read them too.
  */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { TestProject } from "vitest/node"
+import { answerMcp, stopMcp } from "./upstream-mcp.ts"
 import { startOidcProvider, type TestProvider } from "./oidc-provider.ts"
 import { playRemote } from "./upstream-remote.ts"
 import { playProvider } from "./provider-streams.ts"
@@ -53,12 +55,14 @@ export async function startUpstreams(): Promise<{ readonly url: string; readonly
   const providers: TestProvider[] = []
   const server = createServer((request, reply) => {
     if (request.url === "/oidc/start") return void startProvider(providers, request, reply)
+    if (request.url?.startsWith("/mcp/")) return void answerMcp(request, reply)
     void answerRequest(seen, request, reply)
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   const address = server.address()
   const port = typeof address === "object" && address !== null ? address.port : 0
   const close = async (): Promise<void> => {
+    stopMcp()
     await Promise.all([...providers.map((provider) => provider.close()), closeServer(server)])
   }
   return { url: `http://127.0.0.1:${port}`, close }

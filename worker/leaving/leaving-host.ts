@@ -10,6 +10,7 @@ import type { PriceEntry } from "../../shared/usage/price-entry.ts"
 import type { Agent, TenantSettings } from "../settings/agent-config.ts"
 import type { TenantUser } from "../settings/tenant-rpc.ts"
 import type { CardVersion } from "../settings/card-rpc.ts"
+import type { ArchivedMcpServer } from "../settings/mcp-config.ts"
 import type { StoredTheme } from "../settings/theme-rpc.ts"
 import type { Job, JobRows } from "./job-rows.ts"
 import type { Tally } from "../../shared/protocol/http-body.ts"
@@ -22,6 +23,8 @@ export interface TenantConfig {
   readonly prices?: readonly PriceEntry[]
   /** Absent in archives of earlier versions, and if the tenant has no budgets. */
   readonly budgets?: BudgetTable
+  /** Absent in archives of earlier versions, and if the tenant has no MCP servers. */
+  readonly mcpServers?: readonly ArchivedMcpServer[]
   /** Absent in archives of earlier versions, and if the tenant has no theme. */
   readonly theme?: StoredTheme
   /** Absent in archives of earlier versions, and if the tenant has no cards. */

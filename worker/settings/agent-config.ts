@@ -4,6 +4,7 @@
 
 import * as v from "valibot"
 import { MAX_AGENT_PROMPT_CHARS } from "../../shared/limits.ts"
+import type { McpTool } from "./mcp-config.ts"
 import { EFFORTS } from "../../shared/model-effort.ts"
 import type { TenantModel } from "./model-config.ts"
 import type { PriceEntry } from "../../shared/usage/price-entry.ts"
@@ -22,6 +23,14 @@ export const TOOL_NAMES = [
 
 export type ToolName = (typeof TOOL_NAMES)[number]
 
+/** Most MCP servers of one agent. */
+const MAX_AGENT_SERVERS = 8
+
+/**
+ * The name of an MCP server. No underscore, because one separates the server from the tool in the names that models see.
+ */
+export const mcpNameSchema = v.pipe(v.string(), v.regex(/^[a-z][a-z0-9-]{0,19}$/))
+
 export const agentNameSchema = v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_-]{0,31}$/))
 
 const lineSchema = v.pipe(v.string(), v.maxLength(200), v.transform(makeWellFormed))
@@ -34,10 +43,12 @@ export const agentSchema = v.object({
   /** A model name of the deployment's provider, or `scripted`. Null: the deployment's default model. */
   model: v.optional(v.nullable(v.pipe(lineSchema, v.minLength(1))), null),
   tools: v.optional(v.array(v.picklist(TOOL_NAMES)), []),
-  /** `program`: a program answers instead of a model (SPEC EA1). Absent: the model. */
+  /** MCP servers of the tenant whose allowed tools the agent has. Absent: none. */
+  mcp_servers: v.optional(v.pipe(v.array(mcpNameSchema), v.maxLength(MAX_AGENT_SERVERS))),
   /** Models that are called, in this order, if a call of `model` fails before its first output (SPEC TM6). */
   fallbacks: v.optional(v.pipe(v.array(v.pipe(lineSchema, v.minLength(1))), v.maxLength(3))),
   effort: v.optional(v.picklist(EFFORTS)),
+  /** `program`: a program answers instead of a model (SPEC EA1). Absent: the model. */
   answered_by: v.optional(v.picklist(["model", "program"])),
 })
 
@@ -71,6 +82,8 @@ export interface AgentView {
   readonly settings?: TenantSettings
   /** Present if the tenant has set any budget. The session then checks with the directory before its turns (SPEC BU7). */
   readonly hasBudgets?: true
+  /** The tools of the agent's MCP servers. Absent: none. */
+  readonly mcp?: readonly McpTool[]
   /** Those of the agent's models that the tenant has configured. Without their keys. */
   readonly models?: readonly TenantModel[]
   /** The tenant's own prices of the agent's model, if there are any. */

@@ -27,6 +27,7 @@ import type { UserChange } from "./user-change.ts"
 import type { TenantGrant } from "../../shared/usage/user-account.ts"
 import type { BudgetRpc } from "./budget-rpc.ts"
 import type { CardRpc } from "./card-rpc.ts"
+import type { McpRpc } from "./mcp-config.ts"
 import type { ModelRpc } from "./model-config.ts"
 import type { QuestionRpc } from "./question-rpc.ts"
 import type { ThemeRpc } from "./theme-rpc.ts"
@@ -86,7 +87,8 @@ export interface TenantRpc
     ThemeRpc,
     CardRpc,
     QuestionRpc,
-    ModelRpc {
+    ModelRpc,
+    McpRpc {
   /** Applies a report. Returns the number of the newest applied report. Errors: `tenant_storage_full`. */
   tellUserBytes(report: UserBytesReport): Result<number>
   /** All agents, the default ones first. */

@@ -16,6 +16,7 @@ import {
 } from "../settings/agent-config.ts"
 import { isEmptySettings, mergeSettings, readDeploymentSettings } from "../settings/tenant-settings.ts"
 import type { TenantHost } from "./tenant-host.ts"
+import { listAgentTools } from "./mcp/mcp-table.ts"
 import { findPageTheme } from "./theme/tenant-theme.ts"
 
 /** A row without a configuration stands for a default agent that was removed. */
@@ -41,8 +42,10 @@ export class TenantConfiguration {
   createView(name: string): AgentView | null {
     const view = createAgentView(this.listAgents(), name)
     if (view === null) return null
+    const tools = listAgentTools(this.#host.sql, view.self.mcp_servers ?? [])
+    const own = tools.length === 0 ? view : { ...view, mcp: tools }
     const settings = this.getSettings()
-    return isEmptySettings(settings) ? view : { ...view, settings }
+    return isEmptySettings(settings) ? own : { ...own, settings }
   }
 
   putAgent(actor: Actor, agent: Agent): Result<null> {
@@ -50,8 +53,14 @@ export class TenantConfiguration {
     const isKnown = this.listAgents().some(({ name }) => name === agent.name)
     if (!isKnown && this.listAgents().length >= MAX_AGENTS) return fail({ reason: "agents_full", max: MAX_AGENTS })
     this.#writeAgentRow(agent.name, JSON.stringify(agent))
-    const { tools, model, answered_by } = agent
-    const details = { tools: tools.join(" "), model, is_new: !isKnown, ...(answered_by && { answered_by }) }
+    const { tools, model, answered_by, mcp_servers } = agent
+    const details = {
+      tools: tools.join(" "),
+      model,
+      is_new: !isKnown,
+      ...(answered_by && { answered_by }),
+      ...(mcp_servers && { mcp_servers: mcp_servers.join(" ") }),
+    }
     this.#host.audit.append(actor, { action: "agent.changed", target: agent.name, details }, Date.now())
     return succeed(null)
   }

@@ -15,6 +15,8 @@ let jobRunner: typeof import("../leaving/job-runner.ts") | undefined
 
 export class TenantJobs implements AlarmSource {
   readonly #host: TenantHost
+  #leavingHost: LeavingHost | undefined
+
   constructor(host: TenantHost) {
     this.#host = host
   }
@@ -26,7 +28,7 @@ export class TenantJobs implements AlarmSource {
   async handleAlarm(): Promise<void> {
     await this.#host.storage.setAlarm(Date.now() + JOB_STALL_MS)
     jobRunner ??= await import("../leaving/job-runner.ts")
-    await jobRunner.runDueJobs(await this.#createLeavingHost())
+    await jobRunner.runDueJobs(await this.#openHost())
   }
 
   /** Runs a read-only call. `none` is the result for a tenant without tables. */
@@ -44,12 +46,13 @@ export class TenantJobs implements AlarmSource {
 
   async #openLeaving(): Promise<TenantLeaving> {
     const { TenantLeaving } = await import("../leaving/tenant-leaving.ts")
-    return new TenantLeaving(await this.#createLeavingHost())
+    return new TenantLeaving(await this.#openHost())
   }
 
-  async #createLeavingHost(): Promise<LeavingHost> {
+  async #openHost(): Promise<LeavingHost> {
     const { createTenantContent } = await import("./tenant-content.ts")
     const { env, storage, jobs: rows, scheduleAlarm: armAlarm } = this.#host
-    return { env, storage, content: createTenantContent(this.#host), rows, now: Date.now, armAlarm }
+    this.#leavingHost ??= { env, storage, content: createTenantContent(this.#host), rows, now: Date.now, armAlarm }
+    return this.#leavingHost
   }
 }

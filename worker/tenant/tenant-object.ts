@@ -47,8 +47,9 @@ import { TenantKeys } from "./tenant-keys.ts"
 import { TenantMetering } from "./tenant-metering.ts"
 import { TenantUsers } from "./tenant-users.ts"
 import { THEME_TABLE } from "./theme/theme-rows.ts"
+import { MCP_TABLE } from "./mcp/mcp-table.ts"
+import { McpTenant } from "./mcp/mcp-tenant.ts"
 import { listNamedModels, MODEL_TABLE } from "./models/model-rows.ts"
-import { ModelledTenant } from "./models/modelled-tenant.ts"
 import { USER_NOTICE_TABLE } from "./user-notices.ts"
 
 type KeyResult = Result<Access.ApiKeyInfo>
@@ -71,10 +72,11 @@ const MIGRATIONS: readonly string[] = [
   USER_KEY_FILL,
   THEME_TABLE,
   MODEL_TABLE,
+  MCP_TABLE,
   CARD_TABLE,
 ]
 
-export class Tenant extends ModelledTenant implements TenantRpc {
+export class Tenant extends McpTenant implements TenantRpc {
   protected override readonly host: TenantHost
   readonly #configuration: TenantConfiguration
   readonly #users: TenantUsers

@@ -19,6 +19,7 @@ import {
   GENERAL_AGENT_NAME,
   createAgentView,
 } from "../settings/agent-config.ts"
+import { createMcpTools } from "../mcp/create-mcp-tools.ts"
 import { createTools, type ToolHost } from "../tool/tool-registry.ts"
 import type { Tool } from "../tool/tool.ts"
 
@@ -41,12 +42,15 @@ const MESSAGE_SHARE = 0.75
 export function resolveAgent(
   env: Env,
   tenant: string,
-  { self, peers, models = [] }: AgentView,
+  { self, peers, models = [], mcp = [] }: AgentView,
   toolServices: Omit<ToolHost, "peers">,
   log: Log,
 ): ResolvedAgent {
   const system = createSystemPrompt(self.prompt)
-  const tools = createTools(env, self.tools, { ...toolServices, peers })
+  const tools = [...createTools(env, self.tools, { ...toolServices, peers })]
+  // A tool of a server never replaces one of ours.
+  for (const tool of createMcpTools(env, tenant, mcp))
+    if (tools.every(({ name }) => name !== tool.name)) tools.push(tool)
   const { model, context } = createAgentModel(env, log, tenant, self, models)
   const contextTokens = context ?? (Number(env.MODEL_CONTEXT_TOKENS) || MODEL_CONTEXT_TOKENS)
   const maxMessageTokens = Math.floor((contextTokens - estimatePromptTokens(system, tools)) * MESSAGE_SHARE)

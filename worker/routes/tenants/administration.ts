@@ -18,6 +18,7 @@ import { settingsRoutes } from "../settings-routes.ts"
 import { devTokenRoutes, tokenRoutes } from "../token-routes.ts"
 import { apiKeyRoutes } from "./api-key-routes.ts"
 import { changeBudgets, listBudgets, readOwnBudgets } from "./budget-routes.ts"
+import { mcpRoutes } from "./mcp-routes.ts"
 import { modelRoutes } from "./model-routes.ts"
 import { tenantRoutes } from "./tenant-routes.ts"
 import { themeRoutes } from "./theme-routes.ts"
@@ -44,6 +45,7 @@ export const administration = new Hono<AppEnv>()
   .get("/v1/usage/me", readOwnBudgets)
   .get("/v1/feedback", readFeedbackCounts)
   .route("/v1/issuers", issuerRoutes)
+  .route("/v1/mcp-servers", mcpRoutes)
   .get("/v1/usage", readUsage)
   .get("/v1/prices", listPrices)
   .put("/v1/prices", setPrices)

@@ -1,0 +1,107 @@
+/**
+ * upstream-mcp.ts: MCP servers on loopback: an official one of 2026-07-28 (npm `@modelcontextprotocol/server`), the official
+ * "everything" server of 2025-11-25 (npm), and the first one with hostile responses.
+ *
+ * `<UPSTREAM_URL>/mcp/serve/<run>` is a server; a run is any unique word. `POST /mcp/set/<run>` changes it, `/mcp/seen/<run>`
+ * lists its requests, and `/mcp/everything` starts the other server and returns its address.
+ */
+
+import { spawn, type ChildProcess } from "node:child_process"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { createServer } from "node:net"
+import { type NodeIncomingMessageLike, toNodeHandler } from "@modelcontextprotocol/node"
+import { createMcpHandler, fromJsonSchema, McpServer } from "@modelcontextprotocol/server"
+import { playHostile } from "./hostile-mcp.ts"
+
+/** How the server of a run behaves. */
+export interface McpState {
+  readonly description?: string
+  /** The names of its tools. Default: `echo` and `write`. */
+  readonly tools?: readonly string[]
+  readonly ttlMs?: number
+  /** Requests without this `authorization` are refused. */
+  readonly token?: string
+  /** A behaviour of hostile-mcp.ts, for one method of the protocol. */
+  readonly hostile?: { readonly method: string; readonly play: string }
+}
+
+/** A received request. */
+export interface SeenMcp {
+  readonly http: string
+  /** The method of the protocol. */
+  readonly method: string
+  readonly authorization: string | null
+}
+
+const states = new Map<string, McpState>()
+const seen = new Map<string, SeenMcp[]>()
+const children: ChildProcess[] = []
+let everything: Promise<string> | null = null
+
+export async function answerMcp(request: IncomingMessage, reply: ServerResponse): Promise<void> {
+  const [, , kind = "", run = ""] = (request.url ?? "").split("/")
+  if (kind === "everything") {
+    everything ??= startEverything()
+    return void reply.end(JSON.stringify({ url: await everything }))
+  }
+  if (kind === "seen") return void reply.end(JSON.stringify(seen.get(run) ?? []))
+  if (kind === "set") {
+    let text = ""
+    for await (const chunk of request.setEncoding("utf8")) text += chunk
+    states.set(run, JSON.parse(text))
+    return void reply.end("{}")
+  }
+  const state = states.get(run) ?? {}
+  const method = String(request.headers["mcp-method"] ?? "")
+  const authorization = request.headers.authorization ?? null
+  seen.set(run, [...(seen.get(run) ?? []), { http: request.method ?? "", method, authorization }])
+  if (state.token !== undefined && authorization !== state.token) return void reply.writeHead(401).end()
+  if (state.hostile?.method === method) return await playHostile(state.hostile.play, run, request, reply)
+  await toNodeHandler(createMcpHandler(() => createRunServer(state)))(request as NodeIncomingMessageLike, reply)
+}
+
+export function stopMcp(): void {
+  for (const child of children) child.kill()
+}
+
+const TEXT_SCHEMA = {
+  type: "object",
+  properties: { text: { type: "string" } },
+  required: ["text"],
+} as const
+
+function createRunServer({ description = "Repeats a text.", tools = ["echo", "write"], ttlMs }: McpState): McpServer {
+  const hints = ttlMs === undefined ? {} : { cacheHints: { "tools/list": { ttlMs } } }
+  const server = new McpServer({ name: "test", version: "1" }, hints)
+  for (const name of tools) {
+    const config = { description, inputSchema: fromJsonSchema<{ text: string }>(TEXT_SCHEMA) }
+    server.registerTool(name, config, async ({ text }) => ({
+      content: [{ type: "text", text: `${name}: ${text}` }],
+      isError: text === "fail",
+    }))
+  }
+  return server
+}
+
+async function startEverything(): Promise<string> {
+  const port = await findFreePort()
+  const script = "node_modules/@modelcontextprotocol/server-everything/dist/index.js"
+  const env = { ...process.env, PORT: String(port) }
+  const child = spawn(process.execPath, [script, "streamableHttp"], { env, stdio: ["ignore", "ignore", "pipe"] })
+  children.push(child)
+  // It writes one line when it listens.
+  await new Promise<void>((resolve, reject) => {
+    child.stderr?.once("data", () => resolve())
+    child.once("exit", (code) => reject(new Error(`everything: ${code}`)))
+  })
+  return `http://127.0.0.1:${port}/mcp`
+}
+
+function findFreePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0))
+    })
+  })
+}

@@ -1,0 +1,23 @@
+/** create-mcp-tools.ts: creates the tools of an agent that MCP servers provide. The code of their calls is loaded on demand. */
+
+import { type Json, parseJson } from "../../shared/json.ts"
+import type { Env } from "../env.ts"
+import type { McpTool } from "../settings/mcp-config.ts"
+import type { Tool } from "../tool/tool.ts"
+
+export function createMcpTools(env: Env, tenant: string, tools: readonly McpTool[]): Tool[] {
+  return tools.map(({ name, server, tool, description, schema, asks, reads }) => ({
+    name,
+    description,
+    // `readOfferedTools` wrote this JSON.
+    parameters: parseJson(schema) as { readonly [key: string]: Json },
+    repeatable: reads,
+    readsOnly: reads,
+    ephemeral: false,
+    ...(asks && { needsApproval: () => true }),
+    async execute(args, { signal }) {
+      const { callMcpTool } = await import("./call-mcp-tool.ts")
+      return await callMcpTool(env, tenant, { server, tool, asks }, args, signal)
+    },
+  }))
+}

@@ -1,0 +1,100 @@
+/**
+ * guarded-fetch.ts: the only way to an MCP server. Only requests to its registered address are sent, redirects are not
+ * followed, and the number of requests, the bytes and the nesting of responses are limited. Source: SPEC MP2.
+ */
+
+import type { McpFlaw } from "../../shared/fault.ts"
+import { createJsonMeter } from "../../shared/json.ts"
+import { checkProviderUrl, type ProviderEnv } from "../auth/issuer/provider-fetch.ts"
+
+/** Most bytes of all responses of one operation: a result of MAX_RESULT_BYTES, and what surrounds it. */
+export const MAX_MCP_BYTES = 2 * 1024 * 1024
+
+/** Most requests of one operation: the handshake of an old server, and the pages of a list. */
+const MAX_MCP_REQUESTS = 12
+
+/** Most lines of an event stream. Each event is parsed, so many small ones would take seconds of processor time. */
+const MAX_STREAM_LINES = 6_000
+
+/** A request or response beyond the bounds. */
+export class McpBoundError extends Error {
+  readonly flaw: McpFlaw
+
+  constructor(flaw: McpFlaw) {
+    super(flaw)
+    this.flaw = flaw
+  }
+}
+
+export interface GuardedFetch {
+  readonly fetch: (input: string | URL, init?: RequestInit) => Promise<Response>
+  /** Aborted when the caller stops, and when a bound is exceeded. */
+  readonly signal: AbortSignal
+  /** The first bound that was exceeded; null if none was. The protocol package can hide the error. */
+  readonly readFlaw: () => McpFlaw | null
+}
+
+export function createGuardedFetch(address: string, env: ProviderEnv, signal: AbortSignal): GuardedFetch {
+  let flaw: McpFlaw | null = null
+  let requestsLeft = MAX_MCP_REQUESTS
+  const budget = { bytesLeft: MAX_MCP_BYTES }
+  const stop = new AbortController()
+  const stopped = AbortSignal.any([signal, stop.signal])
+  const refuse = (because: McpFlaw): never => {
+    flaw ??= because
+    stop.abort()
+    throw new McpBoundError(because)
+  }
+  const send = async (input: string | URL, init: RequestInit = {}): Promise<Response> => {
+    // Servers of 2025-11-25 are asked for a stream of notifications, which nobody here would read.
+    if (init.method === "GET") return new Response(null, { status: 405 })
+    const url = checkProviderUrl(address, env)
+    if (!url.ok || String(input) !== address) return refuse("address")
+    if (requestsLeft-- <= 0) return refuse("too_many")
+    const signals = init.signal == null ? [stopped] : [stopped, init.signal]
+    const response = await fetch(url.value, { ...init, redirect: "manual", signal: AbortSignal.any(signals) })
+    if (response.status >= 300 && response.status < 400)
+      return await cancelAndRefuse(response, () => refuse("redirect"))
+    if (response.status === 401 || response.status === 403)
+      return await cancelAndRefuse(response, () => refuse("unauthorized"))
+    return response.body === null ? response : new Response(guardBody(response, budget, refuse), response)
+  }
+  return { fetch: send, signal: stopped, readFlaw: () => flaw }
+}
+
+async function cancelAndRefuse(response: Response, refuse: () => never): Promise<never> {
+  await response.body?.cancel().catch(() => {})
+  return refuse()
+}
+
+/** Passes a body on, and fails at the first byte or level beyond the bounds. An event's data is one line. */
+function guardBody(
+  { body, headers }: Response,
+  budget: { bytesLeft: number },
+  refuse: (flaw: McpFlaw) => never,
+): ReadableStream<Uint8Array> {
+  const isStream = (headers.get("content-type") ?? "").includes("text/event-stream")
+  const decoder = new TextDecoder()
+  let isWithinBounds = createJsonMeter()
+  let linesLeft = MAX_STREAM_LINES
+  const readText = (text: string): void => {
+    for (const [i, piece] of (isStream ? text.split(/[\r\n]/) : [text]).entries()) {
+      if (i > 0) {
+        isWithinBounds = createJsonMeter()
+        linesLeft -= 1
+        if (linesLeft < 0) refuse("too_many")
+      }
+      if (!isWithinBounds(piece)) refuse("too_deep")
+    }
+  }
+  return (body as ReadableStream<Uint8Array>).pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        budget.bytesLeft -= chunk.byteLength
+        if (budget.bytesLeft < 0) refuse("too_large")
+        readText(decoder.decode(chunk, { stream: true }))
+        controller.enqueue(chunk)
+      },
+    }),
+  )
+}

@@ -1,0 +1,139 @@
+/**
+ * mcp-client.ts: lists and calls the tools of an MCP server, with the protocol's own package. Loaded with the first call.
+ *
+ * Servers of 2026-07-28 need no handshake: with a stored `server/discover`, a call is one request. Others need three.
+ */
+
+import {
+  Client,
+  type DiscoverResult,
+  SdkError,
+  SdkErrorCode,
+  StreamableHTTPClientTransport,
+} from "@modelcontextprotocol/client"
+import { fail, type McpFlaw, type Result, succeed } from "../../shared/fault.ts"
+import { parseJson } from "../../shared/json.ts"
+import { rejectOnAbort } from "../platform/abort.ts"
+import type { ProviderEnv } from "../auth/issuer/provider-fetch.ts"
+import type { McpEndpoint } from "../settings/mcp-config.ts"
+import { readTimeLimits } from "../platform/time-limits.ts"
+import type { ToolArgs } from "../tool/tool.ts"
+import { createGuardedFetch, type GuardedFetch, McpBoundError } from "./guarded-fetch.ts"
+import { type McpResult, resultToData } from "./mcp-result.ts"
+
+/** Pages of a tool list that are read. */
+const MAX_LIST_PAGES = 4
+
+/** Longest stored answer to `server/discover`, in characters. */
+const MAX_DISCOVER_CHARS = 32 * 1024
+
+export interface ToolListing {
+  /** JSON text; null for a server of 2025-11-25. */
+  readonly discover: string | null
+  readonly tools: readonly unknown[]
+  /** How long the list is valid, in milliseconds; null if the server does not say. */
+  readonly ttlMs: number | null
+}
+
+/** Lists the tools of a server, and finds out which version of the protocol it speaks. */
+export async function listServerTools(env: ProviderEnv, endpoint: McpEndpoint): Promise<Result<ToolListing, McpFlaw>> {
+  const abort = new AbortController()
+  const timer = setTimeout(() => abort.abort(), readTimeLimits(env).providerMs)
+  try {
+    return await withClient(env, endpoint, abort.signal, async (client) => {
+      const answer = client.getDiscoverResult()
+      const discover = answer === undefined ? null : JSON.stringify(answer)
+      if ((discover?.length ?? 0) > MAX_DISCOVER_CHARS) throw new McpBoundError("too_large")
+      const listed = await client.listTools(undefined, { signal: abort.signal })
+      const { ttlMs } = listed as { ttlMs?: unknown }
+      return { discover, tools: listed.tools, ttlMs: typeof ttlMs === "number" ? ttlMs : null }
+    })
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Calls a tool. The caller's signal limits the time. */
+export async function callServerTool(
+  env: ProviderEnv,
+  endpoint: McpEndpoint,
+  call: { readonly tool: string; readonly args: ToolArgs },
+  signal: AbortSignal,
+): Promise<Result<McpResult, McpFlaw>> {
+  return await withClient(env, endpoint, signal, async (client) => {
+    const result = await client.callTool({ name: call.tool, arguments: { ...call.args } }, { signal })
+    return resultToData(result)
+  })
+}
+
+async function withClient<T>(
+  env: ProviderEnv,
+  endpoint: McpEndpoint,
+  signal: AbortSignal,
+  run: (client: Client) => Promise<T>,
+): Promise<Result<T, McpFlaw>> {
+  const guard = createGuardedFetch(endpoint.url, env, signal)
+  const client = createClient()
+  try {
+    // The package waits for its own time limit if a stream fails or a probe is aborted.
+    return succeed(await rejectOnAbort(connectAndRun(client, endpoint, guard, run), guard.signal))
+  } catch (error) {
+    return fail(guard.readFlaw() ?? errorToFlaw(error, signal))
+  } finally {
+    await client.close().catch(() => {})
+  }
+}
+
+async function connectAndRun<T>(
+  client: Client,
+  endpoint: McpEndpoint,
+  guard: GuardedFetch,
+  run: (client: Client) => Promise<T>,
+): Promise<T> {
+  const transport = new StreamableHTTPClientTransport(new URL(endpoint.url), {
+    fetch: guard.fetch,
+    requestInit: { headers: { ...endpoint.headers } },
+    reconnectionOptions: NO_RECONNECTION,
+  })
+  const prior = toPrior(endpoint)
+  // Without `prior` the client probes the server.
+  await client.connect(transport, prior === undefined ? { signal: guard.signal } : { signal: guard.signal, prior })
+  return await run(client)
+}
+
+/** A stream that ends early is a fault, and not resumed. */
+const NO_RECONNECTION = {
+  maxRetries: 0,
+  initialReconnectionDelay: 1,
+  maxReconnectionDelay: 1,
+  reconnectionDelayGrowFactor: 1,
+}
+
+/** It offers no capabilities, so a server cannot ask for the user's input, a model or files. */
+function createClient(): Client {
+  return new Client(
+    { name: "cuecard", version: "1" },
+    {
+      capabilities: {},
+      versionNegotiation: { mode: "auto" },
+      inputRequired: { autoFulfill: false },
+      listMaxPages: MAX_LIST_PAGES,
+    },
+  )
+}
+
+function toPrior({ discover }: McpEndpoint) {
+  if (discover === undefined) return undefined
+  if (discover === null) return { kind: "legacy" } as const
+  // `listServerTools` wrote this JSON.
+  return { kind: "modern", discover: parseJson(discover) as unknown as DiscoverResult } as const
+}
+
+function errorToFlaw(error: unknown, signal: AbortSignal): McpFlaw {
+  if (error instanceof McpBoundError) return error.flaw
+  if (signal.aborted) return "timeout"
+  if (!(error instanceof SdkError)) return error instanceof TypeError ? "unreachable" : "malformed"
+  if (error.code === SdkErrorCode.RequestTimeout) return "timeout"
+  if (error.code === SdkErrorCode.ListPaginationExceeded) return "too_many"
+  return "malformed"
+}

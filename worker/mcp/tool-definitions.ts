@@ -1,0 +1,88 @@
+/**
+ * tool-definitions.ts: reads the tools that an MCP server offers. Names, descriptions and schemas are bounded, and a tool
+ * beyond the bounds is left out. Source: SPEC MP3, MP4.
+ */
+
+import { isJsonObject, type Json, parseJson, toCanonicalJson } from "../../shared/json.ts"
+import { MAX_TOOL_NAME_CHARS } from "../../shared/limits.ts"
+import { bytesToHex } from "../platform/crypto/hex.ts"
+import { MAX_MCP_TOOLS, type OfferedTool, REMOTE_TOOL_NAME } from "../settings/mcp-config.ts"
+
+export const MAX_DESCRIPTION_CHARS = 4_096
+/** Longest schema, as JSON text. */
+export const MAX_SCHEMA_CHARS = 16 * 1024
+const MAX_SCHEMA_DEPTH = 16
+const NAME_HASH_CHARS = 8
+
+/** The tools within the bounds, in the order of their names, so that the order at the server makes no difference. */
+export async function readOfferedTools(server: string, listed: readonly unknown[]): Promise<OfferedTool[]> {
+  const tools = new Map<string, OfferedTool>()
+  for (const entry of listed.slice(0, MAX_MCP_TOOLS)) {
+    const tool = await readTool(server, entry)
+    if (tool !== null && !tools.has(tool.name)) tools.set(tool.name, tool)
+  }
+  const sorted = [...tools.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
+  const slugs = new Set<string>()
+  return Promise.all(
+    sorted.map(async (tool) => {
+      const slug = slugs.has(tool.slug) ? await createHashedSlug(server, tool.name) : tool.slug
+      slugs.add(slug)
+      return { ...tool, slug }
+    }),
+  )
+}
+
+/** Identifies the definitions of all tools. */
+export async function computeRevision(tools: readonly OfferedTool[]): Promise<string> {
+  return (await computeHash(tools.map(({ hash }) => hash).join())).slice(0, 32)
+}
+
+async function readTool(server: string, entry: unknown): Promise<OfferedTool | null> {
+  if (!isJsonObject(entry)) return null
+  const { name, description = "", inputSchema } = entry
+  if (typeof name !== "string" || !REMOTE_TOOL_NAME.test(name)) return null
+  if (typeof description !== "string" || description.length > MAX_DESCRIPTION_CHARS) return null
+  const schema = readSchema(inputSchema)
+  if (schema === null) return null
+  const shown = removeHidden(description)
+  const hash = await computeHash(JSON.stringify([name, shown, schema]))
+  return { name, slug: await createSlug(server, name), description: shown, schema, hash }
+}
+
+/** The schema as canonical JSON text. Null if it is too large, too deep, or refers to something outside of it. */
+function readSchema(value: unknown): string | null {
+  if (!isJsonObject(value) || value["type"] !== "object") return null
+  const text = removeHidden(JSON.stringify(value))
+  const parsed = text.length > MAX_SCHEMA_CHARS ? undefined : parseJson(text, MAX_SCHEMA_DEPTH)
+  return parsed === undefined || hasForeignReference(parsed) ? null : toCanonicalJson(parsed)
+}
+
+function hasForeignReference(value: Json): boolean {
+  if (Array.isArray(value)) return value.some(hasForeignReference)
+  if (!isJsonObject(value)) return false
+  return Object.entries(value as { [key: string]: Json }).some(([key, inner]) =>
+    (key === "$ref" || key === "$dynamicRef") && typeof inner === "string"
+      ? !inner.startsWith("#")
+      : hasForeignReference(inner),
+  )
+}
+
+/** Removes characters that an administrator would not see, but that a model reads. Line ends stay. */
+function removeHidden(text: string): string {
+  return text.toWellFormed().replace(/[\p{Cc}\p{Cf}\p{Co}]/gu, (character) => (character === "\n" ? "\n" : ""))
+}
+
+async function createSlug(server: string, name: string): Promise<string> {
+  const slug = `${server}_${name.replace(/[^\w-]/g, "_")}`
+  return slug.length > MAX_TOOL_NAME_CHARS ? await createHashedSlug(server, name) : slug
+}
+
+/** For a name that is too long, or that looks like another one without its special characters. */
+async function createHashedSlug(server: string, name: string): Promise<string> {
+  const slug = `${server}_${name.replace(/[^\w-]/g, "_")}`.slice(0, MAX_TOOL_NAME_CHARS - NAME_HASH_CHARS - 1)
+  return `${slug}_${(await computeHash(name)).slice(0, NAME_HASH_CHARS)}`
+}
+
+async function computeHash(text: string): Promise<string> {
+  return bytesToHex(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)))
+}

@@ -1,0 +1,184 @@
+/**
+ * mcp-config.ts: the configuration of a tenant's MCP servers, their tools, and the calls of the tenant object that concern
+ * them. Pure. Source: SPEC MP1-MP9.
+ */
+
+import * as v from "valibot"
+import type { McpFlaw, Result } from "../../shared/fault.ts"
+import { MAX_URL_CHARS } from "../../shared/limits.ts"
+import type { Actor } from "../platform/rpc/actor.ts"
+
+/** Maximum number of servers of a tenant. */
+export const MAX_MCP_SERVERS = 16
+
+/** Most tools that a server can offer. Models choose badly among more. */
+export const MAX_MCP_TOOLS = 128
+
+const MAX_HEADER_CHARS = 4_096
+
+/** Names of tools at their server. */
+export const REMOTE_TOOL_NAME = /^[\w./-]{1,128}$/
+
+const toolNames = v.pipe(
+  v.array(v.pipe(v.string(), v.regex(REMOTE_TOOL_NAME))),
+  v.maxLength(MAX_MCP_TOOLS),
+  v.transform((names) => [...new Set(names)]),
+)
+
+/** Headers that the connection itself uses. */
+const OWN_HEADERS = /^(?:accept|connection|content-|cookie|host|mcp-|origin|te$|trailer|transfer-encoding|upgrade)/
+
+const headerName = v.pipe(
+  v.string(),
+  v.toLowerCase(),
+  v.regex(/^[a-z][a-z0-9-]{0,63}$/),
+  v.check((name) => !OWN_HEADERS.test(name)),
+)
+const printable = (max: number) => v.pipe(v.string(), v.maxLength(max), v.regex(/^[\x20-\x7e]+$/), v.trim())
+
+const authSchema = v.variant("type", [
+  v.strictObject({ type: v.literal("none") }),
+  v.strictObject({
+    type: v.literal("header"),
+    name: v.optional(headerName, "authorization"),
+    /** Absent: keeps the stored value if the server stays at its origin. */
+    value: v.optional(printable(MAX_HEADER_CHARS)),
+  }),
+  v.strictObject({
+    type: v.literal("oauth"),
+    /** The authorization server. No other one ever receives the secret. */
+    issuer: printable(MAX_URL_CHARS),
+    client_id: printable(256),
+    /** Absent: keeps the stored one if the issuer stays the same. */
+    client_secret: v.optional(printable(MAX_HEADER_CHARS)),
+    scope: v.optional(printable(512)),
+  }),
+])
+
+/** The body of `PUT /v1/mcp-servers/:name`. Strict: a misspelt `approval` must not silently mean the default. */
+export const mcpServerSchema = v.strictObject({
+  url: printable(MAX_URL_CHARS),
+  auth: v.optional(authSchema, { type: "none" }),
+  /** The tools that agents may use. */
+  tools: v.optional(toolNames, []),
+  /** Those of them that change nothing. The server's own hints are not trusted. */
+  reads: v.optional(toolNames, []),
+  /** When a user must allow a call: always, unless the tool only reads, or never. */
+  approval: v.optional(v.picklist(["always", "write", "never"]), "always"),
+})
+
+export type McpServerInput = v.InferOutput<typeof mcpServerSchema>
+
+/** The configuration without the secret. */
+export interface McpServerConfig extends Omit<McpServerInput, "auth"> {
+  readonly auth:
+    | { readonly type: "none" }
+    | { readonly type: "header"; readonly name: string }
+    | {
+        readonly type: "oauth"
+        readonly issuer: string
+        readonly client_id: string
+        readonly scope?: string | undefined
+      }
+}
+
+/** A tool as its server offers it, within bounds. */
+export interface OfferedTool {
+  /** Its name at the server. */
+  readonly name: string
+  /** Its name for models: `<server>_<tool>`. */
+  readonly slug: string
+  readonly description: string
+  /** The JSON schema of its arguments, as JSON text. */
+  readonly schema: string
+  /** Changes with the name, the description and the schema. */
+  readonly hash: string
+}
+
+/**
+ * `ready`: agents can use it. `not_allowed`: it is not in `tools`. `changed`, `gone`: its definition differs from the one
+ * that an administrator has allowed, or the server no longer offers it, so it is disabled.
+ */
+export type McpToolState = "ready" | "not_allowed" | "changed" | "gone"
+
+/** A server as administrators see it. Times are milliseconds since 1970. */
+export interface McpServerView extends McpServerConfig {
+  readonly name: string
+  readonly has_secret: boolean
+  /** `2026-07-28` or later: no handshake. `2025-11-25`: one per call. */
+  readonly protocol: "2026-07-28" | "2025-11-25"
+  /** Identifies the definitions in `offered`, for a review. */
+  readonly revision: string
+  readonly offered: readonly {
+    readonly name: string
+    readonly tool: string
+    readonly description: string
+    readonly schema: string
+    readonly state: McpToolState
+  }[]
+  /** When the tools were last listed. */
+  readonly fetched: number
+  /** Why the last attempt to list them failed; null if it did not. */
+  readonly flaw: McpFlaw | null
+}
+
+/** A tool of an MCP server in the configuration of an agent. */
+export interface McpTool {
+  readonly name: string
+  readonly server: string
+  readonly tool: string
+  readonly description: string
+  /** JSON text. */
+  readonly schema: string
+  /** A user must allow each call. */
+  readonly asks: boolean
+  /** Changes nothing, so that a call can be repeated after a crash. */
+  readonly reads: boolean
+}
+
+/** A server in the archive of a tenant, without its secrets. */
+export interface ArchivedMcpServer {
+  readonly name: string
+  readonly config: McpServerConfig
+  readonly discover: string | null
+  readonly offered: readonly OfferedTool[]
+  readonly pinned: readonly OfferedTool[]
+  readonly revision: string
+  readonly fetched: number
+  readonly ttl: number
+}
+
+/** What a call to a server needs. */
+export interface McpEndpoint {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  /** The server's answer to `server/discover`, as JSON text; null for a server of 2025-11-25. Undefined: not known yet. */
+  readonly discover?: string | null
+}
+
+export interface McpCall {
+  readonly server: string
+  readonly tool: string
+  /** Whether a user was asked before this call. */
+  readonly asks: boolean
+}
+
+export interface McpRpc {
+  listMcpServers(): Promise<McpServerView[]>
+  /**
+   * Adds or replaces a server, and lists its tools. Errors: `mcp_refused`, `mcp_servers_full`, `tenant_erased`;
+   * `field_invalid` for an allowed tool that the server doesn't offer.
+   */
+  putMcpServer(actor: Actor, name: string, input: McpServerInput): Promise<Result<McpServerView>>
+  /** Errors: `mcp_server_unknown`, `tenant_erased`. */
+  removeMcpServer(actor: Actor, name: string): Promise<Result<null>>
+  /** Lists the tools again. Errors: `mcp_server_unknown`, `mcp_refused`. */
+  refreshMcpServer(name: string): Promise<Result<McpServerView>>
+  /**
+   * Allows the definitions of a revision. Errors: `mcp_server_unknown`; `mcp_refused` (`changed`) if the server's tools
+   * have changed since.
+   */
+  reviewMcpServer(actor: Actor, name: string, revision: string): Promise<Result<McpServerView>>
+  /** Errors: `mcp_server_unknown`, `mcp_refused`. */
+  openMcpCall(call: McpCall): Promise<Result<McpEndpoint>>
+}

@@ -1,0 +1,322 @@
+/**
+ * mcp-servers.ts: registers, lists, reviews and opens the MCP servers of a tenant. Loaded on demand.
+ *
+ * The definitions of allowed tools are pinned when an administrator allows them. A tool whose definition differs from its
+ * pin is disabled until a review. Source: SPEC MP1-MP9.
+ */
+
+import { type Fault, fail, type McpFlaw, type Result, succeed } from "../../../shared/fault.ts"
+import { checkProviderUrl } from "../../auth/issuer/provider-fetch.ts"
+import { computeRevision, readOfferedTools } from "../../mcp/tool-definitions.ts"
+import { type Actor, SYSTEM_ACTOR } from "../../platform/rpc/actor.ts"
+import { openSecret, sealSecret } from "../../platform/crypto/seal-secret.ts"
+import {
+  MAX_MCP_SERVERS,
+  type McpCall,
+  type McpEndpoint,
+  type McpServerConfig,
+  type McpServerInput,
+  type McpServerView,
+  type OfferedTool,
+} from "../../settings/mcp-config.ts"
+import type { TenantHost } from "../tenant-host.ts"
+import {
+  asksFirst,
+  findMcpServer,
+  getToolState,
+  listMcpServers,
+  removeMcpServer,
+  type StoredMcpServer,
+  writeMcpServer,
+} from "./mcp-rows.ts"
+import { requestClientToken } from "../../mcp/client-token.ts"
+
+/** How long a list of tools is valid, in milliseconds: within these bounds, what the server says. */
+const MIN_TTL_MS = 60_000
+const DEFAULT_TTL_MS = 15 * 60_000
+const MAX_TTL_MS = 24 * 60 * 60_000
+
+/** Most characters of all definitions of a server. They are stored in one row. */
+const MAX_OFFERED_CHARS = 512 * 1024
+
+/** An access token is renewed this long before it expires, in milliseconds. */
+const TOKEN_MARGIN_MS = 30_000
+
+/** A token without an expiry is used for this long, in milliseconds. */
+const DEFAULT_TOKEN_MS = 5 * 60_000
+
+function refuse(because: McpFlaw): { readonly ok: false; readonly fault: Fault } {
+  return fail({ reason: "mcp_refused", because })
+}
+
+const UNKNOWN: { readonly ok: false; readonly fault: Fault } = fail({ reason: "mcp_server_unknown" })
+
+export class McpServers {
+  readonly #host: TenantHost
+  /** Listings that are under way, by server. */
+  readonly #refreshing = new Map<string, Promise<Result<StoredMcpServer>>>()
+
+  constructor(host: TenantHost) {
+    this.#host = host
+  }
+
+  list(): McpServerView[] {
+    return this.#host.tables.exist() ? listMcpServers(this.#host.sql).map(toView) : []
+  }
+
+  async put(actor: Actor, name: string, input: McpServerInput): Promise<Result<McpServerView>> {
+    if (this.#host.isErased()) return fail({ reason: "tenant_erased" })
+    const url = checkProviderUrl(input.url, this.#host.env)
+    if (!url.ok) return refuse("address")
+    const before = this.#find(name)
+    if (before === null && this.list().length >= MAX_MCP_SERVERS)
+      return fail({ reason: "mcp_servers_full", max: MAX_MCP_SERVERS })
+    const config = toConfig(input, url.value)
+    const secret = await this.#sealInput(name, input, config, before)
+    const isSameAccess = before !== null && JSON.stringify(before.config.auth) === JSON.stringify(config.auth)
+    const tokens = isSameAccess && secret === before.secret ? before.tokens : null
+    const blank = { name, config, secret, tokens, pinned: [] }
+    const listed = await this.#listTools({
+      ...blank,
+      discover: null,
+      offered: [],
+      revision: "",
+      fetched: 0,
+      ttl: 0,
+      flaw: null,
+    })
+    if (!listed.ok) return listed
+    const unknown = config.tools.findIndex((tool) => !listed.value.offered.some((offered) => offered.name === tool))
+    if (unknown >= 0) return fail({ reason: "field_invalid", field: `tools.${unknown}` })
+    // Another change of the settings is no review: tools that were allowed before keep their pins.
+    const kept = before !== null && before.config.url === config.url ? before.pinned : []
+    const pinned = pinTools(config.tools, listed.value.offered, kept)
+    const server = { ...listed.value, pinned }
+    return this.#write(server, actor, before === null ? "mcp.added" : "mcp.changed")
+  }
+
+  remove(actor: Actor, name: string): Result<null> {
+    if (this.#find(name) === null) return UNKNOWN
+    return this.#host.change(() => {
+      removeMcpServer(this.#host.sql, name)
+      this.#host.audit.append(actor, { action: "mcp.removed", target: name }, Date.now())
+      return succeed(null)
+    })
+  }
+
+  async refresh(name: string): Promise<Result<McpServerView>> {
+    const server = this.#find(name)
+    if (server === null) return UNKNOWN
+    const refreshed = await this.#refreshOnce(server)
+    return refreshed.ok ? succeed(toView(refreshed.value)) : refreshed
+  }
+
+  review(actor: Actor, name: string, revision: string): Result<McpServerView> {
+    const server = this.#find(name)
+    if (server === null) return UNKNOWN
+    if (server.revision !== revision) return refuse("changed")
+    return this.#write({ ...server, pinned: pinTools(server.config.tools, server.offered, []) }, actor, "mcp.reviewed")
+  }
+
+  /** Cost: one row read, and a request for the list if it has expired. */
+  async openCall({ server: name, tool, asks }: McpCall): Promise<Result<McpEndpoint>> {
+    const stored = this.#find(name)
+    if (stored === null) return UNKNOWN
+    const isFresh = Date.now() - stored.fetched < stored.ttl
+    const current: Result<StoredMcpServer> = isFresh ? succeed(stored) : await this.#refreshOnce(stored)
+    if (!current.ok) return current
+    const state = getToolState(current.value, tool)
+    if (state !== "ready") return refuse(state)
+    // The session may have read an older rule.
+    if (asksFirst(current.value.config, tool) && !asks) return refuse("approval")
+    const opened = await this.#openEndpoint(current.value)
+    if (!opened.ok) return opened
+    this.#storeTokens(current.value, opened.value.tokens)
+    return succeed(opened.value.endpoint)
+  }
+
+  /** Stores a new access token, unless the server was changed while it was requested. */
+  #storeTokens({ name, secret, tokens }: StoredMcpServer, next: string | null): void {
+    const stored = next === tokens ? null : this.#find(name)
+    if (stored !== null && stored.secret === secret) writeMcpServer(this.#host.sql, { ...stored, tokens: next })
+  }
+
+  #find(name: string): StoredMcpServer | null {
+    return this.#host.tables.exist() ? findMcpServer(this.#host.sql, name) : null
+  }
+
+  #write(server: StoredMcpServer, actor: Actor, action: string): Result<McpServerView> {
+    return this.#host.change(() => {
+      writeMcpServer(this.#host.sql, server)
+      const { url, tools, reads, approval, auth } = server.config
+      const details = {
+        url: new URL(url).origin,
+        auth: auth.type,
+        approval,
+        tools: tools.join(" "),
+        reads: reads.join(" "),
+      }
+      this.#host.audit.append(actor, { action, target: server.name, details }, Date.now())
+      return succeed(toView(server))
+    })
+  }
+
+  /** Calls at the same time share one request to the server. */
+  async #refreshOnce(server: StoredMcpServer): Promise<Result<StoredMcpServer>> {
+    const running = this.#refreshing.get(server.name) ?? this.#refreshStored(server)
+    this.#refreshing.set(server.name, running)
+    try {
+      return await running
+    } finally {
+      this.#refreshing.delete(server.name)
+    }
+  }
+
+  async #refreshStored(server: StoredMcpServer): Promise<Result<StoredMcpServer>> {
+    const listed = await this.#listTools(server)
+    const stored = this.#find(server.name)
+    // Replaced or removed meanwhile.
+    if (stored === null || stored.config.url !== server.config.url) return UNKNOWN
+    if (!listed.ok) {
+      const flaw = listed.fault.reason === "mcp_refused" ? listed.fault.because : "unreachable"
+      writeMcpServer(this.#host.sql, { ...stored, flaw })
+      return listed
+    }
+    const { discover, offered, revision, fetched, ttl, tokens } = listed.value
+    const next = { ...stored, discover, offered, revision, fetched, ttl, tokens, flaw: null }
+    writeMcpServer(this.#host.sql, next)
+    const disabled = stored.config.tools.filter(
+      (tool) => getToolState(stored, tool) === "ready" && getToolState(next, tool) !== "ready",
+    )
+    const event = { action: "mcp.tools_disabled", target: server.name, details: { tools: disabled.join(" ") } }
+    if (disabled.length > 0) this.#host.audit.append(SYSTEM_ACTOR, event, Date.now())
+    return succeed(next)
+  }
+
+  /** The server with its current tools. */
+  async #listTools(server: StoredMcpServer): Promise<Result<StoredMcpServer>> {
+    const opened = await this.#openEndpoint(server)
+    if (!opened.ok) return opened
+    const { listServerTools } = await import("../../mcp/mcp-client.ts")
+    const { url, headers } = opened.value.endpoint
+    const listed = await listServerTools(this.#host.env, { url, headers })
+    if (!listed.ok) return refuse(listed.fault)
+    const { discover, ttlMs } = listed.value
+    const offered = await readOfferedTools(server.name, listed.value.tools)
+    if (JSON.stringify(offered).length > MAX_OFFERED_CHARS) return refuse("too_large")
+    const ttl = Math.min(Math.max(ttlMs ?? DEFAULT_TTL_MS, MIN_TTL_MS), MAX_TTL_MS)
+    const revision = await computeRevision(offered)
+    const { tokens } = opened.value
+    return succeed({ ...server, tokens, discover, offered, revision, fetched: Date.now(), ttl, flaw: null })
+  }
+
+  async #openEndpoint(server: StoredMcpServer): Promise<Result<OpenedServer>> {
+    const { config, secret, tokens, name, discover } = server
+    const { url, auth } = config
+    if (auth.type === "none") return succeed({ endpoint: { url, headers: {}, discover }, tokens })
+    const { env, tenant } = this.#host
+    const opened = secret === null ? null : await openSecret(env, { tenant, purpose: "mcp secret", name }, secret)
+    if (opened === null) return refuse("unauthorized")
+    if (auth.type === "header")
+      return succeed({ endpoint: { url, headers: { [auth.name]: opened.text }, discover }, tokens })
+    const access = await this.#openToken(server, auth, opened.text)
+    if (!access.ok) return access
+    const headers = { authorization: `Bearer ${access.value.token}` }
+    return succeed({ endpoint: { url, headers, discover }, tokens: access.value.tokens })
+  }
+
+  /** The stored access token, or a new one if it expires soon. */
+  async #openToken(
+    { name, config, tokens }: StoredMcpServer,
+    auth: OAuthAccess,
+    clientSecret: string,
+  ): Promise<Result<{ readonly token: string; readonly tokens: string | null }>> {
+    const { env, tenant } = this.#host
+    const place = { tenant, purpose: "mcp token", name }
+    const opened = tokens === null ? null : await openSecret(env, place, tokens)
+    const [expires = "", token = ""] = opened?.text.split(" ") ?? []
+    if (Number(expires) - TOKEN_MARGIN_MS > Date.now()) return succeed({ token, tokens })
+    const issued = await requestClientToken(env, { ...auth, clientSecret, resource: config.url })
+    if (!issued.ok) return refuse(issued.fault)
+    const lasts = Date.now() + (issued.value.lifetimeMs ?? DEFAULT_TOKEN_MS)
+    const sealed = await sealSecret(env, place, `${lasts} ${issued.value.token}`)
+    return succeed({ token: issued.value.token, tokens: sealed })
+  }
+
+  /** The secret of a server after a change. A stored one is never sent to another origin or issuer. */
+  async #sealInput(
+    name: string,
+    { auth }: McpServerInput,
+    config: McpServerConfig,
+    before: StoredMcpServer | null,
+  ): Promise<string | null> {
+    const { env, tenant } = this.#host
+    if (auth.type === "none") return null
+    const text = auth.type === "header" ? auth.value : auth.client_secret
+    if (text !== undefined) return await sealSecret(env, { tenant, purpose: "mcp secret", name }, text)
+    const isSameReceiver = before !== null && getReceiver(before.config) === getReceiver(config)
+    return isSameReceiver ? before.secret : null
+  }
+}
+
+interface OpenedServer {
+  readonly endpoint: McpEndpoint
+  /** The access token, sealed: the stored one or a new one, which the caller stores. */
+  readonly tokens: string | null
+}
+
+type OAuthAccess = Extract<McpServerConfig["auth"], { type: "oauth" }>
+
+/** Who receives the secret. */
+function getReceiver({ auth, url }: McpServerConfig): string {
+  switch (auth.type) {
+    case "none":
+      return ""
+    case "header":
+      return `header ${auth.name} ${new URL(url).origin}`
+    case "oauth":
+      return `oauth ${auth.issuer} ${auth.client_id}`
+  }
+}
+
+function toConfig({ auth, ...input }: McpServerInput, url: string): McpServerConfig {
+  switch (auth.type) {
+    case "none":
+      return { ...input, url, auth }
+    case "header":
+      return { ...input, url, auth: { type: "header", name: auth.name } }
+    case "oauth": {
+      const { issuer, client_id, scope } = auth
+      return { ...input, url, auth: { type: "oauth", issuer, client_id, scope } }
+    }
+  }
+}
+
+/** The definitions of the allowed tools: those that were allowed before, or else what the server offers now. */
+function pinTools(
+  allowed: readonly string[],
+  offered: readonly OfferedTool[],
+  kept: readonly OfferedTool[],
+): OfferedTool[] {
+  return allowed.flatMap((name) => [...kept, ...offered].find((tool) => tool.name === name) ?? [])
+}
+
+function toView(server: StoredMcpServer): McpServerView {
+  const { name, config, secret, discover, offered, revision, fetched, flaw } = server
+  return {
+    ...config,
+    name,
+    has_secret: secret !== null,
+    protocol: discover === null ? "2025-11-25" : "2026-07-28",
+    revision,
+    offered: offered.map((tool) => ({
+      name: tool.name,
+      tool: tool.slug,
+      description: tool.description,
+      schema: tool.schema,
+      state: getToolState(server, tool.name),
+    })),
+    fetched,
+    flaw,
+  }
+}

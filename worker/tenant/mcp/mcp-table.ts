@@ -1,0 +1,28 @@
+/** mcp-table.ts: the table of a tenant's MCP servers, and the tools that an agent has from them. */
+
+import { parseJson } from "../../../shared/json.ts"
+import type { McpTool } from "../../settings/mcp-config.ts"
+
+export const MCP_TABLE = `CREATE TABLE mcp_servers (name TEXT PRIMARY KEY, config TEXT NOT NULL, secret TEXT, tokens TEXT,
+  discover TEXT, offered TEXT NOT NULL, pinned TEXT NOT NULL, ready TEXT NOT NULL, revision TEXT NOT NULL,
+  fetched INTEGER NOT NULL, ttl INTEGER NOT NULL, flaw TEXT) WITHOUT ROWID`
+
+/** Most characters of all tool definitions that an agent has: a quarter of a usual context. */
+const MAX_DEFINITION_CHARS = 128 * 1024
+
+/** The tools of these servers that can be used, up to MAX_DEFINITION_CHARS. */
+export function listAgentTools(sql: SqlStorage, servers: readonly string[]): McpTool[] {
+  const query = "SELECT ready FROM mcp_servers WHERE name = ?"
+  const tools = servers.flatMap((name) =>
+    // `writeMcpServer` wrote this JSON.
+    sql
+      .exec<{ ready: string }>(query, name)
+      .toArray()
+      .flatMap(({ ready }) => parseJson(ready) as unknown as McpTool[]),
+  )
+  let charsLeft = MAX_DEFINITION_CHARS
+  return tools.filter(({ description, schema }) => {
+    charsLeft -= description.length + schema.length
+    return charsLeft >= 0
+  })
+}

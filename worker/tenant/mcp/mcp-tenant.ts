@@ -1,0 +1,41 @@
+/** mcp-tenant.ts: the calls of the tenant object that concern MCP servers. Their code is loaded on demand. */
+
+import type { Result } from "../../../shared/fault.ts"
+import type { Actor } from "../../platform/rpc/actor.ts"
+import type { McpCall, McpEndpoint, McpRpc, McpServerInput, McpServerView } from "../../settings/mcp-config.ts"
+import { ModelledTenant } from "../models/modelled-tenant.ts"
+import type { McpServers } from "./mcp-servers.ts"
+
+export abstract class McpTenant extends ModelledTenant implements McpRpc {
+  #servers: McpServers | undefined
+
+  async listMcpServers(): Promise<McpServerView[]> {
+    return (await this.#mcp()).list()
+  }
+
+  async putMcpServer(actor: Actor, name: string, input: McpServerInput): Promise<Result<McpServerView>> {
+    return await (await this.#mcp()).put(actor, name, input)
+  }
+
+  async removeMcpServer(actor: Actor, name: string): Promise<Result<null>> {
+    return (await this.#mcp()).remove(actor, name)
+  }
+
+  async refreshMcpServer(name: string): Promise<Result<McpServerView>> {
+    return await (await this.#mcp()).refresh(name)
+  }
+
+  async reviewMcpServer(actor: Actor, name: string, revision: string): Promise<Result<McpServerView>> {
+    return (await this.#mcp()).review(actor, name, revision)
+  }
+
+  async openMcpCall(call: McpCall): Promise<Result<McpEndpoint>> {
+    return await (await this.#mcp()).openCall(call)
+  }
+
+  async #mcp(): Promise<McpServers> {
+    const { McpServers: Servers } = await import("./mcp-servers.ts")
+    this.#servers ??= new Servers(this.host)
+    return this.#servers
+  }
+}
