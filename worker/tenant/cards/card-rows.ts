@@ -1,6 +1,6 @@
 /** card-rows.ts: the versions of a tenant's cards, in the tenant object. Source: SPEC CV9 to CV11. */
 
-import type { CardSummary, StoredCard, ToolCard } from "../../settings/card-rpc.ts"
+import type { CardSummary, StoredCard, ToolCard } from "../../settings/cards/card-rpc.ts"
 import { addVersion, type CardRow } from "./card-table.ts"
 
 const SUMMARY = 'name, tool AS "for", revision'

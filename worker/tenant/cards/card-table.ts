@@ -1,6 +1,6 @@
 /** card-table.ts: the table of the versions of cards, and its rows in an export. Other code is loaded on demand. Source: SPEC CV9. */
 
-import type { CardVersion } from "../../settings/card-rpc.ts"
+import type { CardVersion } from "../../settings/cards/card-rpc.ts"
 
 /** One row for each version. The samples are those of the current version; older ones are only shown. */
 export const CARD_TABLE = `CREATE TABLE cards (n INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL,

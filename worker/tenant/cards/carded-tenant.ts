@@ -2,7 +2,7 @@
 
 import { fail, type Result } from "../../../shared/fault.ts"
 import type { Actor } from "../../platform/rpc/actor.ts"
-import type { CardRpc, CardSummary, StoredCard, ToolCard } from "../../settings/card-rpc.ts"
+import type { CardRpc, CardSummary, StoredCard, ToolCard } from "../../settings/cards/card-rpc.ts"
 import { FeedbackCounter } from "../feedback/feedback-counter.ts"
 
 const loadCards = () => import("./tenant-cards.ts")

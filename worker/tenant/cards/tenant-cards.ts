@@ -2,7 +2,7 @@
 
 import { fail, type Result, succeed } from "../../../shared/fault.ts"
 import type { Actor } from "../../platform/rpc/actor.ts"
-import type { CardSummary, StoredCard } from "../../settings/card-rpc.ts"
+import type { CardSummary, StoredCard } from "../../settings/cards/card-rpc.ts"
 import type { TenantHost } from "../tenant-host.ts"
 import { endCard, listCards, trimVersions, writeCard } from "./card-rows.ts"
 

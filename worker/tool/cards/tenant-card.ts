@@ -11,7 +11,7 @@ import { countUtf8Bytes } from "../../../shared/truncate.ts"
 import type { Env } from "../../env.ts"
 import { FreshCache } from "../../platform/fresh-cache.ts"
 import { tenantStub } from "../../platform/rpc/object-stubs.ts"
-import type { ToolCard } from "../../settings/card-rpc.ts"
+import type { ToolCard } from "../../settings/cards/card-rpc.ts"
 
 /** How long an isolate relies on the list of cards, in milliseconds. */
 const CARD_TRUST_MS = 1_000

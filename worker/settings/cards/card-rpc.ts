@@ -1,7 +1,7 @@
 /** card-rpc.ts: the calls of the tenant object that concern the tenant's cards. Pure. */
 
-import type { Result } from "../../shared/fault.ts"
-import type { Actor } from "../platform/rpc/actor.ts"
+import type { Result } from "../../../shared/fault.ts"
+import type { Actor } from "../../platform/rpc/actor.ts"
 
 export interface CardSummary {
   readonly name: string
