@@ -35,7 +35,8 @@ function withoutPaths(): Plugin {
 
 /**
  * Keeps only the lexer of `marked`, without its pedantic mode and its mode for line breaks, which the page doesn't use, and
- * without the methods and rules that markdown-lexer.ts replaces: code, fences, HTML blocks and definitions. The module
+ * without the methods and rules that markdown-lexer.ts replaces: code, fences, HTML blocks and definitions, and without the
+ * expressions that only those and the renderer use. The module
  * creates an instance of the whole library when it is loaded, so its renderer and parser would stay in the bundle.
  */
 function markedLexerOnly(): Plugin {
@@ -45,6 +46,10 @@ function markedLexerOnly(): Plugin {
   const replacedMethods =
     /(?<=\})(?:code\(\w\)\{[\s\S]*?\}(?=heading\(\w\)\{)|html\(\w\)\{[\s\S]*?\}(?=table\(\w\)\{))/g
   const replacedRules = /\b(?:code:\w+,def:\w+,(?=fences:)|html:\w+,(?=lheading:))/g
+  const unused =
+    /\b(?:codeRemoveIndent|outputLinkReplace|indentCodeCompensation|beginningSpace|listReplaceNesting|hrefBrackets|pedanticHrefTitle|escapeTest|escapeReplace|escapeTestNoEncode|escapeReplaceNoEncode|percentDecode|spaceLine|notSpaceStart|endingNewline):\/(?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\\[])+\/[a-z]*,/g
+  /** The rules of the removed modes: a variable whose value ends before the next one. */
+  const modeVariable = (name: string): RegExp => new RegExp(`,${name}=\\{\\.\\.\\.[\\s\\S]*?\\}(?=,\\w+=)`)
   /** The lexer builds its expressions with calls, which the bundler keeps unless they are marked as pure. */
   const ruleBuilds = /(?<=[,\s]\w+=)g\(/g
   return {
@@ -57,15 +62,18 @@ function markedLexerOnly(): Plugin {
         ?.split(",")
         .filter((name) => / as (?:Lexer|Tokenizer)$/.test(name))
       const isReplaced = code.match(replacedMethods)?.length === 2 && code.match(replacedRules)?.length === 2
-      if (exported?.length !== 2 || code.match(modeRules)?.length !== 3 || !isReplaced || !ruleBuilds.test(code)) {
+      const modes = code.match(modeRules)?.map((rule) => rule.replace(/^.*:/, "")) ?? []
+      if (exported?.length !== 2 || modes.length !== 3 || !isReplaced || !ruleBuilds.test(code)) {
         throw new Error("marked.esm.js has changed: adapt markedLexerOnly.")
       }
-      const lexer = code
+      const lexer = modes
+        .reduce((text, mode) => text.replace(modeVariable(mode), ""), code)
         .replace(instance, `export{${exported.join(",")}};`)
         .replace(modeRules, "")
         .replace(modeTests, "false")
         .replace(replacedMethods, "")
         .replace(replacedRules, "")
+        .replace(unused, "")
         .replace(ruleBuilds, "/*#__PURE__*/g(")
       return { code: lexer, map: null }
     },
@@ -270,7 +278,7 @@ const DEV_PATHS = ["/v1/*", "/auth/*", "/healthz", "/external/*", "/media/*", "/
 /** What draws messages. Parts of it are used by code that is loaded later, which would otherwise move them into many chunks. */
 const TRANSCRIPT = /\/client\/transcript\/transcript\.tsx$/
 
-/** The first view uses only its types. */
+/** The first view and the code that draws messages use only its types. */
 const TYPES_ONLY = /\/shared\/fault\.ts$/
 
 /** What draws the widget's first view. Its small entry loads it. */
@@ -293,7 +301,7 @@ function splitByView(isFirstView: IsRoot) {
 }
 
 function drawsMessages(id: string, modules: ModuleGraph): boolean {
-  return isLoadedWith(id, modules, (_info, importer) => TRANSCRIPT.test(importer))
+  return !TYPES_ONLY.test(id) && isLoadedWith(id, modules, (_info, importer) => TRANSCRIPT.test(importer))
 }
 
 /**

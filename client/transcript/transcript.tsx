@@ -23,7 +23,6 @@ import type { TranscriptStore } from "../session/transcript-store.ts"
 import { type TranscriptRequests, TranscriptRequestsContext } from "./transcript-requests.ts"
 import { CanvasPanelSlot } from "./canvas/panel-slot.tsx"
 import { callViews } from "./calls/deferred-calls.ts"
-import { copySelection } from "./copy-selection.ts"
 import { endReasons, messageEditor } from "./message-view.tsx"
 import { JumpContext, QuotedMessage } from "./quoted-message.tsx"
 import { TranscriptRows } from "./transcript-rows.tsx"
@@ -75,7 +74,7 @@ export function Transcript(props: TranscriptProps): VNode {
         aria-live="off"
         aria-label={transcriptText.conversation}
         aria-busy={isAnswerPending}
-        onCopy={copySelection}
+        onCopy={mediaViews.module.value?.copySelection}
       >
         <TranscriptRows ids={ids} store={store} scrollAnchor={scrollAnchor} writingId={writingId} />
         {entries.map((entry) => (

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from "vitest"
 import { mathTypesetter } from "../../client/markdown/blocks/deferred-tools.ts"
 import { Markdown } from "../../client/markdown/markdown.tsx"
 import { typesetMath } from "../../client/markdown/math/typeset-math.tsx"
-import { copySelection } from "../../client/transcript/copy-selection.ts"
+import { copySelection } from "../../client/media/loading/copy-selection.ts"
 import { draw, until } from "./dom.ts"
 import { REFUSED_TEX, TRICKY_TEX } from "./hostile-tex.ts"
 

@@ -11,6 +11,7 @@ import type { MediaContextValue, MediaRequests } from "./media-context.ts"
 import { VideoView } from "../video-player.tsx"
 
 export { CanvasView } from "../canvas-view.tsx"
+export { copySelection } from "./copy-selection.ts"
 export { ImageView } from "../image-view.tsx"
 
 /** The elements are keyed by URL, so that another URL starts with fresh state. */

@@ -2,11 +2,11 @@
  * copy-selection.ts: changes the text that the browser copies when the user selects part of a transcript.
  *
  * By default the copy would contain the URLs of images, audio and frames. Those are signed, so anyone could use them until
- * they expire. The copy names the media instead, as the copy button does. A formula is copied as
- * its TeX. SPEC PG44, MD12.
+ * they expire. The copy names the media instead, as the copy button does. A formula is copied as its TeX. Loaded with the
+ * views of media. SPEC PG44, MD12.
  */
 
-import { appendToPage, getPageSelection } from "../ui/page-root.ts"
+import { appendToPage, getPageSelection } from "../../ui/page-root.ts"
 
 /** Elements that render media. Their labels consist of kind and name. */
 const MEDIA_SELECTOR = ".frame, .sound, video, .canvas"
