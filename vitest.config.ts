@@ -8,7 +8,7 @@
  * few processes (`isolate: false`), so their files must not depend on module state. Each file of `worker-counting`,
  * `faults` and `faults-timed` has its own process.
  */
-import { existsSync, mkdtempSync, rmSync, statfsSync } from "node:fs"
+import { existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from "node:fs"
 import { totalmem } from "node:os"
 import { resolve } from "node:path"
 import process from "node:process"
@@ -46,7 +46,7 @@ const MEMORY_FOLDER = "/dev/shm"
 function keepFilesInMemory(): void {
   if (process.env["TMPDIR"] !== undefined || !existsSync(MEMORY_FOLDER) || totalmem() < 12e9) return
   const { bavail, bsize } = statfsSync(MEMORY_FOLDER)
-  if (bavail * bsize < 4e9) return
+  if (bavail * bsize < 4e9 || /^\S+ \/dev\/shm .*\bnoexec\b/m.test(readFileSync("/proc/mounts", "utf8"))) return
   const folder = mkdtempSync(`${MEMORY_FOLDER}/cuecard-`)
   process.env["TMPDIR"] = folder
   process.on("exit", () => rmSync(folder, { recursive: true, force: true }))

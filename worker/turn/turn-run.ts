@@ -14,6 +14,7 @@ import {
   LONG_DELTA_WINDOW_MS,
   LONG_WINDOW_AFTER_MS,
 } from "../../shared/delta-window.ts"
+import type { FindCard } from "./dispatch-tool.ts"
 import { isEnded, type MessageStatus } from "../../shared/protocol/message.ts"
 import type { Resolver } from "../../shared/segment/grant.ts"
 import type { Drift } from "../../shared/segment/segmenter.ts"
@@ -56,6 +57,8 @@ export interface TurnHost {
   readonly nextId: () => string
   /** Stores a file that a tool made. */
   readonly saveAsset: SaveAsset
+  /** Finds the tenant's card for a tool's result. */
+  readonly findCard: FindCard
   readonly nextSeq: () => number
   /** Called when a write failed after it took a seq. The next seq continues from the stored ones. */
   readonly resetSeq: () => void
