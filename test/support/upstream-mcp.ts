@@ -3,7 +3,8 @@
  * "everything" server of 2025-11-25 (npm), and the first one with hostile responses.
  *
  * `<UPSTREAM_URL>/mcp/serve/<run>` is a server; a run is any unique word. `POST /mcp/set/<run>` changes it, `/mcp/seen/<run>`
- * lists its requests, and `/mcp/everything` starts the other server and returns its address.
+ * lists its requests, `/mcp/everything` starts the other server and returns its address, and `/mcp/files` is the official
+ * file system server behind a bridge.
  */
 
 import { spawn, type ChildProcess } from "node:child_process"
@@ -11,6 +12,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { createServer } from "node:net"
 import { type NodeIncomingMessageLike, toNodeHandler } from "@modelcontextprotocol/node"
 import { createMcpHandler, fromJsonSchema, McpServer } from "@modelcontextprotocol/server"
+import { type StdioBridge, startFilesystem } from "./stdio-bridge.ts"
 import { playHostile } from "./hostile-mcp.ts"
 
 /** How the server of a run behaves. */
@@ -37,12 +39,19 @@ const states = new Map<string, McpState>()
 const seen = new Map<string, SeenMcp[]>()
 const children: ChildProcess[] = []
 let everything: Promise<string> | null = null
+let filesystem: StdioBridge | null = null
+/** The folder of the filesystem server. */
+export const FILES = "examples"
 
 export async function answerMcp(request: IncomingMessage, reply: ServerResponse): Promise<void> {
   const [, , kind = "", run = ""] = (request.url ?? "").split("/")
   if (kind === "everything") {
     everything ??= startEverything()
     return void reply.end(JSON.stringify({ url: await everything }))
+  }
+  if (kind === "files") {
+    filesystem ??= startFilesystem(FILES)
+    return await filesystem.answer(request, reply)
   }
   if (kind === "seen") return void reply.end(JSON.stringify(seen.get(run) ?? []))
   if (kind === "set") {
@@ -61,7 +70,7 @@ export async function answerMcp(request: IncomingMessage, reply: ServerResponse)
 }
 
 export function stopMcp(): void {
-  for (const child of children) child.kill()
+  for (const child of [...children, filesystem?.child]) child?.kill()
 }
 
 const TEXT_SCHEMA = {

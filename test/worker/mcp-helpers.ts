@@ -13,6 +13,9 @@ const BASE = `${upstreamUrl(env)}/mcp`
 
 export const serverUrl = (run: string): string => `${BASE}/serve/${run}`
 
+/** The official file system server. */
+export const filesystemUrl = `${BASE}/files`
+
 export async function setServer(run: string, state: McpState): Promise<void> {
   await fetch(`${BASE}/set/${run}`, { method: "POST", body: JSON.stringify(state) })
 }

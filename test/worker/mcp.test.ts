@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest"
 import { answerTo, call as toolCall, say, script, toolsIn } from "./session-helpers.ts"
 import { call, refusal, roleToken, tablesOf } from "./http.ts"
 import {
+  filesystemUrl,
   openAgentSession,
   putServer,
   runTool,
@@ -131,6 +132,18 @@ describe("a call", () => {
     expect(sum).toMatchObject({ status: "ok", result: expect.stringContaining("42") })
     const echo = await runTool(client, "q2", "all_echo", { message: "hi" })
     expect(echo).toMatchObject({ status: "ok", result: expect.stringContaining("Echo: hi") })
+  })
+
+  test("[MP5] works with the official file system server, behind a bridge", async () => {
+    const tools = ["list_directory", "read_text_file"]
+    const body = { url: filesystemUrl, tools, reads: tools, approval: "write" }
+    const view = await putServer("mp-files", "disk", body)
+    expect(view.offered).toHaveLength(14)
+    const client = await openAgentSession("mp-files", ["disk"])
+    const listed = await runTool(client, "q1", "disk_list_directory", { path: "." })
+    expect(listed).toMatchObject({ status: "ok", result: expect.stringContaining("[DIR]") })
+    const outside = await runTool(client, "q2", "disk_read_text_file", { path: "../package.json" })
+    expect(outside).toMatchObject({ status: "failed", error: { code: "tool_failed" } })
   })
 
   test("[MP6] waits for a user by the administrator's rule", async () => {
