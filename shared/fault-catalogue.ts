@@ -88,6 +88,12 @@ export const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByRe
     text: ({ scheme, pair, ratio, least }) =>
       `In the ${scheme} theme, ${pair.replace("/", " on ")} has a contrast of ${ratio}:1. It must be at least ${least}:1.`,
   },
+  card_refused: {
+    status: 422,
+    text: ({ pointer, problem }) => `The card's template isn't valid: "${pointer}" ${problem}.`,
+  },
+  cards_full: { status: 409, text: ({ max }) => `You can have up to ${max} cards. Delete one first.` },
+  card_unknown: { status: 404, text: "We couldn't find that card." },
   logo_refused: { status: 422, text: ({ because }) => `This file can't be a logo (${because}).` },
   prices_changed: { status: 409, text: "Someone else has changed the prices. Read them again." },
   revocations_full: {

@@ -64,6 +64,9 @@ export type Fault =
   | { readonly reason: "role_from_issuer" }
   | { readonly reason: "prices_changed" }
   | ThemeFault
+  | CardFault
+  | { readonly reason: "cards_full"; readonly max: number }
+  | { readonly reason: "card_unknown" }
   | { readonly reason: "logo_refused"; readonly because: LogoFlaw }
   | { readonly reason: "revocations_full"; readonly max: number }
   | { readonly reason: "key_invalid" }
@@ -179,6 +182,14 @@ export interface ThemeFault {
   readonly pair: string
   readonly ratio: number
   readonly least: number
+}
+
+/** Where a card's template is wrong (shared/card/view/check-template.ts). */
+export interface CardFault {
+  readonly reason: "card_refused"
+  /** A JSON Pointer into the body. */
+  readonly pointer: string
+  readonly problem: string
 }
 
 /** The reason why a file can't be a logo. */

@@ -72,6 +72,10 @@ app.get("/media/logo/:tenant/:file", async (context) => {
   const { serveLogo } = await import("./routes/media/logo-route.ts")
   return await serveLogo(context)
 })
+app.get("/media/card/:tenant/:file", async (context) => {
+  const { serveCardView } = await import("./routes/media/card-view-route.ts")
+  return await serveCardView(context)
+})
 // After the other paths of /media, because an id matches them too.
 app.get("/media/:id", async ({ req, env }) => {
   const { mediaRoutes } = await import("./routes/media/media-routes.ts")

@@ -16,8 +16,8 @@ function isMotionAllowed(): boolean {
 }
 
 /** Fades and lifts an element when it first appears. */
-export function useEntrance(isFresh: boolean): RefObject<HTMLElement | null> {
-  const ref = useRef<HTMLElement>(null)
+export function useEntrance<T extends HTMLElement = HTMLElement>(isFresh: boolean): RefObject<T | null> {
+  const ref = useRef<T>(null)
   useLayoutEffect(() => {
     if (!isFresh || !isMotionAllowed()) return
     const from = { opacity: 0, transform: `translateY(${ENTER_LIFT_PX}px)` }

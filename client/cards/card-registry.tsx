@@ -13,6 +13,8 @@ export interface CardContent {
   readonly payload: Json
   /** The model's text about the payload, in Markdown. */
   readonly synthesis: string
+  /** The version of the tenant's card that shows the payload. Absent: the tool has a card of the page. */
+  readonly view?: string | undefined
   /** True if the card arrived while the page was open. Only such cards are animated. */
   readonly isFresh: boolean
 }
@@ -29,6 +31,9 @@ const CARD_MODULES: ReadonlyMap<string, DeferredModule<CardModule>> = new Map([
   ["chart", deferModule<CardModule>(() => import("./chart/chart-card.tsx"))],
 ])
 
+/** Draws the cards that tenants define. */
+const TENANT_CARDS = deferModule<CardModule>(() => import("./view/view-card.tsx"))
+
 /** `web_search_1` → `web_search` */
 export function tagToToolName(tag: string): string {
   return tag.replace(/_\d+$/, "")
@@ -36,7 +41,7 @@ export function tagToToolName(tag: string): string {
 
 /** Returns null if the tool has no card, or if the payload isn't valid. */
 export function renderCard(tag: string, content: CardContent): VNode | null {
-  const card = CARD_MODULES.get(tagToToolName(tag))
+  const card = content.view === undefined ? CARD_MODULES.get(tagToToolName(tag)) : TENANT_CARDS
   if (card === undefined) return null
   const text = content.synthesis === "" ? null : <Markdown text={content.synthesis} />
   if (card.module.value !== null) return card.module.value.renderCard(content, text)
@@ -46,5 +51,5 @@ export function renderCard(tag: string, content: CardContent): VNode | null {
 
 /** Loads the code of all cards. */
 export async function loadCards(): Promise<void> {
-  await Promise.all([...CARD_MODULES.values()].map((card) => card.load()))
+  await Promise.all([...CARD_MODULES.values(), TENANT_CARDS].map((card) => card.load()))
 }

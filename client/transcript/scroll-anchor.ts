@@ -23,6 +23,8 @@ export class ScrollAnchor {
   readonly isFollowing: Signal<boolean> = signal(true)
   /** Whether a new message has arrived since the view was last at the end. */
   readonly hasUnread: Signal<boolean> = signal(false)
+  /** Whether loaded messages above the first one aren't drawn yet. Meanwhile no older ones are requested. */
+  isPartial = false
   readonly #onNearTop: () => void
   readonly #newer: NewerMessages | undefined
   #view: HTMLElement | null = null
@@ -133,6 +135,7 @@ export class ScrollAnchor {
   }
 
   #checkEdges(view: HTMLElement): void {
+    if (this.isPartial) return
     if (view.scrollTop < EDGE_THRESHOLD_PX) this.#onNearTop()
     if (distanceToEnd(view) < EDGE_THRESHOLD_PX) void this.#newer?.loadNewer()
   }

@@ -96,8 +96,8 @@ interface RichViewProps {
   readonly isFresh: boolean
 }
 
-function RichView({ segment: { tag, payload, synthesis }, isFresh }: RichViewProps): VNode {
-  const card = renderCard(tag, { payload, synthesis, isFresh })
+function RichView({ segment: { tag, payload, synthesis, view }, isFresh }: RichViewProps): VNode {
+  const card = renderCard(tag, { payload, synthesis, view, isFresh })
   return card === null ? <TextView text={synthesis} /> : <div data-segment="rich">{card}</div>
 }
 

@@ -7,7 +7,7 @@
 import type { ReadonlySignal, Signal } from "@preact/signals"
 import { effect, signal } from "@preact/signals"
 import type { ComponentChildren, VNode } from "preact"
-import { useEffect, useMemo, useRef } from "preact/hooks"
+import { useEffect, useMemo, useRef, useState } from "preact/hooks"
 import { assetToSegment } from "../../shared/protocol/asset.ts"
 import { BeforeShowMoreContext } from "../markdown/show-more-button.tsx"
 import { lightboxModule } from "../media/loading/deferred-lightbox.ts"
@@ -34,6 +34,9 @@ export { createQuote } from "./quoted-message.tsx"
 export { ScrollToEndButton } from "./position/scroll-to-end-button.tsx"
 export { segmentsToSpokenText } from "../markdown/markdown-to-text.ts"
 
+/** Messages that are drawn before the others of the first page: about two windows of a desktop computer. */
+const FIRST_MESSAGES = 10
+
 interface TranscriptProps {
   readonly store: TranscriptStore
   readonly unsent: ReadonlySignal<readonly OutboxEntry[]>
@@ -51,6 +54,7 @@ export function Transcript(props: TranscriptProps): VNode {
   const ids = store.messageIds.value
   // They follow the newest message.
   const entries = store.hasNewer.value ? [] : unsent.value.filter(({ id }) => !ids.includes(id))
+  const drawnIds = useNewestFirst(ids, scrollAnchor)
   const isPending = !store.hasNewer.value && (store.isBusy.value || entries.some(({ error }) => error === null))
   const isAnswerPending = useMayExpectAnswer(requests) && isOnline.value && isPending
   const LoadedLightbox = lightboxModule.module.value?.Lightbox
@@ -76,7 +80,7 @@ export function Transcript(props: TranscriptProps): VNode {
         aria-busy={isAnswerPending}
         onCopy={mediaViews.module.value?.copySelection}
       >
-        <TranscriptRows ids={ids} store={store} scrollAnchor={scrollAnchor} writingId={writingId} />
+        <TranscriptRows ids={drawnIds} store={store} scrollAnchor={scrollAnchor} writingId={writingId} />
         {entries.map((entry) => (
           <UnsentMessage
             key={entry.id}
@@ -94,6 +98,15 @@ export function Transcript(props: TranscriptProps): VNode {
       <CanvasPanelSlot store={store} />
     </TranscriptContexts>
   )
+}
+
+/** The newest of the messages in the first drawing, which is painted before the others are drawn. SPEC PF13. */
+function useNewestFirst(ids: readonly string[], scrollAnchor: ScrollAnchor): readonly string[] {
+  const [isPartial, setPartial] = useState(ids.length > FIRST_MESSAGES && scrollAnchor.isFollowing.peek())
+  scrollAnchor.isPartial = isPartial
+  // Effects run after the paint.
+  useEffect(() => setPartial(false), [])
+  return useMemo(() => (isPartial ? ids.slice(-FIRST_MESSAGES) : ids), [isPartial, ids])
 }
 
 /** SPEC OB9. */

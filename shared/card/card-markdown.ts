@@ -2,9 +2,19 @@
 
 import type { Json } from "../json.ts"
 import { chartToMarkdown, parseChartPayload } from "./chart-payload.ts"
+import type { CardView } from "./view/card-template.ts"
+import { fillView } from "./view/fill-view.ts"
+import { viewToMarkdown } from "./view/view-markdown.ts"
 
-/** Returns null for a card whose data has no form of its own. SPEC CA12. */
-export function cardToMarkdown(tag: string, payload: Json): string | null {
+/** An export is in English, like its headings. */
+const EXPORT_LOCALE = { locale: "en", timeZone: "UTC", yes: "Yes", no: "No" }
+
+/** `view`: the template of the tenant's card. Returns null for a card whose data has no form of its own. SPEC CA12, CV12. */
+export function cardToMarkdown(tag: string, payload: Json, view: CardView | null = null): string | null {
+  if (view !== null) {
+    const filled = fillView(view, payload, EXPORT_LOCALE)
+    return filled === null ? null : viewToMarkdown(filled)
+  }
   const chart = /^chart_\d+$/.test(tag) ? parseChartPayload(payload) : null
   return chart === null ? null : chartToMarkdown(chart)
 }

@@ -25,6 +25,8 @@ export interface CueRow {
 export interface Cue {
   readonly payload: Json
   readonly call_id?: string
+  /** The version of the tenant's card that shows the payload. */
+  readonly view?: string
 }
 
 /** Splits a result, without its skill wrapper, at the first blank line: data before it, instruction trailer after it. */
@@ -110,7 +112,7 @@ export function createCueLookup(rows: readonly CueRow[]): (tag: string) => Cue |
 const TRAILER_TAG = /<span id=(?:'([a-z][a-z0-9_]*_\d+)'|"([a-z][a-z0-9_]*_\d+)")>/gi
 
 function listCuedTags(row: CueRow): string[] {
-  if (row.card !== undefined) return row.card === null ? [] : [row.card]
+  if (row.card !== undefined) return row.card === null ? [] : [parseStoredCard(row.card).tag]
   if (row.result == null) return []
   const { trailer } = splitResult(row.result)
   return Array.from(trailer.matchAll(TRAILER_TAG), (match) => match[1] ?? match[2] ?? "")
@@ -122,5 +124,15 @@ function rowToCue(row: CueRow): Cue | null {
   const payload = parseJsonToDepth(head)
   if (payload === undefined && row.card !== undefined) return null
   const call = row.call_id === undefined ? {} : { call_id: row.call_id }
-  return { payload: payload === undefined ? head : payload, ...call }
+  const view = row.card == null ? null : parseStoredCard(row.card).view
+  return { payload: payload === undefined ? head : payload, ...call, ...(view === null ? {} : { view }) }
+}
+
+/**
+ * The `card` of a stored call: its tag, and after a space the version of the tenant's card that shows it. An imported
+ * version may be any text; whoever loads it checks its form.
+ */
+export function parseStoredCard(card: string): { readonly tag: string; readonly view: string | null } {
+  const space = card.indexOf(" ")
+  return space < 0 ? { tag: card, view: null } : { tag: card.slice(0, space), view: card.slice(space + 1) }
 }

@@ -20,6 +20,8 @@ export type Segment =
       readonly payload: Json
       readonly synthesis: string
       readonly call_id?: string
+      /** The version of the tenant's card that shows the payload (`hits@<revision>`). Absent: the page's own card. */
+      readonly view?: string
     }
   | { readonly type: "thinking"; readonly content: string; readonly ms?: number }
   | {

@@ -15,7 +15,7 @@ import type { Message } from "../protocol/message.ts"
 import { segmentsOf } from "./segmenter.ts"
 
 /** Returns a card's data as Markdown that is complete in itself, or null to show it as JSON. */
-export type PrintCard = (tag: string, payload: Json) => string | null
+export type PrintCard = (tag: string, payload: Json, view: string | undefined) => string | null
 
 /**
  * Shapes: Message → Markdown that ends with a newline: a heading (who, when), then its segments.
@@ -61,7 +61,7 @@ function segmentToBlocks({ role }: Message, segment: Segment, printCard: PrintCa
       return [
         formatProse(segment.synthesis),
         `Card ${formatInlineCode(segment.tag)}`,
-        printCard(segment.tag, segment.payload) ?? formatFence("json", printJson(segment.payload)),
+        printCard(segment.tag, segment.payload, segment.view) ?? formatFence("json", printJson(segment.payload)),
       ]
     case "canvas":
       return [`Canvas: ${formatLink(segment.preview.url, segment.preview.title ?? segment.preview.viewId ?? "")}`]

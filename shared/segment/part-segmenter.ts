@@ -336,5 +336,6 @@ class TokenApplier {
 
 function createRichSegment(tag: string, cue: Cue): Segment {
   const call = cue.call_id === undefined ? {} : { call_id: cue.call_id }
-  return { type: "rich", tag, payload: cue.payload, synthesis: "", ...call }
+  const view = cue.view === undefined ? {} : { view: cue.view }
+  return { type: "rich", tag, payload: cue.payload, synthesis: "", ...call, ...view }
 }

@@ -16,6 +16,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { hardenDocument } from "../../worker/routes/media/canvas-document.ts"
 import { createDocumentHeaders, createPageHeaders } from "../../worker/routes/media/content-policy.ts"
 import { closeContexts, openChromium } from "../support/chromium.ts"
+import { usedOnce } from "../support/reused-contexts.ts"
 import { everyNth } from "../support/seeded.ts"
 import { GRABS, type To, ATTEMPTS } from "./escape-attempts.ts"
 
@@ -108,7 +109,7 @@ beforeAll(async () => {
     udp: `${address ?? "127.0.0.1"}:${portOf(packets[at]?.address())}`,
   }))
   browser = await openChromium()
-  open = await browser.newContext()
+  open = await browser.newContext(usedOnce())
 })
 
 afterAll(async () => {
@@ -140,7 +141,7 @@ describe("a document that tries to escape", () => {
 
   test.each(["closed", "closed-without-allowlist"])("[CD4] %s: no attempt reaches its host", async (mode) => {
     received.length = 0
-    const context = await browser.newContext()
+    const context = await browser.newContext(usedOnce())
     const page = await context.newPage()
     const ran = await countRuns(page)
     await page.goto(`${own}/page?mode=${mode}&attempts=${ATTEMPTS.map((_, at) => at).join(",")}`)
@@ -158,7 +159,7 @@ describe("a document that tries to escape", () => {
   })
 
   test("[CD5] an endless loop in a document does not block the page", async () => {
-    const context = await browser.newContext()
+    const context = await browser.newContext(usedOnce())
     const page = await context.newPage()
     const ran = await countRuns(page)
     await page.goto(`${own}/page?mode=closed&attempts=${ENDLESS}`, { waitUntil: "commit" })
@@ -190,7 +191,7 @@ describe("a document that tries to escape", () => {
   }
 
   test("[CD4] a document cannot read the page, its storage or its cookies, and cannot add a second policy", async () => {
-    const context = await browser.newContext()
+    const context = await browser.newContext(usedOnce())
     const page = await context.newPage()
     const dialogs: string[] = []
     page.on("dialog", (dialog) => {
@@ -219,7 +220,7 @@ describe("a document that tries to escape", () => {
   })
 
   test("[CD4] control: without the frame's restrictions, a document can read most of this", async () => {
-    const context = await browser.newContext()
+    const context = await browser.newContext(usedOnce())
     const page = await context.newPage()
     page.on("dialog", (dialog) => dialog.accept())
     await page.addInitScript(() => {

@@ -14,6 +14,8 @@ const MAX_REST_DELAY_MS = 2_000
 declare global {
   /** When the first message was drawn, in milliseconds since the page was opened. */
   var firstMessageAt: number | undefined
+  /** The number of messages after each change of the document, without repetitions. */
+  var messageCounts: number[]
 }
 
 const setup = useServerAndBrowser()
@@ -74,5 +76,31 @@ test("[PF9] code that an open conversation doesn't need is loaded after its mess
     later,
   )
   expect(early).toEqual([])
+  await context.close()
+})
+
+test("[PF13] the newest messages are drawn first, then the others, and the view stays at the end", async () => {
+  const session = await importMessages(setup.cuecard, 24, (at) => `Message ${at}\n\nwith a second paragraph.`)
+  const context = await setup.browser.newContext()
+  const page = await context.newPage()
+  await page.addInitScript(() => {
+    globalThis.messageCounts = []
+    new MutationObserver(() => {
+      const { length } = document.querySelectorAll("article")
+      if (messageCounts.at(-1) !== length) messageCounts.push(length)
+    }).observe(document, { childList: true, subtree: true })
+  })
+  await page.goto(`${setup.cuecard.url}/#/s/${session}`)
+  await page.waitForSelector("article >> nth=23", SOON)
+  expect((await page.evaluate(() => messageCounts)).filter((count) => count > 0)).toEqual([10, 24])
+  expect(await page.textContent("article >> nth=0")).toContain("Message 0")
+  await page.waitForFunction(
+    () => {
+      const view = document.querySelector(".view") as HTMLElement
+      return view.scrollTop > 0 && view.scrollHeight - view.scrollTop - view.clientHeight < 2
+    },
+    undefined,
+    SOON,
+  )
   await context.close()
 })

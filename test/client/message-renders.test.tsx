@@ -36,27 +36,30 @@ function createTurns(from: number, to: number): WireMessage[] {
   ]).flat()
 }
 
-function renderRunning() {
+/** Resolves when all messages are drawn: the newest ones are drawn first. */
+async function renderRunning() {
   const running = answer("a50", { exchange_id: "q50", status: "running" })
-  return transcript([...createTurns(0, 50), user("q50", "A question"), running])
+  const rendered = transcript([...createTurns(0, 50), user("q50", "A question"), running])
+  await vi.waitFor(() => expect(rendered.log.querySelectorAll("article")).toHaveLength(102))
+  return rendered
 }
 
 beforeEach(() => document.body.replaceChildren())
 
 test("[LT7] a delta renders one message", async () => {
-  const { store, log } = renderRunning()
+  const { store, log } = await renderRunning()
   const text = { op: "text", at: 0, offset: 10, text: " More." } as const
   expect(await countRenders(() => store.applyFrame(ops(2, 1, "a50", [text])))).toBe(1)
   expect(log.textContent).toContain("An answer. More.")
 })
 
 test("[LT7] typing renders no message", async () => {
-  const { draft } = renderRunning()
+  const { draft } = await renderRunning()
   expect(await countRenders(() => (draft.text.value = "A"))).toBe(0)
 })
 
 test("[LT7] a new message, and older ones that are added or dropped, render no other", async () => {
-  const { store, log } = renderRunning()
+  const { store, log } = await renderRunning()
   expect(await countRenders(() => store.applyFrame(messageFrame(2, 1, user("q51", "Next"))))).toBe(1)
   const added = createTurns(-6, 0)
   const shown = [...added.map(({ id }) => id), ...store.messageIds.value.slice(0, 60)]
@@ -67,7 +70,7 @@ test("[LT7] a new message, and older ones that are added or dropped, render no o
 })
 
 test("[PF11] a new message reads no layout while the view follows the end", async () => {
-  const { store, scrollAnchor } = renderRunning()
+  const { store, scrollAnchor } = await renderRunning()
   const read = vi.spyOn(Element.prototype, "getBoundingClientRect")
   store.applyFrame(messageFrame(2, 1, user("q51", "Next")))
   await delay()

@@ -274,6 +274,7 @@ describe("live and after a reload", () => {
         ],
       }),
     ])
+    await vi.waitFor(() => expect(root.querySelectorAll("article")).toHaveLength(store.messageIds.value.length))
     const touched: Node[] = []
     const watch = new MutationObserver((records) => touched.push(...records.map(({ target }) => target)))
     watch.observe(root, { subtree: true, childList: true, characterData: true, attributes: true })
@@ -293,7 +294,8 @@ describe("live and after a reload", () => {
         { type: "text", content: "y" },
       ],
     })
-    const { store } = transcript([...createAllMessages(), live])
+    const { root, store } = transcript([...createAllMessages(), live])
+    await vi.waitFor(() => expect(root.querySelectorAll("article")).toHaveLength(store.messageIds.value.length))
     const drawn = vi.spyOn(SegmentView.prototype, "render")
     store.applyFrame(ops(2, 1, "live", [{ op: "text", at: 1, offset: 1, text: "z" }]))
     await delay()

@@ -11,12 +11,16 @@ type Json = Record<string, unknown>
 /** The events of a scenario, or a response with an error status. */
 type Recording = readonly (Json | string)[] | { readonly status: number; readonly body: Json }
 
+/** The thinking and the calls of `stateful` are signed with this. */
+export const SIGNATURE = "opaque+/=ünïcode\\n"
+
 /** Every provider has these. */
 export const SCENARIOS = ["text", "thinking", "tools", "refusal", "cut-off", "429", "error-in-stream"] as const
 
-export function playProvider({ scenario, reply }: Call): void {
+/** `stateful` is a call with its state at first, and a text as soon as it gets a result. */
+export function playProvider({ scenario, reply, before }: Call): void {
   const [provider = "", name = ""] = scenario.split(".")
-  const recording = RECORDINGS[provider]?.[name]
+  const recording = RECORDINGS[provider]?.[name === "stateful" && before > 0 ? "text" : name]
   if (recording === undefined) return void reply.writeHead(404).end()
   if ("status" in recording) {
     reply.writeHead(recording.status, { "content-type": "application/json", "retry-after": "7" })
@@ -34,6 +38,7 @@ function formatEvent(provider: string, event: Json | string): string {
 }
 
 const LONDON = '{"location":"London"}'
+const TITLE = '{"title":"Plans"}'
 const TOKYO = '{"location":"Tokyo"}'
 
 // OpenAI's chat completions, and everything that is compatible with them.
@@ -100,14 +105,15 @@ const endOfText = (text: string): Json => ({
   output_index: 0,
   item: { ...message, status: "completed", content: [{ type: "output_text", text, annotations: [] }] },
 })
-const responseCall = (output_index: number, id: string, args: string): Json[] => {
-  const item = { type: "function_call", id: `f${id}`, call_id: id, name: "weather" }
+const responseCall = (output_index: number, id: string, args: string, name = "weather"): Json[] => {
+  const item = { type: "function_call", id: `f${id}`, call_id: id, name }
   return [
     { type: "response.output_item.added", output_index, item: { ...item, arguments: "", status: "in_progress" } },
     { type: "response.function_call_arguments.delta", item_id: `f${id}`, output_index, delta: args },
     { type: "response.output_item.done", output_index, item: { ...item, arguments: args, status: "completed" } },
   ]
 }
+const signed: Json = { type: "reasoning", id: "rs2", summary: [], encrypted_content: SIGNATURE }
 const reasoning: Json = { type: "reasoning", id: "rs1", summary: [], encrypted_content: "opaque" }
 
 const RESPONSES: Record<string, Recording> = {
@@ -129,6 +135,13 @@ const RESPONSES: Record<string, Recording> = {
     completed,
   ],
   tools: [created, ...responseCall(0, "a", LONDON), ...responseCall(1, "b", TOKYO), completed],
+  stateful: [
+    created,
+    { type: "response.output_item.added", output_index: 0, item: signed },
+    { type: "response.output_item.done", output_index: 0, item: signed },
+    ...responseCall(1, "a", TITLE, "rename_conversation"),
+    completed,
+  ],
   refusal: [
     created,
     {
@@ -183,8 +196,8 @@ const messageEnd = (stop_reason: string): Json[] => [
   { type: "message_delta", delta: { stop_reason, stop_sequence: null }, usage: { output_tokens: 7 } },
   { type: "message_stop" },
 ]
-const toolBlock = (index: number, id: string, args: string): Json[] =>
-  block(index, { type: "tool_use", id, name: "weather", input: {} }, { type: "input_json_delta", partial_json: args })
+const toolBlock = (index: number, id: string, args: string, name = "weather"): Json[] =>
+  block(index, { type: "tool_use", id, name, input: {} }, { type: "input_json_delta", partial_json: args })
 
 const ANTHROPIC: Record<string, Recording> = {
   text: [messageStart, { type: "ping" }, ...textBlock(0, "Hello", ", world."), ...messageEnd("end_turn")],
@@ -198,6 +211,18 @@ const ANTHROPIC: Record<string, Recording> = {
     ),
     ...textBlock(1, "Yes."),
     ...messageEnd("end_turn"),
+  ],
+  stateful: [
+    messageStart,
+    ...block(
+      0,
+      { type: "thinking", thinking: "", signature: "" },
+      { type: "thinking_delta", thinking: "Hm." },
+      { type: "signature_delta", signature: SIGNATURE },
+    ),
+    ...block(1, { type: "redacted_thinking", data: SIGNATURE }),
+    ...toolBlock(2, "a", TITLE, "rename_conversation"),
+    ...messageEnd("tool_use"),
   ],
   tools: [messageStart, ...toolBlock(0, "a", LONDON), ...toolBlock(1, "b", TOKYO), ...messageEnd("tool_use")],
   refusal: [messageStart, ...messageEnd("refusal")],
@@ -228,6 +253,13 @@ const GOOGLE: Record<string, Recording> = {
         { functionCall: { name: "weather", args: JSON.parse(LONDON) }, thoughtSignature: "opaque" },
         { functionCall: { name: "weather", args: JSON.parse(TOKYO) } },
       ],
+      "STOP",
+    ),
+  ],
+  stateful: [
+    candidate([{ text: "Hm.", thought: true }]),
+    candidate(
+      [{ functionCall: { name: "rename_conversation", args: JSON.parse(TITLE) }, thoughtSignature: SIGNATURE }],
       "STOP",
     ),
   ],

@@ -42,6 +42,11 @@ export function reuseContexts(browser: Browser, watchPage: (page: Page) => void)
   const create = browser.newContext.bind(browser)
   const unused: ReusableContext[] = []
   browser.newContext = async (options = {}) => {
+    if (IS_USED_ONCE in options) {
+      const context = await create(options)
+      context.on("page", watchPage)
+      return context
+    }
     const key = createKey(options)
     const at = unused.findIndex((one) => one.key === key)
     const [found] = at === -1 ? [] : unused.splice(at, 1)
@@ -65,6 +70,14 @@ const ROUTES_SOCKETS = Symbol("routes sockets")
  */
 export function withRoutedSockets(options: BrowserContextOptions = {}): BrowserContextOptions {
   return Object.assign({ ...options }, { [ROUTES_SOCKETS]: true })
+}
+
+/** Playwright ignores it. */
+const IS_USED_ONCE = Symbol("is used once")
+
+/** Options of a context that is closed after its test, because its pages may not let go of their process. */
+export function usedOnce(options: BrowserContextOptions = {}): BrowserContextOptions {
+  return Object.assign({ ...options }, { [IS_USED_ONCE]: true })
 }
 
 /** Contexts with the same key can replace each other. */
@@ -143,7 +156,7 @@ class ReusableContext {
   async #release(): Promise<void> {
     if (this.#emptied !== null) return
     const isUsable = !this.#isChanged && this.context.browser()?.isConnected() === true
-    this.#emptied = isUsable ? await this.#empty().catch(() => null) : null
+    this.#emptied = isUsable ? await Promise.race([this.#empty().catch(() => null), waitForEmptying()]) : null
     if (this.#emptied === null) await this.close()
     else this.onEmptied()
   }
@@ -187,6 +200,13 @@ class ReusableContext {
     await session.send("Page.resetNavigationHistory")
     this.#origins.clear()
   }
+}
+
+/** A page whose script doesn't end can't be emptied. */
+const MAX_EMPTYING_MS = 20_000
+
+function waitForEmptying(): Promise<null> {
+  return new Promise((resolve) => setTimeout(() => resolve(null), MAX_EMPTYING_MS).unref())
 }
 
 const EMPTY_PAGE_HEADERS = [

@@ -30,7 +30,7 @@ const OWNER_PATH = /^\/v1\/(?:token-keys|tenant)\b/
 const ADMIN_READS =
   /^GET \/v1\/(?:users|audit|issuers|mcp-servers|keys|budgets|usage|feedback|models|prices|tenant$|tenant\/receipts)/
 const MODEL_CHANGES = /^(?:PUT|DELETE) \/v1\/models/
-const AGENT_CHANGES = /^(?:PUT|DELETE) \/v1\/(?:agents|settings|theme)/
+const AGENT_CHANGES = /^(?:(?:PUT|DELETE) \/v1\/(?:agents|settings|theme|cards)|GET \/v1\/cards)/
 
 /** Whether a sender of the tenant must be refused if everything that its request names belongs to an owner. */
 export function isForbidden(route: Route, rights: Rights): boolean {
@@ -84,6 +84,15 @@ export function listBodies(route: Route, { tenant, provider }: Names): readonly 
     "PUT /v1/agents/:name": [{ description: "d", prompt: "p" }],
     "PUT /v1/settings": [{ embed_origins: [], media_hosts: ["evil.example.com"] }],
     "PUT /v1/theme": [{ name: "Evil" }],
+    "PUT /v1/cards/:name": [
+      {
+        for: "evil",
+        title: "Evil",
+        schema: {},
+        view: [{ id: "root", component: "Text", text: { path: "/a" } }],
+        samples: [{ a: "b" }],
+      },
+    ],
     "PUT /v1/budgets": [{ roles: { owner: { tokens_per_day: 0 } } }],
     "POST /v1/folders": [{ name: "x" }],
     "POST /v1/sessions/bulk": [{ ids: ["a1", "a2", "b1"], action: "delete" }],

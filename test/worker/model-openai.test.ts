@@ -63,6 +63,7 @@ function describeEvents(events: readonly ModelEvent[]): string[] {
   for (const event of events) {
     if (event.type === "usage") tokens = `${event.tokens.input} ${event.tokens.output}`
     if (event.type === "usage" || event.type === "started" || event.type === "retry" || event.type === "model") continue
+    if (event.type === "state") continue
     const isDelta = event.type === "text_delta" || event.type === "thinking_delta"
     if (isDelta && kind === event.type) lines[lines.length - 1] += event.delta
     else lines.push(lineOf(event, tokens))
@@ -71,7 +72,7 @@ function describeEvents(events: readonly ModelEvent[]): string[] {
   return lines
 }
 
-function lineOf(event: Exclude<ModelEvent, MeterEvent>, tokens: string): string {
+function lineOf(event: Exclude<ModelEvent, MeterEvent | { type: "state" }>, tokens: string): string {
   switch (event.type) {
     case "text_delta":
       return `text ${event.delta}`

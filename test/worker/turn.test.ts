@@ -144,6 +144,7 @@ describe("failures", () => {
           store,
           sockets,
           onIdle: () => {},
+          findCard: async () => null,
           currentAgent: () => answerer,
           nextId: () => `a${++modelCalls}`,
           log: () => {},

@@ -8,6 +8,8 @@ import reading from "../../client/styles/transcript/reading.css?inline"
 import formulas from "../../client/styles/transcript/formulas.css?inline"
 import cards from "../../client/styles/transcript/cards.css?inline"
 import chart from "../../client/styles/transcript/chart.css?inline"
+import view from "../../client/styles/transcript/view.css?inline"
+import viewPictures from "../../client/styles/transcript/view-pictures.css?inline"
 import sources from "../../client/styles/transcript/sources.css?inline"
 import media from "../../client/styles/media/media.css?inline"
 import audio from "../../client/styles/media/audio.css?inline"
@@ -26,6 +28,8 @@ export const PART_STYLES: StyleTexts = {
   formulas,
   cards,
   chart,
+  view,
+  viewPictures,
   sources,
   media,
   audio,

@@ -28,6 +28,8 @@ const ORDER = [
   "formulas",
   "cards",
   "chart",
+  "view",
+  "viewPictures",
   "sources",
   "media",
   "audio",

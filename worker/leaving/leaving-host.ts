@@ -9,6 +9,7 @@ import type { BudgetTable } from "../../shared/usage/budget-limits.ts"
 import type { PriceEntry } from "../../shared/usage/price-entry.ts"
 import type { Agent, TenantSettings } from "../settings/agent-config.ts"
 import type { TenantUser } from "../settings/tenant-rpc.ts"
+import type { CardVersion } from "../settings/cards/card-rpc.ts"
 import type { ArchivedMcpServer } from "../settings/mcp-config.ts"
 import type { StoredTheme } from "../settings/theme-rpc.ts"
 import type { Job, JobRows } from "./job-rows.ts"
@@ -26,6 +27,8 @@ export interface TenantConfig {
   readonly mcpServers?: readonly ArchivedMcpServer[]
   /** Absent in archives of earlier versions, and if the tenant has no theme. */
   readonly theme?: StoredTheme
+  /** Absent in archives of earlier versions, and if the tenant has no cards. */
+  readonly cards?: readonly CardVersion[]
 }
 
 /** The rows of the tenant object that belong to other modules. */

@@ -59,6 +59,7 @@ function createTenantModel(env: Env, log: Log, tenant: string, config: TenantMod
   const { name, provider: api, base_url: baseUrl, model: modelName, takes, effort } = config
   const { retryMs, maxRetryAfterMs, firstByteMs, idleMs } = readTimeLimits(env)
   const fileKinds = new Set([...takes, "text"] as const)
+  const keepsState = api !== "openai-compatible"
   const provider = findProviderName(new URL(baseUrl).hostname)
   const loadModel = async (): Promise<Model> => {
     const readKey = (): Promise<string | null> => tenantStub(env, tenant).getModelKey(name)
@@ -66,7 +67,7 @@ function createTenantModel(env: Env, log: Log, tenant: string, config: TenantMod
     const headers = createGatewayHeaders(baseUrl, tenant)
     return await loadProviderModel(api, { baseUrl, modelName, apiKey, fileKinds, firstByteMs, idleMs, headers })
   }
-  const lazy = withEffort(createLazyModel({ name: modelName, provider, fileKinds }, loadModel), effort)
+  const lazy = withEffort(createLazyModel({ name: modelName, provider, fileKinds, keepsState }, loadModel), effort)
   const report = (status: number): void => {
     const reported = tenantStub(env, tenant).noteKeyRefusal(name, status)
     void Promise.resolve(reported).catch((error: unknown) =>

@@ -40,6 +40,13 @@ export interface ModelFile {
   readonly inclusion: "whole" | "untaken" | "left_out"
 }
 
+/** What a model needs back with the next step of a turn. Opaque: only the code of its provider reads it. */
+export interface ProviderState {
+  /** The model that gave it. Another model does not get it. */
+  readonly model: string
+  readonly data: string
+}
+
 /** One message of a model's context. A tool result is verbatim, including its trailer. */
 export type ModelMessage =
   | {
@@ -49,7 +56,7 @@ export type ModelMessage =
       readonly quote?: ReplyQuote
       readonly files?: readonly ModelFile[]
     }
-  | { readonly role: "assistant"; readonly parts: readonly AssistantPart[] }
+  | { readonly role: "assistant"; readonly parts: readonly AssistantPart[]; readonly state?: ProviderState }
   | {
       readonly role: "tool"
       readonly call_id: string
@@ -82,6 +89,8 @@ export type ModelEvent =
   | { readonly type: "thinking_delta"; readonly delta: string }
   /** A complete call. `args` is JSON text as the model wrote it. The turn assigns the call id. */
   | { readonly type: "tool_call"; readonly name: string; readonly args: string }
+  /** At most one, before the calls of the step. It is never shown. */
+  | ({ readonly type: "state" } & ProviderState)
   | MeterEvent
   | { readonly type: "finish" }
   /**
@@ -101,6 +110,8 @@ export interface Model {
   readonly provider: string
   /** Kinds of files that it accepts whole. */
   readonly fileKinds: FileKinds
+  /** Whether it may need a state back with the next step. Absent: no. */
+  readonly keepsState?: boolean
   /** The built-in prices. Empty until the model's code is loaded, with its first call. */
   readonly listBuiltInPrices?: () => readonly PriceEntry[]
   /** Errors are `fault` events. The iterator throws only if the signal was aborted. */

@@ -19,7 +19,12 @@ export function withFallbacks(models: readonly Model[], log: Log): Model {
   const fileKinds = new Set<FileKind>(
     [...first.fileKinds].filter((kind) => others.every((one) => one.fileKinds.has(kind))),
   )
-  return { ...first, fileKinds, stream: (request) => streamChain(models, request, log) }
+  return {
+    ...first,
+    fileKinds,
+    keepsState: models.some((one) => one.keepsState),
+    stream: (request) => streamChain(models, request, log),
+  }
 }
 
 async function* streamChain(models: readonly Model[], request: ModelRequest, log: Log): AsyncGenerator<ModelEvent> {

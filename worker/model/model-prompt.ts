@@ -9,22 +9,26 @@ import type { Asset } from "../../shared/protocol/event.ts"
 import { parseJson } from "../../shared/json.ts"
 import type { AssistantPart, ModelMessage, ModelRequest, ToolSpec } from "./model-adapter.ts"
 import { getFileKind, getLoadedBytes } from "./model-files.ts"
+import { addState } from "./provider-state.ts"
 import { describeFile, formatUserMessage } from "./system-prompt.ts"
 
 type LoadFile = NonNullable<ModelRequest["load"]>
 
-/** The system prompt, then the messages, oldest first. Each tool result contains the id of its call. */
-export async function createPrompt({
-  system,
-  messages,
-  load = async () => null,
-}: Pick<ModelRequest, "system" | "messages" | "load">): Promise<LanguageModelV4Prompt> {
+/** The system prompt, then the messages, oldest first. `model` gets its own states back.  Each tool result contains the id of its call. */
+export async function createPrompt(
+  { system, messages, load = async () => null }: Pick<ModelRequest, "system" | "messages" | "load">,
+  model: string,
+): Promise<LanguageModelV4Prompt> {
   const prompt: LanguageModelV4Prompt = [{ role: "system", content: system }]
-  for (const message of messages) prompt.push(await messageToPrompt(message, load))
+  for (const message of messages) prompt.push(await messageToPrompt(message, load, model))
   return prompt
 }
 
-async function messageToPrompt(message: ModelMessage, loadFile: LoadFile): Promise<LanguageModelV4Prompt[number]> {
+async function messageToPrompt(
+  message: ModelMessage,
+  loadFile: LoadFile,
+  model: string,
+): Promise<LanguageModelV4Prompt[number]> {
   switch (message.role) {
     case "user": {
       const content: UserPromptPart[] = [{ type: "text", text: formatUserMessage(message) }]
@@ -34,13 +38,18 @@ async function messageToPrompt(message: ModelMessage, loadFile: LoadFile): Promi
       return { role: "user", content }
     }
     case "assistant":
-      return { role: "assistant", content: message.parts.map(partToPrompt) }
+      return { role: "assistant", content: answerToPrompt(message, model) }
     case "tool": {
       const { call_id: toolCallId, name: toolName, result: value, ok } = message
       const output = ok ? ({ type: "text", value } as const) : ({ type: "error-text", value } as const)
       return { role: "tool", content: [{ type: "tool-result", toolCallId, toolName, output }] }
     }
   }
+}
+
+function answerToPrompt({ parts, state }: Extract<ModelMessage, { role: "assistant" }>, model: string) {
+  const content = parts.map(partToPrompt)
+  return state?.model === model ? addState(content, state.data) : content
 }
 
 type UserPromptPart = Extract<LanguageModelV4Prompt[number], { role: "user" }>["content"][number]

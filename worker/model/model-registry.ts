@@ -87,7 +87,7 @@ function createScriptedFromEnv(env: ModelEnv): Model {
  * Worker.
  */
 export function createLazyModel(
-  about: Pick<Model, "name" | "provider" | "fileKinds">,
+  about: Pick<Model, "name" | "provider" | "fileKinds" | "keepsState">,
   loadModel: () => Promise<Model>,
 ): Model {
   let prices: readonly PriceEntry[] = []
@@ -104,6 +104,7 @@ export function createLazyModel(
     name: about.name,
     provider: about.provider,
     fileKinds: about.fileKinds,
+    keepsState: about.keepsState ?? false,
     listBuiltInPrices: () => prices,
     async *stream(request: ModelRequest): AsyncGenerator<ModelEvent> {
       loading ??= loadWithPrices()

@@ -6,11 +6,18 @@
  * fault. Tool calls are buffered until the finish, so a call from a stream that was cut off is never dispatched.
  */
 
-import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from "@ai-sdk/provider"
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4FunctionTool,
+  LanguageModelV4Prompt,
+  LanguageModelV4StreamPart,
+} from "@ai-sdk/provider"
 import { MAX_ANSWER_CHARS, MODEL_FIRST_BYTE_MS, MODEL_IDLE_MS } from "../../shared/limits.ts"
 import { cleanTokenCounts } from "../../shared/usage/call-usage.ts"
 import type { Model, ModelEvent, ModelRequest } from "./model-adapter.ts"
 import { createPrompt, toolSpecsToFunctions } from "./model-prompt.ts"
+import { StateCollector } from "./provider-state.ts"
 import { findProviderName } from "./provider-name.ts"
 import type { ProviderConfig } from "./providers/provider-config.ts"
 import { type SilenceLimits, type SilenceWatch, watchSilence } from "./silence-watch.ts"
@@ -34,7 +41,13 @@ export interface StreamOptions {
   /** For a provider whose package doesn't report all tokens. Default: the usage that the package reports at the end. */
   readonly createUsageReader?: () => UsageReader
   readonly providerOptions?: NonNullable<LanguageModelV4CallOptions["providerOptions"]>
+  /** Mark what the provider should cache. Default: it decides itself. */
+  readonly markPrompt?: (prompt: LanguageModelV4Prompt) => LanguageModelV4Prompt
+  readonly markTools?: (tools: readonly LanguageModelV4FunctionTool[]) => LanguageModelV4FunctionTool[]
 }
+
+const keepPrompt = (prompt: LanguageModelV4Prompt): LanguageModelV4Prompt => prompt
+const keepTools = (tools: readonly LanguageModelV4FunctionTool[]): LanguageModelV4FunctionTool[] => [...tools]
 
 interface StreamedModel extends StreamOptions {
   readonly model: LanguageModelV4
@@ -56,7 +69,7 @@ export function createStreamedModel(
 
 /** One model call. It throws only if the request's signal is aborted. */
 async function* streamModelCall(
-  { model, limits, createUsageReader, providerOptions }: StreamedModel,
+  { model, limits, createUsageReader, providerOptions, markPrompt = keepPrompt, markTools = keepTools }: StreamedModel,
   request: ModelRequest,
 ): AsyncGenerator<ModelEvent> {
   request.signal.throwIfAborted()
@@ -64,8 +77,8 @@ async function* streamModelCall(
   let hasStarted = false
   try {
     const { stream, response } = await model.doStream({
-      prompt: await createPrompt(request),
-      tools: toolSpecsToFunctions(request.tools),
+      prompt: markPrompt(await createPrompt(request, getStateKey(model))),
+      tools: markTools(toolSpecsToFunctions(request.tools)),
       abortSignal: watch.signal,
       ...(request.effort === undefined ? {} : { reasoning: request.effort }),
       ...(providerOptions === undefined ? {} : { providerOptions }),
@@ -73,7 +86,12 @@ async function* streamModelCall(
     })
     hasStarted = true
     const usage = createUsageReader?.() ?? null
-    yield* readModelStream(stream, watch, usage, response?.headers?.["content-type"] ?? "")
+    yield* readModelStream(
+      stream,
+      watch,
+      { usage, model: getStateKey(model) },
+      response?.headers?.["content-type"] ?? "",
+    )
     // If the upstream ends at the moment of an abort, the abort counts.
     request.signal.throwIfAborted()
   } catch (error) {
@@ -92,13 +110,14 @@ async function* streamModelCall(
 async function* readModelStream(
   stream: ReadableStream<LanguageModelV4StreamPart>,
   watch: SilenceWatch,
-  usage: UsageReader | null,
+  { usage, model }: { readonly usage: UsageReader | null; readonly model: string },
   contentType: string,
 ): AsyncGenerator<ModelEvent> {
   const reader = stream.getReader()
   // Ends a pending read and closes the connection.
   watch.onStop(() => void reader.cancel().catch(() => {}))
   const calls: ModelEvent[] = []
+  const states = new StateCollector()
   let hasText = false
   let callChars = 0
   try {
@@ -107,6 +126,7 @@ async function* readModelStream(
       if (watch.signal.aborted) throw new Error("stopped")
       if (done) return yield createFault("model_cut_off", "The stream ended without a finish.")
       if (value.type !== "stream-start") watch.restartTimer()
+      states.observe(value)
       switch (value.type) {
         case "text-delta":
           hasText = true
@@ -133,7 +153,7 @@ async function* readModelStream(
           return yield errorPartToFault(value.error, contentType)
         case "finish":
           if (usage === null) yield* readUsage(value)
-          return yield* finishStream(value, calls, hasText)
+          return yield* finishStream(value, { calls, hasText, model, state: states.read() })
       }
     }
   } finally {
@@ -153,15 +173,28 @@ function* readUsage({ usage: { inputTokens, outputTokens } }: FinishPart): Gener
   if (tokens !== null) yield { type: "usage", tokens }
 }
 
+interface FinishedStep {
+  readonly calls: readonly ModelEvent[]
+  readonly hasText: boolean
+  readonly model: string
+  /** What the provider needs back, as JSON; null: nothing. */
+  readonly state: string | null
+}
+
+/** The name under which the states of a model are stored. */
+function getStateKey({ provider, modelId }: LanguageModelV4): string {
+  return `${provider}/${modelId}`
+}
+
 function* finishStream(
   { finishReason }: FinishPart,
-  calls: readonly ModelEvent[],
-  hasText: boolean,
+  { calls, hasText, model, state }: FinishedStep,
 ): Generator<ModelEvent> {
   if (finishReason.unified === "length")
     return yield createFault("model_cut_off", "The response reached its length limit.")
   if (finishReason.unified === "content-filter" && !hasText)
     return yield createFault("model_refused", "The content filter blocked the response.")
+  if (state !== null) yield { type: "state", model, data: state }
   yield* calls
   yield { type: "finish" }
 }

@@ -10,6 +10,7 @@ import * as v from "valibot"
 import { MAX_SIGNED_URLS } from "../../shared/asset-limits.ts"
 import { MAX_URL_CHARS } from "../../shared/limits.ts"
 import { parseOwnUrl } from "../../shared/protocol/asset-url.ts"
+import { parseCardViewUrl, publicCardPath } from "../../shared/protocol/cards/card-view-url.ts"
 import type { SignResponse } from "../../shared/protocol/http-body.ts"
 import { computeLinkExpiry, signLink } from "../auth/link-signing.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
@@ -70,6 +71,8 @@ publicShareRoutes.post("/v1/shares/:share/media/sign", async (context) => {
   const signed = await Promise.all(
     body.value.urls.map(async (url) => {
       const own = parseOwnUrl(url)
+      const card = parseCardViewUrl(url)
+      if (card !== null) return { url, href: publicCardPath(tenant, card) }
       // Media of other hosts is not fetched for readers without a token, or anybody could use the server as a proxy.
       return { url, href: own === null ? null : await signOwnUrl(own, kinds, env.CANVAS_ORIGIN ?? "", sign) }
     }),

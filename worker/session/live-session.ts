@@ -11,6 +11,7 @@ import { InboundAsks } from "../agent/inbound-asks.ts"
 import { OutboundAsks } from "../agent/outbound-asks.ts"
 import type { AgentSession } from "../agent/agent-session.ts"
 import { readAgentView } from "../agent/agent-view.ts"
+import { createCardFinder } from "../tool/cards/card-finder.ts"
 import { createAssetLoader } from "../asset/asset-bytes.ts"
 import { type AssetRows, createAssetRows } from "../asset/asset-rows.ts"
 import { type AssetService, createAssetService } from "../asset/asset-service.ts"
@@ -244,8 +245,10 @@ export class LiveSession implements AgentSession, RevisionContext {
   /** The transcript as JSONL, or its active path as Markdown, from the beginning or after a position. */
   async export(after: number | null, format: ExportFormat): Promise<Pick<ExportStream, "lines">> {
     const { exportJsonl, exportMarkdown } = await import("../transfer/session-export.ts")
-    const { lines, done } =
-      format === "markdown" ? exportMarkdown(this.store, after) : exportJsonl(this, await this.deriveSealKey(), after)
+    const isText = format === "markdown"
+    const { lines, done } = isText
+      ? exportMarkdown(this.store, after, { env: this.#env, tenant: this.row.tenant })
+      : exportJsonl(this, await this.deriveSealKey(), after)
     this.#waitUntil(done)
     return { lines }
   }
@@ -297,15 +300,11 @@ export class LiveSession implements AgentSession, RevisionContext {
     if (!this.#isClosed) this.#armAlarm()
   }
 
-  readonly #renameSession = async (title: string): Promise<void> => {
-    await this.directorySync.renameSession(title, Date.now())
-  }
+  readonly #renameSession = (title: string): Promise<void> => this.directorySync.renameSession(title, Date.now())
 
   #resolveAgent(): ResolvedAgent {
-    const services = {
-      renameSession: this.#renameSession,
-      askAgent: this.outboundAsks.askAgent.bind(this.outboundAsks),
-    }
+    const askAgent = this.outboundAsks.askAgent.bind(this.outboundAsks)
+    const services = { renameSession: this.#renameSession, askAgent }
     return resolveAgent(this.#env, this.row.tenant, this.#agentView, services, this.log)
   }
 
@@ -343,6 +342,7 @@ export class LiveSession implements AgentSession, RevisionContext {
       resume: () => void setTimeout(this.advance),
       pastTurns: createPastTurns(store.findMessageAt, contextTokens, createQuoteLookup(store)),
       loadAsset: createAssetLoader(mediaBucket(env, row.tenant), row, this.log),
+      findCard: createCardFinder(env, tenant),
       saveAsset: this.assetService.save,
       times: readTimeLimits(env),
       now: Date.now,

@@ -26,6 +26,7 @@ import type { AuditCheck, AuditEvent, AuditFilter } from "./audit-event.ts"
 import type { UserChange } from "./user-change.ts"
 import type { TenantGrant } from "../../shared/usage/user-account.ts"
 import type { BudgetRpc } from "./budget-rpc.ts"
+import type { CardRpc } from "./cards/card-rpc.ts"
 import type { McpRpc } from "./mcp-config.ts"
 import type { ModelRpc } from "./model-config.ts"
 import type { QuestionRpc } from "./question-rpc.ts"
@@ -84,6 +85,7 @@ export interface TenantRpc
     BudgetRpc,
     UsageRpc,
     ThemeRpc,
+    CardRpc,
     QuestionRpc,
     ModelRpc,
     McpRpc {

@@ -11,6 +11,7 @@ import { createToolGrantRows } from "./annotations/tool-grant-rows.ts"
 import { createChangeRows } from "./change-rows.ts"
 import { createDatabase } from "./database.ts"
 import { createMessageRows } from "./message-rows.ts"
+import { createProviderStateRows } from "./model/provider-state-rows.ts"
 import { createPartRows } from "./part-rows.ts"
 import { createProducerRows } from "./producer-rows.ts"
 import { createQueueRows } from "./queue-rows.ts"
@@ -39,6 +40,7 @@ export function createSessionStore(sql: SqlExecutor, runInTransaction: <T>(write
     viewers: createViewerRows(database),
     feedback: createFeedbackRows(database),
     toolGrants: createToolGrantRows(database),
+    providerStates: createProviderStateRows(database),
     agentAsks: createAgentAskRows(database),
     usage: new SessionUsage(database),
   }

@@ -11,6 +11,7 @@ import type { Agent, TenantSettings } from "../settings/agent-config.ts"
 import type { BudgetRows } from "../usage/budget-rows.ts"
 import { readPrices, writePrices } from "../usage/price-rows.ts"
 import type { TenantHost } from "./tenant-host.ts"
+import { addVersion, readVersions } from "./cards/card-table.ts"
 import { listMcpServers, writeMcpServer } from "./mcp/mcp-rows.ts"
 import { readStoredTheme, restoreTheme } from "./theme/theme-rows.ts"
 
@@ -57,9 +58,11 @@ function readConfig(sql: SqlStorage, budgets: BudgetRows): TenantConfig {
   const [settings] = sql.exec<{ config: string }>("SELECT config FROM settings").toArray()
   const prices = readPrices(sql)
   const theme = readStoredTheme(sql)
+  const cards = readVersions(sql)
   // Another deployment could not open the secrets.
   const mcpServers = listMcpServers(sql).map(({ secret: _secret, tokens: _tokens, flaw: _flaw, ...server }) => server)
   return {
+    ...(cards.length === 0 ? {} : { cards }),
     ...(theme === null ? {} : { theme }),
     ...(mcpServers.length === 0 ? {} : { mcpServers }),
     ...(prices.length === 0 ? {} : { prices }),
@@ -70,11 +73,12 @@ function readConfig(sql: SqlStorage, budgets: BudgetRows): TenantConfig {
 }
 
 function writeConfig(sql: SqlStorage, budgetRows: BudgetRows, config: TenantConfig): void {
-  const { agents, settings, prices, budgets, theme, mcpServers } = config
+  const { agents, settings, prices, budgets, theme, mcpServers, cards = [] } = config
   if (prices !== undefined) writePrices(sql, prices)
   if (budgets !== undefined) budgetRows.restore(budgets)
   if (theme !== undefined) restoreTheme(sql, theme)
   for (const server of mcpServers ?? []) writeMcpServer(sql, { ...server, secret: null, tokens: null, flaw: null })
+  for (const card of cards) addVersion(sql, card)
   for (const [name, agent] of agents) {
     const text = agent === null ? null : JSON.stringify(agent)
     sql.exec("INSERT OR REPLACE INTO agents (name, config) VALUES (?, ?)", name, text)

@@ -28,6 +28,7 @@ import type { UserChange } from "../settings/user-change.ts"
 import { BUDGET_TABLE } from "../usage/budget-rows.ts"
 import { PRICE_TABLE } from "../usage/price-rows.ts"
 import { ENDED_USER_LEDGERS, TENANT_USAGE_TABLES } from "../usage/tenant-usage.ts"
+import { CARD_TABLE } from "./cards/card-table.ts"
 import { IssuerLoader } from "./issuer-loader.ts"
 import { API_KEY_TABLE } from "./rows/api-key-rows.ts"
 import { AUDIT_TABLES } from "./rows/audit-rows.ts"
@@ -72,6 +73,7 @@ const MIGRATIONS: readonly string[] = [
   THEME_TABLE,
   MODEL_TABLE,
   MCP_TABLE,
+  CARD_TABLE,
 ]
 
 export class Tenant extends McpTenant implements TenantRpc {

@@ -11,6 +11,7 @@ import { pause } from "../platform/pause.ts"
 import { encodeWav } from "./render/wav-encoder.ts"
 import {
   createCardTrailer,
+  parseToolArgs,
   type ToolResult,
   type Tool,
   type ToolArgs,
@@ -35,6 +36,7 @@ export function createProbeTools(url: string): readonly Tool[] {
     },
     createProbeTool("probe_stream", { lines: NUMBER, ms: NUMBER, burst: NUMBER }, true, streamLines),
     createProbeTool("probe_data", { text: STRING, as: STRING }, true, returnText),
+    createProbeTool("probe_json", { json: STRING }, true, ({ json }) => parseToolArgs(String(json)) ?? {}),
     createProbeTool("probe_save", { labels: STRING, trailer: STRING, data: STRING, ms: NUMBER }, false, saveFiles),
     createProbeTool("probe_slow", { ms: NUMBER }, true, async (args, { signal }) => {
       await pause(readNumberArg(args, "ms"), signal)

@@ -4,7 +4,6 @@
  * JSONL contains every message by position with all versions. Markdown contains the active path.
  */
 
-import { cardToMarkdown } from "../../shared/card/card-markdown.ts"
 import { keyToPublicId } from "../platform/session-key.ts"
 import { messageToMarkdown } from "../../shared/segment/export-markdown.ts"
 import type { Message } from "../../shared/protocol/message.ts"
@@ -12,6 +11,7 @@ import type { StreamRecord } from "../../shared/protocol/record.ts"
 import { assetToRecord, messageToRecords } from "../../shared/segment/message-to-records.ts"
 import { listAssets, listCanvasIds } from "../../shared/segment/referenced-assets.ts"
 import type { AssetRows } from "../asset/asset-rows.ts"
+import { type CardPrinter, createCardPrinter, type CardOwner } from "../tool/cards/card-printer.ts"
 import { createSeal, recordToSealedLine } from "./export-seal.ts"
 import type { StoredMessage } from "../store/row-codec.ts"
 import type { SessionStore } from "../store/session-store.ts"
@@ -60,8 +60,8 @@ function* listMessages(store: SessionStore, after: number): Generator<StoredMess
  *
  * Cost: one row and the memory of a number per message to find the path, then the rows of one message at a time.
  */
-export function exportMarkdown(store: SessionStore, after: number | null): ExportStream {
-  return streamTexts(generateMarkdown(store, after ?? 0))
+export function exportMarkdown(store: SessionStore, after: number | null, owner: CardOwner): ExportStream {
+  return streamTexts(generateMarkdown(store, after ?? 0, createCardPrinter(owner)))
 }
 
 function streamTexts(texts: AsyncIterable<string>): ExportStream {
@@ -130,7 +130,7 @@ function createNewAssetLister({ row: session, assets }: ExportSource): (message:
 /** Number of messages of the path between yields. */
 const YIELD_EVERY_MESSAGES = 500
 
-async function* generateMarkdown(store: SessionStore, after: number): AsyncGenerator<string> {
+async function* generateMarkdown(store: SessionStore, after: number, cards: CardPrinter): AsyncGenerator<string> {
   const path: number[] = []
   const yieldIfDue = createYielder(YIELD_EVERY_MESSAGES)
   for (let pos = store.readTip(); pos !== null && pos > after; pos = store.findParent(pos)) {
@@ -141,7 +141,9 @@ async function* generateMarkdown(store: SessionStore, after: number): AsyncGener
   if (after === 0) yield titleToMarkdown(title)
   for (const pos of path.reverse()) {
     const stored = store.findMessageAt(pos)
-    if (stored !== null) yield `\n${messageToMarkdown(stored.message, cardToMarkdown)}`
+    if (stored === null) continue
+    await cards.loadViews(stored.message)
+    yield `\n${messageToMarkdown(stored.message, cards.print)}`
   }
 }
 

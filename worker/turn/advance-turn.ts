@@ -147,6 +147,7 @@ function describeDispatch(
     nth: sameToolCalls.findIndex(({ call_id: id }) => id === call_id) + 1,
     toolMs: host.times.toolMs,
     log: host.log,
+    findCard: host.findCard,
     saveAsset: host.saveAsset,
     onOutput: (delta) => feedEvent(host, run, { type: "tool_output_delta", call_id, delta }),
   }

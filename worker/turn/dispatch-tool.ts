@@ -29,9 +29,13 @@ import {
   type ToolArgs,
   type ToolContext,
   type ToolReturn,
+  createCardTrailer,
+  toolResult,
 } from "../tool/tool.ts"
 
 type ToolResultEvent = Extract<TurnEvent, { type: "tool_result" }>
+
+export type FindCard = (tool: string, data: { readonly [key: string]: Json }) => Promise<string | null>
 
 export interface ToolDispatch {
   readonly call: ToolCall
@@ -49,6 +53,8 @@ export interface ToolDispatch {
   readonly toolMs: number
   /** Receives the tool's output while it runs. */
   readonly onOutput: (delta: string) => void
+  /** Finds the tenant's card for a result (`hits@<revision>`); null if it has none. Absent: no tool has one. */
+  readonly findCard?: FindCard
   /** Stores the files that the tool makes. */
   readonly saveAsset: SaveAsset
   readonly log: Log
@@ -83,12 +89,13 @@ export async function dispatchCall(dispatch: ToolDispatch): Promise<ToolResultEv
 }
 
 async function runTool(
-  { call, ordinal, channel, exchange_id, trace, nth, now, saveAsset }: ToolDispatch,
+  dispatch: ToolDispatch,
   tool: Tool,
   args: ToolArgs,
   output: ToolOutput,
   signal: AbortSignal,
 ): Promise<ToolResultEvent> {
+  const { call, ordinal, channel, exchange_id, trace, nth, now, saveAsset } = dispatch
   const savedAssets = new Map<string, Asset>()
   const context: ToolContext = {
     call_id: call.call_id,
@@ -101,7 +108,8 @@ async function runTool(
     saveAsset: trackSavedAssets(saveAsset, savedAssets, signal),
   }
   const outcome = await rejectOnAbort(executeTool(tool, args, context, output.append), signal)
-  const result = outcomeToResult(call, channel === "user" ? ordinal : null, outcome)
+  const shown = await rejectOnAbort(addTenantCard(outcome, context, dispatch), signal)
+  const result = outcomeToResult(call, channel === "user" ? ordinal : null, shown.outcome, shown.view)
   return channel === "user" ? attachMedia(result, [...savedAssets.values()]) : result
 }
 
@@ -128,6 +136,27 @@ function trackSavedAssets(save: SaveAsset, saved: Map<string, Asset>, signal: Ab
 export function createInterruptedResult(call: ToolCall): ToolResultEvent {
   const error = { code: "tool_interrupted", message: turnFaultToText("tool_interrupted") }
   return { type: "tool_result", call_id: call.call_id, status: "interrupted", result: null, card: null, error }
+}
+
+/**
+ * Adds a card's trailer to plain data, which no card of our own shows, if the tenant has a card for it (SPEC CV10).
+ * A card that can't be looked up is only logged.
+ */
+async function addTenantCard(
+  outcome: ToolOutcome,
+  context: ToolContext,
+  { call, findCard, log }: ToolDispatch,
+): Promise<{ readonly outcome: ToolOutcome; readonly view: string | null }> {
+  const isPlain = typeof outcome !== "string" && !(outcome instanceof DeferredResult)
+  if (context.card === null || findCard === undefined || !isPlain || Object.hasOwn(outcome, "error"))
+    return { outcome, view: null }
+  try {
+    const view = await findCard(call.name, outcome)
+    return view === null ? { outcome, view } : { outcome: toolResult(context, outcome, createCardTrailer), view }
+  } catch (error) {
+    log("card_unread", { tool: call.name, error: describeError(error) })
+    return { outcome, view: null }
+  }
 }
 
 type ToolOutcome = ToolResult | DeferredResult | { readonly [key: string]: Json }
@@ -180,7 +209,13 @@ function isGenerator(returned: object): returned is Extract<ToolReturn, AsyncGen
   return Symbol.asyncIterator in returned
 }
 
-function outcomeToResult(call: ToolCall, ordinal: number | null, outcome: ToolOutcome): ToolResultEvent {
+/** `view`: the tenant's card that shows the result. */
+function outcomeToResult(
+  call: ToolCall,
+  ordinal: number | null,
+  outcome: ToolOutcome,
+  view: string | null,
+): ToolResultEvent {
   const { call_id } = call
   if (outcome instanceof DeferredResult) {
     const interim = JSON.stringify(outcome.result).toWellFormed()
@@ -190,7 +225,8 @@ function outcomeToResult(call: ToolCall, ordinal: number | null, outcome: ToolOu
   const bytes = countUtf8Bytes(result)
   if (bytes > MAX_RESULT_BYTES)
     return createFailedResult(call, "tool_result_too_large", `${bytes} bytes; ${MAX_RESULT_BYTES} at most.`)
-  const card = resolveCardTag(call.name, ordinal, result)
+  const tag = resolveCardTag(call.name, ordinal, result)
+  const card = tag !== null && view !== null ? `${tag} ${view}` : tag
   const error = card === null ? parseToolError(result) : null
   const status = error === null ? "ok" : "failed"
   return { type: "tool_result", call_id, status, result, card, error }

@@ -16,6 +16,7 @@ import {
   estimateTokens,
   truncateToTokens,
 } from "../model/token-estimate.ts"
+import type { StepState } from "../store/model/provider-state-rows.ts"
 import { answerToModelMessages, type PastTurn, type PastTurns } from "./past-turns.ts"
 
 export interface ContextRequest {
@@ -28,6 +29,8 @@ export interface ContextRequest {
   readonly tools: readonly ToolSpec[]
   /** Budget of the whole call. */
   readonly tokens: number
+  /** The provider's states of the current turn's steps. */
+  readonly states?: readonly StepState[]
   /** Kinds of files that the model accepts. Other files are only mentioned. */
   readonly fileKinds?: FileKinds
 }
@@ -59,7 +62,7 @@ export function buildContext(request: ContextRequest): ModelContext | null {
     estimatePromptTokens(system, tools) -
     estimateMessageTokens(question) -
     countSummaryTokens(current.summary)
-  const turn = fitCurrentTurn(question, answerToModelMessages(current, true), tokensLeft, fileKinds)
+  const turn = fitCurrentTurn(question, answerToModelMessages(current, true, request.states), tokensLeft, fileKinds)
   if (turn === null) return null
   const older = selectOlderTurns(turns, current.summary, turn.tokensLeft)
   // The files of older turns share the remaining budget.

@@ -46,7 +46,9 @@ async function callModel(host: TurnHost, run: TurnRun, model: Model, span: Trace
   const { system, tools, contextTokens: tokens } = run.agent
   const current = run.recorder.currentMessage()
   const { fileKinds } = model
-  const context = buildContext({ current, parent: run.parent, past: host.pastTurns, system, tools, tokens, fileKinds })
+  const states = model.keepsState === true ? run.states.list(current.step) : []
+  const past = host.pastTurns
+  const context = buildContext({ current, parent: run.parent, past, system, tools, tokens, fileKinds, states })
   if (context === null) return "context_exceeded"
   const open = findOpenText(current)
   if (open === null) run.recorder.feed({ type: "step_start" })
@@ -74,6 +76,9 @@ async function applyModelEvents(
       case "retry":
       case "usage":
         break
+      case "state":
+        addState(host, run, event)
+        break
       case "fault":
         host.log("model_fault", { fault: event.fault, status: readStatus(event.detail) })
         return event.fault
@@ -90,6 +95,11 @@ async function applyModelEvents(
     }
   }
   return run.abort.signal.aborted ? null : "model_cut_off"
+}
+
+function addState(host: TurnHost, run: TurnRun, { model, data }: Extract<ModelEvent, { type: "state" }>): void {
+  const { step } = run.recorder.currentMessage()
+  if (!run.states.add({ step, model, data })) host.log("provider_state_dropped", { chars: data.length })
 }
 
 type ContentEvent = Extract<ModelEvent, { type: "text_delta" | "thinking_delta" | "tool_call" }>

@@ -22,6 +22,7 @@ import {
 } from "../model/system-prompt.ts"
 import { estimateMessageTokens } from "../model/token-estimate.ts"
 import { findOpenText } from "./continuation/join-text.ts"
+import type { StepState } from "../store/model/provider-state-rows.ts"
 import type { StoredMessage } from "../store/row-codec.ts"
 import type { SessionStore } from "../store/session-store.ts"
 
@@ -144,10 +145,14 @@ function questionText({ words, agent, mode }: Message): string {
  * An answer as model messages: per step, the assistant's parts and then the results of its calls.
  * `isCurrent`: the current turn's answer. Its results are sent verbatim, because their trailers contain the tags to place.
  */
-export function answerToModelMessages(message: Message, isCurrent: boolean): ModelMessage[] {
+export function answerToModelMessages(
+  message: Message,
+  isCurrent: boolean,
+  states: readonly StepState[] = [],
+): ModelMessage[] {
   const messages: ModelMessage[] = []
   const steps = Map.groupBy(message.parts, (part) => part.step)
-  for (const stepParts of steps.values()) {
+  for (const [step, stepParts] of steps) {
     const parts: AssistantPart[] = []
     const results: ModelMessage[] = []
     for (const part of stepParts) {
@@ -163,7 +168,8 @@ export function answerToModelMessages(message: Message, isCurrent: boolean): Mod
         parts.push({ type: "text", text: formatMediaNotes(part.call) })
       }
     }
-    if (parts.length > 0) messages.push({ role: "assistant", parts }, ...results)
+    const state = states.find((one) => one.step === step)
+    if (parts.length > 0) messages.push({ role: "assistant", parts, ...(state && { state }) }, ...results)
   }
   // An answer that continues in the middle of its text.
   if (isCurrent && findOpenText(message) !== null) messages.push({ role: "user", content: CONTINUE_NOTE })

@@ -10,6 +10,7 @@ import { describeError } from "../platform/log.ts"
 import { selectChannel } from "../store/agent-ask-rows.ts"
 import { isMessageSettled, type StoredMessage } from "../store/row-codec.ts"
 import { createAckedRecordWrite, restoreProducer, type Producer } from "./external-run.ts"
+import { StepStates } from "./continuation/step-states.ts"
 import { isBlankPart } from "./next-action.ts"
 import { dropApprovalTools } from "./resolve-agent.ts"
 import { TurnUsage } from "../usage/turn-usage.ts"
@@ -50,8 +51,10 @@ export function openRun(host: TurnHost, stored: StoredMessage, rowsBefore: RowCo
   const channel = selectChannel(host.store.agentAsks.findInboundAsk(stored.message.exchange_id), stored.message.agent)
   const agent = host.currentAgent()
   const usage = new TurnUsage(host.usageRecorder, host.now, stored.usage)
+  const states = new StepStates(host.store, stored.pos)
   const run: TurnRun = {
-    recorder: restoreRecorder(host, stored, producer, usage),
+    recorder: restoreRecorder(host, stored, producer, usage, states),
+    states,
     agent: channel === "user" ? agent : dropApprovalTools(agent),
     channel,
     parent: stored.parent,
@@ -80,13 +83,16 @@ function restoreRecorder(
   stored: StoredMessage,
   producer: Producer | null,
   usage: TurnUsage,
+  states: StepStates,
 ): TurnRecorder {
   if (producer !== null) {
     return openRecorder(host, stored, { alongside: createAckedRecordWrite(host.store, stored.pos, producer) })
   }
   // A step that showed nothing is run again, so its buffered text is discarded.
   const last = stored.message.parts.at(-1)
-  return openRecorder(host, stored, { discardPending: last !== undefined && isBlankPart(last), usage })
+  const discardPending = last !== undefined && isBlankPart(last)
+  const alongside = { isPending: () => states.isPending(), write: () => states.write() }
+  return openRecorder(host, stored, { discardPending, usage, alongside })
 }
 
 function countPartChars(part: Part): number {

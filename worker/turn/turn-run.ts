@@ -14,6 +14,7 @@ import {
   LONG_DELTA_WINDOW_MS,
   LONG_WINDOW_AFTER_MS,
 } from "../../shared/delta-window.ts"
+import type { FindCard } from "./dispatch-tool.ts"
 import { isEnded, type MessageStatus } from "../../shared/protocol/message.ts"
 import type { Resolver } from "../../shared/segment/grant.ts"
 import type { Drift } from "../../shared/segment/segmenter.ts"
@@ -28,6 +29,7 @@ import type { Tool } from "../tool/tool.ts"
 import type { TurnGate } from "../usage/turn-gate.ts"
 import type { TurnUsage } from "../usage/turn-usage.ts"
 import type { UsageRecorder } from "../usage/usage-recorder.ts"
+import type { StepStates } from "./continuation/step-states.ts"
 import type { ResolvedAgent } from "./resolve-agent.ts"
 import type { PastTurns } from "./past-turns.ts"
 import type { Producer } from "./external-run.ts"
@@ -55,6 +57,8 @@ export interface TurnHost {
   readonly nextId: () => string
   /** Stores a file that a tool made. */
   readonly saveAsset: SaveAsset
+  /** Finds the tenant's card for a tool's result. */
+  readonly findCard: FindCard
   readonly nextSeq: () => number
   /** Called when a write failed after it took a seq. The next seq continues from the stored ones. */
   readonly resetSeq: () => void
@@ -80,6 +84,8 @@ export interface TurnRun {
   readonly channel: Channel
   /** The external producer that streams this answer in; null for an answer of our own model. */
   readonly producer: Producer | null
+  /** What the provider needs back with the next step. */
+  readonly states: StepStates
   readonly abort: AbortController
   /** Milliseconds since 1970. */
   readonly startedMs: number
@@ -239,6 +245,7 @@ export function finishRun(
   if (isRunEnded(run)) return
   feedEnd(host, run, status, reason)
   publishChanges(host, run)
+  run.states.clear()
   disposeRun(run)
   logRunEnd(host, run)
 }
@@ -258,6 +265,7 @@ export function cancelRun(host: TurnHost, run: TurnRun): void {
     run.recorder = before
     throw error
   }
+  run.states.clear()
   disposeRun(run)
   logRunEnd(host, run)
 }

@@ -28,7 +28,7 @@ type ObservedEvent =
   | { readonly type: Exclude<string, MeterEvent["type"]>; readonly delta?: string; readonly args?: string }
 
 /** Events that carry no content of the response. */
-const NO_CONTENT: ReadonlySet<string> = new Set(["retry", "model", "usage", "finish", "fault"])
+const NO_CONTENT: ReadonlySet<string> = new Set(["retry", "model", "state", "usage", "finish", "fault"])
 
 export class CallMeter {
   #model: Pick<CallUsage, "provider" | "model">

@@ -37,6 +37,7 @@ import type { sharingText, readOnlyText } from "../sharing-text.ts"
 import type { toolText } from "../parts/call-text.ts"
 import type { canvasPanelText } from "../parts/canvas-panel-text.ts"
 import type { cardText } from "../parts/card-text.ts"
+import type { viewText } from "../parts/view-text.ts"
 import type { mediaText } from "../parts/media-text.ts"
 import type { transcriptText, actionText, agentText, markdownText } from "../transcript-text.ts"
 import type { unsentText } from "../unsent-text.ts"
@@ -66,6 +67,7 @@ export interface PartWords {
   readonly canvasPanel: typeof canvasPanelText
   readonly markdown: typeof markdownText
   readonly card: typeof cardText
+  readonly view: typeof viewText
 }
 
 /** The texts of attachments and of the import. */

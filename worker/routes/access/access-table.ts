@@ -88,6 +88,11 @@ export const ACCESS_TABLE: readonly AccessRule[] = [
   { method: "PUT", path: "/v1/theme/logo", allow: CONFIGURERS },
   { method: "DELETE", path: "/v1/theme/logo", allow: CONFIGURERS },
 
+  { method: "GET", path: "/v1/cards", allow: CONFIGURERS },
+  { method: "GET", path: "/v1/cards/:name", allow: CONFIGURERS },
+  { method: "PUT", path: "/v1/cards/:name", allow: CONFIGURERS },
+  { method: "DELETE", path: "/v1/cards/:name", allow: CONFIGURERS },
+
   { method: "GET", path: "/v1/users", allow: ADMINISTRATORS },
   { method: "GET", path: "/v1/users/:id", allow: ADMINISTRATORS },
   { method: "PATCH", path: "/v1/users/:id", allow: ADMINISTRATORS },

@@ -12,6 +12,7 @@ import { type Result, succeed } from "../../../shared/fault.ts"
 import { MAX_SIGNED_URLS } from "../../../shared/asset-limits.ts"
 import { MAX_URL_CHARS } from "../../../shared/limits.ts"
 import { assetUrl, canvasUrl, type OwnUrl, parseOwnUrl } from "../../../shared/protocol/asset-url.ts"
+import { parseCardViewUrl, publicCardPath } from "../../../shared/protocol/cards/card-view-url.ts"
 import { type Asset, idSchema } from "../../../shared/protocol/event.ts"
 import type { SignResponse } from "../../../shared/protocol/http-body.ts"
 import { checkPublicUrl } from "../../../shared/text/public-url.ts"
@@ -47,6 +48,8 @@ mediaSigningRoutes.post("/:id/media/sign", requireSession, async (context) => {
   const signed = await Promise.all(
     urls.map(async (url, i) => {
       const own = ownUrls[i] ?? null
+      const card = parseCardViewUrl(url)
+      if (card !== null) return { url, href: publicCardPath(context.get("claims").tenant, card) }
       const href = own === null ? await signRemoteUrl(url, sign) : await signOwnUrl(own, kinds, canvasOrigin, sign)
       return { url, href }
     }),

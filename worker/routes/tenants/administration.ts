@@ -8,6 +8,7 @@ import { faultToResponse } from "../../platform/fault-response.ts"
 import { errorToResponse } from "../access/report-request.ts"
 import { auditRoutes } from "./audit-routes.ts"
 import { receiveHandover } from "../hand-over.ts"
+import { cardRoutes } from "./card-routes.ts"
 import { issuerRoutes } from "./issuer-routes.ts"
 import { readFeedbackCounts } from "./feedback-route.ts"
 import { leavingRoutes } from "./leaving-routes.ts"
@@ -32,6 +33,7 @@ export const administration = new Hono<AppEnv>()
   .route("/v1/agents", agentRoutes)
   .route("/v1/settings", settingsRoutes)
   .route("/v1/theme", themeRoutes)
+  .route("/v1/cards", cardRoutes)
   .route("/v1/models", modelRoutes)
   .route("/v1/tenants", tenantRoutes)
   .route("/v1/keys", apiKeyRoutes)

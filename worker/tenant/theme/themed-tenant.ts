@@ -4,10 +4,10 @@ import { type Result, succeed } from "../../../shared/fault.ts"
 import type { Theme, ThemeView } from "../../../shared/theme/page-theme.ts"
 import type { Actor } from "../../platform/rpc/actor.ts"
 import type { StoredLogo, ThemeRpc } from "../../settings/theme-rpc.ts"
-import { FeedbackCounter } from "../feedback/feedback-counter.ts"
+import { CardedTenant } from "../cards/carded-tenant.ts"
 import { changeLogo, changeTheme, findLogo, findTheme } from "./tenant-theme.ts"
 
-export abstract class ThemedTenant extends FeedbackCounter implements ThemeRpc {
+export abstract class ThemedTenant extends CardedTenant implements ThemeRpc {
   getTheme(): ThemeView {
     return findTheme(this.host)
   }

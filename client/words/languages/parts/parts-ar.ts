@@ -106,6 +106,19 @@ export default {
     backToText: (number) => `العودة إلى المرجع ${number}`,
     alerts: { note: "ملاحظة", tip: "نصيحة", important: "مهم", warning: "تحذير", caution: "تنبيه" },
   },
+  view: {
+    yes: "نعم",
+    no: "لا",
+    more: (count) =>
+      plural(count, {
+        zero: "لا عناصر أخرى",
+        one: "وعنصر آخر",
+        two: "وعنصران آخران",
+        few: "و# عناصر أخرى",
+        many: "و# عنصرًا آخر",
+        other: "و# عنصر آخر",
+      }),
+  },
   card: {
     weatherIn: (location) => `الطقس في ${location}`,
     sampleData: "بيانات تجريبية",

@@ -105,6 +105,11 @@ export default {
     backToText: (number) => `Zurück zu Verweis ${number}`,
     alerts: { note: "Hinweis", tip: "Tipp", important: "Wichtig", warning: "Warnung", caution: "Vorsicht" },
   },
+  view: {
+    yes: "Ja",
+    no: "Nein",
+    more: (count) => plural(count, { one: "und # weiterer Eintrag", other: "und # weitere Einträge" }),
+  },
   card: {
     weatherIn: (location) => `Wetter in ${location}`,
     sampleData: "Beispieldaten",

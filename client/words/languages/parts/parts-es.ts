@@ -112,6 +112,11 @@ export default {
       caution: "Precaución",
     },
   },
+  view: {
+    yes: "Sí",
+    no: "No",
+    more: (count) => plural(count, { one: "y # más", many: "y # más", other: "y # más" }),
+  },
   card: {
     weatherIn: (location) => `El tiempo en ${location}`,
     sampleData: "Datos de ejemplo",

@@ -106,6 +106,11 @@ export default {
     backToText: (number) => `Retour à l’appel ${number}`,
     alerts: { note: "Note", tip: "Conseil", important: "Important", warning: "Avertissement", caution: "Attention" },
   },
+  view: {
+    yes: "Oui",
+    no: "Non",
+    more: (count) => plural(count, { one: "et # autre", many: "et # autres", other: "et # autres" }),
+  },
   card: {
     weatherIn: (location) => `Météo à ${location}`,
     sampleData: "Données d’exemple",

@@ -106,6 +106,11 @@ export default {
     backToText: (number) => `חזרה להפניה ${number}`,
     alerts: { note: "הערה", tip: "טיפ", important: "חשוב", warning: "אזהרה", caution: "זהירות" },
   },
+  view: {
+    yes: "כן",
+    no: "לא",
+    more: (count) => plural(count, { one: "ועוד פריט אחד", two: "ועוד שני פריטים", other: "ועוד # פריטים" }),
+  },
   card: {
     weatherIn: (location) => `מזג האוויר ב-${location}`,
     sampleData: "נתוני דוגמה",

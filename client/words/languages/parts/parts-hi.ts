@@ -105,6 +105,11 @@ export default {
     backToText: (number) => `संदर्भ ${number} पर वापस जाएँ`,
     alerts: { note: "नोट", tip: "सुझाव", important: "ज़रूरी", warning: "चेतावनी", caution: "सावधानी" },
   },
+  view: {
+    yes: "हाँ",
+    no: "नहीं",
+    more: (count) => plural(count, { one: "और #", other: "और #" }),
+  },
   card: {
     weatherIn: (location) => `${location} में मौसम`,
     sampleData: "नमूना डेटा",

@@ -2,7 +2,10 @@
 
 import { formatCount as n } from "../../format/number-format.ts"
 import { formatClock } from "../../media-descriptions.ts"
+import { formatPlural } from "../../format/plural.ts"
 import type { PartWords } from "../words.ts"
+
+const plural = formatPlural<"ja">
 
 export default {
   tool: {
@@ -100,6 +103,11 @@ export default {
     footnotes: "脚注",
     backToText: (number) => `参照 ${number} に戻る`,
     alerts: { note: "注記", tip: "ヒント", important: "重要", warning: "警告", caution: "注意" },
+  },
+  view: {
+    yes: "はい",
+    no: "いいえ",
+    more: (count) => plural(count, { other: "ほか # 件" }),
   },
   card: {
     weatherIn: (location) => `${location}の天気`,

@@ -106,6 +106,11 @@ export default {
     backToText: (number) => `Voltar à referência ${number}`,
     alerts: { note: "Nota", tip: "Dica", important: "Importante", warning: "Aviso", caution: "Cuidado" },
   },
+  view: {
+    yes: "Sim",
+    no: "Não",
+    more: (count) => plural(count, { one: "e mais #", many: "e mais #", other: "e mais #" }),
+  },
   card: {
     weatherIn: (location) => `O tempo em ${location}`,
     sampleData: "Dados de exemplo",

@@ -2,7 +2,10 @@
 
 import { formatCount as n } from "../../format/number-format.ts"
 import { formatClock } from "../../media-descriptions.ts"
+import { formatPlural } from "../../format/plural.ts"
 import type { PartWords } from "../words.ts"
+
+const plural = formatPlural<"zh-Hans">
 
 export default {
   tool: {
@@ -100,6 +103,11 @@ export default {
     footnotes: "脚注",
     backToText: (number) => `返回引用 ${number}`,
     alerts: { note: "注意", tip: "提示", important: "重要", warning: "警告", caution: "小心" },
+  },
+  view: {
+    yes: "是",
+    no: "否",
+    more: (count) => plural(count, { other: "还有 # 项" }),
   },
   card: {
     weatherIn: (location) => `${location} 的天气`,

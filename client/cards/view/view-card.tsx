@@ -1,0 +1,60 @@
+/**
+ * view-card.tsx: a card that a tenant defined. Loaded with the first one.
+ *
+ * Its texts come from the template and the stored result; this file adds no text of its own. If the template isn't kept any
+ * more, or has nothing to show, the model's text is shown alone. SPEC CV4, CV13.
+ */
+
+import type { VNode } from "preact"
+import { useMemo } from "preact/hooks"
+import { fillView } from "../../../shared/card/view/fill-view.ts"
+import type { FilledView } from "../../../shared/card/view/view-node.ts"
+import { formatLocale } from "../../words/languages/language.ts"
+import { viewText } from "../../words/parts/view-text.ts"
+import { useEntrance } from "../card-motion.ts"
+import type { CardContent } from "../card-registry.tsx"
+import { ViewNodes } from "./view-nodes.tsx"
+import { useCardView } from "./view-source.ts"
+
+export function renderCard(content: CardContent, text: VNode | null): VNode | null {
+  return <TenantCard content={content} text={text} />
+}
+
+interface TenantCardProps {
+  readonly content: CardContent
+  readonly text: VNode | null
+}
+
+function TenantCard({ content: { payload, view: reference = "", isFresh }, text }: TenantCardProps): VNode {
+  const view = useCardView(reference)
+  const locale = formatLocale.value
+  const filled = useMemo(
+    () =>
+      view === "loading" || view === "gone"
+        ? null
+        : fillView(view, payload, { locale, yes: viewText.yes, no: viewText.no }),
+    [view, payload, locale],
+  )
+  if (view === "loading") return <div class="card loading">{text}</div>
+  if (filled === null) return <div class="without-card">{text}</div>
+  return <FilledCard filled={filled} text={text} isFresh={isFresh} />
+}
+
+interface FilledCardProps {
+  readonly filled: FilledView
+  readonly text: VNode | null
+  readonly isFresh: boolean
+}
+
+function FilledCard({ filled: { title, root }, text, isFresh }: FilledCardProps): VNode {
+  const ref = useEntrance<HTMLDivElement>(isFresh)
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for the fields of a form.
+    <div class="card template" ref={ref} role="group" aria-label={title}>
+      <div class="view-inner">
+        <ViewNodes node={root} />
+      </div>
+      {text !== null && <div class="synthesis">{text}</div>}
+    </div>
+  )
+}

@@ -1,0 +1,67 @@
+/**
+ * view-source.ts: loads the templates of tenants' cards. A version never changes, so each is loaded once, and the browser
+ * keeps it. Its address is requested like those of media.
+ */
+
+import { type Signal, signal } from "@preact/signals"
+import { useEffect } from "preact/hooks"
+import type { CardView } from "../../../shared/card/view/card-template.ts"
+import { isJsonObject } from "../../../shared/json.ts"
+import { cardViewUrl, parseViewReference } from "../../../shared/protocol/cards/card-view-url.ts"
+import { mediaViews } from "../../media/loading/deferred-media.ts"
+import { useMediaContext } from "../../media/loading/media-context.ts"
+
+/** `gone`: the server doesn't have this version. */
+export type ViewState = CardView | "loading" | "gone"
+
+/** A page shows fewer kinds of cards. */
+const MAX_KEPT_VIEWS = 200
+
+const views = new Map<string, Signal<ViewState>>()
+
+function getView(reference: string): Signal<ViewState> {
+  const known = views.get(reference)
+  if (known !== undefined) return known
+  if (views.size >= MAX_KEPT_VIEWS) views.clear()
+  const view = signal<ViewState>("loading")
+  views.set(reference, view)
+  return view
+}
+
+/** Puts a template where the page would load it. For tests and previews. */
+export function keepView(reference: string, view: CardView): void {
+  getView(reference).value = view
+}
+
+export function useCardView(reference: string): ViewState {
+  const view = getView(reference)
+  const media = useMediaContext()
+  const parsed = parseViewReference(reference)
+  const url = parsed === null ? "" : cardViewUrl(parsed)
+  const link = media?.signer.getLink(url).value ?? null
+  const href = link?.at === "ready" ? link.href : null
+  const isGone = parsed === null || link?.at === "refused"
+  const isLoading = view.value === "loading"
+  useEffect(() => {
+    if (!isLoading) return
+    if (isGone) view.value = "gone"
+    else if (media === null) void mediaViews.load()
+    else if (href === null) media.signer.requestLink(url)
+    else void loadView(href, view)
+  }, [isLoading, isGone, media, href])
+  return view.value
+}
+
+/** Without a connection, the card is loaded when another one needs it, or with the page. */
+async function loadView(href: string, view: Signal<ViewState>): Promise<void> {
+  try {
+    const response = await fetch(href, { credentials: "omit" })
+    if (response.status === 404) view.value = "gone"
+    if (!response.ok) return
+    const body: unknown = await response.json()
+    // The server checked the template before it stored it; filling it trusts nothing.
+    view.value = isJsonObject(body) && Array.isArray(body["view"]) ? (body as unknown as CardView) : "gone"
+  } catch {
+    // Stays `loading`: the card shows its text.
+  }
+}

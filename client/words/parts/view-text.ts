@@ -1,0 +1,10 @@
+/** view-text.ts: the labels in cards that tenants define. All other texts come from the template and the result. */
+
+import { formatPlural } from "../format/plural.ts"
+import { translate } from "../languages/language.ts"
+
+export const viewText = translate("view", {
+  yes: "Yes",
+  no: "No",
+  more: (count: number) => formatPlural<"en">(count, { one: "and # more", other: "and # more" }),
+})

@@ -1,0 +1,103 @@
+/**
+ * card-template.ts: the format of a card that a tenant defines, with its bounds. Decision 0070.
+ *
+ * A template is a list of components. Its texts are literals, or values of the stored tool result that a JSON Pointer
+ * names, formatted by a function of a closed list. The components are a subset of A2UI 0.9.1.
+ */
+
+import type { Json } from "../../json.ts"
+
+export const MAX_VIEW_COMPONENTS = 200
+/** Levels of components, counted from `root`. */
+export const MAX_VIEW_DEPTH = 12
+/** Items of a list, and rows of a table. Further ones are counted, not shown. */
+export const MAX_VIEW_ROWS = 100
+/** A template without its samples, as JSON. */
+export const MAX_TEMPLATE_BYTES = 64 * 1024
+export const MAX_SAMPLES = 5
+/** Lengths in UTF-16 code units. */
+export const MAX_LITERAL_CHARS = 2_000
+export const MAX_POINTER_CHARS = 200
+
+/** A text, or what is needed to find it in the tool's result. */
+export type Dynamic = string | Binding | FormatCall
+
+/** A JSON Pointer. Inside a list or table, one without a slash at the beginning starts at the item. */
+export interface Binding {
+  readonly path: string
+}
+
+export interface FormatCall {
+  readonly call: FormatFunction
+  readonly args: { readonly [name: string]: Json }
+}
+
+export const FORMAT_FUNCTIONS = [
+  "formatNumber",
+  "formatPercent",
+  "formatCurrency",
+  "formatDate",
+  "formatDuration",
+  "pluralize",
+  "choose",
+  "join",
+] as const
+
+export type FormatFunction = (typeof FORMAT_FUNCTIONS)[number]
+
+export const TEXT_VARIANTS = ["h1", "h2", "h3", "h4", "h5", "caption", "body"] as const
+export const IMAGE_VARIANTS = ["icon", "avatar", "smallFeature", "mediumFeature", "largeFeature", "header"] as const
+export const JUSTIFY = ["center", "end", "spaceAround", "spaceBetween", "spaceEvenly", "start", "stretch"] as const
+export const ALIGN = ["start", "center", "end", "stretch"] as const
+export const TONES = ["neutral", "info", "good", "warning", "bad"] as const
+export const CELL_ALIGN = ["start", "end"] as const
+export const DATE_STYLES = ["date", "time", "dateTime", "weekday", "monthDay"] as const
+
+/** One component. check-template.ts decides which fields it has. */
+export interface ViewComponent {
+  readonly id: string
+  readonly component: ComponentKind
+  readonly [field: string]: Json
+}
+
+export const COMPONENT_KINDS = [
+  "Text",
+  "Link",
+  "Badge",
+  "Icon",
+  "Image",
+  "Row",
+  "Column",
+  "List",
+  "Card",
+  "Tabs",
+  "Divider",
+  "Table",
+  "Chart",
+  "Progress",
+  "Timer",
+] as const
+
+export type ComponentKind = (typeof COMPONENT_KINDS)[number]
+
+/** What the page needs to draw a card. */
+export interface CardView {
+  /** The name of the card for screen readers, and its heading in an export. */
+  readonly title: Dynamic
+  readonly view: readonly ViewComponent[]
+}
+
+/** The body of `PUT /v1/cards/:name`. */
+export interface CardTemplate extends CardView {
+  /** The tool whose results the card shows. */
+  readonly for: string
+  /** A JSON Schema (check-schema.ts). A result that doesn't match it cues no card. */
+  readonly schema: { readonly [keyword: string]: Json }
+  readonly samples: readonly Json[]
+}
+
+/** Where a template is wrong: a JSON Pointer into the body, and the reason in English. */
+export interface TemplateProblem {
+  readonly pointer: string
+  readonly problem: string
+}

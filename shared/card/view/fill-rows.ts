@@ -1,0 +1,57 @@
+/** fill-rows.ts: tables and charts over an array of the result. Pure. SPEC CV6. */
+
+import { isJsonObject, type Json } from "../../json.ts"
+import { cutText } from "../../text/cut-text.ts"
+import {
+  MAX_CHART_LABEL_CHARS,
+  MAX_CHART_POINTS,
+  MAX_CHART_TITLE_CHARS,
+  MAX_CHART_UNIT_CHARS,
+  parseChartPayload,
+} from "../chart-payload.ts"
+import { MAX_VIEW_ROWS, type ViewComponent } from "./card-template.ts"
+import { formatDynamic, type Runs, readValue, type ViewScope } from "./format-value.ts"
+import type { TableColumn, ViewNode } from "./view-node.ts"
+
+/** A wider table can't be read in a conversation. */
+export const MAX_COLUMNS = 12
+
+function readRows(component: ViewComponent, scope: ViewScope): readonly Json[] | null {
+  const rows = readValue(component["rows"], scope)
+  return Array.isArray(rows) && rows.length > 0 ? rows : null
+}
+
+export function fillTable(component: ViewComponent, scope: ViewScope): ViewNode | null {
+  const items = readRows(component, scope)
+  const columns = component["columns"]
+  if (items === null || !Array.isArray(columns)) return null
+  const known = columns.slice(0, MAX_COLUMNS).filter(isJsonObject) as readonly { readonly [field: string]: Json }[]
+  const heads = known.map(
+    ({ title, align }): TableColumn => ({ title: String(title), align: align === "end" ? "end" : "start" }),
+  )
+  const rows = items
+    .slice(0, MAX_VIEW_ROWS)
+    .map((item) => known.map(({ value }): Runs => formatDynamic(value, { ...scope, item }) ?? []))
+  return { type: "table", columns: heads, rows, omitted: Math.max(0, items.length - MAX_VIEW_ROWS) }
+}
+
+/** Items without a figure are left out. */
+export function fillChart(component: ViewComponent, scope: ViewScope): ViewNode | null {
+  const items = readRows(component, scope)
+  if (items === null) return null
+  const shown = items.slice(0, MAX_CHART_POINTS)
+  const data = shown.flatMap((item) => {
+    const inner = { ...scope, item }
+    const value = readValue(component["value"], inner)
+    if (typeof value !== "number") return []
+    return [{ label: cut(formatDynamic(component["label"], inner)?.join("") ?? "", MAX_CHART_LABEL_CHARS), value }]
+  })
+  const title = cut(formatDynamic(component["title"], scope)?.join("") ?? "", MAX_CHART_TITLE_CHARS)
+  const unit = cut(formatDynamic(component["unit"], scope)?.join("") ?? "", MAX_CHART_UNIT_CHARS)
+  const chart = parseChartPayload({ title, kind: component["kind"] === "line" ? "line" : "bar", unit, data })
+  return chart === null ? null : { type: "chart", chart, omitted: items.length - shown.length }
+}
+
+function cut(text: string, maxChars: number): string {
+  return text.length <= maxChars ? text : `${cutText(text, maxChars - 1)}…`
+}

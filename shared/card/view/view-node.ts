@@ -1,0 +1,73 @@
+/** view-node.ts: a card whose texts are filled in: the tree that the page draws and the export prints. */
+
+import type { ChartPayload } from "../chart-payload.ts"
+import type { ALIGN, CELL_ALIGN, IMAGE_VARIANTS, JUSTIFY, TEXT_VARIANTS, TONES } from "./card-template.ts"
+import type { Runs } from "./format-value.ts"
+import type { IconName } from "./icon-name.ts"
+
+export type TextVariant = (typeof TEXT_VARIANTS)[number]
+export type ImageVariant = (typeof IMAGE_VARIANTS)[number]
+export type Justify = (typeof JUSTIFY)[number]
+export type Align = (typeof ALIGN)[number]
+export type Tone = (typeof TONES)[number]
+export type CellAlign = (typeof CELL_ALIGN)[number]
+
+export interface TableColumn {
+  readonly title: string
+  readonly align: CellAlign
+}
+
+export interface ViewTab {
+  readonly title: Runs
+  readonly child: ViewNode
+}
+
+type Content =
+  | { readonly type: "text"; readonly runs: Runs; readonly variant: TextVariant }
+  /** The address is one that may be a link. */
+  | { readonly type: "link"; readonly runs: Runs; readonly url: string }
+  | { readonly type: "badge"; readonly runs: Runs; readonly tone: Tone }
+  | { readonly type: "icon"; readonly name: IconName }
+  /** The address is https, or that of a stored file. */
+  | { readonly type: "image"; readonly url: string; readonly label: string; readonly variant: ImageVariant }
+  | {
+      readonly type: "row" | "column"
+      readonly children: readonly ViewNode[]
+      readonly justify: Justify
+      readonly align: Align
+    }
+  /** `omitted`: the number of items that aren't shown. */
+  | {
+      readonly type: "list"
+      readonly children: readonly ViewNode[]
+      readonly isHorizontal: boolean
+      readonly omitted: number
+    }
+  | { readonly type: "card"; readonly child: ViewNode }
+  | { readonly type: "tabs"; readonly tabs: readonly ViewTab[] }
+  | { readonly type: "divider" }
+  | {
+      readonly type: "table"
+      readonly columns: readonly TableColumn[]
+      readonly rows: readonly (readonly Runs[])[]
+      readonly omitted: number
+    }
+  | { readonly type: "chart"; readonly chart: ChartPayload; readonly omitted: number }
+  /** `value`: between 0 and 1. */
+  | { readonly type: "progress"; readonly label: Runs; readonly value: number; readonly text: string }
+  /** `endsAt`: milliseconds since 1970, and `text` is this time. `done` is shown after it. */
+  | {
+      readonly type: "timer"
+      readonly label: Runs
+      readonly endsAt: number
+      readonly text: string
+      readonly done: string
+    }
+
+/** `weight`: the share of the row or column that the node takes. */
+export type ViewNode = Content & { readonly weight?: number }
+
+export interface FilledView {
+  readonly title: string
+  readonly root: ViewNode
+}

@@ -1,0 +1,20 @@
+/** card-templates.ts: the templates that ship, for tests. */
+
+import { readdirSync, readFileSync } from "node:fs"
+import type { CardTemplate } from "../../../shared/card/view/card-template.ts"
+
+const FOLDER = "shared/card/templates"
+
+/** By name: `search`, `bar-chart`. Each call reads them again, so that a test may change them. */
+export function readTemplates(): ReadonlyMap<string, CardTemplate> {
+  const files = readdirSync(FOLDER).filter((file) => file.endsWith(".json"))
+  return new Map(
+    files.map((file) => [file.replace(".json", ""), JSON.parse(readFileSync(`${FOLDER}/${file}`, "utf8"))]),
+  )
+}
+
+export function readTemplate(name: string): CardTemplate {
+  const template = readTemplates().get(name)
+  if (template === undefined) throw new Error(`There is no template ${name}.`)
+  return template
+}

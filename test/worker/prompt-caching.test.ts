@@ -1,0 +1,79 @@
+/** prompt-caching.test.ts: the start of a prompt is the same in each call, so that a provider can read it from its cache. */
+
+import { env } from "cloudflare:test"
+import { describe, expect, test } from "vitest"
+import { connect } from "../support/socket.ts"
+import { readUpstream, upstreamUrl } from "../support/upstream-client.ts"
+import { call, roleToken } from "./http.ts"
+
+interface Block {
+  readonly [key: string]: unknown
+  readonly cache_control?: unknown
+}
+
+interface Body {
+  readonly system: readonly Block[]
+  readonly tools: readonly Block[]
+  readonly messages: readonly { readonly role: string; readonly content: readonly Block[] }[]
+}
+
+/** All blocks of a request in the order in which Anthropic caches them: tools, system, messages. */
+const blocksOf = ({ system, tools, messages }: Body): Block[] => [
+  ...tools,
+  ...system,
+  ...messages.flatMap(({ role, content }) => content.map((block) => ({ ...block, role }))),
+]
+
+const textOf = ({ cache_control: _, ...block }: Block): string => JSON.stringify(block)
+
+/** Counts tokens as a provider with a cache would: what equals an earlier request up to one of that one's breakpoints. */
+function countCached(earlier: readonly Body[], body: Body): { readonly cached: number; readonly total: number } {
+  const texts = blocksOf(body).map(textOf)
+  let cachedBlocks = 0
+  for (const before of earlier.map(blocksOf)) {
+    let same = 0
+    while (same < before.length && textOf(before[same] ?? {}) === texts[same]) same += 1
+    const end = before.findLastIndex((block, at) => at < same && block.cache_control !== undefined)
+    cachedBlocks = Math.max(cachedBlocks, end + 1)
+  }
+  const countChars = (some: readonly string[]): number => some.reduce((sum, { length }) => sum + length, 0)
+  return { cached: countChars(texts.slice(0, cachedBlocks)), total: countChars(texts) }
+}
+
+async function askTenTimes(): Promise<Body[]> {
+  const tenant = "caching"
+  const owner = await roleToken(tenant, "boss", "owner")
+  const put = (path: string, body: object) => call(path, { method: "PUT", token: owner, body: JSON.stringify(body) })
+  const base_url = `${upstreamUrl(env)}/provider/anthropic.text/${tenant}`
+  await put("/v1/models/own", { provider: "anthropic", model: "claude-opus-4-6", base_url, key: "sk-0123456789abcdef" })
+  const tools = ["weather", "chart", "speak", "search"]
+  await put("/v1/agents/own", { description: "", prompt: "Answer the user.", model: "own", tools })
+  const token = await roleToken(tenant, "ada", "member")
+  const made = await call("/v1/sessions", { method: "POST", token, body: JSON.stringify({ agent: "own" }) })
+  const claims = { tenant, user: "ada", expires: 4_000_000_000, token: null, issued: 0 }
+  const client = await connect(made.json.id, claims)
+  for (let n = 1; n <= 10; n++) {
+    client.say({ type: "send", id: `q${n}`, content: `Question ${n}: what should I know about it?` })
+    await client.untilEnd(`q${n}`)
+  }
+  // The request for a title has no tools.
+  const bodies = (await readUpstream(env, tenant)).map(({ body }) => body as Body)
+  return bodies.filter((body) => body.tools !== undefined)
+}
+
+describe("Anthropic", () => {
+  test("[MO17] has up to four breakpoints, an equal start in each call, and 90% of turn 10 in its cache", async () => {
+    const bodies = await askTenTimes()
+    expect(bodies).toHaveLength(10)
+    for (const body of bodies) {
+      const breakpoints = blocksOf(body).filter((block) => block.cache_control !== undefined)
+      expect(breakpoints.length).toBeGreaterThanOrEqual(3)
+      expect(breakpoints.length).toBeLessThanOrEqual(4)
+      expect(JSON.stringify([body.tools, body.system])).toBe(JSON.stringify([bodies[0]?.tools, bodies[0]?.system]))
+    }
+    const last = bodies.at(-1)
+    if (last === undefined) throw new Error("no request")
+    const { cached, total } = countCached(bodies.slice(0, -1), last)
+    expect(cached / total).toBeGreaterThan(0.9)
+  })
+})

@@ -1,0 +1,49 @@
+/**
+ * provider-state-rows.ts: the `provider_state` table: what a provider needs back with the next step of a turn, such as the
+ * signatures of its thinking. Opaque. No frame, export, copy or log contains it. Source: SPEC MO16.
+ */
+
+import type { Database } from "../database.ts"
+
+/** Created with the first state, because most sessions have none. */
+const PROVIDER_STATE_TABLE = `CREATE TABLE IF NOT EXISTS provider_state (
+  pos INTEGER NOT NULL, step INTEGER NOT NULL, model TEXT NOT NULL, data TEXT NOT NULL,
+  PRIMARY KEY (pos, step)) WITHOUT ROWID`
+
+export interface StepState {
+  readonly step: number
+  /** The model that gave it, which alone gets it back. */
+  readonly model: string
+  readonly data: string
+}
+
+export function createProviderStateRows({ queryAll }: Database) {
+  const hasTable = (): boolean =>
+    queryAll("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'provider_state'").length > 0
+  return {
+    /** The states of an answer, oldest first. */
+    list(pos: number): StepState[] {
+      if (!hasTable()) return []
+      return queryAll("SELECT step, model, data FROM provider_state WHERE pos = ? ORDER BY step", pos).map((row) => ({
+        step: Number(row["step"]),
+        model: String(row["model"]),
+        data: String(row["data"]),
+      }))
+    },
+
+    put(pos: number, { step, model, data }: StepState): void {
+      queryAll(PROVIDER_STATE_TABLE)
+      queryAll(
+        "INSERT OR REPLACE INTO provider_state (pos, step, model, data) VALUES (?, ?, ?, ?)",
+        pos,
+        step,
+        model,
+        data,
+      )
+    },
+
+    remove(pos: number): void {
+      queryAll("DELETE FROM provider_state WHERE pos = ?", pos)
+    },
+  }
+}

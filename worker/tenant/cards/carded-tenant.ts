@@ -1,0 +1,37 @@
+/** carded-tenant.ts: the calls of the tenant object that concern its cards. Their code is loaded on demand. Source: SPEC CV9. */
+
+import { fail, type Result } from "../../../shared/fault.ts"
+import type { Actor } from "../../platform/rpc/actor.ts"
+import type { CardRpc, CardSummary, StoredCard, ToolCard } from "../../settings/cards/card-rpc.ts"
+import { FeedbackCounter } from "../feedback/feedback-counter.ts"
+
+const loadCards = () => import("./tenant-cards.ts")
+
+/** A tenant without tables has no cards. */
+export abstract class CardedTenant extends FeedbackCounter implements CardRpc {
+  async listCards(): Promise<CardSummary[]> {
+    return this.host.tables.exist() ? (await loadCards()).listCards(this.host.sql) : []
+  }
+
+  async getCard(name: string): Promise<StoredCard | null> {
+    return this.host.tables.exist() ? (await loadCards()).readCard(this.host.sql, name) : null
+  }
+
+  async putCard(actor: Actor, card: StoredCard): Promise<Result<CardSummary>> {
+    return (await loadCards()).setCard(this.host, actor, card)
+  }
+
+  async removeCard(actor: Actor, name: string): Promise<Result<null>> {
+    if (!this.host.tables.exist()) return fail({ reason: "card_unknown" })
+    const { removeCard } = await loadCards()
+    return this.host.change(() => removeCard(this.host, actor, name))
+  }
+
+  async getCardView(name: string, revision: string): Promise<string | null> {
+    return this.host.tables.exist() ? (await loadCards()).readCardView(this.host.sql, name, revision) : null
+  }
+
+  async listToolCards(): Promise<ToolCard[]> {
+    return this.host.tables.exist() ? (await loadCards()).listToolCards(this.host.sql) : []
+  }
+}

@@ -1,0 +1,48 @@
+/** card-printer.ts: prints the cards of an export. The templates of tenants' cards are read before a message is printed. */
+
+import { cardToMarkdown } from "../../../shared/card/card-markdown.ts"
+import type { CardView } from "../../../shared/card/view/card-template.ts"
+import { parseJson } from "../../../shared/json.ts"
+import { parseStoredCard } from "../../../shared/protocol/card-cue.ts"
+import { parseViewReference, type ViewReference } from "../../../shared/protocol/cards/card-view-url.ts"
+import { listCalls, type Message } from "../../../shared/protocol/message.ts"
+import type { PrintCard } from "../../../shared/segment/export-markdown.ts"
+import type { Env } from "../../env.ts"
+import { tenantStub } from "../../platform/rpc/object-stubs.ts"
+
+/** Whose cards an export prints. */
+export interface CardOwner {
+  readonly env: Env
+  readonly tenant: string
+}
+
+export interface CardPrinter {
+  /** Reads the templates of the message's cards, each once for an export. */
+  loadViews(message: Message): Promise<void>
+  readonly print: PrintCard
+}
+
+/** A conversation can name more, if it was imported. Further cards are printed as JSON. */
+const MAX_VIEWS = 200
+
+export function createCardPrinter({ env, tenant }: CardOwner): CardPrinter {
+  const views = new Map<string, CardView | null>()
+  return {
+    async loadViews(message) {
+      for (const { card } of listCalls(message)) {
+        const view = card === null ? null : parseStoredCard(card).view
+        if (view === null || views.has(view) || views.size >= MAX_VIEWS) continue
+        const reference = parseViewReference(view)
+        const text = reference === null ? null : await readView(env, tenant, reference)
+        // The server checked the template before it stored it.
+        views.set(view, text === null ? null : ((parseJson(text) ?? null) as unknown as CardView | null))
+      }
+    },
+    print: (tag, payload, view) => cardToMarkdown(tag, payload, view === undefined ? null : (views.get(view) ?? null)),
+  }
+}
+
+/** Null if the version isn't kept, or if the tenant's object fails. */
+async function readView(env: Env, tenant: string, { name, revision }: ViewReference): Promise<string | null> {
+  return await Promise.resolve(tenantStub(env, tenant).getCardView(name, revision)).catch(() => null)
+}

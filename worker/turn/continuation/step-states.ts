@@ -1,0 +1,56 @@
+/**
+ * step-states.ts: the provider's states of a turn's steps: stored with the step, sent back with the next, removed at the end.
+ *
+ * A state is written in the transaction that stores the calls of its step, so a restart between the calls and their results
+ * loses neither. Source: SPEC MO16.
+ */
+
+import type { StepState } from "../../store/model/provider-state-rows.ts"
+import type { SessionStore } from "../../store/session-store.ts"
+
+/** Largest state of a step, in UTF-16 code units. A larger one is dropped. */
+export const MAX_STATE_CHARS = 64 * 1024
+
+export class StepStates {
+  readonly #store: SessionStore
+  readonly #pos: number
+  #pending: StepState | null = null
+  #hasRows = false
+
+  constructor(store: SessionStore, pos: number) {
+    this.#store = store
+    this.#pos = pos
+  }
+
+  /** Stores a state with the next write of the answer. Returns false if it is too large. */
+  add(state: StepState): boolean {
+    if (state.data.length > MAX_STATE_CHARS) return false
+    this.#pending = state
+    return true
+  }
+
+  isPending(): boolean {
+    return this.#pending !== null
+  }
+
+  write(): void {
+    if (this.#pending === null) return
+    this.#store.providerStates.put(this.#pos, this.#pending)
+    this.#pending = null
+    this.#hasRows = true
+  }
+
+  /** The states of earlier steps. `step`: the number of finished steps; without any, nothing is read. */
+  list(step: number): readonly StepState[] {
+    const states = step === 0 ? [] : this.#store.providerStates.list(this.#pos)
+    this.#hasRows ||= states.length > 0
+    return states
+  }
+
+  /** Called when the turn has ended. */
+  clear(): void {
+    this.#pending = null
+    if (this.#hasRows) this.#store.providerStates.remove(this.#pos)
+    this.#hasRows = false
+  }
+}
