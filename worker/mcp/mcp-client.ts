@@ -36,9 +36,13 @@ export interface ToolListing {
 }
 
 /** Lists the tools of a server, and finds out which version of the protocol it speaks. */
-export async function listServerTools(env: ProviderEnv, endpoint: McpEndpoint): Promise<Result<ToolListing, McpFlaw>> {
+export async function listServerTools(
+  env: ProviderEnv,
+  endpoint: McpEndpoint,
+  limitMs: number = readTimeLimits(env).providerMs,
+): Promise<Result<ToolListing, McpFlaw>> {
   const abort = new AbortController()
-  const timer = setTimeout(() => abort.abort(), readTimeLimits(env).providerMs)
+  const timer = setTimeout(() => abort.abort(), limitMs)
   try {
     return await withClient(env, endpoint, abort.signal, async (client) => {
       const answer = client.getDiscoverResult()
