@@ -21,6 +21,13 @@ function readRows(component: ViewComponent, scope: ViewScope): readonly Json[] |
   return Array.isArray(rows) && rows.length > 0 ? rows : null
 }
 
+/** The first items, as many as the card has room for. `cells`: what each of them takes. */
+function takeItems(items: readonly Json[], max: number, cells: number, { left }: ViewScope): readonly Json[] {
+  const count = Math.max(0, Math.min(items.length, max, Math.floor(left.nodes / Math.max(1, cells))))
+  left.nodes -= count * cells
+  return items.slice(0, count)
+}
+
 export function fillTable(component: ViewComponent, scope: ViewScope): ViewNode | null {
   const items = readRows(component, scope)
   const columns = component["columns"]
@@ -29,17 +36,16 @@ export function fillTable(component: ViewComponent, scope: ViewScope): ViewNode 
   const heads = known.map(
     ({ title, align }): TableColumn => ({ title: String(title), align: align === "end" ? "end" : "start" }),
   )
-  const rows = items
-    .slice(0, MAX_VIEW_ROWS)
-    .map((item) => known.map(({ value }): Runs => formatDynamic(value, { ...scope, item }) ?? []))
-  return { type: "table", columns: heads, rows, omitted: Math.max(0, items.length - MAX_VIEW_ROWS) }
+  const shown = takeItems(items, MAX_VIEW_ROWS, known.length, scope)
+  const rows = shown.map((item) => known.map(({ value }): Runs => formatDynamic(value, { ...scope, item }) ?? []))
+  return { type: "table", columns: heads, rows, omitted: items.length - rows.length }
 }
 
 /** Items without a figure are left out. */
 export function fillChart(component: ViewComponent, scope: ViewScope): ViewNode | null {
   const items = readRows(component, scope)
   if (items === null) return null
-  const shown = items.slice(0, MAX_CHART_POINTS)
+  const shown = takeItems(items, MAX_CHART_POINTS, 1, scope)
   const data = shown.flatMap((item) => {
     const inner = { ...scope, item }
     const value = readValue(component["value"], inner)

@@ -26,15 +26,14 @@ import { parseIconName } from "./icon-name.ts"
 import { isLinkAddress, MAX_ADDRESS_CHARS } from "./link-address.ts"
 import type { FilledView, ViewNode, ViewTab } from "./view-node.ts"
 
-/** A template of 200 components with lists can ask for more. Further ones are left out. */
+/** Lists in a template can ask for more nodes and cells. Further ones are left out. */
 const MAX_NODES = 2_000
+/** All texts together. In UTF-16 code units. */
+const MAX_CHARS = 100_000
 /** The name of a card. In UTF-16 code units. */
 const MAX_TITLE_CHARS = 200
 
-interface Filling {
-  readonly components: ReadonlyMap<string, ViewComponent>
-  nodesLeft: number
-}
+type Components = ReadonlyMap<string, ViewComponent>
 
 /** Null if the result has nothing that the card shows. */
 export function fillView(
@@ -43,44 +42,50 @@ export function fillView(
   locale: ViewLocale,
   onFound?: (binding: object) => void,
 ): FilledView | null {
-  const filling = { components: new Map(view.map((component) => [component.id, component])), nodesLeft: MAX_NODES }
-  const scope: ViewScope = { root: result, item: undefined, locale, ...(onFound && { onFound }) }
+  const components = new Map(view.map((component) => [component.id, component]))
+  const left = { nodes: MAX_NODES, chars: MAX_CHARS }
+  const scope: ViewScope = { root: result, item: undefined, locale, left, ...(onFound && { onFound }) }
   const name = formatDynamic(title, scope)?.join("") ?? ""
-  const root = fillComponent("root", scope, filling, 1)
+  const root = fillComponent("root", scope, components, 1)
   if (root === null) return null
   return { title: cutText(name, MAX_TITLE_CHARS), root }
 }
 
-function fillComponent(id: Json | undefined, scope: ViewScope, filling: Filling, depth: number): ViewNode | null {
-  const component = typeof id === "string" ? filling.components.get(id) : undefined
-  if (component === undefined || depth > MAX_VIEW_DEPTH || filling.nodesLeft <= 0) return null
-  filling.nodesLeft--
-  const node = fillContainer(component, scope, filling, depth) ?? fillLeaf(component, scope)
+function fillComponent(id: Json | undefined, scope: ViewScope, components: Components, depth: number): ViewNode | null {
+  const component = typeof id === "string" ? components.get(id) : undefined
+  if (component === undefined || depth > MAX_VIEW_DEPTH || scope.left.nodes <= 0) return null
+  scope.left.nodes--
+  const node = fillContainer(component, scope, components, depth) ?? fillLeaf(component, scope)
   const { weight } = component
   return node !== null && typeof weight === "number" ? { ...node, weight } : node
 }
 
-function fillContainer(component: ViewComponent, scope: ViewScope, filling: Filling, depth: number): ViewNode | null {
+function fillContainer(
+  component: ViewComponent,
+  scope: ViewScope,
+  components: Components,
+  depth: number,
+): ViewNode | null {
   switch (component.component) {
     case "Row":
     case "Column": {
-      const { children } = fillChildren(component["children"], scope, filling, depth)
+      const { children } = fillChildren(component["children"], scope, components, depth)
       if (children.length === 0) return null
       const isRow = component.component === "Row"
       const justify = pick(JUSTIFY, component["justify"], "start")
       return { type: isRow ? "row" : "column", children, justify, align: pick(ALIGN, component["align"], "stretch") }
     }
     case "List": {
-      const { children, omitted } = fillChildren(component["children"], scope, filling, depth)
+      const { children, omitted } = fillChildren(component["children"], scope, components, depth)
       const isHorizontal = component["direction"] === "horizontal"
       return children.length === 0 ? null : { type: "list", children, isHorizontal, omitted }
     }
     case "Card": {
-      const child = fillComponent(component["child"], scope, filling, depth + 1)
+      const child = fillComponent(component["child"], scope, components, depth + 1)
       return child === null ? null : { type: "card", child }
     }
     case "Tabs":
-      return fillTabs(component["tabs"], scope, filling, depth)
+      return fillTabs(component["tabs"], scope, components, depth)
     default:
       return null
   }
@@ -90,29 +95,29 @@ function fillContainer(component: ViewComponent, scope: ViewScope, filling: Fill
 function fillChildren(
   children: Json | undefined,
   scope: ViewScope,
-  filling: Filling,
+  components: Components,
   depth: number,
 ): { readonly children: readonly ViewNode[]; readonly omitted: number } {
   if (Array.isArray(children)) {
-    return { children: children.flatMap((id) => fillComponent(id, scope, filling, depth + 1) ?? []), omitted: 0 }
+    return { children: children.flatMap((id) => fillComponent(id, scope, components, depth + 1) ?? []), omitted: 0 }
   }
   const items = readValue(children, scope)
   if (!isJsonObject(children) || !Array.isArray(items)) return { children: [], omitted: 0 }
   const template = children["componentId"]
   const nodes: ViewNode[] = []
   for (const item of items.slice(0, MAX_VIEW_ROWS) as readonly Json[]) {
-    const node = fillComponent(template, { ...scope, item }, filling, depth + 1)
+    const node = fillComponent(template, { ...scope, item }, components, depth + 1)
     if (node !== null) nodes.push(node)
   }
   return { children: nodes, omitted: Math.max(0, items.length - MAX_VIEW_ROWS) }
 }
 
-function fillTabs(tabs: Json | undefined, scope: ViewScope, filling: Filling, depth: number): ViewNode | null {
+function fillTabs(tabs: Json | undefined, scope: ViewScope, components: Components, depth: number): ViewNode | null {
   if (!Array.isArray(tabs)) return null
   const filled = tabs.flatMap((tab: Json): ViewTab[] => {
     if (!isJsonObject(tab)) return []
     const title = formatDynamic(tab["title"], scope)
-    const child = fillComponent(tab["child"], scope, filling, depth + 1)
+    const child = fillComponent(tab["child"], scope, components, depth + 1)
     return title === null || child === null ? [] : [{ title, child }]
   })
   return filled.length === 0 ? null : { type: "tabs", tabs: filled }
@@ -163,7 +168,7 @@ function withRuns(text: Json | undefined, scope: ViewScope, create: (runs: Runs)
 
 function fillImage(component: ViewComponent, scope: ViewScope): ViewNode | null {
   const url = readAddress(component["url"], scope)
-  if (url === null || !(/^https:\/\//i.test(url) || parseAssetUrl(url) !== null)) return null
+  if (url === null || !((/^https:/i.test(url) && isLinkAddress(url)) || parseAssetUrl(url) !== null)) return null
   const label = formatDynamic(component["description"], scope)?.join("") ?? ""
   return { type: "image", url, label, variant: pick(IMAGE_VARIANTS, component["variant"], "mediumFeature") }
 }

@@ -29,6 +29,8 @@ export interface ViewScope {
   /** The item of the list or table; undefined outside of one. */
   readonly item: Json | undefined
   readonly locale: ViewLocale
+  /** What the card may still contain: nodes and cells of tables, and characters of texts. Shared by the whole card. */
+  readonly left: { nodes: number; chars: number }
   /** Is told each binding that has a value. */
   readonly onFound?: (binding: object) => void
 }
@@ -52,10 +54,14 @@ export function isFormatCall(value: unknown): value is FormatCall {
   return isJsonObject(value) && typeof value["call"] === "string" && isJsonObject(value["args"])
 }
 
-/** The text of a dynamic value; null if the result has none. */
+/** The text of a dynamic value; null if the result has none, or if the card is full. */
 export function formatDynamic(value: Json | Dynamic | undefined, scope: ViewScope): Runs | null {
-  if (isFormatCall(value)) return callFunction(value, scope)
-  return toRuns(readValue(value as Json | undefined, scope), scope)
+  if (scope.left.chars <= 0) return null
+  const runs = isFormatCall(value)
+    ? callFunction(value, scope)
+    : toRuns(readValue(value as Json | undefined, scope), scope)
+  for (const run of runs ?? []) scope.left.chars -= run.length
+  return runs
 }
 
 function toRuns(value: Json | undefined, { locale }: ViewScope): Runs | null {
