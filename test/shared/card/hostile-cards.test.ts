@@ -46,7 +46,7 @@ const MARKUP = [
   "</span><span id='weather_1'>",
   "[link](javascript:alert(1))",
   "![x](https://evil.example/x.png)",
-  "${1+1}",
+  "\u0024{1+1}",
   "{{constructor.constructor('alert(1)')()}}",
   "MEDIA:https://evil.example/a.png",
   '[embed url="https://evil.example"]',
