@@ -16,6 +16,9 @@ export interface SchemaProblem {
 /** A schema and a value within their bounds need fewer steps, unless many alternatives apply to many items. */
 const MAX_STEPS = 200_000
 
+/** Values of an enum that a problem names. */
+const MAX_SHOWN_VALUES = 12
+
 /** The keywords that compare numbers. */
 export const LIMITS: ReadonlySet<string> = new Set(["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"])
 
@@ -81,7 +84,7 @@ function matchKeyword(keyword: string, schema: Schema, value: Json): string | nu
         ? null
         : `must be of type ${String(limit)}`
     case "enum":
-      return Array.isArray(limit) && limit.includes(value) ? null : "must be one of the values in enum"
+      return Array.isArray(limit) && limit.includes(value) ? null : `must be one of ${listValues(limit)}`
     case "const":
       return limit === value ? null : "must be the value in const"
     case "required":
@@ -95,6 +98,12 @@ function matchKeyword(keyword: string, schema: Schema, value: Json): string | nu
     default:
       return LIMITS.has(keyword) && typeof value === "number" ? compare(keyword, value, Number(limit)) : null
   }
+}
+
+/** The first values of an enum, as JSON. */
+function listValues(values: Json | undefined): string {
+  const shown = Array.isArray(values) ? values.slice(0, MAX_SHOWN_VALUES) : []
+  return shown.map((value) => JSON.stringify(value)).join(", ")
 }
 
 function findMissing(required: Json | undefined, value: Json): string | null {

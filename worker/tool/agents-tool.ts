@@ -27,7 +27,7 @@ export function createAgentsTool(peers: readonly PeerAgent[], askAgent: AskAgent
   if (peers.length === 0) return null
   const names = peers.map(({ name }) => name)
   const peerDescriptions = peers.map(({ name, description }) => `${name}: ${description}`)
-  return defineTool({
+  const tool = defineTool({
     description: [
       "Asks another agent. It does not see this conversation, so include everything that it needs to know.",
       "sync waits for the answer; async returns at once, and the answer arrives later as a separate message.",
@@ -36,7 +36,7 @@ export function createAgentsTool(peers: readonly PeerAgent[], askAgent: AskAgent
     args: {
       type: "object",
       properties: {
-        agent: { type: "string", description: `One of ${names.join(", ")}.` },
+        agent: { type: "string" },
         message: { type: "string", minLength: 1 },
         mode: { type: "string", enum: ["sync", "async"] },
       },
@@ -54,4 +54,7 @@ export function createAgentsTool(peers: readonly PeerAgent[], askAgent: AskAgent
       return await askAgent({ agent, message, mode }, context)
     },
   })
+  // The model sees the names. The check leaves them to `run`, because an unknown agent has a code of its own.
+  const properties = { ...Object(tool.parameters["properties"]), agent: { type: "string", enum: names } }
+  return { ...tool, parameters: { ...tool.parameters, properties } }
 }
