@@ -41,7 +41,7 @@ const OPEN_TO: Record<TopFolder, readonly TopFolder[]> = {
  * files directly in the top folder.
  */
 const LADDERS: Partial<Record<TopFolder, readonly string[]>> = {
-  shared: [".", "theme", "protocol", "text", "usage", "sanitize", "segment", "ingest", "card", "index"],
+  shared: [".", "theme", "protocol", "text", "usage", "sanitize", "segment", "ingest", "json-schema", "card", "index"],
   worker:
     "platform settings backup env telemetry limits usage auth search organizing directory store asset shared-copy socket model tool mcp turn transfer agent leaving tenant signin session routes index".split(
       " ",

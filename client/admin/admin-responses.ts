@@ -135,7 +135,14 @@ export interface Agent {
   readonly tools: readonly string[]
 }
 
-export const parseAgentList = createParser<{ readonly agents: readonly Agent[] }>({
+export interface AgentList {
+  readonly agents: readonly Agent[]
+  /** The names of the built-in tools. */
+  readonly tools: readonly string[]
+}
+
+export const parseAgentList = createParser<AgentList>({
+  tools: isListOf(isString),
   agents: isListOf(
     hasShape<Agent>({
       name: isString,

@@ -13,17 +13,6 @@ import { CheckList, Detail, Pending, TextField } from "./form-fields.tsx"
 const AGENTS_PATH = "/v1/agents"
 /** The agent that can't be removed. */
 const GENERAL_AGENT_NAME = "general"
-/** The tools that an agent can have. */
-const TOOL_NAMES = [
-  "weather",
-  "rename_conversation",
-  "agents_message",
-  "chart",
-  "image_generate",
-  "speak",
-  "canvas_create",
-  "search",
-]
 /** Maximum length of a description, in UTF-16 code units. */
 const MAX_DESCRIPTION_CHARS = 200
 
@@ -60,7 +49,13 @@ export function AgentsSection({ api }: AdminContext): VNode {
         ))}
       </ul>
       {open?.kind === "edit" && (
-        <AgentForm api={api} agent={open.agent} onSaved={() => void list.reload()} onClose={closeDialog} />
+        <AgentForm
+          api={api}
+          tools={list.value?.tools ?? []}
+          agent={open.agent}
+          onSaved={() => void list.reload()}
+          onClose={closeDialog}
+        />
       )}
       {open?.kind === "remove" && (
         <ConfirmDialog
@@ -116,11 +111,13 @@ interface AgentFormProps {
   readonly api: AdminContext["api"]
   /** Null for a new agent. */
   readonly agent: Agent | null
+  /** The names of the built-in tools. */
+  readonly tools: readonly string[]
   readonly onSaved: () => void
   readonly onClose: () => void
 }
 
-function AgentForm({ api, agent, onSaved, onClose }: AgentFormProps): VNode {
+function AgentForm({ api, agent, tools, onSaved, onClose }: AgentFormProps): VNode {
   const entry = useSignal(agent ?? NEW_AGENT)
   const changeAgent = (part: Partial<Agent>): void => {
     entry.value = { ...entry.peek(), ...part }
@@ -171,9 +168,9 @@ function AgentForm({ api, agent, onSaved, onClose }: AgentFormProps): VNode {
       />
       <CheckList
         label={agentsText.tools}
-        options={TOOL_NAMES}
+        options={tools}
         value={entry.value.tools}
-        onChange={(tools) => changeAgent({ tools })}
+        onChange={(chosen) => changeAgent({ tools: chosen })}
       />
     </FormDialog>
   )

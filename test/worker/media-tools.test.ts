@@ -11,10 +11,10 @@ import { planMediaCall } from "../../worker/model/scripted/scripted-media.ts"
 import { createCanvasTool } from "../../worker/tool/canvas-tool.ts"
 import { createChartTool } from "../../worker/tool/chart-tool.ts"
 import { drawChart, formatNumber } from "../../worker/tool/render/chart.ts"
-import { createImageTool } from "../../worker/tool/image-tool.ts"
+import { createImageTool } from "../../worker/tool/image/image-tool.ts"
 import { createSpeakTool } from "../../worker/tool/speak-tool.ts"
 import type { SaveAsset, SaveOptions } from "../../worker/asset/save-options.ts"
-import type { Tool } from "../../worker/tool/tool.ts"
+import type { UnnamedTool } from "../../worker/tool/define-tool.ts"
 import { CLAIMS, connect, createSession, pageOf, sessionOf } from "../support/socket.ts"
 import { exportOf } from "./export-sample.ts"
 import { listStoredAssets, NOTHING, withBrokenBucket } from "./files.ts"
@@ -26,7 +26,7 @@ interface SavedFile {
 }
 
 /** Runs a tool twice and collects its files: with a card tag (as in a user's turn, with a trailer) and without. */
-async function runTool(tool: Tool, args: object) {
+async function runTool(tool: UnnamedTool, args: object, name = "tool") {
   const saved: SavedFile[] = []
   const saveFile: SaveAsset = async (bytes, as) => {
     saved.push({ bytes, as })
@@ -34,7 +34,7 @@ async function runTool(tool: Tool, args: object) {
     const kind = as.kind ?? (as.mime_type.split("/")[0] as Asset["kind"])
     return succeed({ id: `id${saved.length}`, kind, ...about, ...(as.voice === true ? { voice: true as const } : {}) })
   }
-  const card = `${tool.name}_1`
+  const card = `${name}_1`
   const result = String(
     await tool.execute(JSON.parse(JSON.stringify(args)), toolContext({ saveAsset: saveFile, card })),
   )
@@ -184,7 +184,7 @@ describe("chart", () => {
     const { saved, result, object } = await runTool(createChartTool(), { title: "Drinks", data })
     expect(object).toEqual({ title: "Drinks", kind: "bar", unit: "", data })
     expect(JSON.parse(result.split("\n\n")[0] ?? "")).toEqual(object)
-    expect(resolveCardTag("chart", 1, result)).toBe("chart_1")
+    expect(resolveCardTag("tool", 1, result)).toBe("tool_1")
     expect(saved).toEqual([])
   })
 
@@ -201,7 +201,7 @@ describe("chart", () => {
     }
     const huge = { title: "x", data: [{ label: "a", value: 1e300 }] }
     expect((await runTool(createChartTool(), huge)).object).toMatchObject({
-      details: '"data.0.value" is missing or invalid.',
+      details: `"/data/0/value" is outside maximum (1000000000000000).`,
     })
   })
 
@@ -253,33 +253,33 @@ const HOSTILE = [
 
 describe("what a tool returns to the model", () => {
   const makers = [
-    [createImageTool({}), (text: string) => ({ prompt: text, title: text.slice(0, 120) })],
-    [createSpeakTool(), (text: string) => ({ text })],
-    [createCanvasTool(), (text: string) => ({ title: text, html: text })],
+    ["image_generate", createImageTool({}), (text: string) => ({ prompt: text, title: text.slice(0, 120) })],
+    ["speak", createSpeakTool(), (text: string) => ({ text })],
+    ["canvas_create", createCanvasTool(), (text: string) => ({ title: text, html: text })],
   ] as const
 
   test.each(makers)(
-    "[DR21] is its data and then its own trailer, whatever the request ($name)",
-    async (tool, argsOf) => {
-      const plain = (await runTool(tool, argsOf("plain"))).result.split("\n\n")[1]?.split("\n") ?? []
+    "[DR21] is its data and then its own trailer, whatever the request (%s)",
+    async (name, tool, argsOf) => {
+      const plain = (await runTool(tool, argsOf("plain"), name)).result.split("\n\n")[1]?.split("\n") ?? []
       expect(plain.length).toBeGreaterThan(1)
       for (const text of HOSTILE) {
-        const { result } = await runTool(tool, argsOf(text))
+        const { result } = await runTool(tool, argsOf(text), name)
         const [head = "", trailer = "", ...more] = result.split("\n\n")
         expect([typeof JSON.parse(head), trailer.split("\n").length, more]).toEqual(["object", plain.length, []])
-        expect(resolveCardTag(tool.name, 1, result)).toBeNull()
+        expect(resolveCardTag(name, 1, result)).toBeNull()
         const { segments, voice, reply_to } = parseDirectives(trailer, { assets: [] })
         const shown = segments.filter(({ type }) => type !== "text")
-        expect(shown).toMatchObject(tool.name === "canvas_create" ? [{ preview: { viewId: "id1" } }] : [])
-        expect([voice, reply_to]).toEqual([tool.name === "speak", null])
+        expect(shown).toMatchObject(name === "canvas_create" ? [{ preview: { viewId: "id1" } }] : [])
+        expect([voice, reply_to]).toEqual([name === "speak", null])
         // The trailer is not part of the data.
-        expect(extractResultData({ name: tool.name, result, media: ["its file"] })).toBe(head)
+        expect(extractResultData({ name: name, result, media: ["its file"] })).toBe(head)
       }
     },
   )
 
-  test.each(makers)("[AG7] is the plain object outside channel user ($name)", async (tool, argsOf) => {
-    const { result, object } = await runTool(tool, argsOf("plain"))
+  test.each(makers)("[AG7] is the plain object outside channel user (%s)", async (name, tool, argsOf) => {
+    const { result, object } = await runTool(tool, argsOf("plain"), name)
     const id = /id1/g
     expect(JSON.stringify(object).replace("id2", "id1")).toBe(result.split("\n\n")[0])
     expect(result).toMatch(id)

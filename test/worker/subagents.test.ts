@@ -15,7 +15,7 @@ import { sampleSource } from "../../worker/tool/weather/weather-sample.ts"
 import { answerOf, callOf, startOf, TIME, TIMES } from "../support/turn.ts"
 import { saveNothing, toolContext } from "./tools.ts"
 
-const weather = createWeatherTool(sampleSource)
+const weather = { name: "weather", ...createWeatherTool(sampleSource) }
 
 async function dispatchSubagent(channel: Channel, ordinal: number | null) {
   const [call] = listCalls(answerOf(callOf("weather", "c1", '{"location":"Paris"}')))

@@ -3,7 +3,7 @@
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { MAX_AGENTS } from "../../shared/limits.ts"
-import { DEFAULT_AGENTS } from "../../worker/settings/agent-config.ts"
+import { DEFAULT_AGENTS } from "../../worker/tool/default-agents.ts"
 import { answerTo, freshSession, say, script, textIn, toolsIn } from "./session-helpers.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { nanoid } from "nanoid"

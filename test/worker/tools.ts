@@ -1,7 +1,7 @@
 /** tools.ts: the tools of the default agents, and a call's context, for tests without sessions or agents. */
 
-import { DEFAULT_AGENTS } from "../../worker/settings/agent-config.ts"
-import { createTools } from "../../worker/tool/tool-registry.ts"
+import { DEFAULT_AGENTS } from "../../worker/tool/default-agents.ts"
+import { createTools } from "../../worker/tool/built-in-tools.ts"
 import type { SaveAsset } from "../../worker/asset/save-options.ts"
 import type { Tool, ToolContext } from "../../worker/tool/tool.ts"
 

@@ -91,15 +91,16 @@ describe("what the tool returns", () => {
     [undefined, 3],
     [1, 1],
     [7, 7],
-    [2.9, 2],
-    [0, 1],
-    [99, 7],
-    ["5", 3],
   ])("[CA7] with `days` %j it returns %i days of forecast", async (days, count) => {
     const args: ToolArgs = { location: "Oslo", ...(days === undefined ? {} : { days }) }
     const result = await sample.execute(args, createContext())
     expect(result).toMatchObject({ forecast_days: expect.objectContaining({ length: count }) })
     expect(isWeatherPayload(result)).toBe(true)
+  })
+
+  test.each([2.9, 0, 99, "5", null])("[TO6] [TO12] `days` %j is refused", async (days) => {
+    const result = await sample.execute({ location: "Oslo", days }, createContext({ card: "weather_1" }))
+    expect(result).toMatchObject({ code: "tool_arguments", details: expect.stringContaining('"/days"') })
   })
 
   test("[TO5] with a tag, it returns the same data as JSON, a blank line, and the trailer that cues this tag", async () => {
@@ -118,7 +119,8 @@ describe("what the tool returns", () => {
     ["too long", { location: "x".repeat(121) }],
   ])("[TO6] a location that is %s is an error without a trailer", async (_name, args) => {
     const result = await sample.execute(args, createContext({ card: "weather_1" }))
-    expect(result).toEqual({ error: expect.any(String), details: expect.stringContaining("location") })
+    const details = expect.stringContaining("location")
+    expect(result).toEqual({ error: expect.any(String), details, code: "tool_arguments" })
   })
 
   test("[TO6] a source that throws or never responds gives an error in time", async () => {

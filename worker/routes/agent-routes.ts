@@ -7,16 +7,17 @@ import { faultToResponse } from "../platform/fault-response.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
 import { readActor } from "./access/request-actor.ts"
 import { agentNameSchema, agentSchema } from "../settings/agent-config.ts"
+import { BUILT_IN_TOOL_NAMES } from "../tool/built-in-tools.ts"
 import { type AppEnv, readBody } from "./request-body.ts"
 
 export const agentRoutes = new Hono<AppEnv>()
 
-/** Users see names and descriptions. Only callers who may configure agents see prompts, models and tools. */
+/** Users see names and descriptions. Only callers who may configure agents see the rest, and the names of all built-in tools. */
 agentRoutes.get("/", async (context) => {
   const claims = context.get("claims")
   const agents = await tenantStub(context.env, claims.tenant).listAgents()
-  const visible = isConfigurer(claims) ? agents : agents.map(({ name, description }) => ({ name, description }))
-  return context.json({ agents: visible })
+  if (isConfigurer(claims)) return context.json({ agents, tools: BUILT_IN_TOOL_NAMES })
+  return context.json({ agents: agents.map(({ name, description }) => ({ name, description })) })
 })
 
 agentRoutes.put("/:name", async (context) => {
@@ -24,6 +25,8 @@ agentRoutes.put("/:name", async (context) => {
   if (!name.success) return faultToResponse({ reason: "field_invalid", field: "name" })
   const body = await readBody(context, agentSchema)
   if (!body.ok) return faultToResponse(body.fault)
+  const unknown = body.value.tools.findIndex((tool) => !BUILT_IN_TOOL_NAMES.includes(tool))
+  if (unknown >= 0) return faultToResponse({ reason: "field_invalid", field: `tools.${unknown}` })
   const agent = { name: name.output, ...body.value }
   const put = await tenantStub(context.env, context.get("claims").tenant).putAgent(readActor(context), agent)
   return put.ok ? context.json(agent) : faultToResponse(put.fault)

@@ -9,19 +9,8 @@ import { EFFORTS } from "../../shared/model-effort.ts"
 import type { TenantModel } from "./model-config.ts"
 import type { PriceEntry } from "../../shared/usage/price-entry.ts"
 
-/** The tools that an agent can have (tool/tool-registry.ts). */
-export const TOOL_NAMES = [
-  "weather",
-  "rename_conversation",
-  "agents_message",
-  "chart",
-  "image_generate",
-  "speak",
-  "canvas_create",
-  "search",
-] as const
-
-export type ToolName = (typeof TOOL_NAMES)[number]
+/** Most tools that an agent names itself. */
+const MAX_AGENT_TOOLS = 64
 
 /** Most MCP servers of one agent. */
 const MAX_AGENT_SERVERS = 8
@@ -42,7 +31,8 @@ export const agentSchema = v.object({
   prompt: v.pipe(v.string(), v.minLength(1), v.maxLength(MAX_AGENT_PROMPT_CHARS), v.transform(makeWellFormed)),
   /** A model name of the deployment's provider, or `scripted`. Null: the deployment's default model. */
   model: v.optional(v.nullable(v.pipe(lineSchema, v.minLength(1))), null),
-  tools: v.optional(v.array(v.picklist(TOOL_NAMES)), []),
+  /** Names of built-in tools. The route checks that they exist. */
+  tools: v.optional(v.pipe(v.array(v.pipe(v.string(), v.maxLength(64))), v.maxLength(MAX_AGENT_TOOLS)), []),
   /** MCP servers of the tenant whose allowed tools the agent has. Absent: none. */
   mcp_servers: v.optional(v.pipe(v.array(mcpNameSchema), v.maxLength(MAX_AGENT_SERVERS))),
   /** Models that are called, in this order, if a call of `model` fails before its first output (SPEC TM6). */
@@ -92,41 +82,6 @@ export interface AgentView {
 
 /** The agent of a session that was created without an agent name. */
 export const GENERAL_AGENT_NAME = "general"
-
-/** A tenant has these agents until it configures others. */
-export const DEFAULT_AGENTS: readonly Agent[] = [
-  {
-    name: GENERAL_AGENT_NAME,
-    description: "Answers any question, and asks the other agents about their subjects.",
-    prompt: [
-      "You are Cuecard, a helpful assistant. Answer in the language of the user, in Markdown, briefly and concretely.",
-      "Use a tool when it has better information than you; call several tools at once if they do not depend on each other.",
-      "Never state a figure that neither a tool nor the user gave you. If a tool failed, say so and name what you asked it for.",
-    ].join("\n"),
-    model: null,
-    tools: [...TOOL_NAMES],
-  },
-  {
-    name: "weather",
-    description: "Reports the current weather and the forecast for any city.",
-    prompt: [
-      "You are the weather agent. You only answer questions about the weather.",
-      "Use the weather tool for every place, and never state a figure that it did not give you. Write one or two sentences per place.",
-    ].join("\n"),
-    model: null,
-    tools: ["weather"],
-  },
-  {
-    name: "researcher",
-    description: "Researches a question in several steps, and looks up facts for each of them.",
-    prompt: [
-      "You are the researcher. Before each step, think about what is known, what has to be looked up, and what follows from it.",
-      "Use your tools, compare their results, and end with a short list of findings. Never state a figure that no tool gave you.",
-    ].join("\n"),
-    model: null,
-    tools: ["weather", "agents_message"],
-  },
-]
 
 /** The agent with this name and its peers; null if there is no such agent. */
 export function createAgentView(agents: readonly Agent[], name: string): AgentView | null {

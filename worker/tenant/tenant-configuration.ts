@@ -9,12 +9,12 @@ import {
   type Agent,
   type AgentView,
   createAgentView,
-  DEFAULT_AGENTS,
   GENERAL_AGENT_NAME,
   NO_SETTINGS,
   type TenantSettings,
 } from "../settings/agent-config.ts"
 import { isEmptySettings, mergeSettings, readDeploymentSettings } from "../settings/tenant-settings.ts"
+import { DEFAULT_AGENTS } from "../tool/default-agents.ts"
 import type { TenantHost } from "./tenant-host.ts"
 import { listAgentTools } from "./mcp/mcp-table.ts"
 import { findPageTheme } from "./theme/tenant-theme.ts"

@@ -4,51 +4,40 @@
  * The page shows it in a sandboxed frame. The document can run its own scripts, but has no network and no storage.
  */
 
-import * as v from "valibot"
 import { MAX_CANVAS_BYTES } from "../../shared/asset-limits.ts"
 import { MAX_EMBED_HEIGHT, MIN_EMBED_HEIGHT } from "../../shared/limits.ts"
-import { createEmbedTrailer, createRefusal, type Tool, toolResult, createSaveFailure } from "./tool.ts"
+import { defineTool } from "./define-tool.ts"
+import { createEmbedTrailer, createRefusal, createSaveFailure, toolResult } from "./tool.ts"
 
-const argsSchema = v.object({
-  title: v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(120)),
-  html: v.pipe(v.string(), v.trim(), v.minLength(1)),
-  height: v.optional(v.pipe(v.number(), v.integer(), v.minValue(MIN_EMBED_HEIGHT), v.maxValue(MAX_EMBED_HEIGHT)), 320),
-})
+/** In CSS pixels. */
+const DEFAULT_HEIGHT = 320
 
 /** Creates the tool (SPEC AS11). Errors: `tool_arguments`; a failed save has no specific code. */
-export function createCanvasTool(): Tool {
-  return {
-    name: "canvas_create",
+export const createCanvasTool = () =>
+  defineTool({
     description: [
       "Saves a small HTML document that is shown inside the response: a widget, a diagram, a calculator.",
       "It must be self-contained: inline scripts and styles, no network, no storage.",
     ].join(" "),
-    parameters: {
+    args: {
       type: "object",
       properties: {
-        title: { type: "string" },
-        html: { type: "string", description: "The complete document." },
+        title: { type: "string", minLength: 1, maxLength: 120 },
+        html: { type: "string", minLength: 1, description: "The complete document." },
         height: { type: "integer", minimum: MIN_EMBED_HEIGHT, maximum: MAX_EMBED_HEIGHT },
       },
       required: ["title", "html"],
       additionalProperties: false,
     },
+    effects: "write",
     repeatable: true,
-    ephemeral: false,
-    async execute(args, ctx) {
-      const parsed = v.safeParse(argsSchema, args)
-      if (!parsed.success) {
-        const path = v.getDotPath(parsed.issues[0]) ?? "html"
-        return createRefusal("tool_arguments", `"${path}" is missing or invalid.`)
-      }
-      const { title, html, height } = parsed.output
+    async run({ title, html, height = DEFAULT_HEIGHT }, context) {
       const bytes = new TextEncoder().encode(html)
       if (bytes.length > MAX_CANVAS_BYTES)
-        return createRefusal("tool_arguments", `"html" can be up to ${MAX_CANVAS_BYTES} bytes.`)
-      const saved = await ctx.saveAsset(bytes, { kind: "canvas", label: title, mime_type: "text/html" })
+        return createRefusal("tool_arguments", `"/html" can be up to ${MAX_CANVAS_BYTES} bytes.`)
+      const saved = await context.saveAsset(bytes, { kind: "canvas", label: title, mime_type: "text/html" })
       if (!saved.ok) return createSaveFailure(saved.fault)
       const ref = saved.value.id
-      return toolResult(ctx, { ref, title, height }, () => createEmbedTrailer(ref, title, height))
+      return toolResult(context, { ref, title, height }, () => createEmbedTrailer(ref, title, height))
     },
-  }
-}
+  })

@@ -12,6 +12,7 @@ import { OMITTED_LEVELS } from "../../shared/json-depth.ts"
 import { isJsonObject, type Json, parseJson } from "../../shared/json.ts"
 import type { SaveAsset } from "../asset/save-options.ts"
 import type { ToolSpec } from "../model/model-adapter.ts"
+import type { ShippedCard } from "./cards/shipped-cards.ts"
 
 export interface ToolContext {
   /** The call's id. It stays the same if the call is run again, so an upstream can recognise the second run. */
@@ -87,6 +88,11 @@ export interface Tool extends ToolSpec {
   readonly ephemeral: boolean
   /** Time limit in milliseconds, if it differs from the other tools' limit. */
   readonly ms?: number
+  /**
+   * What shows its results: a component of the page with the tool's name, or a shipped template (shared/card/templates).
+   * Default: nothing, unless the tenant has a card for the tool.
+   */
+  readonly card?: "component" | ShippedCard
   /** Whether the user must approve this call before it runs. Default: no. */
   readonly needsApproval?: (args: ToolArgs) => boolean
   /** An exception is always a bug. Refusals and upstream faults are results (`{error, details}`). */

@@ -32,10 +32,16 @@ import {
   createCardTrailer,
   toolResult,
 } from "../tool/tool.ts"
+import type { ShippedCard } from "../tool/cards/shipped-cards.ts"
 
 type ToolResultEvent = Extract<TurnEvent, { type: "tool_result" }>
 
-export type FindCard = (tool: string, data: { readonly [key: string]: Json }) => Promise<string | null>
+/** `shipped`: the template that the tool declares. */
+export type FindCard = (
+  tool: string,
+  data: { readonly [key: string]: Json },
+  shipped?: ShippedCard,
+) => Promise<string | null>
 
 export interface ToolDispatch {
   readonly call: ToolCall
@@ -53,7 +59,7 @@ export interface ToolDispatch {
   readonly toolMs: number
   /** Receives the tool's output while it runs. */
   readonly onOutput: (delta: string) => void
-  /** Finds the tenant's card for a result (`hits@<revision>`); null if it has none. Absent: no tool has one. */
+  /** Finds the template of a result's card (`hits@<revision>`); null if it has none. Absent: no tool has one. */
   readonly findCard?: FindCard
   /** Stores the files that the tool makes. */
   readonly saveAsset: SaveAsset
@@ -108,7 +114,7 @@ async function runTool(
     saveAsset: trackSavedAssets(saveAsset, savedAssets, signal),
   }
   const outcome = await rejectOnAbort(executeTool(tool, args, context, output.append), signal)
-  const shown = await rejectOnAbort(addTenantCard(outcome, context, dispatch), signal)
+  const shown = await rejectOnAbort(addTemplateCard(outcome, context, dispatch), signal)
   const result = outcomeToResult(call, channel === "user" ? ordinal : null, shown.outcome, shown.view)
   return channel === "user" ? attachMedia(result, [...savedAssets.values()]) : result
 }
@@ -139,19 +145,21 @@ export function createInterruptedResult(call: ToolCall): ToolResultEvent {
 }
 
 /**
- * Adds a card's trailer to plain data, which no card of our own shows, if the tenant has a card for it (SPEC CV10).
+ * Adds a card's trailer to plain data, which no component of the page shows, if the tenant has a card for it (SPEC CV10), or
+ * if the tool declares one.
  * A card that can't be looked up is only logged.
  */
-async function addTenantCard(
+async function addTemplateCard(
   outcome: ToolOutcome,
   context: ToolContext,
-  { call, findCard, log }: ToolDispatch,
+  { call, tool, findCard, log }: ToolDispatch,
 ): Promise<{ readonly outcome: ToolOutcome; readonly view: string | null }> {
   const isPlain = typeof outcome !== "string" && !(outcome instanceof DeferredResult)
   if (context.card === null || findCard === undefined || !isPlain || Object.hasOwn(outcome, "error"))
     return { outcome, view: null }
   try {
-    const view = await findCard(call.name, outcome)
+    const shipped = tool?.card === "component" ? undefined : tool?.card
+    const view = await findCard(call.name, outcome, shipped)
     return view === null ? { outcome, view } : { outcome: toolResult(context, outcome, createCardTrailer), view }
   } catch (error) {
     log("card_unread", { tool: call.name, error: describeError(error) })

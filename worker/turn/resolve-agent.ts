@@ -12,15 +12,10 @@ import type { Model } from "../model/model-adapter.ts"
 import { createSystemPrompt } from "../model/system-prompt.ts"
 import { createAgentModel } from "../model/agent-model.ts"
 import { estimatePromptTokens } from "../model/token-estimate.ts"
-import {
-  type Agent,
-  type AgentView,
-  DEFAULT_AGENTS,
-  GENERAL_AGENT_NAME,
-  createAgentView,
-} from "../settings/agent-config.ts"
+import { type Agent, type AgentView, GENERAL_AGENT_NAME, createAgentView } from "../settings/agent-config.ts"
 import { createMcpTools } from "../mcp/create-mcp-tools.ts"
-import { createTools, type ToolHost } from "../tool/tool-registry.ts"
+import { createTools, type ToolHost } from "../tool/built-in-tools.ts"
+import { DEFAULT_AGENTS } from "../tool/default-agents.ts"
 import type { Tool } from "../tool/tool.ts"
 
 export interface ResolvedAgent {

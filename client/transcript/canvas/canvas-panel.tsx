@@ -5,7 +5,7 @@
  * same frame as in the conversation. SPEC CP1–CP6.
  */
 
-import { computed, type Signal, useSignalEffect } from "@preact/signals"
+import { computed, effect, type Signal } from "@preact/signals"
 import type { ComponentChildren, RefObject, VNode } from "preact"
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks"
 import type { Segment } from "../../../shared/protocol/segment.ts"
@@ -115,7 +115,8 @@ function readSegments(store: TranscriptStore): readonly (readonly Segment[])[] {
  * dialog closes, the focus returns to where it was.
  */
 function usePanelDialog(dialogRef: RefObject<HTMLDialogElement | null>): void {
-  useSignalEffect(() => applyPanelWidth(panelWidthPercent.value))
+  // Before the first paint. Otherwise the panel would open with the default width and jump to the remembered one.
+  useLayoutEffect(() => effect(() => applyPanelWidth(panelWidthPercent.value)), [])
   useEffect(() => () => applyPanelWidth(null), [])
   useLayoutEffect(() => {
     const dialog = dialogRef.current

@@ -42,8 +42,7 @@ export function findSavingArgs(lists: SegmentLists, { preview }: CanvasSegment):
   const reference = `"ref":"${id}"`
   for (const segments of lists) {
     for (const segment of segments) {
-      if (segment.type !== "tool" || segment.name !== "canvas_create") continue
-      if (segment.result?.includes(reference) === true) return segment.args
+      if (segment.type === "tool" && segment.result?.includes(reference) === true) return segment.args
     }
   }
   return null

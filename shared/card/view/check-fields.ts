@@ -18,7 +18,7 @@ import {
 } from "./card-template.ts"
 import { MAX_COLUMNS } from "./fill-rows.ts"
 import { parseIconName } from "./icon-name.ts"
-import { joinPointer } from "./json-pointer.ts"
+import { joinPointer } from "../../json-schema/json-pointer.ts"
 import { isLinkAddress, MAX_ADDRESS_CHARS } from "./link-address.ts"
 
 /** What a check collects: the bindings and the names of child components, with their pointers. */

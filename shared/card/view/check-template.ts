@@ -16,9 +16,10 @@ import {
   type TemplateProblem,
 } from "./card-template.ts"
 import { checkComponentFields, checkTitle, type FieldNotes } from "./check-fields.ts"
-import { checkSchema, checkValue } from "./check-schema.ts"
+import { checkSchema } from "../../json-schema/check-schema.ts"
+import { checkValue } from "../../json-schema/match-schema.ts"
 import { fillView } from "./fill-view.ts"
-import { joinPointer } from "./json-pointer.ts"
+import { joinPointer } from "../../json-schema/json-pointer.ts"
 
 export type CheckedTemplate =
   | { readonly ok: true; readonly template: CardTemplate }

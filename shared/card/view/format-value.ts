@@ -8,7 +8,7 @@
 import { isJsonObject, type Json } from "../../json.ts"
 import { cutText } from "../../text/cut-text.ts"
 import { type Binding, type Dynamic, type FormatCall, MAX_LITERAL_CHARS } from "./card-template.ts"
-import { readPointer } from "./json-pointer.ts"
+import { readPointer } from "../../json-schema/json-pointer.ts"
 
 /** The pieces of a text, in order. None is empty. */
 export type Runs = readonly string[]

@@ -7,9 +7,9 @@ import { Hono } from "hono"
 import * as v from "valibot"
 import { checkTemplate } from "../../../shared/card/view/check-template.ts"
 import { parseJson } from "../../../shared/json.ts"
-import { bytesToHex } from "../../platform/crypto/hex.ts"
 import { faultToResponse } from "../../platform/fault-response.ts"
 import { tenantStub } from "../../platform/rpc/object-stubs.ts"
+import { hashTemplate } from "../../tool/cards/hash-template.ts"
 import { readActor } from "../access/request-actor.ts"
 import { type AppEnv, readBodyText } from "../request-body.ts"
 
@@ -44,7 +44,7 @@ cardRoutes.put("/:name", async (context) => {
   }
   const { for: tool, title, schema, view, samples } = checked.template
   const stored = { view: JSON.stringify({ title, view }), schema: JSON.stringify(schema) }
-  const revision = await hashTemplate(`${tool}\n${stored.view}\n${stored.schema}`)
+  const revision = await hashTemplate(tool, stored.view, stored.schema)
   if (context.req.query("dry_run") === "1") return context.json({ name: name.output, for: tool, revision })
   const card = { name: name.output, for: tool, revision, ...stored, samples: JSON.stringify(samples) }
   const { tenant } = context.get("claims")
@@ -57,9 +57,3 @@ cardRoutes.delete("/:name", async (context) => {
   const removed = await tenantStub(context.env, tenant).removeCard(readActor(context), context.req.param("name"))
   return removed.ok ? context.body(null, 204) : faultToResponse(removed.fault)
 })
-
-/** 128 bits of a hash. */
-async function hashTemplate(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))
-  return bytesToHex(digest).slice(0, 32)
-}

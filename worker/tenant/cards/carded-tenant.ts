@@ -28,7 +28,10 @@ export abstract class CardedTenant extends FeedbackCounter implements CardRpc {
   }
 
   async getCardView(name: string, revision: string): Promise<string | null> {
-    return this.host.tables.exist() ? (await loadCards()).readCardView(this.host.sql, name, revision) : null
+    const own = this.host.tables.exist() ? (await loadCards()).readCardView(this.host.sql, name, revision) : null
+    if (own !== null) return own
+    const { readShippedView } = await import("../../tool/cards/shipped-cards.ts")
+    return await readShippedView(name, revision)
   }
 
   async listToolCards(): Promise<ToolCard[]> {

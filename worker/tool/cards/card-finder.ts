@@ -1,12 +1,20 @@
-/** card-finder.ts: finds the tenant's card for a result. The code that does it is loaded when it is needed. */
+/** card-finder.ts: finds the card for a result. The code that does it is loaded when it is needed. */
 
 import type { Json } from "../../../shared/json.ts"
 import type { Env } from "../../env.ts"
+import type { ShippedCard } from "./shipped-cards.ts"
 
-/** Finds the version of the card that shows a tool's result. */
+/** Finds the version of the card that shows a tool's result: the tenant's own, or else the shipped one. Null: none. */
 export function createCardFinder(env: Env, tenant: string) {
-  return async (tool: string, data: { readonly [key: string]: Json }): Promise<string | null> => {
+  return async (
+    tool: string,
+    data: { readonly [key: string]: Json },
+    shipped?: ShippedCard,
+  ): Promise<string | null> => {
     const { findTenantCard } = await import("./tenant-card.ts")
-    return await findTenantCard(env, tenant, tool, data)
+    const own = await findTenantCard(env, tenant, tool, data)
+    if (own !== null || shipped === undefined) return own
+    const { findShippedCard } = await import("./shipped-cards.ts")
+    return await findShippedCard(shipped, data)
   }
 }

@@ -4,7 +4,7 @@
  * A changed card applies to results within CARD_TRUST_MS. Source: SPEC CV10.
  */
 
-import { checkValue } from "../../../shared/card/view/check-schema.ts"
+import { checkValue } from "../../../shared/json-schema/match-schema.ts"
 import { type Json, parseJson } from "../../../shared/json.ts"
 import { MAX_CARD_BYTES } from "../../../shared/limits.ts"
 import { countUtf8Bytes } from "../../../shared/truncate.ts"

@@ -5,6 +5,8 @@
  * samples.
  */
 
+import { encodeWav } from "./wav-encoder.ts"
+
 /** Samples per second. */
 export const SAMPLE_RATE = 16_000
 
@@ -56,6 +58,12 @@ const PHONES: Readonly<Record<string, Phone>> = {
   k: createPhone(55, [900, 2200, 3000], 0, 0.5),
   c: createPhone(55, [900, 2200, 3000], 0, 0.5),
   q: createPhone(55, [900, 1800, 2800], 0, 0.5),
+}
+
+/** Speaks a text as a WAV file. */
+export function synthesizeWav(text: string): { readonly bytes: Uint8Array; readonly seconds: number } {
+  const samples = synthesizeSpeech(text)
+  return { bytes: encodeWav(samples, SAMPLE_RATE), seconds: Math.round(samples.length / SAMPLE_RATE) }
 }
 
 /** The sound of the text, as 16-bit samples. */

@@ -2,9 +2,9 @@
  * image-ai.ts: generates images with Workers AI, if the deployment has the binding `AI`.
  */
 
-import { MAX_IMAGE_BYTES } from "../../shared/asset-limits.ts"
-import type { Env } from "../env.ts"
-import { readBounded } from "../platform/read-bounded.ts"
+import { MAX_IMAGE_BYTES } from "../../../shared/asset-limits.ts"
+import type { Env } from "../../env.ts"
+import { readBounded } from "../../platform/read-bounded.ts"
 
 export type ImageEnv = Pick<Env, "AI" | "IMAGE_MODEL">
 

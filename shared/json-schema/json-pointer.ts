@@ -1,6 +1,6 @@
 /** json-pointer.ts: reads a value of a JSON document by its JSON Pointer (RFC 6901). Pure. */
 
-import { isJsonObject, type Json } from "../../json.ts"
+import { isJsonObject, type Json } from "../json.ts"
 
 /**
  * Returns the value at a pointer; undefined if there is none. A pointer without a slash at the beginning starts at `item`.

@@ -1,0 +1,108 @@
+/** built-in-tools.test.ts: what the registry does for every built-in tool, and the cards that tools declare. */
+
+import { env } from "cloudflare:test"
+import { describe, expect, test } from "vitest"
+import { checkSchema } from "../../shared/json-schema/check-schema.ts"
+import { parseViewReference } from "../../shared/protocol/cards/card-view-url.ts"
+import { tenantStub } from "../../worker/platform/rpc/object-stubs.ts"
+import { createCardFinder } from "../../worker/tool/cards/card-finder.ts"
+import { findShippedCard } from "../../worker/tool/cards/shipped-cards.ts"
+import { defineTool } from "../../worker/tool/define-tool.ts"
+import { createTools, BUILT_IN_TOOL_NAMES } from "../../worker/tool/built-in-tools.ts"
+import { toolContext } from "./tools.ts"
+
+const TOOLS = createTools({}, BUILT_IN_TOOL_NAMES, {
+  renameSession: () => Promise.reject(new Error("called")),
+  askAgent: () => Promise.reject(new Error("called")),
+  peers: [{ name: "other", description: "Another agent." }],
+})
+
+describe("every built-in tool", () => {
+  test("[TO13] the registry creates each tool under its name", () => {
+    expect(TOOLS.map(({ name }) => name)).toEqual(BUILT_IN_TOOL_NAMES)
+  })
+
+  test.each(TOOLS)(
+    "[TO12] $name has a schema of the checked keywords, and refuses arguments that don't match it",
+    async (tool) => {
+      expect(checkSchema(tool.parameters, "")).toBeNull()
+      expect(tool.parameters["additionalProperties"]).toBe(false)
+      const refused = { error: expect.any(String), code: "tool_arguments" }
+      const unknown = await tool.execute({ surprise: 1 }, toolContext({ card: "x_1" }))
+      expect(unknown).toMatchObject(refused)
+      for (const [name, schema] of Object.entries(tool.parameters["properties"] ?? {})) {
+        const wrong = (schema as { type: string }).type === "object" ? 7 : {}
+        const result = await tool.execute({ [name]: wrong }, toolContext({ card: "x_1" }))
+        expect(result).toMatchObject(refused)
+        expect(tool.needsApproval?.({ [name]: wrong }) ?? false).toBe(false)
+      }
+    },
+  )
+})
+
+describe("a declaration", () => {
+  const echo = defineTool({
+    description: "For this test.",
+    args: {
+      type: "object",
+      properties: {
+        word: { type: "string", minLength: 1 },
+        "a/b": { type: "array", items: { type: "integer", minimum: 0 } },
+      },
+      required: ["word"],
+      additionalProperties: false,
+    },
+    effects: "write",
+    repeatable: false,
+    asksApproval: true,
+    card: "component",
+    run: ({ word, "a/b": numbers = [] }) =>
+      word === "fail" ? { error: "no", details: "" } : { word, sum: numbers.length },
+  })
+
+  test("[TO12] a mismatch names the pointer of the value", async () => {
+    const detailsOf = async (args: object) => Object(await echo.execute(args as never, toolContext())).details
+    expect(await detailsOf({ word: "x", "a/b": [1, 2, -3] })).toBe('"/a~1b/2" is outside minimum (0).')
+    expect(await detailsOf({ word: 5 })).toBe('"/word" must be of type string.')
+    expect(await detailsOf({ word: "x", more: 1 })).toBe(`"/more" isn't allowed by the schema.`)
+    expect(await detailsOf({})).toBe('The object needs the property "word".')
+  })
+
+  test("[TO12] texts are trimmed before the check, and approval is asked for valid arguments only", async () => {
+    expect(await echo.execute({ word: " a " }, toolContext())).toEqual({ word: "a", sum: 0 })
+    expect([{ word: "a" }, { word: "  " }].map((args) => echo.needsApproval?.(args))).toEqual([true, false])
+  })
+
+  test("[TO13] a component shows the data, and no error", async () => {
+    const context = toolContext({ card: "echo_1" })
+    expect(String(await echo.execute({ word: "a" }, context))).toContain("<span id='echo_1'>")
+    expect(await echo.execute({ word: "fail" }, context)).toEqual({ error: "no", details: "" })
+  })
+})
+
+describe("a shipped card", () => {
+  const LIST = { title: "Trip", items: [{ text: "Pack", done: false }] }
+
+  test("[TO14] shows a result that matches its schema, and its template is served by its version", async () => {
+    const view = await createCardFinder(env, "to14")("my_list", LIST, "list")
+    const { name, revision } = parseViewReference(view ?? "") ?? { name: "", revision: "" }
+    expect(name).toBe("list")
+    const template = await tenantStub(env, "to14").getCardView(name, revision)
+    expect(JSON.parse(template ?? "null")).toMatchObject({ title: expect.anything(), view: expect.any(Array) })
+    expect(await tenantStub(env, "to14").getCardView(name, revision.replace(/./g, "0"))).toBeNull()
+    expect(await createCardFinder(env, "to14")("my_list", { title: "Trip" }, "list")).toBeNull()
+  })
+
+  /** Messages refer to these versions. If a template changes, add its earlier form to OLD_TEMPLATES and the new version here. */
+  test.each([
+    ["list", LIST, "ee102167a7a61c499d3b97a5c2a38faf"],
+    [
+      "search",
+      { query: "tea", sources: [{ title: "Tea", url: "https://example.com/" }] },
+      "cd487dbcfee15812795224d4e8482e91",
+    ],
+    ["timer", { label: "Tea", ends_at: "2026-05-02T14:05:00Z" }, "73a6e9977aa858c8141b776a58b1e21d"],
+  ] as const)("[TO14] the version of %s is the one that messages name", async (name, data, revision) => {
+    expect(await findShippedCard(name, data)).toBe(`${name}@${revision}`)
+  })
+})

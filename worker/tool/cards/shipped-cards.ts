@@ -1,0 +1,63 @@
+/**
+ * shipped-cards.ts: the templates that built-in tools declare as their cards. Loaded with the first result of such a tool.
+ *
+ * A message keeps the version of its card. If a template changes, keep the old file and add it to OLD_TEMPLATES.
+ */
+
+import list from "../../../shared/card/templates/list.json"
+import search from "../../../shared/card/templates/search.json"
+import timer from "../../../shared/card/templates/timer.json"
+import type { Json } from "../../../shared/json.ts"
+import { checkValue } from "../../../shared/json-schema/match-schema.ts"
+import { MAX_CARD_BYTES } from "../../../shared/limits.ts"
+import { countUtf8Bytes } from "../../../shared/truncate.ts"
+import { hashTemplate } from "./hash-template.ts"
+
+const TEMPLATES = { list, search, timer }
+
+/** The name of a template that a built-in tool can declare. */
+export type ShippedCard = keyof typeof TEMPLATES
+
+interface ShippedTemplate {
+  readonly title: Json
+  readonly schema: { readonly [keyword: string]: Json }
+  readonly view: readonly Json[]
+}
+
+/** Templates that earlier versions shipped, by name. */
+const OLD_TEMPLATES: readonly (readonly [string, ShippedTemplate])[] = []
+
+const toTemplate = (file: unknown): ShippedTemplate => file as ShippedTemplate
+
+/** What the page draws. A tenant's card is stored in the same form. */
+const toView = ({ title, view }: ShippedTemplate): string => JSON.stringify({ title, view })
+
+/** `list@<revision>`; null if the result doesn't match the template's schema, or is too large for a card. */
+export async function findShippedCard(
+  name: ShippedCard,
+  data: { readonly [key: string]: Json },
+): Promise<string | null> {
+  const template = toTemplate(TEMPLATES[name])
+  if (countUtf8Bytes(JSON.stringify(data)) > MAX_CARD_BYTES || checkValue(template.schema, data) !== null) return null
+  return `${name}@${await createRevision(template)}`
+}
+
+/** The view of a version of a shipped template; null if there is no such version. */
+export async function readShippedView(name: string, revision: string): Promise<string | null> {
+  const versions = [...Object.entries(TEMPLATES), ...OLD_TEMPLATES]
+  for (const [other, file] of versions) {
+    const template = toTemplate(file)
+    if (other === name && (await createRevision(template)) === revision) return toView(template)
+  }
+  return null
+}
+
+const revisions = new WeakMap<ShippedTemplate, Promise<string>>()
+
+function createRevision(template: ShippedTemplate): Promise<string> {
+  const known = revisions.get(template)
+  if (known !== undefined) return known
+  const revision = hashTemplate("", toView(template), JSON.stringify(template.schema))
+  revisions.set(template, revision)
+  return revision
+}

@@ -1,0 +1,91 @@
+/** define-tool.ts: turns the declaration of a built-in tool into a tool. Decision 0072. */
+
+import type { Json } from "../../shared/json.ts"
+import type { ArgsSchema, FromSchema } from "../../shared/json-schema/infer-schema.ts"
+import { checkValue, type SchemaProblem } from "../../shared/json-schema/match-schema.ts"
+import {
+  createCardTrailer,
+  createRefusal,
+  DeferredResult,
+  type Tool,
+  type ToolArgs,
+  type ToolContext,
+  type ToolReturn,
+  toolResult,
+} from "./tool.ts"
+
+/** Everything that the framework needs to know of a built-in tool. */
+export interface ToolDeclaration<Schema extends ArgsSchema> {
+  /** Tells the model what the tool does, and when to call it. */
+  readonly description: string
+  /** The model sees it, and a call that doesn't match it is refused. */
+  readonly args: Schema
+  /** `read`: has no effect besides its result, so that its calls need not be stored before they run. */
+  readonly effects: "read" | "write"
+  /** Can be run again after a crash, because a second run has no further effect. */
+  readonly repeatable: boolean
+  /** Whether the user must approve each call. Default: no. */
+  readonly asksApproval?: boolean
+  /** Its calls are left out of the model's context in later turns. Default: no. */
+  readonly ephemeral?: boolean
+  /** Time limit in milliseconds, if it differs from the other tools' limit. */
+  readonly ms?: number
+  /** What shows the result: a component of the page with the tool's name, or a shipped template. Default: no card. */
+  readonly card?: Tool["card"]
+  /** Receives arguments that match the schema. Texts of the first level are trimmed. */
+  run(args: FromSchema<Schema>, context: ToolContext): Promise<ToolReturn> | ToolReturn
+}
+
+/** The registry gives a tool its name (built-in-tools.ts). */
+export type UnnamedTool = Omit<Tool, "name">
+
+/** Error of a call: `tool_arguments`, with the JSON Pointer of the first mismatch (SPEC TO12). */
+export function defineTool<const Schema extends ArgsSchema>(declaration: ToolDeclaration<Schema>): UnnamedTool {
+  const {
+    description,
+    args: schema,
+    effects,
+    repeatable,
+    asksApproval = false,
+    ephemeral = false,
+    ms,
+    card,
+  } = declaration
+  // `ArgsSchema` is a schema without the keywords that only other schemas have.
+  const parameters = schema as unknown as Tool["parameters"]
+  return {
+    description,
+    parameters,
+    repeatable,
+    readsOnly: effects === "read",
+    ephemeral,
+    ...(ms !== undefined && { ms }),
+    ...(card !== undefined && { card }),
+    ...(asksApproval && { needsApproval: (args: ToolArgs) => checkValue(parameters, trimTexts(args)) === null }),
+    async execute(args, context) {
+      const trimmed = trimTexts(args)
+      const problem = checkValue(parameters, trimmed)
+      if (problem !== null) return createRefusal("tool_arguments", describeProblem(problem))
+      const returned = await declaration.run(trimmed as FromSchema<Schema>, context)
+      return card === "component" ? addComponentCard(returned, context) : returned
+    },
+  }
+}
+
+function trimTexts(args: ToolArgs): ToolArgs {
+  const entries = Object.entries(args).map(([key, value]): [string, Json] => [
+    key,
+    typeof value === "string" ? value.trim() : value,
+  ])
+  return Object.fromEntries(entries)
+}
+
+export function describeProblem({ pointer, problem }: SchemaProblem): string {
+  return `${pointer === "" ? "The object" : `"${pointer}"`} ${problem}.`
+}
+
+/** A failure has no trailer, because it must not become a card. */
+function addComponentCard(returned: ToolReturn, context: ToolContext): ToolReturn {
+  const isData = typeof returned === "object" && !(returned instanceof DeferredResult) && !("next" in returned)
+  return isData && !Object.hasOwn(returned, "error") ? toolResult(context, returned, createCardTrailer) : returned
+}
