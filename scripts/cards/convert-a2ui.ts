@@ -5,7 +5,7 @@
 
 import { isJsonObject, type Json } from "../../shared/json.ts"
 import { MAX_VIEW_COMPONENTS } from "../../shared/card/view/card-template.ts"
-import { readPointer } from "../../shared/card/view/json-pointer.ts"
+import { readPointer } from "../../shared/json-schema/json-pointer.ts"
 import { type A2uiSurface, setValue, splitPointer } from "./a2ui-surface.ts"
 import { convertComponent } from "./convert-component.ts"
 
