@@ -123,7 +123,7 @@ describe("the converter", () => {
   test.each([
     ["plain", ["plain"]],
     ["\u0024{/a}°", [{ path: "/a" }, "°"]],
-    ["\\${/a}", ["\u0024{/a}"]],
+    ["\\\u0024{/a}", ["\u0024{/a}"]],
     [
       "\u0024{f(value: \u0024{/a}, one: 'x, y}', two: 2)}.",
       [{ call: "f", args: { value: { path: "/a" }, one: "x, y}", two: 2 } }, "."],
