@@ -65,7 +65,7 @@ describe("the playground", () => {
     await replaceIn(templateField(page), '"/query"', '"/quarry"')
     await expect
       .poll(() => problem.textContent())
-      .toMatch(/^Line 2 \/title\/args\/values\/1 finds no value in any sample$/)
+      .toMatch(/^Line 6 \/title\/args\/values\/1 finds no value in any sample$/)
     await startWith(page, "Table")
     await dialogButton(page, "Discard them").click()
     await replaceIn(templateField(page), '"component": "Table"', '"component": "Tabel"')

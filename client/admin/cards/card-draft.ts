@@ -34,6 +34,9 @@ export type CheckedDraft =
 /** Longer texts are refused before they are parsed. A template has at most 64 KB, and a sample, too. */
 export const MAX_TEXT_CHARS = 300_000
 
+/** What the narrower editor shows without scrolling. */
+const MAX_LINE_CHARS = 60
+
 export function checkDraft({ template, samples }: CardDraft): CheckedDraft {
   const parsed: Json[] = []
   for (const [at, text] of [template, ...samples].entries()) {
@@ -78,13 +81,20 @@ export function splitPasted(text: string): CardDraft | null {
 }
 
 /** In a line what fits into one: what is short is easier to read so. */
-export function formatJson(value: unknown, indent = ""): string {
-  const short = JSON.stringify(value, null, 1)?.replace(/\n\s*/g, " ") ?? "null"
-  if (typeof value !== "object" || value === null || indent.length + short.length <= 64) return short
+export function formatJson(value: unknown, indent = "", key = ""): string {
+  const short = key + formatLine(value)
+  if (typeof value !== "object" || value === null || indent.length + short.length <= MAX_LINE_CHARS) return short
   const inner = `${indent}  `
   const lines = Array.isArray(value)
     ? value.map((one) => inner + formatJson(one, inner))
-    : Object.entries(value).map(([key, one]) => `${inner}${JSON.stringify(key)}: ${formatJson(one, inner)}`)
+    : Object.entries(value).map(([name, one]) => inner + formatJson(one, inner, `${JSON.stringify(name)}: `))
   const [open, close] = Array.isArray(value) ? "[]" : "{}"
-  return `${open}\n${lines.join(",\n")}\n${indent}${close}`
+  return `${key}${open}\n${lines.join(",\n")}\n${indent}${close}`
+}
+
+function formatLine(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(formatLine).join(", ")}]`
+  if (!isJsonObject(value)) return JSON.stringify(value) ?? "null"
+  const members = Object.entries(value).map(([name, one]) => `${JSON.stringify(name)}: ${formatLine(one)}`)
+  return members.length === 0 ? "{}" : `{ ${members.join(", ")} }`
 }

@@ -7,6 +7,7 @@ import { render, type VNode } from "preact"
 import { useEffect, useRef } from "preact/hooks"
 import type { CardTemplate } from "../../../shared/card/view/card-template.ts"
 import type { Json } from "../../../shared/json.ts"
+import { loadCards } from "../../cards/card-registry.tsx"
 import { renderCard } from "../../cards/view/view-card.tsx"
 import { keepView } from "../../cards/view/view-source.ts"
 import { mediaViews } from "../../media/loading/deferred-media.ts"
@@ -88,7 +89,9 @@ function CardBox({ template, sample, language, isOld }: CardBoxProps): VNode {
   const hostRef = useRef<HTMLDivElement>(null)
   const boxRef = useRef<HTMLElement | null>(null)
   useEffect(() => {
+    // A connection may be missing when the first chart or image is drawn.
     void mediaViews.load()
+    void loadCards()
     const box = openBox(hostRef.current)
     boxRef.current = box
     return () => box !== null && render(null, box)
