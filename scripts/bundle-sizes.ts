@@ -21,7 +21,7 @@ export interface BundleSizes {
 }
 
 /** Maximum sizes, in KB. */
-export const SIZE_BUDGETS: BundleSizes = { firstView: 38, conversation: 68, workerEntry: 162, workerTotal: 577 }
+export const SIZE_BUDGETS: BundleSizes = { firstView: 38, conversation: 68, workerEntry: 163, workerTotal: 585 }
 
 /** Gzipped sizes in KB (1,024 bytes) of the widget's scripts, which contain its styles. */
 export interface WidgetSizes {
