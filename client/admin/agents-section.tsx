@@ -3,6 +3,7 @@
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
 import { MAX_AGENT_PROMPT_CHARS } from "../../shared/limits.ts"
+import { createParser, hasShape, isListOf, isString } from "../../shared/protocol/shape-check.ts"
 import { adminText, agentsText } from "../words/admin-text.ts"
 import { pathOf } from "./admin-api.ts"
 import { type Agent, parseAgentList } from "./admin-responses.ts"
@@ -11,12 +12,19 @@ import { ConfirmDialog, FormDialog } from "./confirm-dialog.tsx"
 import { CheckList, Detail, Pending, TextField } from "./form-fields.tsx"
 
 const AGENTS_PATH = "/v1/agents"
+const SERVERS_PATH = "/v1/mcp-servers"
 /** The agent that can't be removed. */
 const GENERAL_AGENT_NAME = "general"
 /** Maximum length of a description, in UTF-16 code units. */
 const MAX_DESCRIPTION_CHARS = 200
 
 const NEW_AGENT: Agent = { name: "", description: "", prompt: "", model: null, tools: [] }
+
+interface NamedServers {
+  readonly servers: readonly { readonly name: string }[]
+}
+
+const parseServerNames = createParser<NamedServers>({ servers: isListOf(hasShape({ name: isString })) })
 
 type OpenDialog =
   | { readonly kind: "edit"; readonly agent: Agent | null }
@@ -81,7 +89,8 @@ interface AgentRowProps {
   readonly onRemove: () => void
 }
 
-function AgentRow({ agent: { name, description, model, tools }, onEdit, onRemove }: AgentRowProps): VNode {
+function AgentRow({ agent, onEdit, onRemove }: AgentRowProps): VNode {
+  const { name, description, model, tools, mcp_servers = [] } = agent
   return (
     <li>
       <div class="row-main">
@@ -90,6 +99,7 @@ function AgentRow({ agent: { name, description, model, tools }, onEdit, onRemove
         <dl>
           <Detail label={agentsText.model}>{model ?? agentsText.defaultModel}</Detail>
           <Detail label={agentsText.tools}>{tools.length === 0 ? agentsText.noTools : tools.join(", ")}</Detail>
+          {mcp_servers.length > 0 && <Detail label={agentsText.servers}>{mcp_servers.join(", ")}</Detail>}
         </dl>
         {name === GENERAL_AGENT_NAME && <p class="row-note">{agentsText.general}</p>}
       </div>
@@ -168,10 +178,37 @@ function AgentForm({ api, agent, tools, onSaved, onClose }: AgentFormProps): VNo
       />
       <CheckList
         label={agentsText.tools}
-        options={tools}
+        options={mergeNames(tools, entry.value.tools)}
         value={entry.value.tools}
         onChange={(chosen) => changeAgent({ tools: chosen })}
       />
+      <ServerList api={api} value={entry.value.mcp_servers ?? []} onChange={changeAgent} />
     </FormDialog>
   )
+}
+
+interface ServerListProps {
+  readonly api: AdminContext["api"]
+  readonly value: readonly string[]
+  readonly onChange: (part: Partial<Agent>) => void
+}
+
+/** The MCP servers whose tools the agent has. Nothing without a server. */
+function ServerList({ api, value, onChange }: ServerListProps): VNode | null {
+  const list = useLoaded(() => api.get(SERVERS_PATH, parseServerNames))
+  const names = mergeNames(list.value?.servers.map(({ name }) => name) ?? [], value)
+  if (names.length === 0) return null
+  return (
+    <CheckList
+      label={agentsText.servers}
+      options={names}
+      value={value}
+      onChange={(mcp_servers) => onChange({ mcp_servers })}
+    />
+  )
+}
+
+/** A chosen name stays one of the options, even if the page doesn't know it. */
+function mergeNames(known: readonly string[], chosen: readonly string[]): readonly string[] {
+  return [...new Set([...known, ...chosen])]
 }

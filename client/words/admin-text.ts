@@ -205,6 +205,7 @@ export const agentsText = {
   model: "Model",
   modelHint: "Leave it empty for the default model.",
   tools: "Tools",
+  servers: "MCP servers",
   defaultModel: "Default model",
   noTools: "No tools",
   general: "Answers in every conversation that doesn't name another agent. It can't be deleted.",
