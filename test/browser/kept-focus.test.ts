@@ -6,11 +6,12 @@
 import type { Page } from "playwright-core"
 import { beforeAll, describe, expect, test } from "vitest"
 import { IS_FULL } from "../support/seeded.ts"
-import { askQuestion, FIELD, openPage, untilSettled } from "./page.ts"
+import { askQuestion, FIELD, openPage, sessionIn, untilSettled } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 import { type StateConversations, writeConversations } from "./state-conversations.ts"
 
 const SOON = { timeout: 20_000 }
+const ATTACHED = { state: "attached", ...SOON } as const
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0", PROBE_TOOLS: "on" } })
 let conversations: StateConversations
 
@@ -20,7 +21,7 @@ beforeAll(async () => {
 
 async function openConversation(name: keyof StateConversations): Promise<Page> {
   const { page } = await openPage(setup.browser, setup.cuecard, { at: `#/s/${conversations[name]}` })
-  await page.waitForSelector(".sidebar li[data-current] .more", { state: "attached", timeout: 20_000 })
+  await page.waitForSelector(".sidebar li[data-current] .more", ATTACHED)
   await page.waitForSelector("[data-transcript] article[data-role=assistant]", { timeout: 20_000 })
   return page
 }
@@ -217,8 +218,12 @@ describe("the focus isn't lost when its control disappears:", () => {
   use("deleting the open conversation, and undoing it", async (page) => {
     await askQuestion(page, "/say to be deleted")
     await untilSettled(page, 3)
+    const earlier = sessionIn(page)
     await page.click(".sidebar .new")
+    // Until the new conversation is the current one, its answer and its row could be those of the earlier one.
+    await page.waitForSelector("[data-transcript] article", { state: "detached", ...SOON })
     await askQuestion(page, "/say to be deleted")
+    await page.waitForSelector(`.sidebar li[data-current]:not([data-session="${earlier}"]) .more`, ATTACHED)
     await untilSettled(page)
     await pressOn(page, ROW)
     await pressOn(page, command("Delete"))

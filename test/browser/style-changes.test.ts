@@ -3,7 +3,7 @@
 import type { Page } from "playwright-core"
 import { expect, test } from "vitest"
 import { importMessages } from "../support/import-messages.ts"
-import { DESK, openPage } from "./page.ts"
+import { DESK, openPage, untilStill } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const SOON = { timeout: 20_000 }
@@ -51,7 +51,9 @@ test("[PF12] an answer that grows has only the new elements styled", async () =>
   const { page } = await openPage(setup.browser, setup.cuecard, { at: `#/s/${session}`, size: DESK })
   await page.waitForSelector("article .prose >> nth=5", SOON)
   await page.waitForSelector("figure.code .code-tools >> nth=5", SOON)
-  await page.evaluate(() => getComputedStyle(document.body).getPropertyValue("color"))
+  // Buttons that are still being added elsewhere would be styled, too.
+  await page.waitForSelector("[data-session]", SOON)
+  await untilStill(page)
   expect(await countStyledElements(page, growAnswer)).toBeLessThanOrEqual(MAX_STYLED_ELEMENTS)
   await page.context().close()
 })
