@@ -4,17 +4,17 @@
  * The entry contains the title, the time of the last activity, and whether a turn is running. The running state is sent
  * only when it has changed. If that fails, it is sent again with the next change or alarm (SPEC DI1, DI5). The session's
  * usage report is sent with it, if there is one (SPEC MT5), and so are the texts of finished turns (SPEC FT3). The question
- * that waits for a program is offered at the same time (SPEC EA4).
+ * that waits for a program or a service is offered at the same time (SPEC EA4, EA7).
  */
 
 import { toTitle } from "../../shared/text/title.ts"
 import type { UsageReceipt } from "../../shared/usage/usage-report.ts"
-import { offerQuestion } from "../agent/program-question.ts"
 import { SearchFeed } from "../search/search-feed.ts"
 import type { Env } from "../env.ts"
 import { log } from "../platform/log.ts"
 import { ensureTitle } from "../turn/accept-message.ts"
 import type { LiveSession } from "./live-session.ts"
+import { createQuestionOffer } from "./producers/question-offer.ts"
 import { renameForViewers } from "./session-sharing.ts"
 import { createTitleGiver, type TitleGiver } from "./titles/title-giver.ts"
 import { directoryStub } from "../platform/rpc/object-stubs.ts"
@@ -42,6 +42,7 @@ export function createDirectorySync(env: Env, session: LiveSession): DirectorySy
   let reportedRunning: boolean | null = null
   let syncing: Promise<void> | null = null
   const feed = new SearchFeed(session)
+  const offerQuestion = createQuestionOffer(env, session)
   /** The last report of activity. It includes the running state, so the next state must not overtake it. */
   let reporting: Promise<void> = Promise.resolve()
   const recordActivity = async (nowMs: number, title: string): Promise<void> => {
@@ -58,7 +59,7 @@ export function createDirectorySync(env: Env, session: LiveSession): DirectorySy
   const reportRunningState = async (): Promise<void> => {
     await reporting
     try {
-      await offerQuestion(env, session)
+      await offerQuestion()
       reportedRunning = await sendState(env, session, feed, reportedRunning)
     } catch {
       reportedRunning = null
