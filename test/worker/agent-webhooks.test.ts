@@ -1,12 +1,15 @@
 /** agent-webhooks.test.ts: agents whose questions a tenant's service answers: at once, later, or after restarts. */
 
-import { evictDurableObject, runDurableObjectAlarm, runInDurableObject, SELF } from "cloudflare:test"
+import { env, runDurableObjectAlarm, runInDurableObject, SELF } from "cloudflare:test"
+import { nanoid } from "nanoid"
 import { describe, expect, test } from "vitest"
 import { connect, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
 import { askAgent, resultsIn } from "./agents.ts"
 import { END, text as textRecord } from "./external-producer.ts"
-import { call, HOST, refusal, roleToken, tokenFor } from "./http.ts"
+import { issueToken } from "../../worker/auth/verify-token.ts"
+import { call, HOST, nowSeconds, refusal, roleToken, SECRET } from "./http.ts"
 import { answerTo, expectSame, freshSession, say, script, textIn } from "./session-helpers.ts"
+import { downloadArchive, exportTenant, importTenant, registerUser } from "./tenant-transfer.ts"
 import { seenAt, setService, toolUrl, untilSeen } from "./webhook-helpers.ts"
 
 const ADA = { tenant: "acme", user: "ada", expires: 4e9, token: null, issued: 0 }
@@ -34,6 +37,11 @@ async function connectTo(agent: string): Promise<TestClient & { readonly id: str
 async function startQuestion(client: TestClient, id: string, content: string): Promise<void> {
   client.say({ type: "send", id, content })
   await client.untilTrue(() => answerTo(client, id) !== undefined)
+}
+
+/** Its requests are cut off, and nothing in memory is left. */
+async function killSession(id: string): Promise<void> {
+  await runInDurableObject(sessionOf(id), (_object, state) => state.abort("killed")).catch(() => {})
 }
 
 describe("the settings", () => {
@@ -68,7 +76,8 @@ describe("the settings", () => {
 
   test("[EA6] only administrators can name a service", async () => {
     const body = JSON.stringify({ description: "d", prompt: "p", answered_by: "webhook", url: toolUrl("wa-scope") })
-    const token = await tokenFor({ tenant: "acme", user: "ada", scope: "admin" })
+    const claims = { tenant: "acme", user: "ada", expires: nowSeconds() + 600, token: nanoid(), issued: nowSeconds() }
+    const token = await issueToken({ ...claims, scope: "admin" }, SECRET)
     const path = "/v1/agents/wa-scope"
     expect(await call(path, { method: "PUT", token, body })).toEqual(refusal(403, "scope_denied"))
     expect(await call(`${path}/secret`, { method: "POST", token })).toEqual(refusal(403, "scope_denied"))
@@ -107,12 +116,12 @@ describe("a question", () => {
     await untilSeen("wa-kill", 1)
     await runDurableObjectAlarm(sessionOf(client.id))
     expect(await seenAt("wa-kill")).toHaveLength(1)
-    await evictDurableObject(sessionOf(client.id))
     await setService("wa-kill", secret, "echo")
+    await killSession(client.id)
     await runDurableObjectAlarm(sessionOf(client.id))
     await expect
       .poll(async () => (await pageOf(client.id)).messages.at(-1), { timeout: 20_000 })
-      .toMatchObject({ status: "completed", segments: [{ type: "text", text: "You asked: Still there?" }] })
+      .toMatchObject({ status: "completed", segments: [{ type: "text", content: "You asked: Still there?" }] })
     const seen = await seenAt("wa-kill")
     expect(seen).toHaveLength(2)
     expect(new Set(seen.map(({ id }) => id)).size).toBe(1)
@@ -172,9 +181,11 @@ describe("a question", () => {
     await runInDurableObject(sessionOf(client.id), (_object, { storage }) =>
       storage.sql.exec("UPDATE transcript SET deadline = 1 WHERE role = 'assistant'").toArray(),
     )
-    await evictDurableObject(sessionOf(client.id))
+    await killSession(client.id)
     await runDurableObjectAlarm(sessionOf(client.id))
-    expect(await client.untilEnd("q1")).toMatchObject({ status: "failed", reason: "agent_failed" })
+    await expect
+      .poll(async () => (await pageOf(client.id)).messages.at(-1))
+      .toMatchObject({ status: "failed", reason: "agent_failed" })
   })
 
   test.each([
@@ -221,4 +232,19 @@ describe("a question", () => {
     expect(answer.segments.filter(({ type }) => type !== "text")).toEqual([])
     await expectSame(client.id, client)
   })
+})
+
+test("[EA6] an archive contains the agent without its secret, and an import gets a new one", async () => {
+  await registerUser("wa-from", "boss", "owner")
+  const token = await roleToken("wa-from", "boss", "owner")
+  const body = JSON.stringify({ description: "d", prompt: "p", answered_by: "webhook", url: toolUrl("wa-from") })
+  const put = await call("/v1/agents/desk", { method: "PUT", token, body })
+  const archive = await downloadArchive("wa-from", await exportTenant("wa-from"))
+  await importTenant("wa-to", archive)
+  const stub = env.TENANT.getByName("wa-to")
+  expect(await stub.openAgentWebhook("desk")).toBeNull()
+  const other = await roleToken("wa-to", "boss", "owner")
+  const again = await call("/v1/agents/desk", { method: "PUT", token: other, body })
+  expect(again.json.secret).toMatch(/^whsec_/)
+  expect(again.json.secret).not.toBe(put.json.secret)
 })

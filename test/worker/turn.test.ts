@@ -134,7 +134,7 @@ describe("failures", () => {
         const answerer: ResolvedAgent = {
           name: "test",
           isExternal: false,
-    isWebhook: false,
+          isWebhook: false,
           system: "",
           tools: [],
           contextTokens: MODEL_CONTEXT_TOKENS,

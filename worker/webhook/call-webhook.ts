@@ -72,7 +72,12 @@ async function createBody(
 }
 
 /** Sends the call until the service has answered, at most three times. */
-async function sendCall(env: Env, endpoint: WebhookEndpoint, call: WebhookMessage, signal: AbortSignal): Promise<Reply> {
+async function sendCall(
+  env: Env,
+  endpoint: WebhookEndpoint,
+  call: WebhookMessage,
+  signal: AbortSignal,
+): Promise<Reply> {
   const { toolMs } = readTimeLimits(env)
   const timeout = new AbortController()
   const timer = setTimeout(() => timeout.abort(), toolMs)

@@ -35,11 +35,7 @@ export async function keepAgentSecret(host: TenantHost, name: string): Promise<s
   return kept.ok ? kept.value : null
 }
 
-export async function rotateAgentSecret(
-  host: TenantHost,
-  actor: Actor,
-  name: string,
-): Promise<Result<NewAgentSecret>> {
+export async function rotateAgentSecret(host: TenantHost, actor: Actor, name: string): Promise<Result<NewAgentSecret>> {
   if (findWebhookAgent(host.sql, name) === null) return fail({ reason: "agent_unknown" })
   const now = Date.now()
   const secrets = rotateSecrets(await openSecrets(host, ownerOf(name), readAgentSecret(host.sql, name)), now)

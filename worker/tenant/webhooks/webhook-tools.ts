@@ -29,7 +29,9 @@ import { findWebhookTool, listWebhookTools, type StoredWebhookTool, writeWebhook
 
 export async function listWebhookViews(host: TenantHost): Promise<WebhookToolView[]> {
   return await Promise.all(
-    listWebhookTools(host.sql).map(async (tool) => toView(tool, await openSecrets(host, ownerOf(tool.name), tool.secret), Date.now())),
+    listWebhookTools(host.sql).map(async (tool) =>
+      toView(tool, await openSecrets(host, ownerOf(tool.name), tool.secret), Date.now()),
+    ),
   )
 }
 
