@@ -134,9 +134,11 @@ describe("a question", () => {
     for (const count of [1, 2]) {
       await untilSeen("wa-busy", count)
       // The response may not have been read yet when the alarm fires.
-      await expect
-        .poll(async () => (await runDurableObjectAlarm(sessionOf(client.id)), await seenAt("wa-busy")).length)
-        .toBeGreaterThan(count)
+      const wakeAndCount = async (): Promise<number> => {
+        await runDurableObjectAlarm(sessionOf(client.id))
+        return (await seenAt("wa-busy")).length
+      }
+      await expect.poll(wakeAndCount).toBeGreaterThan(count)
     }
     expect(textIn(await client.untilEnd("q1"))).toBe("You asked: Busy?")
     const seen = await seenAt("wa-busy")

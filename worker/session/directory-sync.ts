@@ -36,20 +36,20 @@ export interface DirectorySync {
 export function createDirectorySync(env: Env, session: LiveSession): DirectorySync {
   const { row, store } = session
   const { id } = row
-  const getDirectory = () => directoryStub(env, row)
   const isRunning = (): boolean => session.turns.isRunning()
   /** The running state known to the directory; null if unknown. */
   let reportedRunning: boolean | null = null
   let syncing: Promise<void> | null = null
-  const feed = new SearchFeed(session)
   const offerQuestion = createQuestionOffer(env, session)
+  const feed = new SearchFeed(session)
   /** The last report of activity. It includes the running state, so the next state must not overtake it. */
   let reporting: Promise<void> = Promise.resolve()
   const recordActivity = async (nowMs: number, title: string): Promise<void> => {
     try {
       const state = isRunning()
       // A directory of an earlier version ignores the state and returns nothing.
-      reportedRunning = (await getDirectory().recordActivity(id, nowMs, title, state)) === true ? state : null
+      const known = await directoryStub(env, row).recordActivity(id, nowMs, title, state)
+      reportedRunning = known === true ? state : null
     } catch {
       reportedRunning = null
       // The list shows an old date until the next message.
