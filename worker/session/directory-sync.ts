@@ -48,8 +48,7 @@ export function createDirectorySync(env: Env, session: LiveSession): DirectorySy
     try {
       const state = isRunning()
       // A directory of an earlier version ignores the state and returns nothing.
-      const known = await directoryStub(env, row).recordActivity(id, nowMs, title, state)
-      reportedRunning = known === true ? state : null
+      reportedRunning = (await directoryStub(env, row).recordActivity(id, nowMs, title, state)) === true ? state : null
     } catch {
       reportedRunning = null
       // The list shows an old date until the next message.
