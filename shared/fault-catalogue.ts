@@ -172,6 +172,11 @@ export const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByRe
   mcp_server_unknown: { status: 404, text: "We couldn't find that MCP server." },
   mcp_servers_full: { status: 409, text: ({ max }) => `You can have up to ${max} MCP servers. Delete one first.` },
   mcp_refused: { status: 422, text: ({ because }) => `This MCP server can't be used (${because}).` },
+  webhook_tool_unknown: { status: 404, text: "We couldn't find that tool." },
+  webhook_tools_full: { status: 409, text: ({ max }) => `You can have up to ${max} tools. Delete one first.` },
+  tool_refused: { status: 422, text: ({ pointer, problem }) => `This tool can't be used: "${pointer}" ${problem}.` },
+  result_unverified: { status: 401, text: "The signature of this result is missing, wrong or too old." },
+  result_unexpected: { status: 404, text: "No call is waiting for this result." },
   sign_in_required: { status: 401, text: "You're signed out. Sign in to continue." },
   deployment_unsafe: {
     status: 503,

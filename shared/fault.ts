@@ -122,6 +122,11 @@ export type Fault =
   | { readonly reason: "mcp_server_unknown" }
   | { readonly reason: "mcp_servers_full"; readonly max: number }
   | { readonly reason: "mcp_refused"; readonly because: McpFlaw }
+  | { readonly reason: "webhook_tool_unknown" }
+  | { readonly reason: "webhook_tools_full"; readonly max: number }
+  | { readonly reason: "tool_refused"; readonly pointer: string; readonly problem: string }
+  | { readonly reason: "result_unverified" }
+  | { readonly reason: "result_unexpected" }
   | { readonly reason: "sign_in_required" }
   | { readonly reason: "deployment_unsafe"; readonly because: string }
   | { readonly reason: "tenant_leaving" }

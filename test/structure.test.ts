@@ -43,7 +43,7 @@ const OPEN_TO: Record<TopFolder, readonly TopFolder[]> = {
 const LADDERS: Partial<Record<TopFolder, readonly string[]>> = {
   shared: [".", "theme", "protocol", "text", "usage", "sanitize", "segment", "ingest", "json-schema", "card", "index"],
   worker:
-    "platform settings backup env telemetry limits usage auth search organizing directory store asset shared-copy socket model tool mcp turn transfer agent leaving tenant signin session routes index".split(
+    "platform settings backup env telemetry limits usage auth search organizing directory store asset shared-copy socket model tool mcp webhook turn transfer agent leaving tenant signin session routes index".split(
       " ",
     ),
   client:
@@ -95,6 +95,7 @@ const BASE_CLASSES = new Set([
   "ModelledTenant",
   "ListenedTenant",
   "McpTenant",
+  "WebhookTenant",
 ])
 const MAX_FOLDER_FILES = 18
 const MAX_FUNCTION_LINES = 60

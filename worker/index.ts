@@ -58,6 +58,11 @@ app.all("/v1/shares/*", async (context) => {
   const { publicShareRoutes } = await import("./routes/public-share-routes.ts")
   return await handOver(context, publicShareRoutes)
 })
+// Services of tenants send results here. A signature is their only proof.
+app.post("/tool-results/:tenant/:session/:tool/:call", async (context) => {
+  const { receiveToolResult } = await import("./routes/tool-result-route.ts")
+  return await receiveToolResult(context)
+})
 app.use("/media/*", admitWidgetMedia)
 app.all("/canvas/documents/*", async ({ req, env }) => {
   const { canvasRoutes } = await import("./routes/media/canvas-routes.ts")

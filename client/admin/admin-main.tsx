@@ -24,6 +24,8 @@ import "../styles/admin/admin-forms.css"
 import "../styles/admin/admin-narrow.css"
 import "../styles/admin/usage.css"
 import "../styles/admin/theme-form.css"
+import "../styles/admin/card-playground.css"
+import "../styles/admin/server-rows.css"
 
 const DEV_TOKEN_ROUTE = "/v1/dev/token"
 

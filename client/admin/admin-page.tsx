@@ -23,6 +23,7 @@ import { BudgetsSection } from "./budgets/budgets-section.tsx"
 import { FaultText } from "./form-fields.tsx"
 import { IssuersSection } from "./issuers-section.tsx"
 import { KeysSection } from "./keys-section.tsx"
+import { deferSection } from "./deferred-section.tsx"
 import { DeferredPrices } from "./prices/deferred-prices.tsx"
 import { SettingsSection } from "./settings-section.tsx"
 import { TenantSection } from "./tenant/tenant-section.tsx"
@@ -38,6 +39,9 @@ const SECTIONS: Readonly<Record<SectionName, ComponentType<AdminContext>>> = {
   keys: KeysSection,
   issuers: IssuersSection,
   agents: AgentsSection,
+  models: deferSection(() => import("./models/models-section.tsx")),
+  servers: deferSection(() => import("./servers/servers-section.tsx")),
+  cards: deferSection(() => import("./cards/cards-section.tsx")),
   usage: UsageSection,
   prices: DeferredPrices,
   budgets: BudgetsSection,

@@ -10,6 +10,7 @@ import { cpus } from "node:os"
 import { benchAdded } from "./added.ts"
 import { benchAuth } from "./auth.ts"
 import { benchCancel } from "./cancel.ts"
+import { benchCards } from "./card-drawing.ts"
 import { benchCost } from "./cost.ts"
 import { benchCrowd } from "./crowd.ts"
 import { benchFirstDelta } from "./first-delta.ts"
@@ -48,6 +49,7 @@ const GROUPS: Groups = {
   lists: benchLists,
   search: benchSearch,
   page: benchPage,
+  cards: benchCards,
   weight: benchWeight,
 }
 

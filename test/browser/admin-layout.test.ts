@@ -9,7 +9,19 @@ import { DESK, PHONE } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const SOON = { timeout: 20_000 }
-const SECTIONS = ["users", "keys", "issuers", "agents", "usage", "prices", "settings", "audit", "tenant"] as const
+const SECTIONS = [
+  "users",
+  "keys",
+  "issuers",
+  "agents",
+  "models",
+  "servers",
+  "usage",
+  "prices",
+  "settings",
+  "audit",
+  "tenant",
+] as const
 
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0" } })
 
@@ -35,6 +47,7 @@ describe("every section", () => {
     for (const [method, path, body] of [
       ["POST", "/v1/keys", { name: "ci backend" }],
       ["PUT", "/v1/agents/poet", { description: "يكتب الشعر", prompt: "Answer in verse." }],
+      ["PUT", "/v1/models/fast", { provider: "openai", model: "gpt-5-mini", key: "sk-0123456789abcdef" }],
       ["POST", "/v1/tenant/export", {}],
     ] as const)
       expect((await callApi(setup.cuecard, token, method, path, body)).status, path).toBeLessThan(300)
@@ -68,6 +81,8 @@ describe("every section", () => {
     ["keys", "Create an API key"],
     ["issuers", "Add a provider"],
     ["agents", "Add an agent"],
+    ["models", "Add a model"],
+    ["servers", "Add a server"],
   ])(
     "[AD8] the form of %s: axe finds nothing; the keyboard focus stays inside, and returns to its button",
     async (section, name) => {

@@ -6,6 +6,7 @@
  * `<UPSTREAM_URL>/effect/<run>` counts a side effect of a test tool.
  * `<UPSTREAM_URL>/oidc/start` starts an OpenID provider on a port of its own (oidc-provider.ts) and returns its issuer.
  * `<UPSTREAM_URL>/mcp/…`: MCP servers (upstream-mcp.ts).
+ * `<UPSTREAM_URL>/webhook/…`: a service with webhook tools (upstream-webhook.ts).
  * `<UPSTREAM_URL>/seen/<run>` returns the requests of a run, so that tests in workerd can read them too.
  */
 
@@ -18,6 +19,7 @@ import { playRemote } from "./upstream-remote.ts"
 import { playProvider } from "./provider-streams.ts"
 import { playModel } from "./upstream-model.ts"
 import { playSearch } from "./upstream-search.ts"
+import { answerWebhook } from "./upstream-webhook.ts"
 import { playWeather } from "./upstream-weather.ts"
 
 /** One received request. `closed`: the client disconnected before the reply was complete. */
@@ -58,6 +60,7 @@ export async function startUpstreams(): Promise<{ readonly url: string; readonly
   const server = createServer((request, reply) => {
     if (request.url === "/oidc/start") return void startProvider(providers, request, reply)
     if (request.url?.startsWith("/mcp/")) return void answerMcp(request, reply)
+    if (request.url?.startsWith("/webhook/")) return void answerWebhook(request, reply)
     void answerRequest(seen, request, reply)
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))

@@ -28,7 +28,7 @@ export function isAdministration(route: Route): boolean {
 const OPERATOR_PATH = /^\/v1\/tenants\b/
 const OWNER_PATH = /^\/v1\/(?:token-keys|tenant)\b/
 const ADMIN_READS =
-  /^GET \/v1\/(?:users|audit|issuers|mcp-servers|keys|budgets|usage|feedback|models|prices|tenant$|tenant\/receipts)/
+  /^GET \/v1\/(?:users|audit|issuers|mcp-servers|tools|keys|budgets|usage|feedback|models|prices|tenant$|tenant\/receipts)/
 const MODEL_CHANGES = /^(?:PUT|DELETE) \/v1\/models/
 const AGENT_CHANGES = /^(?:(?:PUT|DELETE) \/v1\/(?:agents|settings|theme|cards)|GET \/v1\/cards)/
 

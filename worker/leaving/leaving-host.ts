@@ -12,6 +12,7 @@ import type { TenantUser } from "../settings/tenant-rpc.ts"
 import type { CardVersion } from "../settings/cards/card-rpc.ts"
 import type { ArchivedMcpServer } from "../settings/mcp-config.ts"
 import type { StoredTheme } from "../settings/theme-rpc.ts"
+import type { ArchivedWebhookTool } from "../settings/webhooks/webhook-tool.ts"
 import type { Job, JobRows } from "./job-rows.ts"
 import type { Tally } from "../../shared/protocol/http-body.ts"
 
@@ -25,6 +26,8 @@ export interface TenantConfig {
   readonly budgets?: BudgetTable
   /** Absent in archives of earlier versions, and if the tenant has no MCP servers. */
   readonly mcpServers?: readonly ArchivedMcpServer[]
+  /** Absent in archives of earlier versions, and if the tenant has no webhook tools. */
+  readonly webhookTools?: readonly ArchivedWebhookTool[]
   /** Absent in archives of earlier versions, and if the tenant has no theme. */
   readonly theme?: StoredTheme
   /** Absent in archives of earlier versions, and if the tenant has no cards. */

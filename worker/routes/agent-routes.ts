@@ -12,11 +12,15 @@ import { type AppEnv, readBody } from "./request-body.ts"
 
 export const agentRoutes = new Hono<AppEnv>()
 
-/** Users see names and descriptions. Only callers who may configure agents see the rest, and the names of all built-in tools. */
+/** Users see names and descriptions. Only callers who may configure agents see the rest, and the names of all tools that an agent can have. */
 agentRoutes.get("/", async (context) => {
   const claims = context.get("claims")
-  const agents = await tenantStub(context.env, claims.tenant).listAgents()
-  if (isConfigurer(claims)) return context.json({ agents, tools: BUILT_IN_TOOL_NAMES })
+  const tenant = tenantStub(context.env, claims.tenant)
+  const agents = await tenant.listAgents()
+  if (isConfigurer(claims)) {
+    const webhookTools = await tenant.listWebhookTools()
+    return context.json({ agents, tools: [...BUILT_IN_TOOL_NAMES, ...webhookTools.map(({ name }) => name)] })
+  }
   return context.json({ agents: agents.map(({ name, description }) => ({ name, description })) })
 })
 
@@ -25,8 +29,6 @@ agentRoutes.put("/:name", async (context) => {
   if (!name.success) return faultToResponse({ reason: "field_invalid", field: "name" })
   const body = await readBody(context, agentSchema)
   if (!body.ok) return faultToResponse(body.fault)
-  const unknown = body.value.tools.findIndex((tool) => !BUILT_IN_TOOL_NAMES.includes(tool))
-  if (unknown >= 0) return faultToResponse({ reason: "field_invalid", field: `tools.${unknown}` })
   const agent = { name: name.output, ...body.value }
   const put = await tenantStub(context.env, context.get("claims").tenant).putAgent(readActor(context), agent)
   return put.ok ? context.json(agent) : faultToResponse(put.fault)

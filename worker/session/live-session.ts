@@ -304,8 +304,9 @@ export class LiveSession implements AgentSession, RevisionContext {
 
   #resolveAgent(): ResolvedAgent {
     const askAgent = this.outboundAsks.askAgent.bind(this.outboundAsks)
-    const services = { renameSession: this.#renameSession, askAgent }
-    return resolveAgent(this.#env, this.row.tenant, this.#agentView, services, this.log)
+    const { row, store } = this
+    const host = { row, callbacks: store.toolCallbacks, renameSession: this.#renameSession, askAgent }
+    return resolveAgent(this.#env, this.#agentView, host, this.log)
   }
 
   #createAssetService({ openBytes }: LiveSessionDeps): AssetService {

@@ -7,6 +7,7 @@ import { MAX_AGENT_PROMPT_CHARS } from "../../shared/limits.ts"
 import type { McpTool } from "./mcp-config.ts"
 import { EFFORTS } from "../../shared/model-effort.ts"
 import type { TenantModel } from "./model-config.ts"
+import type { WebhookTool } from "./webhooks/webhook-tool.ts"
 import type { PriceEntry } from "../../shared/usage/price-entry.ts"
 
 /** Most tools that an agent names itself. */
@@ -31,7 +32,7 @@ export const agentSchema = v.object({
   prompt: v.pipe(v.string(), v.minLength(1), v.maxLength(MAX_AGENT_PROMPT_CHARS), v.transform(makeWellFormed)),
   /** A model name of the deployment's provider, or `scripted`. Null: the deployment's default model. */
   model: v.optional(v.nullable(v.pipe(lineSchema, v.minLength(1))), null),
-  /** Names of built-in tools. The route checks that they exist. */
+  /** Names of built-in tools and of webhook tools. The tenant object checks that they exist. */
   tools: v.optional(v.pipe(v.array(v.pipe(v.string(), v.maxLength(64))), v.maxLength(MAX_AGENT_TOOLS)), []),
   /** MCP servers of the tenant whose allowed tools the agent has. Absent: none. */
   mcp_servers: v.optional(v.pipe(v.array(mcpNameSchema), v.maxLength(MAX_AGENT_SERVERS))),
@@ -74,6 +75,8 @@ export interface AgentView {
   readonly hasBudgets?: true
   /** The tools of the agent's MCP servers. Absent: none. */
   readonly mcp?: readonly McpTool[]
+  /** The agent's webhook tools. Absent: none. */
+  readonly webhooks?: readonly WebhookTool[]
   /** Those of the agent's models that the tenant has configured. Without their keys. */
   readonly models?: readonly TenantModel[]
   /** The tenant's own prices of the agent's model, if there are any. */

@@ -32,6 +32,7 @@ import type { ModelRpc } from "./model-config.ts"
 import type { QuestionRpc } from "./question-rpc.ts"
 import type { ThemeRpc } from "./theme-rpc.ts"
 import type { UsageRpc } from "./usage-rpc.ts"
+import type { WebhookRpc } from "./webhooks/webhook-tool.ts"
 import type { LeavingRpc } from "./leaving-rpc.ts"
 import type { IssuerInput, IssuerKeys, IssuerView, SignInClient } from "./issuer-config.ts"
 
@@ -88,7 +89,8 @@ export interface TenantRpc
     CardRpc,
     QuestionRpc,
     ModelRpc,
-    McpRpc {
+    McpRpc,
+    WebhookRpc {
   /** Applies a report. Returns the number of the newest applied report. Errors: `tenant_storage_full`. */
   tellUserBytes(report: UserBytesReport): Result<number>
   /** All agents, the default ones first. */

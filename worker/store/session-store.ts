@@ -8,6 +8,7 @@
 import { createAgentAskRows } from "./agent-ask-rows.ts"
 import { createFeedbackRows } from "./annotations/feedback-rows.ts"
 import { createToolGrantRows } from "./annotations/tool-grant-rows.ts"
+import { createToolCallbacks } from "./callbacks/tool-callbacks.ts"
 import { createChangeRows } from "./change-rows.ts"
 import { createDatabase } from "./database.ts"
 import { createMessageRows } from "./message-rows.ts"
@@ -40,6 +41,7 @@ export function createSessionStore(sql: SqlExecutor, runInTransaction: <T>(write
     viewers: createViewerRows(database),
     feedback: createFeedbackRows(database),
     toolGrants: createToolGrantRows(database),
+    toolCallbacks: createToolCallbacks(database),
     providerStates: createProviderStateRows(database),
     agentAsks: createAgentAskRows(database),
     usage: new SessionUsage(database),

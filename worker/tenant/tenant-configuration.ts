@@ -14,9 +14,11 @@ import {
   type TenantSettings,
 } from "../settings/agent-config.ts"
 import { isEmptySettings, mergeSettings, readDeploymentSettings } from "../settings/tenant-settings.ts"
+import { BUILT_IN_TOOL_NAMES } from "../tool/built-in-tools.ts"
 import { DEFAULT_AGENTS } from "../tool/default-agents.ts"
 import type { TenantHost } from "./tenant-host.ts"
 import { listAgentTools } from "./mcp/mcp-table.ts"
+import { findWebhookTool, listAgentWebhooks } from "./webhooks/webhook-table.ts"
 import { findPageTheme } from "./theme/tenant-theme.ts"
 
 /** A row without a configuration stands for a default agent that was removed. */
@@ -43,13 +45,20 @@ export class TenantConfiguration {
     const view = createAgentView(this.listAgents(), name)
     if (view === null) return null
     const tools = listAgentTools(this.#host.sql, view.self.mcp_servers ?? [])
-    const own = tools.length === 0 ? view : { ...view, mcp: tools }
+    const webhooks = this.#host.tables.exist() ? listAgentWebhooks(this.#host.sql, listOwnTools(view.self)) : []
+    const own = {
+      ...view,
+      ...(tools.length === 0 ? {} : { mcp: tools }),
+      ...(webhooks.length === 0 ? {} : { webhooks }),
+    }
     const settings = this.getSettings()
     return isEmptySettings(settings) ? own : { ...own, settings }
   }
 
   putAgent(actor: Actor, agent: Agent): Result<null> {
     if (this.#host.isErased()) return fail({ reason: "tenant_erased" })
+    const unknown = agent.tools.findIndex((tool) => !this.#isTool(tool))
+    if (unknown >= 0) return fail({ reason: "field_invalid", field: `tools.${unknown}` })
     const isKnown = this.listAgents().some(({ name }) => name === agent.name)
     if (!isKnown && this.listAgents().length >= MAX_AGENTS) return fail({ reason: "agents_full", max: MAX_AGENTS })
     this.#writeAgentRow(agent.name, JSON.stringify(agent))
@@ -103,6 +112,11 @@ export class TenantConfiguration {
     return this.getSettings()
   }
 
+  #isTool(name: string): boolean {
+    if (BUILT_IN_TOOL_NAMES.includes(name)) return true
+    return this.#host.tables.exist() && findWebhookTool(this.#host.sql, name) !== null
+  }
+
   #readOwnSettings(): TenantSettings {
     if (!this.#host.tables.exist()) return NO_SETTINGS
     const [row] = this.#host.sql.exec<{ config: string }>("SELECT config FROM settings").toArray()
@@ -123,4 +137,9 @@ export class TenantConfiguration {
       rows.map(({ name, config }) => [name, config === null ? null : (parseJson(config) as unknown as Agent)]),
     )
   }
+}
+
+/** The tools of an agent that aren't built in. */
+function listOwnTools({ tools }: Agent): readonly string[] {
+  return tools.filter((name) => !BUILT_IN_TOOL_NAMES.includes(name))
 }

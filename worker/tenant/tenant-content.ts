@@ -14,6 +14,7 @@ import type { TenantHost } from "./tenant-host.ts"
 import { addVersion, readVersions } from "./cards/card-table.ts"
 import { listMcpServers, writeMcpServer } from "./mcp/mcp-rows.ts"
 import { readStoredTheme, restoreTheme } from "./theme/theme-rows.ts"
+import { listWebhookTools, writeWebhookTool } from "./webhooks/webhook-table.ts"
 
 export function createTenantContent(host: TenantHost): TenantContent {
   const { env, sql, tenant, users, notices, apiKeys, budgets, storedBytes, usage, audit, issuers } = host
@@ -60,11 +61,13 @@ function readConfig(sql: SqlStorage, budgets: BudgetRows): TenantConfig {
   const theme = readStoredTheme(sql)
   const cards = readVersions(sql)
   // Another deployment could not open the secrets.
+  const webhookTools = listWebhookTools(sql).map(({ name, config }) => ({ name, config }))
   const mcpServers = listMcpServers(sql).map(({ secret: _secret, tokens: _tokens, flaw: _flaw, ...server }) => server)
   return {
     ...(cards.length === 0 ? {} : { cards }),
     ...(theme === null ? {} : { theme }),
     ...(mcpServers.length === 0 ? {} : { mcpServers }),
+    ...(webhookTools.length === 0 ? {} : { webhookTools }),
     ...(prices.length === 0 ? {} : { prices }),
     ...(budgets.hasAny() ? { budgets: budgets.readTable() } : {}),
     agents: agents.map(({ name, config }) => [name, config === null ? null : (parseJson(config) as unknown as Agent)]),
@@ -73,11 +76,12 @@ function readConfig(sql: SqlStorage, budgets: BudgetRows): TenantConfig {
 }
 
 function writeConfig(sql: SqlStorage, budgetRows: BudgetRows, config: TenantConfig): void {
-  const { agents, settings, prices, budgets, theme, mcpServers, cards = [] } = config
+  const { agents, settings, prices, budgets, theme, mcpServers, webhookTools, cards = [] } = config
   if (prices !== undefined) writePrices(sql, prices)
   if (budgets !== undefined) budgetRows.restore(budgets)
   if (theme !== undefined) restoreTheme(sql, theme)
   for (const server of mcpServers ?? []) writeMcpServer(sql, { ...server, secret: null, tokens: null, flaw: null })
+  for (const tool of webhookTools ?? []) writeWebhookTool(sql, { ...tool, secret: null })
   for (const card of cards) addVersion(sql, card)
   for (const [name, agent] of agents) {
     const text = agent === null ? null : JSON.stringify(agent)

@@ -48,9 +48,10 @@ import { TenantMetering } from "./tenant-metering.ts"
 import { TenantUsers } from "./tenant-users.ts"
 import { THEME_TABLE } from "./theme/theme-rows.ts"
 import { MCP_TABLE } from "./mcp/mcp-table.ts"
-import { McpTenant } from "./mcp/mcp-tenant.ts"
 import { listNamedModels, MODEL_TABLE } from "./models/model-rows.ts"
 import { USER_NOTICE_TABLE } from "./user-notices.ts"
+import { WEBHOOK_TABLE } from "./webhooks/webhook-table.ts"
+import { WebhookTenant } from "./webhooks/webhook-tenant.ts"
 
 type KeyResult = Result<Access.ApiKeyInfo>
 const MIGRATIONS: readonly string[] = [
@@ -74,9 +75,10 @@ const MIGRATIONS: readonly string[] = [
   MODEL_TABLE,
   MCP_TABLE,
   CARD_TABLE,
+  WEBHOOK_TABLE,
 ]
 
-export class Tenant extends McpTenant implements TenantRpc {
+export class Tenant extends WebhookTenant implements TenantRpc {
   protected override readonly host: TenantHost
   readonly #configuration: TenantConfiguration
   readonly #users: TenantUsers

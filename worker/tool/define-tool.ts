@@ -86,6 +86,7 @@ export function describeProblem({ pointer, problem }: SchemaProblem): string {
 
 /** A failure has no trailer, because it must not become a card. */
 function addComponentCard(returned: ToolReturn, context: ToolContext): ToolReturn {
-  const isData = typeof returned === "object" && !(returned instanceof DeferredResult) && !("next" in returned)
+  const isData =
+    typeof returned === "object" && !(returned instanceof DeferredResult) && !(Symbol.asyncIterator in returned)
   return isData && !Object.hasOwn(returned, "error") ? toolResult(context, returned, createCardTrailer) : returned
 }

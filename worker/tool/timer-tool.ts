@@ -9,11 +9,11 @@ const MAX_SECONDS = 86_400
 /** Creates the tool (SPEC BT2). Error: `tool_arguments`. */
 export const createTimerTool = () =>
   defineTool({
-    description: "Starts a countdown that the user sees in the answer. It makes no sound and sends no message.",
+    description: "Shows a countdown in the answer. It is silent.",
     args: {
       type: "object",
       properties: {
-        label: { type: "string", minLength: 1, maxLength: MAX_LABEL_CHARS, description: 'Such as "Tea".' },
+        label: { type: "string", minLength: 1, maxLength: MAX_LABEL_CHARS },
         seconds: { type: "integer", minimum: 1, maximum: MAX_SECONDS },
       },
       required: ["label", "seconds"],

@@ -17,6 +17,7 @@ import { createMcpTools } from "../mcp/create-mcp-tools.ts"
 import { createTools, type ToolHost } from "../tool/built-in-tools.ts"
 import { DEFAULT_AGENTS } from "../tool/default-agents.ts"
 import type { Tool } from "../tool/tool.ts"
+import { createWebhookTools, type WebhookHost } from "../webhook/create-webhook-tools.ts"
 
 export interface ResolvedAgent {
   readonly name: string
@@ -31,20 +32,23 @@ export interface ResolvedAgent {
   readonly maxMessageTokens: number
 }
 
+/** What the tools of an agent need of their session. */
+export type AgentHost = Omit<ToolHost, "peers"> & WebhookHost
+
 /** Share of the context that one message may fill. The remainder is for the model's output and tool results. */
 const MESSAGE_SHARE = 0.75
 
 export function resolveAgent(
   env: Env,
-  tenant: string,
-  { self, peers, models = [], mcp = [] }: AgentView,
-  toolServices: Omit<ToolHost, "peers">,
+  { self, peers, models = [], mcp = [], webhooks = [] }: AgentView,
+  host: AgentHost,
   log: Log,
 ): ResolvedAgent {
   const system = createSystemPrompt(self.prompt)
-  const tools = [...createTools(env, self.tools, { ...toolServices, peers })]
-  // A tool of a server never replaces one of ours.
-  for (const tool of createMcpTools(env, tenant, mcp))
+  const { tenant } = host.row
+  const tools = [...createTools(env, self.tools, { ...host, peers })]
+  // A tool of a tenant or of a server never replaces one of ours.
+  for (const tool of [...createWebhookTools(env, host, webhooks), ...createMcpTools(env, tenant, mcp)])
     if (tools.every(({ name }) => name !== tool.name)) tools.push(tool)
   const { model, context } = createAgentModel(env, log, tenant, self, models)
   const contextTokens = context ?? (Number(env.MODEL_CONTEXT_TOKENS) || MODEL_CONTEXT_TOKENS)

@@ -246,6 +246,7 @@ export function finishRun(
   feedEnd(host, run, status, reason)
   publishChanges(host, run)
   run.states.clear()
+  host.store.toolCallbacks.clear()
   disposeRun(run)
   logRunEnd(host, run)
 }
@@ -266,6 +267,7 @@ export function cancelRun(host: TurnHost, run: TurnRun): void {
     throw error
   }
   run.states.clear()
+  host.store.toolCallbacks.clear()
   disposeRun(run)
   logRunEnd(host, run)
 }

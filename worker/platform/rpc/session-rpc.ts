@@ -33,6 +33,7 @@ import type {
   FeedbackChange,
   ImportPart,
   IngestResult,
+  LateToolResult,
   PageQuery,
   PageText,
   SendRequest,
@@ -127,6 +128,11 @@ export interface SessionRpc extends Rpc.DurableObjectBranded {
   /** A copy of the active path up to a message. Errors: `message_unknown`; `turn_running` if the message hasn't ended. */
   exportBranch(claims: Claims, message: string): Promise<Result<BranchExport>>
 
+  /**
+   * Accepts the result of a call that the tenant's service answers later. `id` is the id that the call was sent with.
+   * Errors: `result_unexpected`.
+   */
+  acceptToolResult(result: LateToolResult): Promise<Result<null>>
   /** Gives the question that waits for a program to the caller. Errors: `turn_ended`. */
   claimQuestion(owner: SessionOwner, id: string): Result<ClaimedQuestion>
   /** Accepts a question from another agent's session, and creates this session if necessary. */

@@ -207,3 +207,13 @@ export interface BranchExport {
   /** Sealed records, as JSONL. */
   readonly lines: ReadableStream
 }
+
+/** The result of a webhook tool's call that arrived after the call was accepted. */
+export interface LateToolResult {
+  readonly tool: string
+  readonly call_id: string
+  /** The id that the call was sent with. */
+  readonly id: string
+  /** JSON text. */
+  readonly text: string
+}

@@ -122,6 +122,11 @@ export const ACCESS_TABLE: readonly AccessRule[] = [
   { method: "POST", path: "/v1/mcp-servers/:name/refresh", allow: ADMINISTRATORS },
   { method: "POST", path: "/v1/mcp-servers/:name/review", allow: ADMINISTRATORS },
 
+  { method: "GET", path: "/v1/tools", allow: ADMINISTRATORS },
+  { method: "PUT", path: "/v1/tools/:name", allow: ADMINISTRATORS },
+  { method: "DELETE", path: "/v1/tools/:name", allow: ADMINISTRATORS },
+  { method: "POST", path: "/v1/tools/:name/secret", allow: ADMINISTRATORS },
+
   { method: "GET", path: "/v1/sessions", allow: READERS },
   { method: "POST", path: "/v1/sessions", allow: MEMBERS },
   { method: "GET", path: "/v1/sessions/shared", allow: READERS },

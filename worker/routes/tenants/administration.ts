@@ -21,6 +21,7 @@ import { changeBudgets, listBudgets, readOwnBudgets } from "./budget-routes.ts"
 import { mcpRoutes } from "./mcp-routes.ts"
 import { modelRoutes } from "./model-routes.ts"
 import { tenantRoutes } from "./tenant-routes.ts"
+import { toolRoutes } from "./tool-routes.ts"
 import { themeRoutes } from "./theme-routes.ts"
 import { tokenKeyRoutes } from "./token-key-routes.ts"
 import { listPrices, readUsage, setPrices } from "./usage-routes.ts"
@@ -46,6 +47,7 @@ export const administration = new Hono<AppEnv>()
   .get("/v1/feedback", readFeedbackCounts)
   .route("/v1/issuers", issuerRoutes)
   .route("/v1/mcp-servers", mcpRoutes)
+  .route("/v1/tools", toolRoutes)
   .get("/v1/usage", readUsage)
   .get("/v1/prices", listPrices)
   .put("/v1/prices", setPrices)

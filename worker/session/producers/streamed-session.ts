@@ -30,6 +30,11 @@ export abstract class StreamedSession extends PortableSession {
     return (await this.#openIngress()).readState(this.getLifecycle().current(), claims, id)
   }
 
+  async acceptToolResult(result: Types.LateToolResult): Promise<Result<null>> {
+    const { acceptToolResult } = await import("./late-results.ts")
+    return await acceptToolResult(this.getLifecycle().current(), result)
+  }
+
   /** Stops the requests of revoked tokens. If the code isn't loaded, no request is open. */
   protected stopProducers(revoked: RevocationState): void {
     void this.#ingress?.then((ingress) => ingress.stopRevoked(revoked))

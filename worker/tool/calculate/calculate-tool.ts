@@ -8,7 +8,7 @@ const MAX_EXPRESSION_CHARS = 500
 export const createCalculateTool = () =>
   defineTool({
     description:
-      "Computes an arithmetic expression. Use it for every calculation. Operators: + - * / ^ ! and % (remainder). Functions: sqrt, cbrt, exp, ln, log10, log2, abs, round, roundTo(x, decimals), floor, ceil, min, max, sum, average, sin, cos, tan (radians) and others. Constants: pi, e.",
+      "Computes an arithmetic expression. Use it for every calculation. + - * / ^ ! and % (remainder); sqrt, exp, ln, log10, abs, round, roundTo(x, decimals), floor, ceil, min, max, sum, average, sin, cos, tan; pi, e.",
     args: {
       type: "object",
       properties: {
@@ -16,7 +16,7 @@ export const createCalculateTool = () =>
           type: "string",
           minLength: 1,
           maxLength: MAX_EXPRESSION_CHARS,
-          description: 'Such as "(19.9 + 4) * 1.19". Numbers have no separators of thousands.',
+          description: 'Such as "(19.9 + 4) * 1.19".',
         },
       },
       required: ["expression"],

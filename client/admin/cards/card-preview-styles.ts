@@ -1,0 +1,23 @@
+/** card-preview-styles.ts: the styles of the playground's result, which is a shadow root, so that those of the admin page don't reach it. */
+
+import base from "../../styles/base.css?inline"
+import transcript from "../../styles/transcript/transcript.css?inline"
+import cards from "../../styles/transcript/cards.css?inline"
+import chart from "../../styles/transcript/chart.css?inline"
+import view from "../../styles/transcript/view.css?inline"
+import pictures from "../../styles/transcript/view-pictures.css?inline"
+import media from "../../styles/media/media.css?inline"
+import rightToLeft from "../../styles/right-to-left.css?inline"
+import forcedColors from "../../styles/print-forced-colors.css?inline"
+
+/** Nothing loads images for a page without a conversation. */
+const OWN_RULES = ".gate > button { display: none }"
+
+export function createCardSheets(): CSSStyleSheet[] {
+  const texts = [base, transcript, cards, chart, view, pictures, media, rightToLeft, forcedColors, OWN_RULES]
+  return texts.map((text) => {
+    const sheet = new CSSStyleSheet()
+    sheet.replaceSync(text)
+    return sheet
+  })
+}

@@ -1,0 +1,123 @@
+/**
+ * card-preview.tsx: the card of a template and a sample, drawn by the renderer of conversations, in the language of a reader.
+ */
+
+import { useSignal } from "@preact/signals"
+import { render, type VNode } from "preact"
+import { useEffect, useRef } from "preact/hooks"
+import type { CardTemplate } from "../../../shared/card/view/card-template.ts"
+import type { Json } from "../../../shared/json.ts"
+import { loadCards } from "../../cards/card-registry.tsx"
+import { renderCard } from "../../cards/view/view-card.tsx"
+import { keepView } from "../../cards/view/view-source.ts"
+import { mediaViews } from "../../media/loading/deferred-media.ts"
+import { cardsText } from "../../words/admin/cards-text.ts"
+import { findEnglishTexts, findTexts, formatLocale, getDirection, LANGUAGES } from "../../words/languages/language.ts"
+import type { Language, FindTexts } from "../../words/languages/language.ts"
+import { loadTexts } from "../../words/languages/load-language.ts"
+import { SelectField } from "../form-fields.tsx"
+import { createCardSheets } from "./card-preview-styles.ts"
+
+/** The version that the result is kept under. No stored version has this hash. */
+const REFERENCE = `preview@${"0".repeat(32)}`
+
+/** The texts that are part of a card. The others stay English, as the page around it. */
+const CARD_AREAS: readonly string[] = ["view", "card", "chart", "media", "mediaKind"]
+
+/** In their own languages. */
+const LANGUAGE_NAMES = Object.fromEntries(
+  LANGUAGES.map((language) => [
+    language,
+    new Intl.DisplayNames(language, { type: "language" }).of(language) ?? language,
+  ]),
+) as Record<Language, string>
+
+/** The language of the result, and what changes it. English again when the section is left. */
+function useReaderLanguage(): { readonly language: Language; readonly choose: (language: Language) => void } {
+  const chosen = useSignal<Language>("en")
+  const choose = (language: Language): void => {
+    chosen.value = language
+    formatLocale.value = language
+    findTexts.value = findEnglishTexts
+    if (language === "en") return
+    const showTexts = (find: FindTexts): void => {
+      if (chosen.peek() !== language) return
+      findTexts.value = (area, english) => (CARD_AREAS.includes(area) ? find(area, english) : english)
+    }
+    // Without a connection, the labels stay English.
+    loadTexts(language, showTexts).catch(() => {})
+  }
+  useEffect(() => () => choose("en"), [])
+  return { language: chosen.value, choose }
+}
+
+interface CardPreviewProps {
+  /** The newest template without a problem; null if there was none yet. */
+  readonly template: CardTemplate | null
+  readonly sample: number
+  /** Whether there is a problem since then. */
+  readonly isOld: boolean
+}
+
+export function CardPreview({ template, sample, isOld }: CardPreviewProps): VNode {
+  const { language, choose } = useReaderLanguage()
+  return (
+    <section class="card-result" aria-label={cardsText.result}>
+      <div class="card-result-head">
+        <h3>{cardsText.result}</h3>
+        <SelectField label={cardsText.language} value={language} options={LANGUAGE_NAMES} onChange={choose} />
+      </div>
+      {template === null ? (
+        <p class="pending">{cardsText.noResult}</p>
+      ) : (
+        <CardBox template={template} sample={sample} language={language} isOld={isOld} />
+      )}
+      {isOld && template !== null && <p class="row-note">{cardsText.oldResult}</p>}
+      {template?.view.some(({ component }) => component === "Image") === true && (
+        <p class="row-note">{cardsText.imagesHint}</p>
+      )}
+    </section>
+  )
+}
+
+interface CardBoxProps extends CardPreviewProps {
+  readonly template: CardTemplate
+  readonly language: Language
+}
+
+function CardBox({ template, sample, language, isOld }: CardBoxProps): VNode {
+  const hostRef = useRef<HTMLDivElement>(null)
+  const boxRef = useRef<HTMLElement | null>(null)
+  useEffect(() => {
+    // A connection may be missing when the first chart or image is drawn.
+    void mediaViews.load()
+    void loadCards()
+    const box = openBox(hostRef.current)
+    boxRef.current = box
+    return () => box !== null && render(null, box)
+  }, [])
+  useEffect(() => {
+    const { current: box } = boxRef
+    if (box === null) return
+    box.lang = language
+    box.dir = getDirection(language)
+    keepView(REFERENCE, template)
+    render(<PreviewedCard payload={template.samples[sample] ?? template.samples[0] ?? null} />, box)
+  }, [template, sample, language])
+  return <div class="card-box" data-old={isOld ? "" : undefined} ref={hostRef} />
+}
+
+/** The element around the card. An element keeps its shadow root. */
+function openBox(host: HTMLElement | null): HTMLElement | null {
+  if (host === null) return null
+  const root = host.shadowRoot ?? host.attachShadow({ mode: "open" })
+  root.adoptedStyleSheets = createCardSheets()
+  const box = host.ownerDocument.createElement("div")
+  box.className = "transcript"
+  root.replaceChildren(box)
+  return box
+}
+
+function PreviewedCard({ payload }: { readonly payload: Json }): VNode | null {
+  return renderCard({ payload, synthesis: "", view: REFERENCE, isFresh: false }, null)
+}

@@ -1,0 +1,96 @@
+/**
+ * convert-a2ui.ts: a surface of A2UI 0.9 as the template of a card. Its data becomes the sample, and the schema follows from
+ * the data. Pure. SPEC CV40.
+ */
+
+import { isJsonObject, type Json } from "../../shared/json.ts"
+import { MAX_VIEW_COMPONENTS } from "../../shared/card/view/card-template.ts"
+import { readPointer } from "../../shared/json-schema/json-pointer.ts"
+import { type A2uiSurface, setValue, splitPointer } from "./a2ui-surface.ts"
+import { convertComponent } from "./convert-component.ts"
+
+type JsonObject = { readonly [field: string]: Json }
+
+export interface ConvertedCard {
+  /** The body of `PUT /v1/cards/:name`. */
+  readonly template: JsonObject
+  /** What a card can't show as A2UI does, each with the id of its component. */
+  readonly notes: readonly string[]
+}
+
+const ID = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
+/** Deeper values of the data get no schema of their own. */
+const MAX_SCHEMA_LEVELS = 8
+
+/** `tool`: the tool whose results the card shows. */
+export function convertSurface(surface: A2uiSurface, tool: string): ConvertedCard {
+  const notes: string[] = []
+  const view = convertComponents(surface, notes)
+  const sample = completeSample(isJsonObject(surface.data) ? (surface.data as JsonObject) : {}, view)
+  const used = new Set(listPaths(view).map((path) => splitPointer(path)[0]))
+  const schema: JsonObject = { ...inferSchema(sample, 1), required: Object.keys(sample).filter((key) => used.has(key)) }
+  const template = { for: tool, title: surface.name || tool, schema, view, samples: [sample] }
+  return { template, notes }
+}
+
+/** The components that are part of the surface, from `root` on. One that is used twice is part of the card twice. */
+function convertComponents(surface: A2uiSurface, notes: string[]): JsonObject[] {
+  const view: JsonObject[] = []
+  const names = new Set<string>()
+  const place = (id: string, above: ReadonlySet<string>): string => {
+    const component = surface.components.get(id)
+    if (component === undefined || above.has(id) || view.length >= MAX_VIEW_COMPONENTS) return id
+    const name = findName(id, names)
+    names.add(name)
+    const at = view.push({}) - 1
+    const inside = new Set([...above, id])
+    const note = (text: string): void => {
+      notes.push(`${id}: ${text}`)
+    }
+    const fields = convertComponent(component, surface, (inner) => place(inner, inside), note)
+    const { weight } = component
+    view[at] = { id: name, ...fields, ...(typeof weight === "number" && weight > 0 ? { weight } : {}) }
+    return name
+  }
+  place("root", new Set())
+  return view
+}
+
+/** An id that no other component has. Ids of cards have fewer characters than those of A2UI. */
+function findName(id: string, names: ReadonlySet<string>): string {
+  const base = ID.test(id) ? id : "part"
+  for (let n = 1; ; n++) {
+    const name = n === 1 ? base : `${base.slice(0, 58)}-${n}`
+    if (!names.has(name)) return name
+  }
+}
+
+/** The absolute paths of all bindings. */
+function listPaths(value: Json): string[] {
+  if (Array.isArray(value)) return value.flatMap((one: Json) => listPaths(one))
+  if (!isJsonObject(value)) return []
+  const { path } = value as JsonObject
+  const own = typeof path === "string" && path.startsWith("/") ? [path] : []
+  return [...own, ...Object.values(value as JsonObject).flatMap(listPaths)]
+}
+
+/** Gives each path a value. A surface may leave that to its user, but a template's samples must have one. */
+function completeSample(data: JsonObject, view: readonly JsonObject[]): JsonObject {
+  let sample: Json = data
+  for (const path of listPaths(view)) {
+    const keys = splitPointer(path)
+    if (readPointer(path, sample, undefined) === undefined) sample = setValue(sample, keys, keys.at(-1) ?? "")
+  }
+  return sample as JsonObject
+}
+
+function inferSchema(value: Json, level: number): JsonObject {
+  if (value === null || level > MAX_SCHEMA_LEVELS) return {}
+  if (Array.isArray(value)) {
+    const [first] = value as readonly Json[]
+    return first === undefined ? { type: "array" } : { type: "array", items: inferSchema(first, level + 1) }
+  }
+  if (!isJsonObject(value)) return { type: typeof value }
+  const entries = Object.entries(value as JsonObject).map(([key, one]) => [key, inferSchema(one, level + 1)] as const)
+  return { type: "object", properties: Object.fromEntries(entries) }
+}

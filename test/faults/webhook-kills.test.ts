@@ -1,0 +1,158 @@
+/**
+ * webhook-kills.test.ts: a real server that is killed during the calls of a webhook tool, with a real service.
+ *
+ * The service applies a call once by its id, as docs/webhook-tools.md asks, and answers some calls later. Every call must
+ * take effect exactly once, and its result must be in the answer, unless the turn was cut off before the call.
+ */
+
+import { randomInt } from "node:crypto"
+import { mkdtemp, rm } from "node:fs/promises"
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Webhook } from "standardwebhooks"
+import { afterAll, expect, test } from "vitest"
+import type { HistoryPage } from "../../shared/protocol/http-body.ts"
+import { answerTo, callsIn, clientOf, isEnded, StateClient } from "../state/state-client.ts"
+import { type Cuecard, startCuecard } from "../support/checked-cuecard.ts"
+import { IS_FULL, IS_LONG } from "../support/seeded.ts"
+import type { WebhookCall } from "../support/upstream-webhook.ts"
+
+const KILLS = IS_LONG ? 100 : IS_FULL ? 16 : 5
+/** A kill comes at most this long after the message was sent. A turn takes about as long. */
+const MAX_DELAY_MS = 60
+
+const cleanups: (() => unknown)[] = []
+afterAll(async () => {
+  for (const cleanup of cleanups.reverse()) await cleanup()
+})
+
+/** A service with one tool, `book`. */
+class BookingService {
+  readonly #server: Server
+  /** How often each booking took effect. */
+  readonly effects = new Map<string, number>()
+  readonly #done = new Map<string, string>()
+  secret = ""
+  target = ""
+  url = ""
+  wrongSignatures = 0
+  requests = 0
+
+  constructor() {
+    this.#server = createServer((request, reply) => void this.#answer(request, reply))
+  }
+
+  async start(): Promise<void> {
+    await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve))
+    const address = this.#server.address()
+    this.url = `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}/book`
+  }
+
+  close(): void {
+    this.#server.closeAllConnections()
+    this.#server.close()
+  }
+
+  async #answer(request: IncomingMessage, reply: ServerResponse): Promise<void> {
+    let text = ""
+    for await (const chunk of request.setEncoding("utf8")) text += chunk
+    this.requests++
+    try {
+      new Webhook(this.secret).verify(text, request.headers as Record<string, string>)
+    } catch {
+      this.wrongSignatures++
+      return void reply.writeHead(401).end()
+    }
+    const { data } = JSON.parse(text) as { data: WebhookCall }
+    const result = this.#done.get(data.call_id) ?? this.#book(data)
+    if (Number(data.arguments["n"]) % 2 === 0) return void reply.end(result)
+    reply.writeHead(202).end()
+    await this.#sendLater(data, result)
+  }
+
+  #book({ call_id, arguments: { n } }: WebhookCall): string {
+    const key = String(n)
+    this.effects.set(key, (this.effects.get(key) ?? 0) + 1)
+    const result = JSON.stringify({ booked: n })
+    this.#done.set(call_id, result)
+    return result
+  }
+
+  /** Repeats the result until the server has taken or refused it. */
+  async #sendLater({ call_id, result_path }: WebhookCall, result: string): Promise<void> {
+    for (let attempt = 0; attempt < 400; attempt++) {
+      await new Promise((resolve) => setTimeout(resolve, 10 + randomInt(30)))
+      const at = new Date()
+      const headers = {
+        "content-type": "application/json",
+        "webhook-id": call_id,
+        "webhook-timestamp": String(Math.floor(at.getTime() / 1000)),
+        "webhook-signature": new Webhook(this.secret).sign(call_id, at, result),
+      }
+      const response = await fetch(this.target + result_path, { method: "POST", headers, body: result }).catch(
+        () => null,
+      )
+      if (response?.status === 202 || response?.status === 404) return
+      if (response?.status === 401) this.wrongSignatures++
+    }
+  }
+}
+
+async function startService(): Promise<BookingService> {
+  const service = new BookingService()
+  await service.start()
+  cleanups.push(() => service.close())
+  return service
+}
+
+async function registerTool(cuecard: Cuecard, service: BookingService): Promise<void> {
+  const root = new StateClient(cuecard, await cuecard.tokenFor({ user: "root", role: "admin" }))
+  const schema = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] }
+  const tool = { description: "Books.", url: service.url, schema, effects: "write", approval: "never" }
+  service.secret = (await root.send<{ secret: string }>("PUT", "/v1/tools/book", tool)).secret
+  await root.send("PUT", "/v1/agents/helper", { description: "d", prompt: "p", tools: ["book"] })
+}
+
+test("[TW3] [TW5] each effect happens once, whenever the server is killed", { timeout: 600_000 }, async () => {
+  const persist = await mkdtemp(join(tmpdir(), "cuecard-webhook-"))
+  cleanups.push(() => rm(persist, { recursive: true, force: true }))
+  const service = await startService()
+  let cuecard = await startCuecard({ persist })
+  cleanups.push(() => cuecard.close())
+  const port = Number(new URL(cuecard.url).port)
+  service.target = cuecard.url
+  await registerTool(cuecard, service)
+  const ada = await clientOf(cuecard, "ada")
+  const { id: session } = await ada.send<{ id: string }>("POST", "/v1/sessions", { agent: "helper" })
+  const readAnswer = async (id: string) => {
+    const page = await ada.get<HistoryPage>(`/v1/sessions/${session}/conversation/recent?limit=4`)
+    return answerTo(page.messages, id)
+  }
+  for (let n = 0; n < KILLS; n++) {
+    const id = `q${n}`
+    const steps = [
+      [{ type: "tool_call", name: "book", args: JSON.stringify({ n }) }],
+      [{ type: "text_delta", delta: "Booked." }],
+    ]
+    const message = { id, content: `/script ${JSON.stringify(steps)}` }
+    const send = () => ada.send("POST", `/v1/sessions/${session}/messages`, message)
+    const sent = send().catch(() => null)
+    await new Promise((resolve) => setTimeout(resolve, randomInt(MAX_DELAY_MS)))
+    await cuecard.kill()
+    await sent
+    cuecard = await startCuecard({ persist, port })
+    // Repeating an id has no effect.
+    await send()
+    await expect.poll(async () => isEnded(await readAnswer(id)), { timeout: 60_000 }).toBe(true)
+    const answer = await readAnswer(id)
+    const [call] = callsIn(answer)
+    // A kill before the call was stored as running ends the turn (SPEC FS9). The call was never sent.
+    const isCut = answer?.reason === "process_restart"
+    if (!isCut) expect(call, `kill ${n}`).toMatchObject({ status: "ok", result: JSON.stringify({ booked: n }) })
+    expect(service.effects.get(String(n)) ?? 0, `kill ${n}`).toBe(isCut ? 0 : 1)
+  }
+  // Most calls were under way or had ended.
+  expect(service.effects.size).toBeGreaterThan(KILLS / 2)
+  expect(service.wrongSignatures).toBe(0)
+})

@@ -1,0 +1,182 @@
+/** convert-a2ui.test.ts: A2UI's own examples as cards: which keep their structure, and what their texts become. */
+
+import { spawnSync } from "node:child_process"
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import process from "node:process"
+import { describe, expect, test } from "vitest"
+import { type A2uiSurface, readSurface } from "../../../scripts/cards/a2ui-surface.ts"
+import { convertSurface } from "../../../scripts/cards/convert-a2ui.ts"
+import { findDateStyle, parsePieces } from "../../../scripts/cards/convert-text.ts"
+import type { CardTemplate } from "../../../shared/card/view/card-template.ts"
+import { checkTemplate } from "../../../shared/card/view/check-template.ts"
+import { fillView } from "../../../shared/card/view/fill-view.ts"
+import { viewToMarkdown } from "../../../shared/card/view/view-markdown.ts"
+import { isJsonObject, type Json } from "../../../shared/json.ts"
+
+const FOLDER = "test/shared/card/a2ui"
+const ENGLISH = { locale: "en", timeZone: "UTC", yes: "Yes", no: "No" }
+
+const files = ["basic", "minimal"].flatMap((catalog) =>
+  readdirSync(`${FOLDER}/${catalog}`).map((file) => `${catalog}/${file}`),
+)
+
+function readExample(file: string): A2uiSurface {
+  const surface = readSurface(readFileSync(`${FOLDER}/${file}`, "utf8"))
+  if (surface === null) throw new Error(`${file} has no components.`)
+  return surface
+}
+
+interface TreeNode {
+  readonly kind: string
+  /** Whether there is one child for each item of an array. */
+  readonly isRepeated: boolean
+  readonly children: readonly TreeNode[]
+}
+
+type Component = { readonly [field: string]: Json }
+
+/** The kinds of A2UI that a card has, by the name that they have there. A button's label is a field of the card's. */
+const KINDS: { readonly [kind: string]: string } = {
+  ...Object.fromEntries(
+    ["Text", "Image", "Icon", "Row", "Column", "List", "Card", "Tabs", "Divider"].map((kind) => [kind, kind]),
+  ),
+  Button: "Badge",
+}
+
+/** The tree below a component. Null if it contains a kind that cards don't have. */
+function readTree(
+  components: ReadonlyMap<string, Component>,
+  id: string,
+  kinds: { readonly [kind: string]: string },
+): TreeNode | null {
+  const { component, child, children = null, tabs } = components.get(id) as Component
+  const kind = kinds[String(component)]
+  if (kind === undefined) return null
+  const isRepeated = isJsonObject(children)
+  const named = Array.isArray(children) ? children.map(String) : []
+  const inner = isRepeated ? [String(children["componentId"])] : named
+  const inTabs = Array.isArray(tabs) ? tabs.map((tab: Component) => String(tab["child"])) : []
+  const only = child !== undefined && component !== "Button" ? [String(child)] : []
+  const nodes = [...inner, ...inTabs, ...only].map((one) => readTree(components, one, kinds))
+  return nodes.includes(null) ? null : { kind, isRepeated, children: nodes as TreeNode[] }
+}
+
+function keepsStructure(surface: A2uiSurface): boolean {
+  const expected = readTree(surface.components, "root", KINDS)
+  const { view } = convertSurface(surface, "tool").template as unknown as CardTemplate
+  const same = Object.fromEntries(view.map(({ component }) => [component, component]))
+  const converted = readTree(new Map(view.map((one) => [one.id, one])), "root", same)
+  return expected !== null && JSON.stringify(converted) === JSON.stringify(expected)
+}
+
+const markdownOf = (file: string): string => {
+  const template = convertSurface(readExample(file), "tool").template as unknown as CardTemplate
+  const filled = fillView(template, template.samples[0] as Json, ENGLISH)
+  return filled === null ? "" : viewToMarkdown(filled)
+}
+
+describe("A2UI's examples", () => {
+  test.each(files)("[CV40] %s becomes a template that the server takes", (file) => {
+    const { template } = convertSurface(readExample(file), "tool")
+    expect(checkTemplate(template)).toMatchObject({ ok: true })
+  })
+
+  test("[CV40] at least 30 of 43 keep their structure; the others have fields, players or dialogs", () => {
+    expect(files).toHaveLength(43)
+    const lost = files.filter((file) => !keepsStructure(readExample(file)))
+    expect(files.length - lost.length).toBeGreaterThanOrEqual(30)
+    for (const file of lost) {
+      const kinds = [...readExample(file).components.values()].map(({ component }) => component)
+      expect(
+        kinds.filter((kind) => KINDS[kind] === undefined),
+        file,
+      ).not.toEqual([])
+      expect(convertSurface(readExample(file), "tool").notes.join("\n"), file).toMatch(/cards have no|a slider is/)
+    }
+  })
+
+  test("[CV40] their texts and figures are those of the surface", () => {
+    expect(markdownOf("basic/05_product-card.json")).toContain("★★★★★ · (2,847 reviews)")
+    expect(markdownOf("basic/05_product-card.json")).toContain("**$199.99** · $249.99")
+    expect(markdownOf("basic/04_weather-current.json")).toContain("**72°** · **58°**")
+    expect(markdownOf("basic/23_step-counter.json")).toMatch(/% of [\d,]+ goal/)
+    expect(markdownOf("minimal/7_incremental.json")).toContain("Spice Route")
+    expect(markdownOf("basic/31_incremental-dashboard.json")).not.toContain("Loading")
+  })
+})
+
+describe("the converter", () => {
+  test("[CV40] reads a list of messages, and one message per line", () => {
+    const { messages } = JSON.parse(readFileSync(`${FOLDER}/minimal/7_incremental.json`, "utf8"))
+    const expected = convertSurface(readExample("minimal/7_incremental.json"), "tool").template["view"]
+    const lines = messages.map((message: object) => JSON.stringify(message)).join("\n")
+    for (const text of [JSON.stringify(messages), lines]) {
+      const surface = readSurface(text)
+      expect(surface === null ? null : convertSurface(surface, "tool").template["view"]).toEqual(expected)
+    }
+    for (const text of ["", "no JSON", "[]", "{}", "5", '[{"updateComponents": 1}]'])
+      expect(readSurface(text)).toBeNull()
+  })
+
+  test.each([
+    ["plain", ["plain"]],
+    ["\u0024{/a}°", [{ path: "/a" }, "°"]],
+    ["\\\u0024{/a}", ["\u0024{/a}"]],
+    [
+      "\u0024{f(value: \u0024{/a}, one: 'x, y}', two: 2)}.",
+      [{ call: "f", args: { value: { path: "/a" }, one: "x, y}", two: 2 } }, "."],
+    ],
+    ["\u0024{/open", [{ path: "/open" }]],
+  ])("[CV40] %j is a text of pieces", (text, pieces) => {
+    expect(parsePieces(text)).toEqual(pieces)
+  })
+
+  test.each([
+    ["h:mm a", "time"],
+    ["EEEE, MMM d 'at' h:mm a", "dateTime"],
+    ["MMM d, yyyy", "date"],
+    ["E, MMM d", "weekday"],
+    ["d", "monthDay"],
+  ])("[CV40] the pattern %j has the style %s", (pattern, style) => {
+    expect(findDateStyle(pattern)).toBe(style)
+  })
+
+  test("[CV40] a circle, a missing component and hostile data end, and are refused", () => {
+    const surface = (components: readonly object[], value: unknown = {}) =>
+      readSurface(JSON.stringify([{ updateComponents: { components } }, { updateDataModel: { value } }])) as A2uiSurface
+    const convert = (one: A2uiSurface) => checkTemplate(convertSurface(one, "tool").template)
+    expect(convert(surface([{ id: "root", component: "Card", child: "root" }])).ok).toBe(false)
+    expect(convert(surface([{ id: "root", component: "Card", child: "none" }])).ok).toBe(false)
+    const evil = surface([{ id: "root", component: "Text", text: { path: "/__proto__/polluted" } }])
+    expect(convert(evil).ok).toBe(true)
+    expect(({} as { polluted?: string }).polluted).toBeUndefined()
+    const grown = Array.from({ length: 20 }, (_, n) => ({
+      ...{ id: n === 0 ? "root" : `n${n}`, component: "Row", children: [`n${n + 1}`, `n${n + 1}`] },
+    }))
+    expect(convert(surface(grown)).ok).toBe(false)
+  })
+})
+
+describe("npm run cards", () => {
+  const runCards = (...args: string[]) =>
+    spawnSync(process.execPath, ["scripts/cards/cards.ts", ...args], { encoding: "utf8" })
+
+  test("[CV40] converts a file, names what is different, and checks the result", () => {
+    const converted = runCards("convert", `${FOLDER}/basic/05_product-card.json`, "--for", "shop")
+    expect(converted.status).toBe(0)
+    expect(converted.stderr).toContain("add-cart-btn: ")
+    const file = join(mkdtempSync(join(tmpdir(), "cuecard-cards-")), "card.json")
+    writeFileSync(file, converted.stdout)
+    expect(JSON.parse(converted.stdout)).toMatchObject({ for: "shop", title: "Product Card" })
+    expect(runCards("check", file)).toMatchObject({ status: 0, stderr: "" })
+    writeFileSync(file, converted.stdout.replace('"path": "/price"', '"path": "/prise"'))
+    expect(runCards("check", file)).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/^"\/view\/\d+\/text\/args\/value" finds no value in any sample\n$/),
+    })
+    for (const args of [[], ["convert"], ["convert", "README.md"], ["check", "README.md"], ["check", "none.json"]])
+      expect(runCards(...args).status, args.join(" ")).toBe(1)
+  })
+})

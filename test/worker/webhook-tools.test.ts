@@ -1,0 +1,166 @@
+/** webhook-tools.test.ts: webhook tools of a tenant: their settings, signed calls, results, and results that come later. */
+
+import { describe, expect, test } from "vitest"
+import { answerTo, toolsIn } from "./session-helpers.ts"
+import { call, refusal, roleToken } from "./http.ts"
+import { sessionOf, type TestClient } from "../support/socket.ts"
+import type { HistoryPage } from "../../shared/protocol/http-body.ts"
+import {
+  claimsOf,
+  openToolSession,
+  putTool,
+  runTool,
+  seenAt,
+  sendResult,
+  sendTools,
+  setService,
+  startCall,
+  toolBody,
+  untilSeen,
+} from "./webhook-helpers.ts"
+
+/** The answer looks the same after a reload. */
+async function expectReloaded(client: TestClient & { readonly id: string }, tenant: string): Promise<void> {
+  const page = await sessionOf(client.id, claimsOf(tenant)).readHistoryPage(claimsOf(tenant), { limit: 5 })
+  if (!page.ok) throw new Error(page.fault.reason)
+  const { messages } = JSON.parse(page.value.json) as HistoryPage
+  expect(messages.at(-1)?.segments).toEqual(answerTo(client, "q1")?.segments)
+}
+
+describe("the settings", () => {
+  test("[TW1] [TW2] the secret is shown once, and a changed tool keeps it", async () => {
+    const put = await sendTools("tw-put", "PUT", "/order_status", toolBody("tw-put"))
+    expect(put.json).toMatchObject({ name: "order_status", effects: "read", approval: "never", has_secret: true })
+    expect(put.json.secret).toMatch(/^whsec_[\w+/]{43}=$/)
+    const changed = await sendTools("tw-put", "PUT", "/order_status", toolBody("tw-put", { effects: "write" }))
+    expect(changed.json).toMatchObject({ approval: "always", old_secret_until: null })
+    expect(changed.json).not.toHaveProperty("secret")
+    const { json } = await sendTools("tw-put", "GET", "")
+    expect(json.tools).toMatchObject([{ name: "order_status", schema: { type: "object" } }])
+    expect(JSON.stringify(json)).not.toContain("whsec_")
+    const token = await roleToken("tw-put", "root", "admin")
+    const audit = await call("/v1/audit", { token })
+    expect(audit.text).toContain("tool.changed")
+    expect(audit.text).not.toContain(put.json.secret)
+    const listed = await call("/v1/agents", { token })
+    expect(listed.json.tools).toEqual(expect.arrayContaining(["weather", "order_status"]))
+  })
+
+  test.each([
+    [{ url: "http://example.com/hook" }, "/url", "must be a public https address"],
+    [{ url: "https://10.0.0.1/hook" }, "/url", "must be a public https address"],
+    [{ schema: { type: "string" } }, "/schema/type", 'must be "object"'],
+    [{ schema: { type: "object", properties: { a: { pattern: "(a+)+" } } } }, "/schema/properties/a/pattern", "isn't"],
+    [{ schema: { $ref: "https://example.com/schema.json" } }, "/schema/$ref", "isn't a supported keyword"],
+  ])("[TW1] %j is refused with its pointer", async (change, pointer, problem) => {
+    const put = await sendTools("tw-bad", "PUT", "/order_status", toolBody("tw-bad", change))
+    expect(put).toEqual(refusal(422, "tool_refused"))
+    expect(JSON.parse(put.text).fields).toEqual({ pointer, problem: expect.stringContaining(problem) })
+  })
+
+  test("[TW1] a tool can't take the name of a built-in one, and agents can't name a tool that isn't there", async () => {
+    const taken = await sendTools("tw-name", "PUT", "/weather", toolBody("tw-name"))
+    expect(taken).toEqual(refusal(400, "field_invalid", "name"))
+    const agent = JSON.stringify({ description: "d", prompt: "p", tools: ["weather", "order_status"] })
+    const token = await roleToken("tw-name", "root", "admin")
+    const put = await call("/v1/agents/helper", { method: "PUT", token, body: agent })
+    expect(put).toEqual(refusal(400, "field_invalid", "tools.1"))
+    expect(await sendTools("tw-name", "DELETE", "/order_status")).toEqual(refusal(404, "webhook_tool_unknown"))
+  })
+
+  test("[TW2] after a rotation both secrets sign, for a day", async () => {
+    const first = await putTool("tw-rotate", "tw-rotate")
+    const client = await openToolSession("tw-rotate")
+    const rotated = await sendTools("tw-rotate", "POST", "/order_status/secret")
+    expect(rotated.json.secret).not.toBe(first)
+    expect(rotated.json.old_secret_until).toBeGreaterThan(Date.now() + 23 * 60 * 60_000)
+    await runTool(client, "q1")
+    await setService("tw-rotate", rotated.json.secret)
+    await runTool(client, "q2")
+    expect((await seenAt("tw-rotate")).map(({ isVerified }) => isVerified)).toEqual([true, true])
+  })
+})
+
+describe("a call", () => {
+  test("[TW3] [TW4] is signed, says who asks, and its answer is the result", async () => {
+    await putTool("tw-call", "tw-call")
+    const client = await openToolSession("tw-call")
+    const tool = await runTool(client, "q1", { order: "A-7", count: 2 })
+    expect(tool).toMatchObject({ status: "ok" })
+    expect(JSON.parse(tool?.result ?? "")).toEqual({ echo: { order: "A-7", count: 2 } })
+    const [seen, ...more] = await seenAt("tw-call")
+    expect(more).toEqual([])
+    expect(seen).toMatchObject({ isVerified: true, body: { type: "tool.call" } })
+    expect(seen?.body.data).toMatchObject({ tool: "order_status", user: "ada", session: client.id, call_id: seen?.id })
+    await expectReloaded(client, "tw-call")
+  })
+
+  test("[TW4] arguments that don't match the schema are not sent", async () => {
+    await putTool("tw-args", "tw-args")
+    const tool = await runTool(await openToolSession("tw-args"), "q1", { order: "A", count: 0 })
+    expect(tool).toMatchObject({ status: "failed", error: { code: "tool_arguments" } })
+    expect(tool?.result).toContain('\\"/count\\" is outside minimum (1).')
+    expect(await seenAt("tw-args")).toEqual([])
+  })
+
+  test("[TW3] a service that is busy gets the same call again, with the same id", async () => {
+    await putTool("tw-busy", "tw-busy", {}, "busy")
+    const tool = await runTool(await openToolSession("tw-busy"), "q1")
+    expect(tool).toMatchObject({ status: "ok" })
+    const seen = await seenAt("tw-busy")
+    expect(seen).toHaveLength(3)
+    expect(new Set(seen.map(({ id }) => id)).size).toBe(1)
+  })
+
+  test("[TW6] a call that writes waits for the user, and a rule that was made stricter counts at once", async () => {
+    await putTool("tw-ask", "tw-ask", { effects: "write" })
+    const client = await openToolSession("tw-ask")
+    startCall(client, "q1")
+    await client.untilTrue(() => answerTo(client, "q1")?.status === "waiting")
+    expect(await seenAt("tw-ask")).toEqual([])
+    const [asked] = toolsIn(answerTo(client, "q1"))
+    client.say({ type: "approve", call_id: asked?.call_id ?? "", decision: "allow" })
+    expect(toolsIn(await client.untilEnd("q1"))).toMatchObject([{ status: "ok" }])
+  })
+})
+
+describe("a result that comes later", () => {
+  test("[TW5] is accepted once the service has answered 202, also twice", async () => {
+    const secret = await putTool("tw-later", "tw-later", {}, "later")
+    const client = await openToolSession("tw-later")
+    startCall(client, "q1")
+    const [seen] = await untilSeen("tw-later", 1)
+    const { result_path: path, call_id: id } = seen?.body.data ?? { result_path: "", call_id: "" }
+    expect((await sendResult({ path, id, secret })).status).toBe(202)
+    const [tool] = toolsIn(await client.untilEnd("q1"))
+    expect(JSON.parse(tool?.result ?? "")).toEqual({ state: "sent" })
+    expect(await sendResult({ path, id, secret })).toEqual(refusal(404, "result_unexpected"))
+    await expectReloaded(client, "tw-later")
+  })
+
+  test("[TW5] needs the right signature, time, call, session and tenant", async () => {
+    const secret = await putTool("tw-sign", "tw-sign", {}, "later")
+    const other = await putTool("tw-other", "tw-other", {}, "later")
+    const client = await openToolSession("tw-sign")
+    startCall(client, "q1")
+    const [seen] = await untilSeen("tw-sign", 1)
+    const { result_path: path, call_id: id } = seen?.body.data ?? { result_path: "", call_id: "" }
+    const unverified = refusal(401, "result_unverified")
+    const unexpected = refusal(404, "result_unexpected")
+    expect(await sendResult({ path, id, secret: other })).toEqual(unverified)
+    expect(await sendResult({ path, id, secret, shift: -301 })).toEqual(unverified)
+    expect(await sendResult({ path, id, secret, shift: 301 })).toEqual(unverified)
+    expect(await sendResult({ path, id, secret, headers: { "webhook-signature": "" } })).toEqual(unverified)
+    expect(await sendResult({ path, id, secret, headers: { "webhook-id": "x" } })).toEqual(unverified)
+    expect(await sendResult({ path, id: `call_${"0".repeat(32)}`, secret })).toEqual(unexpected)
+    expect(await sendResult({ path: path.replace("tw-sign", "tw-other"), id, secret })).toEqual(unverified)
+    expect(await sendResult({ path: path.replace("tw-sign", "tw-other"), id, secret: other })).toEqual(unexpected)
+    expect(await sendResult({ path: path.replace(client.id, "another"), id, secret })).toEqual(unexpected)
+    expect(await sendResult({ path: path.replace(/[^/]+$/, "call_9_9"), id, secret })).toEqual(unexpected)
+    expect(await sendResult({ path, id, secret, body: "{" })).toEqual(refusal(400, "body_malformed"))
+    // None of them has ended the call.
+    expect(answerTo(client, "q1")?.status).toBe("running")
+    expect((await sendResult({ path, id, secret })).status).toBe(202)
+    expect(toolsIn(await client.untilEnd("q1"))).toMatchObject([{ status: "ok" }])
+  })
+})

@@ -1,0 +1,101 @@
+/**
+ * webhook-tool.ts: the configuration of a tenant's webhook tools, and the calls of the tenant object that concern them.
+ * Pure. Source: SPEC TW1-TW8.
+ */
+
+import * as v from "valibot"
+import type { Result } from "../../../shared/fault.ts"
+import { MAX_URL_CHARS } from "../../../shared/limits.ts"
+import type { Actor } from "../../platform/rpc/actor.ts"
+
+/** Most webhook tools of a tenant. */
+export const MAX_WEBHOOK_TOOLS = 64
+const MAX_DESCRIPTION_CHARS = 4_096
+/** The JSON Schema of the arguments, as JSON text. */
+export const MAX_ARGS_SCHEMA_CHARS = 16 * 1024
+
+/** Also part of the tags of cards, which have lower-case letters, digits and underscores. */
+export const webhookNameSchema = v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_]{0,47}$/))
+
+/** The body of `PUT /v1/tools/:name`. Strict: a misspelt `approval` must not silently mean the default. */
+export const webhookToolSchema = v.strictObject({
+  /** The model reads it, and decides by it when to call the tool. */
+  description: v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(MAX_DESCRIPTION_CHARS)),
+  url: v.pipe(v.string(), v.maxLength(MAX_URL_CHARS)),
+  /** A JSON Schema of the arguments. `checkSchema` says which keywords it can have. */
+  schema: v.record(v.string(), v.unknown()),
+  /** `write`: the call changes something at the tenant's service. */
+  effects: v.picklist(["read", "write"]),
+  /** Whether a user must allow each call. Absent: yes with `write`, no with `read`. */
+  approval: v.optional(v.picklist(["always", "never"])),
+})
+
+export type WebhookToolInput = v.InferOutput<typeof webhookToolSchema>
+
+export interface WebhookToolConfig {
+  readonly description: string
+  readonly url: string
+  /** JSON text. */
+  readonly schema: string
+  readonly effects: "read" | "write"
+  readonly approval: "always" | "never"
+}
+
+/** A tool as administrators see it. */
+export interface WebhookToolView extends WebhookToolConfig {
+  readonly name: string
+  /** False after an import from another deployment, which can't contain secrets. */
+  readonly has_secret: boolean
+  /** Until when the previous secret also counts, in milliseconds since 1970; null if there is none. */
+  readonly old_secret_until: number | null
+}
+
+/** A tool with its secret, which is shown once. */
+export interface NewWebhookSecret extends WebhookToolView {
+  readonly secret: string
+}
+
+/** A webhook tool in the configuration of an agent. */
+export interface WebhookTool {
+  readonly name: string
+  readonly description: string
+  /** JSON text. */
+  readonly schema: string
+  /** A user must allow each call. */
+  readonly asks: boolean
+}
+
+/** A tool in the archive of a tenant, without its secret. */
+export interface ArchivedWebhookTool {
+  readonly name: string
+  readonly config: WebhookToolConfig
+}
+
+/** What a call needs. */
+export interface WebhookEndpoint {
+  readonly url: string
+  /** The current secret, then the previous one while it counts. */
+  readonly secrets: readonly string[]
+}
+
+export interface WebhookRpc {
+  listWebhookTools(): Promise<WebhookToolView[]>
+  /**
+   * Adds or replaces a tool. A new one gets a secret. Errors: `tool_refused`, `webhook_tools_full`, `tenant_erased`;
+   * `field_invalid` for the name of a built-in tool.
+   */
+  putWebhookTool(
+    actor: Actor,
+    name: string,
+    config: WebhookToolConfig,
+  ): Promise<Result<WebhookToolView | NewWebhookSecret>>
+  /** Errors: `webhook_tool_unknown`. */
+  removeWebhookTool(actor: Actor, name: string): Promise<Result<null>>
+  /** Makes a new secret. The previous one counts for another day. Errors: `webhook_tool_unknown`. */
+  rotateWebhookSecret(actor: Actor, name: string): Promise<Result<NewWebhookSecret>>
+  /**
+   * The address and the secrets for a call; null if there is no such tool, if it has no secret, or if a user would have to
+   * allow the call and was not asked.
+   */
+  openWebhook(name: string, wasAsked: boolean): Promise<WebhookEndpoint | null>
+}

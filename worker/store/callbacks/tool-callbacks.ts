@@ -1,0 +1,58 @@
+/**
+ * tool-callbacks.ts: the `tool_callback` table: results that a tenant's service sends later, until the turn has ended.
+ *
+ * The row survives a restart between the arrival of a result and the end of its call. Source: SPEC TW5.
+ */
+
+import type { Database } from "../database.ts"
+
+/** Created with the first result, because most sessions have none. `result` is JSON. */
+const TOOL_CALLBACK_TABLE =
+  "CREATE TABLE IF NOT EXISTS tool_callback (call_id TEXT PRIMARY KEY, result TEXT NOT NULL) WITHOUT ROWID"
+
+export type ToolCallbacks = ReturnType<typeof createToolCallbacks>
+
+export function createToolCallbacks({ queryAll, queryFirst }: Database) {
+  const waiting = new Map<string, (result: string) => void>()
+  let hasTable: boolean | null = null
+  const exists = (): boolean => {
+    hasTable ??= queryFirst("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'tool_callback'") !== null
+    return hasTable
+  }
+  return {
+    /** The result of a call; null if none has arrived. */
+    read(callId: string): string | null {
+      if (!exists()) return null
+      const row = queryFirst("SELECT result FROM tool_callback WHERE call_id = ?", callId)
+      return row === null ? null : String(row["result"])
+    },
+
+    /** Stores a result, and gives it to the call that waits for it. The first result of a call counts. */
+    put(callId: string, result: string): void {
+      queryAll(TOOL_CALLBACK_TABLE)
+      hasTable = true
+      queryAll("INSERT OR IGNORE INTO tool_callback (call_id, result) VALUES (?, ?)", callId, result)
+      waiting.get(callId)?.(result)
+    },
+
+    /** Resolves when the result arrives. Rejects with the signal's reason when it is aborted. */
+    async waitFor(callId: string, signal: AbortSignal): Promise<string> {
+      signal.throwIfAborted()
+      const arrival = Promise.withResolvers<string>()
+      const abort = (): void => arrival.reject(signal.reason)
+      waiting.set(callId, arrival.resolve)
+      signal.addEventListener("abort", abort, { once: true })
+      try {
+        return await arrival.promise
+      } finally {
+        waiting.delete(callId)
+        signal.removeEventListener("abort", abort)
+      }
+    },
+
+    /** Removes all results. Called when a turn has ended. */
+    clear(): void {
+      if (exists() && queryFirst("SELECT 1 FROM tool_callback") !== null) queryAll("DELETE FROM tool_callback")
+    },
+  }
+}

@@ -1,0 +1,134 @@
+/**
+ * webhook-tools.ts: adds, lists and removes the webhook tools of a tenant, and opens their secrets. Loaded on demand.
+ *
+ * A secret signs the requests to the tenant's service, and verifies the results that the service sends later. It is shown
+ * once. Source: SPEC TW1, TW2.
+ */
+
+import { fail, type Result, succeed } from "../../../shared/fault.ts"
+import { parseJson } from "../../../shared/json.ts"
+import { openSecret, sealSecret, type SecretPlace } from "../../platform/crypto/seal-secret.ts"
+import type { Actor } from "../../platform/rpc/actor.ts"
+import {
+  MAX_WEBHOOK_TOOLS,
+  type NewWebhookSecret,
+  type WebhookEndpoint,
+  type WebhookToolConfig,
+  type WebhookToolView,
+} from "../../settings/webhooks/webhook-tool.ts"
+import { BUILT_IN_TOOL_NAMES } from "../../tool/built-in-tools.ts"
+import { createWebhookSecret } from "../../webhook/webhook-signature.ts"
+import type { TenantHost } from "../tenant-host.ts"
+import { findWebhookTool, listWebhookTools, type StoredWebhookTool, writeWebhookTool } from "./webhook-table.ts"
+
+/** How long the previous secret counts after a rotation, in milliseconds. */
+const OLD_SECRET_MS = 24 * 60 * 60_000
+
+/** What is sealed, as JSON. */
+interface Secrets {
+  readonly current: string
+  readonly old?: { readonly secret: string; readonly until: number }
+}
+
+export async function listWebhookViews(host: TenantHost): Promise<WebhookToolView[]> {
+  return await Promise.all(
+    listWebhookTools(host.sql).map(async (tool) => toView(tool, await openSecrets(host, tool), Date.now())),
+  )
+}
+
+/** A changed tool keeps its secret. */
+export async function putWebhookTool(
+  host: TenantHost,
+  actor: Actor,
+  name: string,
+  config: WebhookToolConfig,
+): Promise<Result<WebhookToolView | NewWebhookSecret>> {
+  if (host.isErased()) return fail({ reason: "tenant_erased" })
+  if (BUILT_IN_TOOL_NAMES.includes(name)) return fail({ reason: "field_invalid", field: "name" })
+  const known = host.tables.exist() ? findWebhookTool(host.sql, name) : null
+  const secrets: Secrets = (known && (await openSecrets(host, known))) ?? { current: createWebhookSecret() }
+  const sealed = known?.secret ?? null
+  const isNew = known === null || sealed === null
+  const secret = isNew ? await sealSecrets(host, name, secrets) : sealed
+  return host.change(() => {
+    const before = findWebhookTool(host.sql, name)
+    // Another request has added, removed or rotated it meanwhile.
+    const isCurrent = (before?.secret ?? null) === sealed
+    if (before === null && listWebhookTools(host.sql).length >= MAX_WEBHOOK_TOOLS)
+      return fail({ reason: "webhook_tools_full", max: MAX_WEBHOOK_TOOLS })
+    const tool = { name, config, secret: isCurrent ? secret : (before?.secret ?? secret) }
+    writeWebhookTool(host.sql, tool)
+    const { url, effects, approval } = config
+    const details = { url: new URL(url).origin, effects, approval, is_new: before === null }
+    host.audit.append(actor, { action: "tool.changed", target: name, details }, Date.now())
+    const view = toView(tool, secrets, Date.now())
+    return succeed(isNew && isCurrent ? { ...view, secret: secrets.current } : view)
+  })
+}
+
+export function removeWebhookTool(host: TenantHost, actor: Actor, name: string): Result<null> {
+  return host.change(() => {
+    const removed = host.sql.exec("DELETE FROM webhook_tools WHERE name = ? RETURNING name", name).toArray()
+    if (removed.length === 0) return fail({ reason: "webhook_tool_unknown" })
+    host.audit.append(actor, { action: "tool.removed", target: name }, Date.now())
+    return succeed(null)
+  })
+}
+
+export async function rotateWebhookSecret(
+  host: TenantHost,
+  actor: Actor,
+  name: string,
+): Promise<Result<NewWebhookSecret>> {
+  const known = findWebhookTool(host.sql, name)
+  if (known === null) return fail({ reason: "webhook_tool_unknown" })
+  const before = await openSecrets(host, known)
+  const old = before === null ? {} : { old: { secret: before.current, until: Date.now() + OLD_SECRET_MS } }
+  const secrets: Secrets = { current: createWebhookSecret(), ...old }
+  const secret = await sealSecrets(host, name, secrets)
+  return host.change(() => {
+    const tool = findWebhookTool(host.sql, name)
+    if (tool === null) return fail({ reason: "webhook_tool_unknown" })
+    const rotated = { ...tool, secret }
+    writeWebhookTool(host.sql, rotated)
+    host.audit.append(actor, { action: "tool.secret_rotated", target: name }, Date.now())
+    return succeed({ ...toView(rotated, secrets, Date.now()), secret: secrets.current })
+  })
+}
+
+/** Only the stored rule counts: the session may have read an older one. */
+export async function openWebhook(host: TenantHost, name: string, wasAsked: boolean): Promise<WebhookEndpoint | null> {
+  const tool = findWebhookTool(host.sql, name)
+  if (tool === null || (tool.config.approval === "always" && !wasAsked)) return null
+  const secrets = await openSecrets(host, tool)
+  if (secrets === null) return null
+  const { current, old } = secrets
+  return {
+    url: tool.config.url,
+    secrets: old !== undefined && old.until > Date.now() ? [current, old.secret] : [current],
+  }
+}
+
+function placeOf({ tenant }: TenantHost, name: string): SecretPlace {
+  return { tenant, purpose: "webhook secret", name }
+}
+
+async function sealSecrets(host: TenantHost, name: string, secrets: Secrets): Promise<string> {
+  return await sealSecret(host.env, placeOf(host, name), JSON.stringify(secrets))
+}
+
+async function openSecrets(host: TenantHost, { name, secret }: StoredWebhookTool): Promise<Secrets | null> {
+  const opened = secret === null ? null : await openSecret(host.env, placeOf(host, name), secret)
+  // `sealSecrets` wrote this JSON.
+  return opened === null ? null : (parseJson(opened.text) as unknown as Secrets)
+}
+
+function toView({ name, config }: StoredWebhookTool, secrets: Secrets | null, now: number): WebhookToolView {
+  const until = secrets?.old?.until ?? 0
+  return {
+    name,
+    ...config,
+    has_secret: secrets !== null,
+    old_secret_until: until > now ? until : null,
+  }
+}

@@ -1,0 +1,162 @@
+/**
+ * call-webhook.ts: calls a webhook tool: sends the signed call to the tenant's service, and returns its result.
+ *
+ * call → CALL WEBHOOK → POST → result, or 202 and a result later (routes/tool-result-route.ts)
+ * A call that runs again after a restart sends the same id, so the service knows that it is the same call. Source: SPEC TW3
+ * to TW6.
+ */
+
+import { isJsonObject, type Json, parseJson } from "../../shared/json.ts"
+import { checkValue } from "../../shared/json-schema/match-schema.ts"
+import { MAX_ERROR_CHARS, MAX_RESULT_BYTES } from "../../shared/limits.ts"
+import { cutText } from "../../shared/text/cut-text.ts"
+import { checkServiceUrl } from "../auth/service-url.ts"
+import type { Env } from "../env.ts"
+import { pause } from "../platform/pause.ts"
+import { readBounded } from "../platform/read-bounded.ts"
+import { tenantStub } from "../platform/rpc/object-stubs.ts"
+import { keyToPublicId } from "../platform/session-key.ts"
+import { readTimeLimits } from "../platform/time-limits.ts"
+import type { WebhookEndpoint, WebhookTool } from "../settings/webhooks/webhook-tool.ts"
+import { describeProblem } from "../tool/define-tool.ts"
+import { createRefusal, type ToolArgs, type ToolContext } from "../tool/tool.ts"
+import type { WebhookHost } from "./create-webhook-tools.ts"
+import { computeDeliveryId } from "./delivery-id.ts"
+import { createSignatureHeaders } from "./webhook-signature.ts"
+
+type JsonObject = { readonly [key: string]: Json }
+
+/** Waits before the second and the third attempt, in milliseconds. */
+const RETRY_MS = [1_000, 4_000]
+/** Responses after which the call is sent again, as long as there is time. */
+const RETRIED_STATUSES = new Set([429, 502, 503, 504])
+
+type Reply = { readonly kind: "later" } | { readonly kind: "result"; readonly result: JsonObject }
+
+export async function callWebhook(
+  env: Env,
+  host: WebhookHost,
+  tool: WebhookTool,
+  args: ToolArgs,
+  context: ToolContext,
+): Promise<JsonObject> {
+  const { row, callbacks } = host
+  // It arrived before a restart.
+  const arrived = callbacks.read(context.call_id)
+  if (arrived !== null) return parseResult(arrived)
+  const schema = parseJson(tool.schema)
+  const problem = isJsonObject(schema) ? checkValue(schema as JsonObject, args) : null
+  if (problem !== null) return createRefusal("tool_arguments", describeProblem(problem))
+  const endpoint = await tenantStub(env, row.tenant).openWebhook(tool.name, tool.asks)
+  if (endpoint === null) return createRefusal("tool_failed", "The tool was removed, or its settings have changed.")
+  const stop = new AbortController()
+  const signal = AbortSignal.any([context.signal, stop.signal])
+  // Before the call is sent: the result can arrive before the response.
+  const later = callbacks.waitFor(context.call_id, signal)
+  later.catch(() => {})
+  try {
+    const reply = await sendCall(env, endpoint, await createBody(host, tool, args, context), signal)
+    return reply.kind === "later" ? parseResult(await later) : reply.result
+  } finally {
+    stop.abort()
+  }
+}
+
+interface CallBody {
+  readonly id: string
+  readonly body: string
+}
+
+async function createBody(
+  { row }: WebhookHost,
+  { name }: WebhookTool,
+  args: ToolArgs,
+  { call_id }: ToolContext,
+): Promise<CallBody> {
+  const { tenant, user, id: key } = row
+  const id = await computeDeliveryId(row, call_id)
+  const path = [tenant, key, name, call_id].map(encodeURIComponent).join("/")
+  const data = { call_id: id, tool: name, arguments: args, user, session: keyToPublicId(key) }
+  return { id, body: JSON.stringify({ type: "tool.call", data: { ...data, result_path: `/tool-results/${path}` } }) }
+}
+
+/** Sends the call until the service has answered, at most three times. */
+async function sendCall(env: Env, endpoint: WebhookEndpoint, call: CallBody, signal: AbortSignal): Promise<Reply> {
+  const { toolMs } = readTimeLimits(env)
+  const timeout = new AbortController()
+  const timer = setTimeout(() => timeout.abort(), toolMs)
+  const limited = AbortSignal.any([signal, timeout.signal])
+  try {
+    for (const wait of [...RETRY_MS, null]) {
+      const reply = await sendOnce(env, endpoint, call, limited)
+      if (reply !== "again") return reply
+      if (wait === null) break
+      await pause(Math.min(wait, toolMs / 10), limited)
+    }
+    return failure("The service could not be reached.")
+  } catch (error) {
+    // The turn was stopped, or the call has run out of its own time.
+    if (signal.aborted) throw error
+    if (!timeout.signal.aborted) return failure("The service could not be reached.")
+    return { kind: "result", result: createRefusal("tool_timeout", `No response within ${toolMs / 1000} s.`) }
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function sendOnce(
+  env: Env,
+  { url, secrets }: WebhookEndpoint,
+  { id, body }: CallBody,
+  signal: AbortSignal,
+): Promise<Reply | "again"> {
+  const address = checkServiceUrl(url, env)
+  if (address === null) return failure("The address of the service can't be used.")
+  const timestamp = Math.floor(Date.now() / 1000)
+  const headers = await createSignatureHeaders(secrets, { id, timestamp, body })
+  const response = await fetch(address, {
+    method: "POST",
+    headers: { ...headers, "content-type": "application/json", accept: "application/json" },
+    body,
+    redirect: "manual",
+    signal,
+  }).catch((error: unknown) => {
+    if (signal.aborted) throw error
+    return null
+  })
+  if (response === null) return "again"
+  const { status } = response
+  if (RETRIED_STATUSES.has(status) || status === 202) await response.body?.cancel().catch(() => {})
+  if (status === 202) return { kind: "later" }
+  if (RETRIED_STATUSES.has(status)) return "again"
+  if (status >= 300 && status < 400) {
+    await response.body?.cancel().catch(() => {})
+    return failure("The service redirects, which is not followed.")
+  }
+  return await readReply(response, signal)
+}
+
+async function readReply(response: Response, signal: AbortSignal): Promise<Reply> {
+  const bytes = await readBounded(response.body, MAX_RESULT_BYTES, signal)
+  if (bytes === null) return failure(`The response is larger than ${MAX_RESULT_BYTES} bytes.`)
+  const result = parseResult(new TextDecoder().decode(bytes))
+  if (response.ok) return { kind: "result", result }
+  const words = typeof result["error"] === "string" && result["code"] === undefined ? `: ${result["error"]}` : ""
+  return failure(cutText(`The service answered with status ${response.status}${words}`, MAX_ERROR_CHARS))
+}
+
+/** The data of a result. What isn't an object becomes the field `result` of one. A field `error` makes the call fail. */
+export function parseResult(text: string): JsonObject {
+  if (text.trim() === "") return {}
+  const value = parseJson(text)
+  if (value === undefined) return createRefusal("tool_failed", "The result isn't JSON, or it is nested too deeply.")
+  if (!isJsonObject(value)) return { result: value }
+  const { error } = value
+  if (error === undefined) return value as JsonObject
+  const words = typeof error === "string" ? error : JSON.stringify(error)
+  return { error: "The tool failed.", details: cutText(words, MAX_ERROR_CHARS) }
+}
+
+function failure(details: string): Reply {
+  return { kind: "result", result: createRefusal("tool_failed", details) }
+}
