@@ -311,15 +311,14 @@ function drawsMessages(id: string, modules: ModuleGraph): boolean {
 const ENTITY_DECODER = /\/node_modules\/entities\//
 
 /**
- * The same for the modules that the Worker loads with its entry. Chunks loaded on demand keep the modules that only they
- * import.
+ * One chunk for all modules that the Worker loads with its entry: two would import hundreds of names from each other. Chunks
+ * loaded on demand keep the modules that only they import.
  */
 const workerSplitting = {
   groups: [
     {
       name: (id: string, modules: ModuleGraph) =>
         isLoadedWithEntry(id, modules) && !ENTITY_DECODER.test(id) ? "base" : null,
-      minShareCount: 2,
     },
   ],
 }

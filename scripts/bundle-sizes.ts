@@ -27,8 +27,8 @@ export const SIZE_BUDGETS: BundleSizes = {
   firstView: 38,
   conversation: 68,
   cardRenderer: 8,
-  workerEntry: 163,
-  workerTotal: 617,
+  workerEntry: 155,
+  workerTotal: 613,
 }
 
 /** Gzipped sizes in KB (1,024 bytes) of the widget's scripts, which contain its styles. */
