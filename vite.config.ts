@@ -305,11 +305,22 @@ function drawsMessages(id: string, modules: ModuleGraph): boolean {
 }
 
 /**
+ * The decoder of HTML entities. Parts of htmlparser2 that the entry doesn't use import it; only tools that are loaded on demand
+ * use it.
+ */
+const ENTITY_DECODER = /\/node_modules\/entities\//
+
+/**
  * One chunk for all modules that the Worker loads with its entry: two would import hundreds of names from each other. Chunks
  * loaded on demand keep the modules that only they import.
  */
 const workerSplitting = {
-  groups: [{ name: (id: string, modules: ModuleGraph) => (isLoadedWithEntry(id, modules) ? "base" : null) }],
+  groups: [
+    {
+      name: (id: string, modules: ModuleGraph) =>
+        isLoadedWithEntry(id, modules) && !ENTITY_DECODER.test(id) ? "base" : null,
+    },
+  ],
 }
 
 interface ModuleInfo {
