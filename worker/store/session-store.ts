@@ -7,6 +7,7 @@
 
 import { createAgentAskRows } from "./agent-ask-rows.ts"
 import { createFeedbackRows } from "./annotations/feedback-rows.ts"
+import { createKnownAddresses } from "./annotations/known-addresses.ts"
 import { createToolGrantRows } from "./annotations/tool-grant-rows.ts"
 import { createToolCallbacks } from "./callbacks/tool-callbacks.ts"
 import { createChangeRows } from "./change-rows.ts"
@@ -42,6 +43,7 @@ export function createSessionStore(sql: SqlExecutor, runInTransaction: <T>(write
     feedback: createFeedbackRows(database),
     toolGrants: createToolGrantRows(database),
     toolCallbacks: createToolCallbacks(database),
+    knownAddresses: createKnownAddresses(database),
     providerStates: createProviderStateRows(database),
     agentAsks: createAgentAskRows(database),
     usage: new SessionUsage(database),
