@@ -82,7 +82,8 @@ function markedLexerOnly(): Plugin {
 
 /**
  * Replaces Vite's helper that preloads the imports and styles of a chunk loaded on demand. The page doesn't need it:
- * index.html links one file with all styles, and the browser loads the chunk's few own imports when it reads the chunk.
+ * index.html links one file with all styles, and the browser loads the chunk's few own imports when it reads the chunk. The
+ * lists of what the helper would preload are removed, too.
  */
 function withoutPreloadHelper(): Plugin {
   return {
@@ -92,6 +93,16 @@ function withoutPreloadHelper(): Plugin {
     load: {
       filter: { id: /vite\/preload-helper\.js$/ },
       handler: () => "export const __vitePreload = (load) => load()",
+    },
+    generateBundle: {
+      order: "post",
+      handler(_options, bundle) {
+        for (const chunk of Object.values(bundle)) {
+          if (chunk.type !== "chunk") continue
+          chunk.code = chunk.code.replace(/^const __vite__mapDeps=.*\n/m, "").replace(/,__vite__mapDeps\([^)]*\)/g, "")
+          if (chunk.code.includes("__vite__mapDeps")) throw new Error("A list has changed: adapt withoutPreloadHelper.")
+        }
+      },
     },
   }
 }
