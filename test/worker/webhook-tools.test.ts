@@ -34,6 +34,13 @@ async function expectReloaded(client: TestClient & { readonly id: string }, tena
   expect((await readNewest(client.id, tenant))?.segments).toEqual(answerTo(client, "q1")?.segments)
 }
 
+/** Starts a call, and waits until it has ended or waits for the user. */
+async function startAndSettle(client: TestClient) {
+  startCall(client, "q1")
+  await client.untilTrue(() => ["completed", "waiting"].includes(answerTo(client, "q1")?.status ?? ""))
+  return answerTo(client, "q1")
+}
+
 describe("the settings", () => {
   test("[TW1] [TW2] the secret is shown once, and a changed tool keeps it", async () => {
     const put = await sendTools("tw-put", "PUT", "/order_status", toolBody("tw-put"))
@@ -119,7 +126,7 @@ describe("a call", () => {
     expect(new Set(seen.map(({ id }) => id)).size).toBe(1)
   })
 
-  test("[TW6] a call that writes waits for the user, and a rule that was made stricter counts at once", async () => {
+  test("[TW6] a call that writes waits for the user", async () => {
     await putTool("tw-ask", "tw-ask", { effects: "write" })
     const client = await openToolSession("tw-ask")
     startCall(client, "q1")
@@ -128,6 +135,16 @@ describe("a call", () => {
     const [asked] = toolsIn(answerTo(client, "q1"))
     client.say({ type: "approve", call_id: asked?.call_id ?? "", decision: "allow" })
     expect(toolsIn(await client.untilEnd("q1"))).toMatchObject([{ status: "ok" }])
+  })
+
+  test("[TW6] a session that has read an earlier rule sends nothing under a stricter one", async () => {
+    await putTool("tw-strict", "tw-strict")
+    const client = await openToolSession("tw-strict")
+    const strict = toolBody("tw-strict", { approval: "always" })
+    expect((await sendTools("tw-strict", "PUT", "/order_status", strict)).status).toBe(200)
+    const [tool] = toolsIn(await startAndSettle(client))
+    expect(tool?.status).not.toBe("ok")
+    expect(await seenAt("tw-strict")).toEqual([])
   })
 })
 
