@@ -107,6 +107,16 @@ export function measureBundles(): BundleSizes {
   }
 }
 
+/** What a module of the Worker loads besides its entry and what another module has loaded, in KB. */
+export function measureChunk(module: string, other: string): number {
+  const loaded = new Set(withStaticImports(WORKER, ["index.js", findEntry(WORKER, other)]))
+  const scripts = withStaticImports(WORKER, [findEntry(WORKER, module)])
+  return gzipKb(
+    WORKER,
+    scripts.filter((script) => !loaded.has(script)),
+  )
+}
+
 /** The chunk that draws tenants' cards on the chat page, with what it imports and a conversation doesn't. */
 function measureRenderer(conversation: readonly string[]): number {
   const entries = listScripts(PAGE).filter((name) => /(?:^|\/)view-card-[^/]*\.js$/.test(name))
