@@ -5,6 +5,7 @@
  * with `{ ...store, putChunk }`.
  */
 
+import { createCardActionRows } from "./actions/card-action-rows.ts"
 import { createAgentAskRows } from "./agent-ask-rows.ts"
 import { createFeedbackRows } from "./annotations/feedback-rows.ts"
 import { createToolGrantRows } from "./annotations/tool-grant-rows.ts"
@@ -42,6 +43,7 @@ export function createSessionStore(sql: SqlExecutor, runInTransaction: <T>(write
     feedback: createFeedbackRows(database),
     toolGrants: createToolGrantRows(database),
     toolCallbacks: createToolCallbacks(database),
+    cardActions: createCardActionRows(database),
     providerStates: createProviderStateRows(database),
     agentAsks: createAgentAskRows(database),
     usage: new SessionUsage(database),
