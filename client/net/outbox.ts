@@ -8,6 +8,7 @@
 
 import { type Signal, signal } from "@preact/signals"
 import type { FaultFields } from "../../shared/fault.ts"
+import type { ActionClick } from "../../shared/protocol/cards/card-action.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
 import type { ClientFrame } from "../../shared/protocol/client-frame.ts"
 import { parseJson } from "../../shared/json.ts"
@@ -20,7 +21,11 @@ export interface MessageExtras {
   readonly reply_to?: string
   /** Files that have been uploaded. */
   readonly attachments?: readonly Asset[]
+  /** The click on a card that the message stands for. */
+  readonly action?: ActionClick
 }
+
+type SendFrame = Extract<ClientFrame, { type: "send" }>
 
 export interface OutboxEntry extends MessageExtras {
   readonly id: string
@@ -179,25 +184,16 @@ function parseOutboxEntry(value: unknown): OutboxEntry | null {
 export function pickExtras({
   reply_to,
   attachments,
+  action,
 }: { readonly [K in keyof MessageExtras]?: MessageExtras[K] | null }): MessageExtras {
   return {
     ...(typeof reply_to === "string" ? { reply_to } : {}),
     ...(Array.isArray(attachments) && attachments.length > 0 ? { attachments } : {}),
+    ...(action && { action }),
   }
 }
 
-/** Returns the frame that sends a message. Attachments are sent as ids. */
-export function toSendFrame({
-  id,
-  content,
-  reply_to,
-  attachments,
-}: OutboxEntry): Extract<ClientFrame, { type: "send" }> {
-  return {
-    type: "send",
-    id,
-    content,
-    ...(reply_to === undefined ? {} : { reply_to }),
-    ...(attachments === undefined ? {} : { attachments: attachments.map((asset) => asset.id) }),
-  }
+/** Returns the frame that sends a message. Attachments are sent as ids. JSON has no fields without a value. */
+export function toSendFrame({ id, content, reply_to, attachments, action }: OutboxEntry): SendFrame {
+  return { type: "send", id, content, reply_to, attachments: attachments?.map((asset) => asset.id), action }
 }

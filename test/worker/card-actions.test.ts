@@ -49,7 +49,12 @@ beforeAll(async () => {
 let cards = 0
 
 /** Shows the card of a result in a new session. Returns the id of its call. */
-async function showCard(): Promise<{ readonly id: string; readonly client: TestClient; readonly call_id: string; readonly key: string }> {
+async function showCard(): Promise<{
+  readonly id: string
+  readonly client: TestClient
+  readonly call_id: string
+  readonly key: string
+}> {
   const id = await freshSession("act")
   const key = `act${++cards}`
   const client = await connect(id)
@@ -76,7 +81,11 @@ describe("a click", () => {
     click(client, "c1", { call_id, name: "buy", fields: { count: 2, size: "l" } }, "forged words")
     const answer = await client.untilEnd("c1")
     const question = client.messages.get("c1")
-    expect(question).toMatchObject({ mode: "action", content: "Buy\nCount: 2\nSize: Large", action: { call_id, name: "buy" } })
+    expect(question).toMatchObject({
+      mode: "action",
+      content: "Buy\nCount: 2\nSize: Large",
+      action: { call_id, name: "buy" },
+    })
     expect(question?.action).toEqual({ call_id, name: "buy" })
     const [made] = toolsIn(answer)
     expect(made).toMatchObject({ name: "probe_effect", status: "ok" })

@@ -44,12 +44,7 @@ import { createUsageRecorder } from "../usage/usage-recorder.ts"
 import { TurnScheduler } from "../turn/turn-scheduler.ts"
 import { createDirectorySync, type DirectorySync } from "./directory-sync.ts"
 import type { SessionHooks } from "./session-hooks.ts"
-import type {
-  AcceptedMessage,
-  ExportFormat,
-  SessionGroup,
-  ImportPart,
-} from "../platform/rpc/session-types.ts"
+import type { AcceptedMessage, ExportFormat, SessionGroup, ImportPart } from "../platform/rpc/session-types.ts"
 import type { SessionOwner } from "../platform/rpc/claims.ts"
 import type { ImportAnswer } from "../../shared/protocol/http-body.ts"
 

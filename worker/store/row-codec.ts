@@ -168,7 +168,15 @@ export function messageToMeta(message: Message): string {
   const ending = endedAt === undefined ? {} : { endedAt }
   const tracing = trace === undefined ? {} : { trace }
   const acting = action === undefined ? {} : { action }
-  return JSON.stringify({ reply_to, mode, metrics, ...files, ...acting, ...ending, ...tracing } satisfies TranscriptMeta)
+  return JSON.stringify({
+    reply_to,
+    mode,
+    metrics,
+    ...files,
+    ...acting,
+    ...ending,
+    ...tracing,
+  } satisfies TranscriptMeta)
 }
 
 /** Reads a message without its parts. */

@@ -13,7 +13,7 @@ import { cutText } from "../../text/cut-text.ts"
 import type { CardView } from "../view/card-template.ts"
 import { fillView } from "../view/fill-view.ts"
 import type { FilledView, ViewNode } from "../view/view-node.ts"
-import type { ActionArg } from "./card-actions.ts"
+import type { ActionArg, CardActionTemplate } from "./card-actions.ts"
 
 export interface ActionCall {
   readonly tool: string
@@ -43,7 +43,7 @@ export function buildActionCall(
   const button = filled === null ? null : findButton(filled, name)
   // A button that this result doesn't show can't be clicked.
   if (action === undefined || filled === null || button === null) return unknown
-  const shown = listFields(filled)
+  const shown = listActionFields(filled, action)
   const stray = Object.keys(fields).find((field) => shown.every((node) => node.name !== field))
   if (stray !== undefined) return { ok: false, problem: { because: "field", field: stray } }
   const invalid = shown.find((node) => !isValidField(node, fields[node.name]))
@@ -84,7 +84,7 @@ export function isValidField(node: Omit<FieldNode, "weight">, value: string | nu
   }
 }
 
-function describeField(node: FieldNode, value: string | number | boolean | undefined): string[] {
+export function describeField(node: FieldNode, value: string | number | boolean | undefined): string[] {
   if (value === undefined || value === "" || value === false) return []
   const label = node.label.join("")
   if (value === true) return [label]
@@ -97,9 +97,11 @@ function findButton(view: FilledView, action: string): Extract<ViewNode, { reado
   return null
 }
 
-export function listFields(view: FilledView): readonly FieldNode[] {
+/** The fields of the form that the action's arguments name. */
+export function listActionFields({ root }: FilledView, { args }: CardActionTemplate): readonly FieldNode[] {
+  const names = new Set(Object.values(args).flatMap((source) => ("field" in source ? [source.field] : [])))
   const fields: FieldNode[] = []
-  for (const node of listNodes(view.root)) if (node.type === "field") fields.push(node)
+  for (const node of listNodes(root)) if (node.type === "field" && names.has(node.name)) fields.push(node)
   return fields
 }
 

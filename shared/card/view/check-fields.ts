@@ -257,7 +257,16 @@ const COMPONENT_FIELDS: { readonly [kind in ComponentKind]: Fields } = {
   Timer: { label: required(dynamic), endsAt: required(binding), done: optional(literal) },
   Button: { label: required(dynamic), action: required(actionName), variant: optional(oneOf(["default", "primary"])) },
   TextField: { ...field, value: optional(textOrBinding), variant: optional(oneOf(TEXT_FIELD_VARIANTS)) },
-  CheckBox: { ...field, value: optional(either((value) => typeof value === "boolean", () => null, binding)) },
+  CheckBox: {
+    ...field,
+    value: optional(
+      either(
+        (value) => typeof value === "boolean",
+        () => null,
+        binding,
+      ),
+    ),
+  },
   ChoicePicker: { ...field, value: optional(textOrBinding), options: required(listOf(option, MAX_CHOICES)) },
   DateTimeInput: { ...field, value: optional(textOrBinding) },
 }
