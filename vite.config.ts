@@ -305,13 +305,11 @@ function drawsMessages(id: string, modules: ModuleGraph): boolean {
 }
 
 /**
- * The same for the modules that the Worker loads with its entry. Chunks loaded on demand keep the modules that only they
- * import.
+ * One chunk for all modules that the Worker loads with its entry: two would import hundreds of names from each other. Chunks
+ * loaded on demand keep the modules that only they import.
  */
 const workerSplitting = {
-  groups: [
-    { name: (id: string, modules: ModuleGraph) => (isLoadedWithEntry(id, modules) ? "base" : null), minShareCount: 2 },
-  ],
+  groups: [{ name: (id: string, modules: ModuleGraph) => (isLoadedWithEntry(id, modules) ? "base" : null) }],
 }
 
 interface ModuleInfo {

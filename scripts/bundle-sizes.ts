@@ -27,7 +27,7 @@ export const SIZE_BUDGETS: BundleSizes = {
   firstView: 38,
   conversation: 68,
   cardRenderer: 8,
-  workerEntry: 163,
+  workerEntry: 155,
   workerTotal: 585,
 }
 

@@ -2,13 +2,11 @@
  * index.ts: the entry of the Worker: mounts the routes and exports the Durable Object classes.
  */
 
-import { Hono } from "hono"
 import { faultToResponse } from "./platform/fault-response.ts"
 import { authorize } from "./routes/access/authorize.ts"
 import { admitWidgetMedia } from "./routes/access/embed-access.ts"
 import { handOver } from "./routes/hand-over.ts"
 import { healthRoutes } from "./routes/health-routes.ts"
-import { pageRoutes } from "./routes/page-routes.ts"
 import type { AppEnv } from "./routes/request-body.ts"
 import { explainRefusedSocket } from "./routes/access/refuse-socket.ts"
 import {
@@ -20,13 +18,14 @@ import {
 import type { Env } from "./env.ts"
 import { errorToResponse, reportRequest } from "./routes/access/report-request.ts"
 import { sessionRoutes } from "./routes/session-routes.ts"
+import { createHono } from "./routes/hono-app.ts"
 
 export { Session } from "./session/session-object.ts"
 export { Directory } from "./directory/directory-object.ts"
 export { Registry } from "./tenant/registry-object.ts"
 export { Tenant } from "./tenant/tenant-object.ts"
 
-const app = new Hono<AppEnv>()
+const app = createHono<AppEnv>()
 
 app.use("*", reportRequest, setSecureHeaders, requireSafeDeployment, isolateCanvasOrigin)
 app.use("/v1/sessions/:id/socket", explainRefusedSocket)
@@ -94,7 +93,11 @@ app.all("/v1/*", async (context) => {
 for (const path of ["/external/*", "/media/*", "/canvas/*"]) {
   app.all(path, () => faultToResponse({ reason: "route_unknown" }))
 }
-app.route("/", pageRoutes)
+// Loaded with the first request for a page. Most isolates serve only the API, and the hashed files need no Worker.
+app.get("*", async (context) => {
+  const { pageRoutes } = await import("./routes/page-routes.ts")
+  return await handOver(context, pageRoutes)
+})
 app.notFound(() => faultToResponse({ reason: "route_unknown" }))
 app.onError(errorToResponse)
 

@@ -133,6 +133,8 @@ export interface Agent {
   readonly prompt: string
   readonly model: string | null
   readonly tools: readonly string[]
+  /** The MCP servers whose tools the agent has. */
+  readonly mcp_servers?: readonly string[]
 }
 
 export interface AgentList {
@@ -150,6 +152,7 @@ export const parseAgentList = createParser<AgentList>({
       prompt: isString,
       model: isNullOr(isString),
       tools: isListOf(isString),
+      mcp_servers: isOptional(isListOf(isString)),
     }),
   ),
 })

@@ -3,6 +3,7 @@
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
 import { MAX_AGENT_PROMPT_CHARS } from "../../shared/limits.ts"
+import { createParser, hasShape, isListOf, isString } from "../../shared/protocol/shape-check.ts"
 import { adminText, agentsText } from "../words/admin-text.ts"
 import { pathOf } from "./admin-api.ts"
 import { type Agent, parseAgentList } from "./admin-responses.ts"
@@ -11,12 +12,25 @@ import { ConfirmDialog, FormDialog } from "./confirm-dialog.tsx"
 import { CheckList, Detail, Pending, TextField } from "./form-fields.tsx"
 
 const AGENTS_PATH = "/v1/agents"
+const SERVERS_PATH = "/v1/mcp-servers"
+const TOOLS_PATH = "/v1/tools"
 /** The agent that can't be removed. */
 const GENERAL_AGENT_NAME = "general"
 /** Maximum length of a description, in UTF-16 code units. */
 const MAX_DESCRIPTION_CHARS = 200
 
 const NEW_AGENT: Agent = { name: "", description: "", prompt: "", model: null, tools: [] }
+
+interface NamedServers {
+  readonly servers: readonly { readonly name: string }[]
+}
+
+interface NamedTools {
+  readonly tools: readonly { readonly name: string }[]
+}
+
+const parseToolNames = createParser<NamedTools>({ tools: isListOf(hasShape({ name: isString })) })
+const parseServerNames = createParser<NamedServers>({ servers: isListOf(hasShape({ name: isString })) })
 
 type OpenDialog =
   | { readonly kind: "edit"; readonly agent: Agent | null }
@@ -81,7 +95,8 @@ interface AgentRowProps {
   readonly onRemove: () => void
 }
 
-function AgentRow({ agent: { name, description, model, tools }, onEdit, onRemove }: AgentRowProps): VNode {
+function AgentRow({ agent, onEdit, onRemove }: AgentRowProps): VNode {
+  const { name, description, model, tools, mcp_servers = [] } = agent
   return (
     <li>
       <div class="row-main">
@@ -90,6 +105,7 @@ function AgentRow({ agent: { name, description, model, tools }, onEdit, onRemove
         <dl>
           <Detail label={agentsText.model}>{model ?? agentsText.defaultModel}</Detail>
           <Detail label={agentsText.tools}>{tools.length === 0 ? agentsText.noTools : tools.join(", ")}</Detail>
+          {mcp_servers.length > 0 && <Detail label={agentsText.servers}>{mcp_servers.join(", ")}</Detail>}
         </dl>
         {name === GENERAL_AGENT_NAME && <p class="row-note">{agentsText.general}</p>}
       </div>
@@ -166,12 +182,48 @@ function AgentForm({ api, agent, tools, onSaved, onClose }: AgentFormProps): VNo
         value={entry.value.model ?? ""}
         onChange={(model) => changeAgent({ model })}
       />
-      <CheckList
-        label={agentsText.tools}
-        options={tools}
-        value={entry.value.tools}
-        onChange={(chosen) => changeAgent({ tools: chosen })}
-      />
+      <ToolList api={api} known={tools} value={entry.value.tools} onChange={changeAgent} />
+      <ServerList api={api} value={entry.value.mcp_servers ?? []} onChange={changeAgent} />
     </FormDialog>
   )
+}
+
+interface ListProps {
+  readonly api: AdminContext["api"]
+  readonly value: readonly string[]
+  readonly onChange: (part: Partial<Agent>) => void
+}
+
+/** The built-in tools and the tenant's webhook tools. */
+function ToolList({ api, known, value, onChange }: ListProps & { readonly known: readonly string[] }): VNode {
+  const own = useLoaded(() => api.get(TOOLS_PATH, parseToolNames))
+  const names = mergeNames(known, own.value?.tools.map(({ name }) => name) ?? [])
+  return (
+    <CheckList
+      label={agentsText.tools}
+      options={mergeNames(names, value)}
+      value={value}
+      onChange={(tools) => onChange({ tools })}
+    />
+  )
+}
+
+/** The MCP servers whose tools the agent has. Nothing without a server. */
+function ServerList({ api, value, onChange }: ListProps): VNode | null {
+  const list = useLoaded(() => api.get(SERVERS_PATH, parseServerNames))
+  const names = mergeNames(list.value?.servers.map(({ name }) => name) ?? [], value)
+  if (names.length === 0) return null
+  return (
+    <CheckList
+      label={agentsText.servers}
+      options={names}
+      value={value}
+      onChange={(mcp_servers) => onChange({ mcp_servers })}
+    />
+  )
+}
+
+/** A chosen name stays one of the options, even if the page doesn't know it. */
+function mergeNames(known: readonly string[], chosen: readonly string[]): readonly string[] {
+  return [...new Set([...known, ...chosen])]
 }

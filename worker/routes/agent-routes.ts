@@ -1,6 +1,5 @@
 /** agent-routes.ts: lists a tenant's agents, and lets an administrator configure them. */
 
-import { Hono } from "hono"
 import * as v from "valibot"
 import { isConfigurer } from "./access/access-table.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
@@ -9,8 +8,9 @@ import { readActor } from "./access/request-actor.ts"
 import { agentNameSchema, agentSchema } from "../settings/agent-config.ts"
 import { BUILT_IN_TOOL_NAMES } from "../tool/built-in-tools.ts"
 import { type AppEnv, readBody } from "./request-body.ts"
+import { createHono } from "./hono-app.ts"
 
-export const agentRoutes = new Hono<AppEnv>()
+export const agentRoutes = createHono<AppEnv>()
 
 /** Users see names and descriptions. Only callers who may configure agents see the rest, and the names of all tools that an agent can have. */
 agentRoutes.get("/", async (context) => {

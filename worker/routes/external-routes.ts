@@ -2,7 +2,6 @@
  * external-routes.ts: external producers stream or post answers into the session that their token names.
  */
 
-import { Hono } from "hono"
 import * as v from "valibot"
 import { faultToWire } from "../../shared/fault.ts"
 import { idSchema } from "../../shared/protocol/event.ts"
@@ -11,13 +10,14 @@ import { type AppEnv, readBody, readQuery } from "./request-body.ts"
 import { requireStorage } from "./access/require-storage.ts"
 import { requireTokenSession } from "./access/require-session.ts"
 import type { IngestResult } from "../platform/rpc/session-types.ts"
+import { createHono } from "./hono-app.ts"
 
 /** Identifies the answer, unless the records do. */
 const answerRefSchema = v.object({ responseId: v.optional(idSchema), turnId: v.optional(idSchema) })
 
 const messageSchema = v.object({ text: v.string(), ...answerRefSchema.entries })
 
-export const externalRoutes = new Hono<AppEnv>()
+export const externalRoutes = createHono<AppEnv>()
 
 externalRoutes.use("/:id/*", requireTokenSession)
 

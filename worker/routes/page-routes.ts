@@ -5,7 +5,7 @@
  * the hashed files before the Worker runs (wrangler.toml, `run_worker_first`), with the headers of public/_headers.
  */
 
-import { type Context, Hono } from "hono"
+import type { Context } from "hono"
 import * as v from "valibot"
 import { SETTINGS_FRESH_MS } from "../../shared/asset-limits.ts"
 import type { PageSettings } from "../../shared/protocol/http-body.ts"
@@ -20,9 +20,11 @@ import { tenantIdSchema } from "../platform/tenant-id.ts"
 import { readDeploymentSettings } from "../settings/tenant-settings.ts"
 import { listEmbedParents } from "./access/embed-access.ts"
 import { openShare } from "./access/open-share.ts"
+import { errorToResponse } from "./access/report-request.ts"
 import { readLimitAddress } from "./access/request-actor.ts"
 import { createPageHeaders } from "./media/content-policy.ts"
 import type { AppEnv } from "./request-body.ts"
+import { createHono } from "./hono-app.ts"
 
 /** The page of a shared copy. It loads the copy itself. SPEC SR9. */
 const serveSharePage = async (context: Context<AppEnv>): Promise<Response> => {
@@ -35,12 +37,15 @@ const serveSharePage = async (context: Context<AppEnv>): Promise<Response> => {
   return opened.ok ? page : new Response(page.body, { status: 404, headers: page.headers })
 }
 
-export const pageRoutes = new Hono<AppEnv>().get("/share/:share", serveSharePage).get("*", async (context) => {
-  const file = await context.env.ASSETS.fetch(removeConditions(context.req.raw))
-  if (file.status === 404) return (await findKeptFile(context)) ?? respondNotFound(context)
-  if (!(file.headers.get("content-type") ?? "").startsWith("text/html")) return file
-  return await addPolicy(context, file)
-})
+export const pageRoutes = createHono<AppEnv>()
+  .get("/share/:share", serveSharePage)
+  .get("*", async (context) => {
+    const file = await context.env.ASSETS.fetch(removeConditions(context.req.raw))
+    if (file.status === 404) return (await findKeptFile(context)) ?? respondNotFound(context)
+    if (!(file.headers.get("content-type") ?? "").startsWith("text/html")) return file
+    return await addPolicy(context, file)
+  })
+pageRoutes.onError(errorToResponse)
 
 /** While two versions are serving, a page of one version can request its files from the other. SPEC DP10. */
 async function findKeptFile(context: Context<AppEnv>): Promise<Response | null> {

@@ -5,7 +5,7 @@
  * A copy never changes, but it can be deleted at any time, so browsers must revalidate it.
  */
 
-import { type Context, Hono } from "hono"
+import type { Context } from "hono"
 import * as v from "valibot"
 import { MAX_SIGNED_URLS } from "../../shared/asset-limits.ts"
 import { MAX_URL_CHARS } from "../../shared/limits.ts"
@@ -23,6 +23,7 @@ import { receiveHandover } from "./hand-over.ts"
 import { signOwnUrl } from "./media/media-routes.ts"
 import { type AppEnv, readBody, readQuery } from "./request-body.ts"
 import { decimalSchema } from "./session-fields.ts"
+import { createHono } from "./hono-app.ts"
 
 const pageSchema = v.object({ page: v.optional(v.pipe(decimalSchema, v.minValue(1)), "1") })
 
@@ -30,7 +31,7 @@ const signSchema = v.object({
   urls: v.pipe(v.array(v.pipe(v.string(), v.maxLength(MAX_URL_CHARS))), v.maxLength(MAX_SIGNED_URLS)),
 })
 
-export const publicShareRoutes = new Hono<AppEnv>().use("*", receiveHandover)
+export const publicShareRoutes = createHono<AppEnv>().use("*", receiveHandover)
 
 publicShareRoutes.get("/v1/shares/:share", async (context) => {
   const query = readQuery(context, pageSchema)

@@ -3,7 +3,6 @@
  * sessions are loaded on demand (worker/routes/library).
  */
 
-import { Hono } from "hono"
 import { nanoid } from "nanoid"
 import * as v from "valibot"
 import { DEFAULT_PAGE_MESSAGES, MAX_PAGE_MESSAGES, PROTOCOL_VERSION } from "../../shared/limits.ts"
@@ -20,6 +19,7 @@ import { type AppEnv, readBody, readQuery } from "./request-body.ts"
 import { isUpgrade, listSubprotocols } from "./access/authorize.ts"
 import { decimalSchema, pageToResponse, titleSchema } from "./session-fields.ts"
 import { createOwnSession, requireSession } from "./access/require-session.ts"
+import { createHono } from "./hono-app.ts"
 
 /** Header with the id under which the log records a message sent over HTTP, accepted or not. */
 const TRACE_HEADER = "trace-id"
@@ -56,7 +56,7 @@ const pageSchema = v.object({
   before: v.optional(v.pipe(decimalSchema, v.minValue(1))),
 })
 
-export const sessionRoutes = new Hono<AppEnv>()
+export const sessionRoutes = createHono<AppEnv>()
 
 sessionRoutes.post("/", async (context) => {
   const body = await readBody(context, createSchema)

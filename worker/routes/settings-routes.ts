@@ -3,7 +3,6 @@
  * them.
  */
 
-import { Hono } from "hono"
 import type { PageSettings } from "../../shared/protocol/http-body.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
@@ -13,8 +12,9 @@ import { allowsLoopback } from "./access/embed-access.ts"
 import { clearCachedSettings } from "./page-routes.ts"
 import { readActor } from "./access/request-actor.ts"
 import { type AppEnv, readBody } from "./request-body.ts"
+import { createHono } from "./hono-app.ts"
 
-export const settingsRoutes = new Hono<AppEnv>()
+export const settingsRoutes = createHono<AppEnv>()
 
 settingsRoutes.get("/", async (context) => {
   const { tenant } = context.get("claims")

@@ -6,7 +6,7 @@
  * a preflight request. Their implementation is loaded on demand.
  */
 
-import { type Context, Hono, type MiddlewareHandler } from "hono"
+import type { Context, MiddlewareHandler } from "hono"
 import * as v from "valibot"
 import {
   SIGN_IN_ERROR_PATH,
@@ -26,11 +26,12 @@ import type { IssuerView } from "../settings/issuer-config.ts"
 import { clearCachedRevocations } from "./access/authorize.ts"
 import { createActor, readLimitAddress } from "./access/request-actor.ts"
 import { type AppEnv, JSON_TYPE, readBody } from "./request-body.ts"
+import { createHono } from "./hono-app.ts"
 
 /** Longest query of a callback, in characters. The codes of some providers have 2,000. */
 const MAX_CALLBACK_CHARS = 8 * 1024
 
-export const signInRoutes = new Hono<AppEnv>().basePath("/auth")
+export const signInRoutes = createHono<AppEnv>().basePath("/auth")
 
 const loadFlow = () => import("../signin/sign-in-flow.ts")
 const loadCookies = () => import("../signin/sign-in-cookies.ts")

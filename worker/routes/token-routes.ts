@@ -2,7 +2,6 @@
  * token-routes.ts: issues tokens for the users of a tenant, for development and for external producers, and revokes tokens.
  */
 
-import { Hono } from "hono"
 import * as v from "valibot"
 import {
   DEV_TOKEN_SECONDS,
@@ -23,6 +22,7 @@ import { type AppEnv, readBody } from "./request-body.ts"
 import { clearCachedRevocations } from "./access/authorize.ts"
 import { readActor } from "./access/request-actor.ts"
 import { requireOwnSession, requireSession } from "./access/require-session.ts"
+import { createHono } from "./hono-app.ts"
 
 const devTokenSchema = v.object({ user: v.optional(idSchema, "you"), role: v.optional(v.picklist(ROLES)) })
 
@@ -30,7 +30,7 @@ const devTokenSchema = v.object({ user: v.optional(idSchema, "you"), role: v.opt
  * Issues the page a token for its tenant, by default `demo`. Only available with AUTH=dev and under a host name of this
  * machine.
  */
-export const devTokenRoutes = new Hono<AppEnv>().post("/", async (context) => {
+export const devTokenRoutes = createHono<AppEnv>().post("/", async (context) => {
   const { AUTH, ENVIRONMENT } = context.env
   const url = new URL(context.req.url)
   const isLocal = ENVIRONMENT !== "production" && isLoopbackName(url.hostname)
@@ -62,7 +62,7 @@ const externalTokenSchema = v.object({
 })
 
 /** Issues a token for an external producer that writes into one session. Mounted below the routes of sessions. */
-export const externalTokenRoutes = new Hono<AppEnv>()
+export const externalTokenRoutes = createHono<AppEnv>()
 
 externalTokenRoutes.post("/:id/external-token", requireSession, requireOwnSession, async (context) => {
   const body = await readBody(context, externalTokenSchema)
@@ -77,7 +77,7 @@ externalTokenRoutes.post("/:id/external-token", requireSession, requireOwnSessio
 const revokeSchema = v.strictObject({ all: v.optional(v.boolean(), false) })
 
 /** A token may revoke itself. A token of scope `user` may also revoke all tokens of its user. */
-export const tokenRoutes = new Hono<AppEnv>()
+export const tokenRoutes = createHono<AppEnv>()
 
 /** Issues a token for a user of the API key's tenant. Registers the user on first contact. */
 tokenRoutes.post("/", async (context) => {

@@ -1,6 +1,6 @@
 /** cards-section.tsx: the tenant's cards, and the playground in which they are made. SPEC AD20, CV41. */
 
-import { type Signal, useSignal } from "@preact/signals"
+import { type Signal, signal, useSignal } from "@preact/signals"
 import type { VNode } from "preact"
 import { useId } from "preact/hooks"
 import { isJsonObject } from "../../../shared/json.ts"
@@ -11,6 +11,7 @@ import { pathOf } from "../admin-api.ts"
 import { type AdminContext, type Loaded, notice, useAction, useLoaded } from "../admin-state.ts"
 import { ConfirmDialog } from "../confirm-dialog.tsx"
 import { Detail, FaultText, Pending } from "../form-fields.tsx"
+import { warnBeforeLeaving } from "../tenant/leave-warning.ts"
 import { bodyToDraft } from "./card-draft.ts"
 import { CARDS_PATH, Playground, type PlaygroundState } from "./playground.tsx"
 import { SHIPPED_TEMPLATES } from "./shipped-templates.ts"
@@ -41,13 +42,16 @@ function createState(body: CardBody, name: string): PlaygroundState {
   return { draft: bodyToDraft(body), name, isChanged: false }
 }
 
+/** Stays while other sections are shown. */
+const state = signal(createState(SHIPPED_TEMPLATES[FIRST_TEMPLATE] ?? {}, FIRST_TEMPLATE))
+warnBeforeLeaving(() => state.value.isChanged)
+
 type OpenDialog =
   | { readonly kind: "remove"; readonly name: string }
   | { readonly kind: "discard"; readonly load: () => Promise<void> }
 
 export function Section({ api }: AdminContext): VNode {
   const list = useLoaded(() => api.get(CARDS_PATH, parseCardList))
-  const state = useSignal(createState(SHIPPED_TEMPLATES[FIRST_TEMPLATE] ?? {}, FIRST_TEMPLATE))
   const dialog = useSignal<OpenDialog | null>(null)
   const loading = useAction()
   const loadOwn = (name: string) => async (): Promise<void> => {

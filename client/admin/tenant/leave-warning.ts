@@ -1,4 +1,4 @@
-/** leave-warning.ts: makes the browser ask before the page is left while files are transferred. */
+/** leave-warning.ts: makes the browser ask before the page is left while something is unsaved or being transferred. */
 
 import { effect } from "@preact/signals"
 

@@ -3,7 +3,7 @@
  * allows. Mounted below the routes of sessions.
  */
 
-import { type Context, Hono } from "hono"
+import type { Context } from "hono"
 import * as v from "valibot"
 import type { AllowedTools, AnswerUsage } from "../../../shared/protocol/writing/answer-usage.ts"
 import { idSchema } from "../../../shared/protocol/event.ts"
@@ -18,8 +18,9 @@ import { describeError, log } from "../../platform/log.ts"
 import { tenantStub } from "../../platform/rpc/object-stubs.ts"
 import { requireSession } from "../access/require-session.ts"
 import { type AppEnv, readBody } from "../request-body.ts"
+import { createHono } from "../hono-app.ts"
 
-export const annotationRoutes = new Hono<AppEnv>()
+export const annotationRoutes = createHono<AppEnv>()
 
 annotationRoutes.get("/:id/feedback", requireSession, async (context) => {
   const listed = await context.get("session").listFeedback(context.get("claims"))

@@ -2,7 +2,6 @@
  * folder-routes.ts: the routes of a user's folders.
  */
 
-import { Hono } from "hono"
 import { nanoid } from "nanoid"
 import * as v from "valibot"
 import { idSchema } from "../../../shared/protocol/event.ts"
@@ -10,6 +9,7 @@ import { removeControls } from "../../../shared/text/title.ts"
 import { faultToResponse } from "../../platform/fault-response.ts"
 import { directoryStub } from "../../platform/rpc/object-stubs.ts"
 import { type AppEnv, readBody } from "../request-body.ts"
+import { createHono } from "../hono-app.ts"
 
 /** Longest name of a folder, in UTF-16 code units: one line of the sidebar. */
 const MAX_FOLDER_CHARS = 60
@@ -26,7 +26,7 @@ const nameSchema = v.pipe(
 const createSchema = v.object({ id: v.optional(idSchema), name: nameSchema })
 const renameSchema = v.object({ name: nameSchema })
 
-export const folderRoutes = new Hono<AppEnv>()
+export const folderRoutes = createHono<AppEnv>()
 
 folderRoutes.get("/", async (context) => {
   const folders = await directoryStub(context.env, context.get("claims"), context.get("locationHint")).listFolders()

@@ -3,7 +3,6 @@
  * external producers. Loaded with their first request.
  */
 
-import { Hono } from "hono"
 import { faultToResponse } from "../../platform/fault-response.ts"
 import { errorToResponse } from "../access/report-request.ts"
 import { receiveHandover } from "../hand-over.ts"
@@ -26,8 +25,9 @@ import { assetRoutes } from "../media/asset-routes.ts"
 import { mediaSigningRoutes } from "../media/media-routes.ts"
 import { externalTokenRoutes } from "../token-routes.ts"
 import { readWindow } from "./history-route.ts"
+import { createHono } from "../hono-app.ts"
 
-export const library = new Hono<AppEnv>()
+export const library = createHono<AppEnv>()
   .use("*", receiveHandover)
   .get("/v1/search", searchSessions)
   .get("/v1/sessions/:id/search", requireSession, searchMessages)

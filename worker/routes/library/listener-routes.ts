@@ -1,6 +1,5 @@
 /** listener-routes.ts: a program waits for the questions of an external agent, and gets a token to answer each. SPEC EA4. */
 
-import { Hono } from "hono"
 import * as v from "valibot"
 import { MAX_LISTEN_MS, QUESTION_TOKEN_SECONDS } from "../../../shared/listener-limits.ts"
 import { issueNewToken } from "../../auth/new-token.ts"
@@ -11,6 +10,7 @@ import { agentNameSchema } from "../../settings/agent-config.ts"
 import type { OpenQuestion } from "../../settings/question-rpc.ts"
 import type { Env } from "../../env.ts"
 import { type AppEnv, readQuery } from "../request-body.ts"
+import { createHono } from "../hono-app.ts"
 
 /** Questions that turn out to be answered or stopped are skipped, up to this number in one request. */
 const MAX_SKIPPED = 20
@@ -23,7 +23,7 @@ const waitSchema = v.object({
   ),
 })
 
-export const listenerRoutes = new Hono<AppEnv>()
+export const listenerRoutes = createHono<AppEnv>()
 
 listenerRoutes.get("/:name/question", async (context) => {
   const name = v.safeParse(agentNameSchema, context.req.param("name"))

@@ -2,7 +2,7 @@
  * organizing-routes.ts: the routes that rename, pin, archive, file, delete and restore sessions, one or many at a time.
  */
 
-import { type Context, Hono } from "hono"
+import type { Context } from "hono"
 import * as v from "valibot"
 import { type Fault, fail, type Result, succeed } from "../../../shared/fault.ts"
 import { MAX_BULK_SESSIONS } from "../../../shared/user-limits.ts"
@@ -14,6 +14,7 @@ import { createPrivateKey } from "../../platform/session-key.ts"
 import { requireSession } from "../access/require-session.ts"
 import { type AppEnv, readBody, readQuery } from "../request-body.ts"
 import { titleSchema } from "../session-fields.ts"
+import { createHono } from "../hono-app.ts"
 
 const changeFields = {
   pinned: v.optional(v.boolean()),
@@ -51,7 +52,7 @@ const CHANGES = {
   unread: { unread: true },
 } as const satisfies Record<string, SessionChange>
 
-export const organizingRoutes = new Hono<AppEnv>()
+export const organizingRoutes = createHono<AppEnv>()
 
 organizingRoutes.patch("/:id", requireSession, async (context) => {
   const body = await readBody(context, patchSchema)

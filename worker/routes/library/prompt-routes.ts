@@ -1,6 +1,5 @@
 /** prompt-routes.ts: the routes of a user's saved prompts. */
 
-import { Hono } from "hono"
 import * as v from "valibot"
 import { idSchema } from "../../../shared/protocol/event.ts"
 import { type PromptList, promptInputSchema } from "../../../shared/protocol/writing/saved-prompt.ts"
@@ -8,10 +7,11 @@ import { removeControls } from "../../../shared/text/title.ts"
 import { faultToResponse } from "../../platform/fault-response.ts"
 import { directoryStub } from "../../platform/rpc/object-stubs.ts"
 import { type AppEnv, readBody } from "../request-body.ts"
+import { createHono } from "../hono-app.ts"
 
 const INVALID_ID = { reason: "field_invalid", field: "id" } as const
 
-export const promptRoutes = new Hono<AppEnv>()
+export const promptRoutes = createHono<AppEnv>()
 
 promptRoutes.get("/", async (context) => {
   const prompts = await directoryStub(context.env, context.get("claims"), context.get("locationHint")).listPrompts()

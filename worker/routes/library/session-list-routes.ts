@@ -2,7 +2,6 @@
  * session-list-routes.ts: the route that lists a user's sessions.
  */
 
-import { Hono } from "hono"
 import * as v from "valibot"
 import { MAX_SESSIONS_LISTED } from "../../../shared/limits.ts"
 import { idSchema } from "../../../shared/protocol/event.ts"
@@ -13,6 +12,7 @@ import { directoryStub } from "../../platform/rpc/object-stubs.ts"
 import { keyToPublicId } from "../../platform/session-key.ts"
 import { type AppEnv, readQuery } from "../request-body.ts"
 import { cutPage } from "../cut-page.ts"
+import { createHono } from "../hono-app.ts"
 
 /** The beginning of a position among the pinned sessions. */
 const PINNED = "p."
@@ -39,7 +39,7 @@ function sessionCursorToText({ active, created, id, isPinned }: SessionCursor): 
   return `${isPinned ? PINNED : ""}${active}.${created}.${id}`
 }
 
-export const sessionListRoutes = new Hono<AppEnv>()
+export const sessionListRoutes = createHono<AppEnv>()
 
 sessionListRoutes.get("/", async (context) => {
   const query = readQuery(context, listSchema)

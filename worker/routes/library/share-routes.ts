@@ -2,7 +2,7 @@
  * share-routes.ts: makes, lists and deletes shared copies of the user's sessions. public-share-routes.ts serves them.
  */
 
-import { type Context, Hono } from "hono"
+import type { Context } from "hono"
 import { nanoid } from "nanoid"
 import * as v from "valibot"
 import { idSchema } from "../../../shared/protocol/event.ts"
@@ -13,6 +13,7 @@ import { keyToPublicId } from "../../platform/session-key.ts"
 import { formatShareReference } from "../access/open-share.ts"
 import { requireSession } from "../access/require-session.ts"
 import { type AppEnv, readBody } from "../request-body.ts"
+import { createHono } from "../hono-app.ts"
 
 /** Length of an id: 132 random bits. */
 const SHARE_ID_CHARS = 22
@@ -32,7 +33,7 @@ const createSchema = v.object({
   name: v.optional(v.boolean(), false),
 })
 
-export const shareRoutes = new Hono<AppEnv>()
+export const shareRoutes = createHono<AppEnv>()
 
 shareRoutes.get("/v1/shares", async (context) => {
   const listed = await directoryStub(context.env, context.get("claims")).changeShares({})

@@ -2,7 +2,6 @@
  * transfer-routes.ts: the routes that export a session and import a file into it.
  */
 
-import { Hono } from "hono"
 import * as v from "valibot"
 import { fail, type Result, succeed } from "../../../shared/fault.ts"
 import { MAX_IMPORT_BYTES, MAX_IMPORT_PARTS } from "../../../shared/limits.ts"
@@ -12,6 +11,7 @@ import { requireSession } from "../access/require-session.ts"
 import { requireStorage } from "../access/require-storage.ts"
 import { type AppEnv, parseFields, readQuery } from "../request-body.ts"
 import { decimalSchema } from "../session-fields.ts"
+import { createHono } from "../hono-app.ts"
 
 const exportSchema = v.object({
   after: v.optional(decimalSchema),
@@ -22,7 +22,7 @@ const partNumberSchema = v.pipe(decimalSchema, v.minValue(1), v.maxValue(MAX_IMP
 
 const importPartSchema = v.object({ part: partNumberSchema, of: partNumberSchema })
 
-export const transferRoutes = new Hono<AppEnv>()
+export const transferRoutes = createHono<AppEnv>()
 
 transferRoutes.get("/:id/events", requireSession, async (context) => {
   const query = readQuery(context, exportSchema)

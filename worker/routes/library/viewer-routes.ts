@@ -5,7 +5,7 @@
  * Mounted below the routes of sessions. A viewer reads a session with `?owner=` (access/authorize.ts).
  */
 
-import { type Context, Hono } from "hono"
+import type { Context } from "hono"
 import * as v from "valibot"
 import { MAX_SESSIONS_LISTED } from "../../../shared/limits.ts"
 import { idSchema } from "../../../shared/protocol/event.ts"
@@ -16,6 +16,7 @@ import { directoryStub, tenantStub } from "../../platform/rpc/object-stubs.ts"
 import { requireSession } from "../access/require-session.ts"
 import { cutPage } from "../cut-page.ts"
 import { type AppEnv, readQuery } from "../request-body.ts"
+import { createHono } from "../hono-app.ts"
 
 /** `after` is a position in the list, as `sharedCursorToText` writes it. */
 const listSchema = v.object({
@@ -35,7 +36,7 @@ function sharedCursorToText({ since, owner, id }: SharedCursor): string {
   return `${since}.${owner}.${id}`
 }
 
-export const viewerRoutes = new Hono<AppEnv>()
+export const viewerRoutes = createHono<AppEnv>()
 
 viewerRoutes.get("/shared", async (context) => {
   const query = readQuery(context, listSchema)

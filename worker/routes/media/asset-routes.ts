@@ -5,7 +5,7 @@
  * the bucket.
  */
 
-import { type Context, Hono } from "hono"
+import type { Context } from "hono"
 import { fail, type Result, succeed } from "../../../shared/fault.ts"
 import { FILE_TYPE_BYTES, IMAGE_SIZE_BYTES, MAX_REFUSED_BYTES, MAX_VIDEO_BYTES } from "../../../shared/asset-limits.ts"
 import type { UploadResponse } from "../../../shared/protocol/http-body.ts"
@@ -24,8 +24,9 @@ import { readTimeLimits } from "../../platform/time-limits.ts"
 import type { AppEnv } from "../request-body.ts"
 import { requireOwnSession, requireSession } from "../access/require-session.ts"
 import type { StoredAsset } from "../../platform/rpc/session-types.ts"
+import { createHono } from "../hono-app.ts"
 
-export const assetRoutes = new Hono<AppEnv>()
+export const assetRoutes = createHono<AppEnv>()
 
 assetRoutes.post("/:id/assets", requireSession, requireOwnSession, async (context) => {
   const size = parseContentLength(context.req.header("content-length"))

@@ -4,7 +4,7 @@
  * A deployment can give them a separate origin (access/request-guard.ts). Loaded with the first request for a document.
  */
 
-import { type Context, Hono } from "hono"
+import type { Context } from "hono"
 import { type Fault, fail, faultToWire, type Result, succeed } from "../../../shared/fault.ts"
 import { CANVAS_PATH } from "../../../shared/protocol/asset-url.ts"
 import { listLinkedKeys } from "../../asset/bucket.ts"
@@ -19,8 +19,9 @@ import { createDocumentHeaders } from "./content-policy.ts"
 import { loadEmbedHosts, readLinkTenant } from "../access/embed-access.ts"
 import { openLink } from "../access/open-link.ts"
 import type { AppEnv } from "../request-body.ts"
+import { createHono } from "../hono-app.ts"
 
-export const canvasRoutes = new Hono<AppEnv>().get(`${CANVAS_PATH}:id/index.html`, async (context) => {
+export const canvasRoutes = createHono<AppEnv>().get(`${CANVAS_PATH}:id/index.html`, async (context) => {
   const { env, req } = context
   const token = req.query("token") ?? ""
   const found = await loadDocument(env, req.param("id"), token)

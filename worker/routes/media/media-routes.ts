@@ -6,7 +6,7 @@
  * served here.
  */
 
-import { type Context, Hono } from "hono"
+import type { Context } from "hono"
 import * as v from "valibot"
 import { type Result, succeed } from "../../../shared/fault.ts"
 import { MAX_SIGNED_URLS } from "../../../shared/asset-limits.ts"
@@ -26,12 +26,13 @@ import { type ByteRange, formatContentRange, parseRange, refuseRange } from "./b
 import { type AppEnv, readBody } from "../request-body.ts"
 import { openLink } from "../access/open-link.ts"
 import { requireSession } from "../access/require-session.ts"
+import { createHono } from "../hono-app.ts"
 
 const signSchema = v.object({
   urls: v.pipe(v.array(v.pipe(v.string(), v.maxLength(MAX_URL_CHARS))), v.maxLength(MAX_SIGNED_URLS)),
 })
 
-export const mediaSigningRoutes = new Hono<AppEnv>()
+export const mediaSigningRoutes = createHono<AppEnv>()
 
 mediaSigningRoutes.post("/:id/media/sign", requireSession, async (context) => {
   const body = await readBody(context, signSchema)
@@ -89,7 +90,7 @@ async function signRemoteUrl(url: string, sign: SignUrl): Promise<string | null>
   return checked.ok ? await sign("remote", "/media/remote", checked.value.href) : null
 }
 
-export const mediaRoutes = new Hono<AppEnv>().basePath("/media")
+export const mediaRoutes = createHono<AppEnv>().basePath("/media")
 
 /** Also serves HEAD requests, which Hono routes to GET, dropping the body. */
 mediaRoutes.get("/:id", async (context) => {

@@ -3,7 +3,6 @@
  * usage. Loaded with their first request.
  */
 
-import { Hono } from "hono"
 import { faultToResponse } from "../../platform/fault-response.ts"
 import { errorToResponse } from "../access/report-request.ts"
 import { auditRoutes } from "./audit-routes.ts"
@@ -26,8 +25,9 @@ import { themeRoutes } from "./theme-routes.ts"
 import { tokenKeyRoutes } from "./token-key-routes.ts"
 import { listPrices, readUsage, setPrices } from "./usage-routes.ts"
 import { userRoutes } from "./user-routes.ts"
+import { createHono } from "../hono-app.ts"
 
-export const administration = new Hono<AppEnv>()
+export const administration = createHono<AppEnv>()
   .use("*", receiveHandover)
   .route("/v1/dev/token", devTokenRoutes)
   .route("/v1/tokens", tokenRoutes)

@@ -1,7 +1,6 @@
 /** api-key-routes.ts: lists, creates, rotates and revokes the API keys of a tenant. A key is shown once. */
 
 import type { Administrator } from "../../platform/rpc/actor.ts"
-import { Hono } from "hono"
 import * as v from "valibot"
 import type { Result } from "../../../shared/fault.ts"
 import { createApiKey } from "../../auth/api-key.ts"
@@ -13,6 +12,7 @@ import { tenantStub } from "../../platform/rpc/object-stubs.ts"
 import type { ApiKeyInfo, NewApiKey } from "../../settings/tenant-access.ts"
 import { readAdministrator } from "../access/request-actor.ts"
 import { type AppEnv, readBody } from "../request-body.ts"
+import { createHono } from "../hono-app.ts"
 
 const DAY_SECONDS = 24 * 60 * 60
 
@@ -66,7 +66,7 @@ export async function createTenantKey(
   return added.ok ? { ok: true, value: { ...added.value, key: text } } : added
 }
 
-export const apiKeyRoutes = new Hono<AppEnv>()
+export const apiKeyRoutes = createHono<AppEnv>()
 
 apiKeyRoutes.get("/", async (context) => {
   const keys = await tenantStub(context.env, context.get("claims").tenant).listKeys()

@@ -1,12 +1,13 @@
 /** audit-routes.ts: administrators read, export and verify the audit log of their tenant. */
 
-import { type Context, Hono } from "hono"
+import type { Context } from "hono"
 import { type AuditFileHeader, type AuditVerification, formatAuditLine } from "../../../shared/protocol/audit-entry.ts"
 import { faultToResponse } from "../../platform/fault-response.ts"
 import { tenantStub } from "../../platform/rpc/object-stubs.ts"
 import { AUDIT_PAGE_ROWS, auditFilterSchema, auditHeadToText, auditVerifySchema } from "../../settings/audit-event.ts"
 import { readActor } from "../access/request-actor.ts"
 import { type AppEnv, readBody, readQuery } from "../request-body.ts"
+import { createHono } from "../hono-app.ts"
 
 /** Entries that one call to the tenant's object checks. The object cannot serve anything else in the meantime. */
 const CHECK_STEP_ROWS = 1_000
@@ -17,7 +18,7 @@ const MAX_CHECKED_ROWS = 20_000
 /** Entries of an export that are in memory at the same time. */
 const EXPORT_STEP_ROWS = 500
 
-export const auditRoutes = new Hono<AppEnv>()
+export const auditRoutes = createHono<AppEnv>()
 
 auditRoutes.get("/", async (context) => {
   const filter = readQuery(context, auditFilterSchema)

@@ -3,7 +3,6 @@
  * is stored. Source: SPEC CV1, CV9.
  */
 
-import { Hono } from "hono"
 import * as v from "valibot"
 import { checkTemplate } from "../../../shared/card/view/check-template.ts"
 import { parseJson } from "../../../shared/json.ts"
@@ -12,10 +11,11 @@ import { tenantStub } from "../../platform/rpc/object-stubs.ts"
 import { hashTemplate } from "../../tool/cards/hash-template.ts"
 import { readActor } from "../access/request-actor.ts"
 import { type AppEnv, readBodyText } from "../request-body.ts"
+import { createHono } from "../hono-app.ts"
 
 const nameSchema = v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_-]{0,31}$/))
 
-export const cardRoutes = new Hono<AppEnv>()
+export const cardRoutes = createHono<AppEnv>()
 
 cardRoutes.get("/", async ({ env, get, json }) => {
   return json({ cards: await tenantStub(env, get("claims").tenant).listCards() })

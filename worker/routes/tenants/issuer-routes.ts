@@ -1,6 +1,5 @@
 /** issuer-routes.ts: the OpenID providers of a tenant, for administrators. */
 
-import { Hono } from "hono"
 import * as v from "valibot"
 import type { Result } from "../../../shared/fault.ts"
 import type { Env } from "../../env.ts"
@@ -10,8 +9,9 @@ import { faultToResponse } from "../../platform/fault-response.ts"
 import { tenantStub } from "../../platform/rpc/object-stubs.ts"
 import type { IssuerView } from "../../settings/issuer-config.ts"
 import { type AppEnv, readBody } from "../request-body.ts"
+import { createHono } from "../hono-app.ts"
 
-export const issuerRoutes = new Hono<AppEnv>()
+export const issuerRoutes = createHono<AppEnv>()
 
 issuerRoutes.get("/", async (context) => {
   const issuers = await tenantStub(context.env, context.get("claims").tenant).listIssuers()

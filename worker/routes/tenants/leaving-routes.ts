@@ -3,7 +3,7 @@
  * work (worker/leaving/); these routes start them and report their progress.
  */
 
-import { type Context, Hono } from "hono"
+import type { Context } from "hono"
 import * as v from "valibot"
 import { type Fault, faultToWire, type Result } from "../../../shared/fault.ts"
 import { idSchema } from "../../../shared/protocol/event.ts"
@@ -20,12 +20,13 @@ import { getRegion } from "../../platform/tenant-id.ts"
 import { clearCachedRevocations } from "../access/authorize.ts"
 import { readActor } from "../access/request-actor.ts"
 import { type AppEnv, readBody, readBodyText } from "../request-body.ts"
+import { createHono } from "../hono-app.ts"
 
 type AppContext = Context<AppEnv>
 
 const DAY_MS = 24 * 60 * 60_000
 
-export const leavingRoutes = new Hono<AppEnv>()
+export const leavingRoutes = createHono<AppEnv>()
 
 const tenantOf = (context: AppContext) => tenantStub(context.env, context.get("claims").tenant)
 

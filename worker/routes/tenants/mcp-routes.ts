@@ -1,6 +1,5 @@
 /** mcp-routes.ts: the MCP servers of a tenant, for administrators. Source: SPEC MP1. */
 
-import { Hono } from "hono"
 import * as v from "valibot"
 import { faultToResponse } from "../../platform/fault-response.ts"
 import { tenantStub } from "../../platform/rpc/object-stubs.ts"
@@ -8,10 +7,11 @@ import { mcpNameSchema } from "../../settings/agent-config.ts"
 import { mcpServerSchema } from "../../settings/mcp-config.ts"
 import { readActor } from "../access/request-actor.ts"
 import { type AppEnv, readBody } from "../request-body.ts"
+import { createHono } from "../hono-app.ts"
 
 const reviewSchema = v.strictObject({ revision: v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/)) })
 
-export const mcpRoutes = new Hono<AppEnv>()
+export const mcpRoutes = createHono<AppEnv>()
 
 mcpRoutes.get("/", async (context) => {
   const servers = await tenantStub(context.env, context.get("claims").tenant).listMcpServers()

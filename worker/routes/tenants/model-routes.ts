@@ -1,6 +1,5 @@
 /** model-routes.ts: administrators list, add and remove the tenant's own models. Source: SPEC TM1 to TM3. */
 
-import { Hono } from "hono"
 import * as v from "valibot"
 import { checkServiceUrl } from "../../auth/service-url.ts"
 import { faultToResponse } from "../../platform/fault-response.ts"
@@ -8,8 +7,9 @@ import { tenantStub } from "../../platform/rpc/object-stubs.ts"
 import { modelNameSchema, modelSchema, PROVIDER_URLS } from "../../settings/model-config.ts"
 import { readActor } from "../access/request-actor.ts"
 import { type AppEnv, readBody } from "../request-body.ts"
+import { createHono } from "../hono-app.ts"
 
-export const modelRoutes = new Hono<AppEnv>()
+export const modelRoutes = createHono<AppEnv>()
 
 modelRoutes.get("/", async (context) => {
   const models = await tenantStub(context.env, context.get("claims").tenant).listModels()

@@ -1,6 +1,6 @@
 /** tenant-routes.ts: the operator's routes, which create and list tenants and give them API keys. */
 
-import { type Context, Hono } from "hono"
+import type { Context } from "hono"
 import * as v from "valibot"
 import { fail, type Result, succeed } from "../../../shared/fault.ts"
 import { createApiKey } from "../../auth/api-key.ts"
@@ -16,6 +16,7 @@ import { cutPage } from "../cut-page.ts"
 import { removeIssuer } from "./issuer-routes.ts"
 import { type AppEnv, readBody, readQuery } from "../request-body.ts"
 import { createNameSchema, createTenantKey, newKeySchema } from "./api-key-routes.ts"
+import { createHono } from "../hono-app.ts"
 
 /** Tenants in a page of the list. */
 const TENANT_PAGE_ROWS = 100
@@ -32,7 +33,7 @@ const newTenantSchema = v.strictObject({
 
 const listSchema = v.object({ after: v.optional(newTenantIdSchema) })
 
-export const tenantRoutes = new Hono<AppEnv>()
+export const tenantRoutes = createHono<AppEnv>()
 
 tenantRoutes.post("/", async (context) => {
   const body = await readBody(context, newTenantSchema)

@@ -3,7 +3,7 @@
  * Source: SPEC TH1 to TH6.
  */
 
-import { type Context, Hono } from "hono"
+import type { Context } from "hono"
 import type { Result } from "../../../shared/fault.ts"
 import { MAX_LOGO_BYTES, parseLogo } from "../../../shared/theme/png-logo.ts"
 import type { ThemeView } from "../../../shared/theme/page-theme.ts"
@@ -15,8 +15,9 @@ import { tenantStub } from "../../platform/rpc/object-stubs.ts"
 import { readActor } from "../access/request-actor.ts"
 import { clearCachedSettings } from "../page-routes.ts"
 import { type AppEnv, readBody, readBytes } from "../request-body.ts"
+import { createHono } from "../hono-app.ts"
 
-export const themeRoutes = new Hono<AppEnv>()
+export const themeRoutes = createHono<AppEnv>()
 
 themeRoutes.get("/", async (context) => {
   const { tenant } = context.get("claims")

@@ -2,7 +2,6 @@
  * token-key-routes.ts: lists and rotates the keys that sign a tenant's tokens. The keys themselves never leave the Worker.
  */
 
-import { Hono } from "hono"
 import * as v from "valibot"
 import { MAX_EXTERNAL_TOKEN_SECONDS } from "../../../shared/limits.ts"
 import { clearCachedAccess } from "../../auth/tenant-access-cache.ts"
@@ -10,6 +9,7 @@ import { faultToResponse } from "../../platform/fault-response.ts"
 import { tenantStub } from "../../platform/rpc/object-stubs.ts"
 import { readActor } from "../access/request-actor.ts"
 import { type AppEnv, readBody } from "../request-body.ts"
+import { createHono } from "../hono-app.ts"
 
 /** By default, older keys are accepted until every token that they signed has expired. 0 ends all of them at once. */
 const rotationSchema = v.strictObject({
@@ -19,7 +19,7 @@ const rotationSchema = v.strictObject({
   ),
 })
 
-export const tokenKeyRoutes = new Hono<AppEnv>()
+export const tokenKeyRoutes = createHono<AppEnv>()
 
 tokenKeyRoutes.get("/", async (context) => {
   const keys = await tenantStub(context.env, context.get("claims").tenant).listTokenKeys()

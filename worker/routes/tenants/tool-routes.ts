@@ -1,6 +1,5 @@
 /** tool-routes.ts: the webhook tools of a tenant, for administrators. Source: SPEC TW1. */
 
-import { Hono } from "hono"
 import * as v from "valibot"
 import { isJsonObject, type Json, parseJson } from "../../../shared/json.ts"
 import { checkSchema } from "../../../shared/json-schema/check-schema.ts"
@@ -18,8 +17,9 @@ import {
 import { fail, type Result, succeed } from "../../../shared/fault.ts"
 import { readActor } from "../access/request-actor.ts"
 import { type AppEnv, readBody } from "../request-body.ts"
+import { createHono } from "../hono-app.ts"
 
-export const toolRoutes = new Hono<AppEnv>()
+export const toolRoutes = createHono<AppEnv>()
 
 toolRoutes.get("/", async ({ env, get, json }) => {
   const tools = await tenantStub(env, get("claims").tenant).listWebhookTools()

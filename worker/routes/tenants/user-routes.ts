@@ -1,7 +1,7 @@
 /** user-routes.ts: administrators list a tenant's users, change their names and roles, and suspend and restore them. */
 
 import type { Administrator } from "../../platform/rpc/actor.ts"
-import { type Context, Hono } from "hono"
+import type { Context } from "hono"
 import * as v from "valibot"
 import { fail, type Result, succeed } from "../../../shared/fault.ts"
 import { idSchema } from "../../../shared/protocol/event.ts"
@@ -15,8 +15,9 @@ import { clearCachedRevocations } from "../access/authorize.ts"
 import { readAdministrator } from "../access/request-actor.ts"
 import { cutPage } from "../cut-page.ts"
 import { type AppEnv, readBody, readQuery } from "../request-body.ts"
+import { createHono } from "../hono-app.ts"
 
-export const userRoutes = new Hono<AppEnv>()
+export const userRoutes = createHono<AppEnv>()
 
 userRoutes.get("/", async (context) => {
   if (context.req.query("q") !== undefined) return await searchUsers(context)
