@@ -174,10 +174,9 @@ function readOutboxEntries(storage: KeyValueStorage, prefix: string): readonly O
 }
 
 function parseOutboxEntry(value: unknown): OutboxEntry | null {
-  if (typeof value !== "object" || value === null) return null
-  const { id, content, at, error, code, fields, trace, ...rest } = value as Partial<OutboxEntry>
+  const { id, content, at, error, code, fields, trace, ...rest }: Partial<OutboxEntry> = Object(value)
   if (typeof id !== "string" || typeof content !== "string" || typeof at !== "number") return null
-  return { id, content, at, code, fields, trace, error: typeof error === "string" ? error : null, ...pickExtras(rest) }
+  return { id, content, at, code, fields, trace, error: error ?? null, ...pickExtras(rest) }
 }
 
 /** Returns only the fields that are set. Ids are not validated, because only the page writes to its storage. */
@@ -185,10 +184,10 @@ export function pickExtras({
   reply_to,
   attachments,
   action,
-}: { readonly [K in keyof MessageExtras]?: MessageExtras[K] | null }): MessageExtras {
+}: { readonly [K in keyof MessageExtras]?: MessageExtras[K] | null | undefined }): MessageExtras {
   return {
-    ...(typeof reply_to === "string" ? { reply_to } : {}),
-    ...(Array.isArray(attachments) && attachments.length > 0 ? { attachments } : {}),
+    ...(reply_to && { reply_to }),
+    ...(attachments?.[0] && { attachments }),
     ...(action && { action }),
   }
 }

@@ -49,6 +49,7 @@ interface FieldInputProps {
 
 function FieldInput({ node: { kind, options }, shared, value, onChange }: FieldInputProps): VNode {
   const text = String(value)
+  const attributes: object = { ...shared, type: kind }
   switch (kind) {
     case "check":
       return (
@@ -84,8 +85,7 @@ function FieldInput({ node: { kind, options }, shared, value, onChange }: FieldI
     default:
       return (
         <input
-          {...shared}
-          type={kind}
+          {...attributes}
           dir={kind === "text" ? "auto" : "ltr"}
           step="any"
           maxLength={MAX_FIELD_CHARS}

@@ -12,7 +12,6 @@ import { toSafeHref } from "../../words/format/link-policy.ts"
 import { viewText } from "../../words/parts/view-text.ts"
 import { ViewIcon } from "./view-icon.tsx"
 import { ViewTable } from "./view-table.tsx"
-import { ViewTimer } from "./view-timer.tsx"
 
 type NodeOf<T extends ViewNode["type"]> = Extract<ViewNode, { readonly type: T }>
 
@@ -48,6 +47,7 @@ export function ViewNodes({ node }: { readonly node: ViewNode }): VNode | null {
         </div>
       )
     case "tabs":
+    case "timer":
     case "button":
     case "field":
       return <Control node={node} />
@@ -59,15 +59,13 @@ export function ViewNodes({ node }: { readonly node: ViewNode }): VNode | null {
       return <Chart chart={node.chart} omitted={node.omitted} />
     case "progress":
       return <Progress node={node} />
-    case "timer":
-      return <ViewTimer node={node} />
   }
 }
 
-/** Tabs, buttons and fields. Their code is loaded with the first one. */
+/** Tabs, timers, buttons and fields. Their code is loaded with the first one. */
 export const viewControls = deferModule(() => import("./view-controls.tsx"))
 
-function Control({ node }: { readonly node: NodeOf<"tabs" | "button" | "field"> }): VNode | null {
+function Control({ node }: { readonly node: NodeOf<"tabs" | "timer" | "button" | "field"> }): VNode | null {
   const { module } = viewControls
   useEffect(() => void viewControls.load(), [])
   if (module.value !== null)
