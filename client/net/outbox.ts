@@ -81,8 +81,7 @@ export class Outbox {
   /** Appends a message with the largest `at`, even if the clock was set back, so that a reload keeps the order. */
   addEntry(entry: OutboxEntry): void {
     const others = this.entries.value.filter(({ id }) => id !== entry.id)
-    const last = others.at(-1)?.at ?? Number.NEGATIVE_INFINITY
-    const ordered = { ...entry, at: Math.max(entry.at, last + 1) }
+    const ordered = { ...entry, at: Math.max(entry.at, (others.at(-1)?.at ?? 0) + 1) }
     this.#writeStored(ordered)
     this.entries.value = [...others, ordered]
   }

@@ -29,6 +29,8 @@ export type ActionProblem = { readonly because: "unknown" } | { readonly because
 type FieldNode = Extract<ViewNode, { readonly type: "field" }>
 
 const LOCALE = { locale: "en", timeZone: "UTC", yes: "Yes", no: "No" }
+/** Whether the day exists is for the tool to decide. */
+const DATE = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/
 const MAX_WORDS_CHARS = 2_000
 const MAX_ARGS_CHARS = 64 * 1024
 
@@ -77,7 +79,7 @@ export function isValidField(node: Omit<FieldNode, "weight">, value: string | nu
     case "choice":
       return node.options.some((option) => option.value === value)
     case "date":
-      return typeof value === "string" && /^\d{4}-\d{2}-\d{2}$/.test(value) && !Number.isNaN(Date.parse(value))
+      return typeof value === "string" && DATE.test(value)
     case "text":
     case "longText":
       return typeof value === "string"

@@ -9,7 +9,7 @@ import { buildActionCall } from "../../../shared/card/actions/build-action-call.
 import type { CardView } from "../../../shared/card/view/card-template.ts"
 import { type ActionFlaw, fail, type Result, succeed } from "../../../shared/fault.ts"
 import { type Json, parseJson } from "../../../shared/json.ts"
-import { type ActionClick, type ActionRef, type CardAction } from "../../../shared/protocol/cards/card-action.ts"
+import type { ActionClick, ActionRef, CardAction } from "../../../shared/protocol/cards/card-action.ts"
 import { parseViewReference } from "../../../shared/protocol/cards/card-view-url.ts"
 import { parseStoredCard, splitResult } from "../../../shared/protocol/card-cue.ts"
 import { isEnded, listCalls, type ToolCall } from "../../../shared/protocol/message.ts"
