@@ -134,6 +134,7 @@ describe("failures", () => {
         const answerer: ResolvedAgent = {
           name: "test",
           isExternal: false,
+          isWebhook: false,
           system: "",
           tools: [],
           contextTokens: MODEL_CONTEXT_TOKENS,

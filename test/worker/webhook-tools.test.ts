@@ -1,9 +1,11 @@
 /** webhook-tools.test.ts: webhook tools of a tenant: their settings, signed calls, results, and results that come later. */
 
+import { env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { answerTo, toolsIn } from "./session-helpers.ts"
 import { call, refusal, roleToken } from "./http.ts"
 import { sessionOf, type TestClient } from "../support/socket.ts"
+import { downloadArchive, exportTenant, importTenant, registerUser } from "./tenant-transfer.ts"
 import type { HistoryPage } from "../../shared/protocol/http-body.ts"
 import {
   claimsOf,
@@ -19,12 +21,16 @@ import {
   untilSeen,
 } from "./webhook-helpers.ts"
 
+/** The newest message, as a reload shows it. */
+async function readNewest(id: string, tenant: string) {
+  const page = await sessionOf(id, claimsOf(tenant)).readHistoryPage(claimsOf(tenant), { limit: 5 })
+  if (!page.ok) throw new Error(page.fault.reason)
+  return (JSON.parse(page.value.json) as HistoryPage).messages.at(-1)
+}
+
 /** The answer looks the same after a reload. */
 async function expectReloaded(client: TestClient & { readonly id: string }, tenant: string): Promise<void> {
-  const page = await sessionOf(client.id, claimsOf(tenant)).readHistoryPage(claimsOf(tenant), { limit: 5 })
-  if (!page.ok) throw new Error(page.fault.reason)
-  const { messages } = JSON.parse(page.value.json) as HistoryPage
-  expect(messages.at(-1)?.segments).toEqual(answerTo(client, "q1")?.segments)
+  expect((await readNewest(client.id, tenant))?.segments).toEqual(answerTo(client, "q1")?.segments)
 }
 
 describe("the settings", () => {
@@ -163,4 +169,54 @@ describe("a result that comes later", () => {
     expect((await sendResult({ path, id, secret })).status).toBe(202)
     expect(toolsIn(await client.untilEnd("q1"))).toMatchObject([{ status: "ok" }])
   })
+})
+
+describe("a restart", () => {
+  const kill = async (id: string, tenant: string): Promise<void> => {
+    const stub = sessionOf(id, claimsOf(tenant))
+    await runInDurableObject(stub, (_object, state) => state.abort("killed")).catch(() => {})
+  }
+
+  test("[TW3] [TW5] while a result is awaited sends the call again with its id, and the late result still counts", async () => {
+    const secret = await putTool("tw-kill", "tw-kill", {}, "later")
+    const client = await openToolSession("tw-kill")
+    startCall(client, "q1")
+    const [seen] = await untilSeen("tw-kill", 1)
+    await kill(client.id, "tw-kill")
+    await runDurableObjectAlarm(sessionOf(client.id, claimsOf("tw-kill")))
+    const all = await untilSeen("tw-kill", 2)
+    expect(new Set(all.map(({ id }) => id)).size).toBe(1)
+    expect(all.map(({ isNew }) => isNew)).toEqual([true, false])
+    const { result_path: path, call_id: id } = seen?.body.data ?? { result_path: "", call_id: "" }
+    expect((await sendResult({ path, id, secret })).status).toBe(202)
+    await expect.poll(() => readNewest(client.id, "tw-kill")).toMatchObject({ status: "completed" })
+    expect(toolsIn(await readNewest(client.id, "tw-kill"))).toMatchObject([{ status: "ok" }])
+  })
+
+  test("[TW5] is not needed for a result: it wakes a session that was evicted", async () => {
+    const secret = await putTool("tw-wake", "tw-wake", {}, "later")
+    const client = await openToolSession("tw-wake")
+    startCall(client, "q1")
+    const [seen] = await untilSeen("tw-wake", 1)
+    await kill(client.id, "tw-wake")
+    const { result_path: path, call_id: id } = seen?.body.data ?? { result_path: "", call_id: "" }
+    expect((await sendResult({ path, id, secret })).status).toBe(202)
+    await expect.poll(() => readNewest(client.id, "tw-wake")).toMatchObject({ status: "completed" })
+    expect(toolsIn(await readNewest(client.id, "tw-wake"))).toMatchObject([
+      { status: "ok", result: '{"state":"sent"}' },
+    ])
+  })
+})
+
+test("[TW2] an archive contains tools without their secrets, and an import gets new ones", async () => {
+  await registerUser("tw-from", "boss", "owner")
+  const put = await sendTools("tw-from", "PUT", "/order_status", toolBody("tw-from"))
+  const archive = await downloadArchive("tw-from", await exportTenant("tw-from"))
+  await importTenant("tw-to", archive)
+  const [tool] = (await sendTools("tw-to", "GET", "")).json.tools
+  expect(tool).toMatchObject({ name: "order_status", url: put.json.url, schema: put.json.schema, has_secret: false })
+  expect(await env.TENANT.getByName("tw-to").openWebhook("order_status", true)).toBeNull()
+  const rotated = await sendTools("tw-to", "POST", "/order_status/secret")
+  expect(rotated.json).toMatchObject({ has_secret: true, old_secret_until: null })
+  expect(rotated.json.secret).not.toBe(put.json.secret)
 })

@@ -1,11 +1,13 @@
 /** shipped-templates.ts: the templates that ship, as part of the section's code, so that they need no connection. */
 
 import barChart from "../../../shared/card/templates/bar-chart.json"
+import calculation from "../../../shared/card/templates/calculation.json"
 import facts from "../../../shared/card/templates/facts.json"
 import gallery from "../../../shared/card/templates/gallery.json"
 import lineChart from "../../../shared/card/templates/line-chart.json"
 import list from "../../../shared/card/templates/list.json"
 import news from "../../../shared/card/templates/news.json"
+import page from "../../../shared/card/templates/page.json"
 import place from "../../../shared/card/templates/place.json"
 import product from "../../../shared/card/templates/product.json"
 import progress from "../../../shared/card/templates/progress.json"
@@ -16,11 +18,13 @@ import timer from "../../../shared/card/templates/timer.json"
 /** By the names of their files. */
 export const SHIPPED_TEMPLATES: Readonly<Record<string, { readonly [field: string]: unknown }>> = {
   "bar-chart": barChart,
+  calculation,
   facts,
   gallery,
   "line-chart": lineChart,
   list,
   news,
+  page,
   place,
   product,
   progress,

@@ -80,6 +80,7 @@ export const ACCESS_TABLE: readonly AccessRule[] = [
   { method: "GET", path: "/v1/agents", allow: MEMBERS_OF_TENANT },
   { method: "PUT", path: "/v1/agents/:name", allow: CONFIGURERS },
   { method: "DELETE", path: "/v1/agents/:name", allow: CONFIGURERS },
+  { method: "POST", path: "/v1/agents/:name/secret", allow: ADMINISTRATORS },
   { method: "GET", path: "/v1/settings", allow: MEMBERS_OF_TENANT },
   { method: "PUT", path: "/v1/settings", allow: CONFIGURERS },
   { method: "GET", path: "/v1/theme", allow: MEMBERS_OF_TENANT },
@@ -248,4 +249,9 @@ export function isForKeys(rule: AccessRule): boolean {
 /** Whether these claims may configure the tenant. */
 export function isConfigurer(claims: Claims): boolean {
   return CONFIGURERS.includes(getPrincipal(claims))
+}
+
+/** Whether these claims may administer the tenant. */
+export function isAdministrator(claims: Claims): boolean {
+  return ADMINISTRATORS.includes(getPrincipal(claims))
 }

@@ -4,7 +4,9 @@
  * A message keeps the version of its card. If a template changes, keep the old file and add it to OLD_TEMPLATES.
  */
 
+import calculation from "../../../shared/card/templates/calculation.json"
 import list from "../../../shared/card/templates/list.json"
+import page from "../../../shared/card/templates/page.json"
 import search from "../../../shared/card/templates/search.json"
 import timer from "../../../shared/card/templates/timer.json"
 import type { Json } from "../../../shared/json.ts"
@@ -13,7 +15,7 @@ import { MAX_CARD_BYTES } from "../../../shared/limits.ts"
 import { countUtf8Bytes } from "../../../shared/truncate.ts"
 import { hashTemplate } from "./hash-template.ts"
 
-const TEMPLATES = { list, search, timer }
+const TEMPLATES = { calculation, list, page, search, timer }
 
 /** The name of a template that a built-in tool can declare. */
 export type ShippedCard = keyof typeof TEMPLATES

@@ -1,41 +1,53 @@
 /**
- * probe-runs.ts: what the tools for tests do. An effect is a POST to `<PROBE_URL>/effect/<key>/<call id>`, which the test's
- * server counts.
+ * run-probe.ts: what the probe tools do: countable effects, live output, waiting, failing and saved files. Loaded with the
+ * first call of one.
  */
 
-import type { Json } from "../../shared/json.ts"
-import { pause } from "../platform/pause.ts"
-import { encodeWav } from "./render/wav-encoder.ts"
+import type { Json } from "../../../shared/json.ts"
+import { pause } from "../../platform/pause.ts"
+import { encodeWav } from "../render/wav-encoder.ts"
 import {
   createCardTrailer,
   parseToolArgs,
+  type ToolResult,
   type ToolArgs,
   type ToolContext,
-  type ToolResult,
   type ToolReturn,
   toolResult,
-} from "./tool.ts"
+} from "../tool.ts"
+import type { ProbeName } from "../probe-tools.ts"
 
-type ProbeRun = (args: ToolArgs, context: ToolContext, url: string) => Promise<ToolReturn> | ToolReturn
+/** Runs a probe tool. `url` is that of the server that counts effects. */
+export function runProbe(
+  name: ProbeName,
+  url: string,
+  args: ToolArgs,
+  ctx: ToolContext,
+): Promise<ToolReturn> | ToolReturn {
+  switch (name) {
+    case "probe_effect":
+    case "probe_ask":
+      return runEffect(url, args, ctx)
+    case "probe_stream":
+      return streamLines(args, ctx)
+    case "probe_data":
+      return returnText(args, ctx)
+    case "probe_json":
+      return parseToolArgs(String(args["json"])) ?? {}
+    case "probe_save":
+      return saveFiles(args, ctx)
+    case "probe_slow":
+      return waitAsTold(args, ctx)
+    case "probe_fail":
+      if (args["how"] === "throw") throw new Error("asked to throw")
+      return { error: "It failed as asked.", details: `how: ${String(args["how"])}` }
+  }
+}
 
-export const PROBE_RUNS = {
-  probe_effect: (args, context, url) => runEffect(url, args, context),
-  probe_ask: (args, context, url) => runEffect(url, args, context),
-  probe_stream: streamLines,
-  probe_data: returnText,
-  probe_json: ({ json }) => parseToolArgs(String(json)) ?? {},
-  probe_save: saveFiles,
-  async probe_slow(args, { signal }) {
-    await pause(readNumberArg(args, "ms"), signal)
-    return { waited: readNumberArg(args, "ms") }
-  },
-  probe_fail({ how }) {
-    if (how === "throw") throw new Error("asked to throw")
-    return { error: "It failed as asked.", details: `how: ${String(how)}` }
-  },
-} satisfies Record<string, ProbeRun>
-
-export type ProbeName = keyof typeof PROBE_RUNS
+async function waitAsTold(args: ToolArgs, { signal }: ToolContext): Promise<ProbeResult> {
+  await pause(readNumberArg(args, "ms"), signal)
+  return { waited: readNumberArg(args, "ms") }
+}
 
 /** Returns the given text: as data, in a card, in a wrapper, or as live output. */
 async function* returnText(args: ToolArgs, ctx: ToolContext): AsyncGenerator<string, ProbeResult> {
