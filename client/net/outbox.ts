@@ -75,7 +75,7 @@ export class Outbox {
 
   /** Whether any tab still stores this message. */
   isStored(id: string): boolean {
-    return readOutboxEntries(this.#storage, this.#prefix).some((entry) => entry.id === id)
+    return this.#storage.getItem(this.#prefix + id) !== null
   }
 
   /** Appends a message with the largest `at`, even if the clock was set back, so that a reload keeps the order. */

@@ -32,10 +32,13 @@ const ORDER = {
     { id: "gone", component: "Button", label: "Gone", action: "gone" },
   ],
   actions: {
-    buy: { tool: "probe_effect", args: { key: { path: "/text" }, ms: { value: 0 }, text: { field: "size" } } },
-    ask: { tool: "probe_ask", args: { key: { path: "/text" }, text: { field: "size" } } },
-    more: { tool: "probe_json", args: { json: { value: "{}" } }, repeatable: true },
-    gone: { tool: "no_such_tool", args: {} },
+    buy: {
+      tool: "probe_effect",
+      args: { key: { path: "/text" }, ms: { value: 0 }, text: { field: "size" }, n: { field: "count" } },
+    },
+    ask: { tool: "probe_ask", args: { key: { path: "/text" }, n: { field: "count" } } },
+    more: { tool: "probe_json", args: { json: { value: "{}" }, n: { field: "count" } }, repeatable: true },
+    gone: { tool: "no_such_tool", args: { n: { field: "count" } } },
   },
   samples: [{ text: "sample" }],
 }
@@ -89,7 +92,7 @@ describe("a click", () => {
     expect(question?.action).toEqual({ call_id, name: "buy" })
     const [made] = toolsIn(answer)
     expect(made).toMatchObject({ name: "probe_effect", status: "ok" })
-    expect(JSON.parse(made?.args ?? "")).toEqual({ key, ms: 0, text: "l" })
+    expect(JSON.parse(made?.args ?? "")).toEqual({ key, ms: 0, text: "l", n: 2 })
     // The model answers with the result.
     expect(answer.segments.at(-1)).toMatchObject({ type: "text" })
     await expectSame(id, client)

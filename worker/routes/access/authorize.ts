@@ -47,7 +47,7 @@ const TOKEN_PROTOCOL = "token."
  * except for the operator.
  */
 export const authorize: MiddlewareHandler<AppEnv> = async (context, next) => {
-  const rule = findAccessRule(context.req.method, context.req.path)
+  const rule = await findAccessRule(context.req.method, context.req.path)
   if (rule === undefined) return faultToResponse({ reason: "route_unknown" })
   // A route that needs no token of a tenant is closed to other sites.
   const isClosed = context.get("widgetOrigin") !== undefined && typeof rule.allow === "string"

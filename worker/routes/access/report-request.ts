@@ -27,8 +27,9 @@ const OTHER_ROUTES: readonly (readonly [pattern: RegExp, route: string])[] = [
 ]
 
 /** The pattern of a request's route; `other` if there is no such route. A refused method also has the route `other`. */
-export function nameRoute(method: string, path: string): string {
-  return findAccessRule(method, path)?.path ?? OTHER_ROUTES.find(([pattern]) => pattern.test(path))?.[1] ?? "other"
+export async function nameRoute(method: string, path: string): Promise<string> {
+  const rule = await findAccessRule(method, path)
+  return rule?.path ?? OTHER_ROUTES.find(([pattern]) => pattern.test(path))?.[1] ?? "other"
 }
 
 /** Writes one data point for each request, if the deployment has a data set. */
@@ -41,7 +42,7 @@ export const reportRequest: MiddlewareHandler<AppEnv> = async (context, next) =>
   writeRequestPoint(env, {
     tenant: claims?.tenant ?? "",
     method: METHODS.has(req.method) ? req.method : "OTHER",
-    route: nameRoute(req.method, req.path),
+    route: await nameRoute(req.method, req.path),
     status: context.res.status,
     ms: Date.now() - startMs,
   })
@@ -50,7 +51,8 @@ export const reportRequest: MiddlewareHandler<AppEnv> = async (context, next) =>
 /**
  * The response for an exception, which is always a bug. The log says where it was thrown, and the client gets no details.
  */
-export function errorToResponse(error: Error, { req }: Context<AppEnv>): Response {
-  logError("route_error", { method: req.method, route: nameRoute(req.method, req.path), error: describeError(error) })
+export async function errorToResponse(error: Error, { req }: Context<AppEnv>): Promise<Response> {
+  const route = await nameRoute(req.method, req.path)
+  logError("route_error", { method: req.method, route, error: describeError(error) })
   return faultToResponse({ reason: "internal" })
 }
