@@ -2,7 +2,8 @@
  * webhook-kills.test.ts: a real server that is killed during the calls of a webhook tool, with a real service.
  *
  * The service applies a call once by its id, as docs/webhook-tools.md asks, and answers some calls later. Every call must
- * take effect exactly once, and its result must be in the answer, unless the turn was cut off before the call.
+ * take effect exactly once, and its result must be in the answer, unless the turn was cut off before the call. The same
+ * service answers the questions of an agent.
  */
 
 import { randomInt } from "node:crypto"
@@ -16,9 +17,10 @@ import type { HistoryPage } from "../../shared/protocol/http-body.ts"
 import { answerTo, callsIn, clientOf, isEnded, StateClient } from "../state/state-client.ts"
 import { type Cuecard, startCuecard } from "../support/checked-cuecard.ts"
 import { IS_FULL, IS_LONG } from "../support/seeded.ts"
-import type { WebhookCall } from "../support/upstream-webhook.ts"
+import type { WebhookCall, WebhookQuestion } from "../support/upstream-webhook.ts"
 
 const KILLS = IS_LONG ? 100 : IS_FULL ? 16 : 5
+const QUESTION_KILLS = IS_LONG ? 50 : IS_FULL ? 8 : 3
 /** A kill comes at most this long after the message was sent. A turn takes about as long. */
 const MAX_DELAY_MS = 60
 
@@ -39,7 +41,7 @@ afterAll(async () => {
   for (const cleanup of cleanups.reverse()) await cleanup()
 })
 
-/** A service with one tool, `book`. */
+/** A service with one tool, `book`, which also answers the questions of the agent `desk`. */
 class BookingService {
   readonly #server: Server
   /** How often each booking took effect. */
@@ -76,11 +78,39 @@ class BookingService {
       this.wrongSignatures++
       return void reply.writeHead(401).end()
     }
-    const { data } = JSON.parse(text) as { data: WebhookCall }
+    const { type, data } = JSON.parse(text) as { type: string; data: WebhookCall & WebhookQuestion }
+    if (type === "agent.question") return this.#answerQuestion(String(request.headers["webhook-id"]), data, reply)
     const result = this.#done.get(data.call_id) ?? this.#book(data)
     if (Number(data.arguments["n"]) % 2 === 0) return void reply.end(result)
     reply.writeHead(202).end()
     await this.#sendLater(data, result)
+  }
+
+  /** The text of a question is its number. Every second answer is streamed. */
+  #answerQuestion(id: string, question: WebhookQuestion, reply: ServerResponse): void {
+    const { text: n } = question
+    if (!this.#done.has(id)) this.effects.set(n, (this.effects.get(n) ?? 0) + 1)
+    this.#done.set(id, n)
+    if (Number(n) % 2 === 0) return void reply.end(JSON.stringify({ text: `Answer ${n}.` }))
+    reply.writeHead(202).end()
+    void this.#streamAnswer(question)
+  }
+
+  /** Repeats the records until the server has the end. Records that it has already are skipped (SPEC EX9). */
+  async #streamAnswer({ id, session, token, text: n }: WebhookQuestion): Promise<void> {
+    const records = [
+      { n: 1, type: "text_delta", delta: "Answer " },
+      { n: 2, type: "text_delta", delta: `${n}.` },
+      { n: 3, type: "assistant_message", text: "" },
+    ]
+    const body = records.map((record) => `${JSON.stringify(record)}\n`).join("")
+    for (let attempt = 0; attempt < 400; attempt++) {
+      await new Promise((resolve) => setTimeout(resolve, 10 + randomInt(30)))
+      const path = `/external/sessions/${session}/events?responseId=${id}`
+      const headers = { authorization: `Bearer ${token}` }
+      const response = await fetch(this.target + path, { method: "POST", headers, body }).catch(() => null)
+      if (response?.status === 200 || response?.status === 409) return
+    }
   }
 
   #book({ call_id, arguments: { n } }: WebhookCall): string {
@@ -220,4 +250,35 @@ test("[KA3] a click on a card makes its call once, whenever the server is killed
         "done",
       )
   }
+})
+
+test("[EA8] each question is answered once, whenever the server is killed", { timeout: 600_000 }, async () => {
+  const persist = await mkdtemp(join(tmpdir(), "cuecard-question-"))
+  cleanups.push(() => rm(persist, { recursive: true, force: true }))
+  const service = await startService()
+  let cuecard = await startCuecard({ persist })
+  cleanups.push(() => cuecard.close())
+  const port = Number(new URL(cuecard.url).port)
+  service.target = cuecard.url
+  const root = new StateClient(cuecard, await cuecard.tokenFor({ user: "root", role: "admin" }))
+  const agent = { description: "d", prompt: "p", answered_by: "webhook", url: service.url }
+  service.secret = (await root.send<{ secret: string }>("PUT", "/v1/agents/desk", agent)).secret
+  const ada = await clientOf(cuecard, "ada")
+  const { id: session } = await ada.send<{ id: string }>("POST", "/v1/sessions", { agent: "desk" })
+  for (let n = 0; n < QUESTION_KILLS; n++) {
+    const id = `q${n}`
+    const send = () => ada.send("POST", `/v1/sessions/${session}/messages`, { id, content: String(n) })
+    const readAnswer = async () => answerTo(await ada.messages(session), id)
+    const sent = send().catch(() => null)
+    await new Promise((resolve) => setTimeout(resolve, randomInt(MAX_DELAY_MS)))
+    await cuecard.kill()
+    await sent
+    cuecard = await startCuecard({ persist, port })
+    // Repeating an id has no effect.
+    await send()
+    await expect.poll(async () => isEnded(await readAnswer()), { timeout: 60_000 }).toBe(true)
+    expect(await readAnswer(), `kill ${n}`).toMatchObject({ status: "completed", content: `Answer ${n}.` })
+    expect(service.effects.get(String(n)), `kill ${n}`).toBe(1)
+  }
+  expect(service.wrongSignatures).toBe(0)
 })

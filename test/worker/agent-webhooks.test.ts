@@ -215,10 +215,20 @@ describe("a question", () => {
     client.say({ type: "send", id: "q1", content: "Well?" })
     const answer = await client.untilEnd("q1")
     expect(answer).toMatchObject({ status: "failed", reason: "producer_failed" })
-    expect(answer.segments).toEqual([])
+    // The service's own words, if it has sent some.
+    expect(textIn(answer)).toBe(play.startsWith("status-") ? "Not today." : "")
     await runDurableObjectAlarm(sessionOf(client.id))
     expect(await seenAt(name)).toHaveLength(1)
     expect(await seenAt("elsewhere")).toEqual([])
+  })
+
+  test("[EA7] whose response is a long error shows the beginning of it", async () => {
+    await createAgent("wa-long", "long-error")
+    const client = await connectTo("wa-long")
+    client.say({ type: "send", id: "q1", content: "Well?" })
+    const answer = await client.untilEnd("q1")
+    expect(answer).toMatchObject({ status: "failed", reason: "producer_failed" })
+    expect(textIn(answer)).toMatch(/^e{400,500}…?$/)
   })
 
   test.each([

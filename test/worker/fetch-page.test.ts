@@ -8,7 +8,7 @@ import { MAX_PART_CHARS } from "../../worker/tool/page/read-page.ts"
 import { createPageTool } from "../../worker/tool/page/page-tool.ts"
 import { connect } from "../support/socket.ts"
 import { readUpstream, upstreamUrl } from "../support/upstream-client.ts"
-import { answerTo, beginTurn, expectSame, freshSession } from "./session-helpers.ts"
+import { answerTo, beginTurn, expectSame, freshSession, say, script, toolsIn } from "./session-helpers.ts"
 import { toolContext } from "./tools.ts"
 
 /** Longer than a test can take. */
@@ -208,6 +208,48 @@ describe("what can be fetched", () => {
     expect(await ended).toMatchObject({ details: "The call was stopped." })
     expect(await fetchPage("http://127.0.0.1:9/")).toMatchObject({ details: "The server can't be reached." })
     expect(await playPage("empty")).toMatchObject({ error: "The page has no readable text." })
+  })
+})
+
+describe("approval", () => {
+  const SECRET = "https://page.example.com/ok/x?secret=42"
+
+  test.each([
+    ["the user wrote it", `/say Read page.example.com/ok/x please`, "https://page.example.com/ok/x", false],
+    ["the user wrote it otherwise", "/say HTTPS://PAGE.EXAMPLE.COM/OK/x/", "https://page.example.com/ok/x#part", false],
+    ["the user wrote the beginning of it", "/say https://page.example.com/ok/x", SECRET, true],
+    ["nobody wrote it", "/say hello", SECRET, true],
+    ["a result named it as a source", '/call search {"query":"tides"}', "https://example.com/library/sea/tides", false],
+  ])("[BT11] a call whose address is known because %s: approval as expected", async (_, question, url, asked) => {
+    const id = await freshSession("known")
+    expect(await isAsked(id, question, url)).toBe(asked)
+  })
+
+  /** The words of the script are the user's, so the address in it is written with escapes that only JSON reads. */
+  async function isAsked(id: string, question: string, url: string): Promise<boolean> {
+    const client = await connect(id)
+    client.say({ type: "send", id: "first", content: question })
+    await client.untilEnd("first")
+    const args = JSON.stringify({ url }).replace("example.", "example\\u002e")
+    const content = script([{ type: "tool_call", name: "fetch_page", args }], [say("Done.")])
+    client.say({ type: "send", id: "last", content })
+    await client.untilTrue(() => ["waiting", "completed"].includes(answerTo(client, "last")?.status ?? ""))
+    return answerTo(client, "last")?.status === "waiting"
+  }
+
+  test("[BT11] what a tool repeats of its arguments isn't known", async () => {
+    const id = await freshSession("repeat")
+    const client = await connect(id)
+    const hidden = (name: string, args: object): object => ({
+      type: "tool_call",
+      name,
+      args: JSON.stringify(args).replaceAll("secret", "s\\u0065cret"),
+    })
+    const list = hidden("list", { title: "T", items: [{ text: SECRET }] })
+    const echo = hidden("search", { query: SECRET })
+    client.say({ type: "send", id: "q1", content: script([list, echo], [hidden("fetch_page", { url: SECRET })]) })
+    await client.untilTrue(() => answerTo(client, "q1")?.status === "waiting")
+    expect(toolsIn(answerTo(client, "q1")).at(-1)).toMatchObject({ name: "fetch_page", approval: "asked" })
   })
 })
 

@@ -2,7 +2,8 @@
 
 import { env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
-import { answerTo, toolsIn } from "./session-helpers.ts"
+import { MAX_RESULT_BYTES } from "../../shared/limits.ts"
+import { answerTo, call as toolCall, say, script, toolsIn } from "./session-helpers.ts"
 import { call, refusal, roleToken } from "./http.ts"
 import { sessionOf, type TestClient } from "../support/socket.ts"
 import { downloadArchive, exportTenant, importTenant, registerUser } from "./tenant-transfer.ts"
@@ -31,6 +32,13 @@ async function readNewest(id: string, tenant: string) {
 /** The answer looks the same after a reload. */
 async function expectReloaded(client: TestClient & { readonly id: string }, tenant: string): Promise<void> {
   expect((await readNewest(client.id, tenant))?.segments).toEqual(answerTo(client, "q1")?.segments)
+}
+
+/** Starts a call, and waits until it has ended or waits for the user. */
+async function startAndSettle(client: TestClient) {
+  startCall(client, "q1")
+  await client.untilTrue(() => ["completed", "waiting"].includes(answerTo(client, "q1")?.status ?? ""))
+  return answerTo(client, "q1")
 }
 
 describe("the settings", () => {
@@ -118,7 +126,7 @@ describe("a call", () => {
     expect(new Set(seen.map(({ id }) => id)).size).toBe(1)
   })
 
-  test("[TW6] a call that writes waits for the user, and a rule that was made stricter counts at once", async () => {
+  test("[TW6] a call that writes waits for the user", async () => {
     await putTool("tw-ask", "tw-ask", { effects: "write" })
     const client = await openToolSession("tw-ask")
     startCall(client, "q1")
@@ -127,6 +135,16 @@ describe("a call", () => {
     const [asked] = toolsIn(answerTo(client, "q1"))
     client.say({ type: "approve", call_id: asked?.call_id ?? "", decision: "allow" })
     expect(toolsIn(await client.untilEnd("q1"))).toMatchObject([{ status: "ok" }])
+  })
+
+  test("[TW6] a session that has read an earlier rule sends nothing under a stricter one", async () => {
+    await putTool("tw-strict", "tw-strict")
+    const client = await openToolSession("tw-strict")
+    const strict = toolBody("tw-strict", { approval: "always" })
+    expect((await sendTools("tw-strict", "PUT", "/order_status", strict)).status).toBe(200)
+    const [tool] = toolsIn(await startAndSettle(client))
+    expect(tool?.status).not.toBe("ok")
+    expect(await seenAt("tw-strict")).toEqual([])
   })
 })
 
@@ -164,10 +182,40 @@ describe("a result that comes later", () => {
     expect(await sendResult({ path: path.replace(client.id, "another"), id, secret })).toEqual(unexpected)
     expect(await sendResult({ path: path.replace(/[^/]+$/, "call_9_9"), id, secret })).toEqual(unexpected)
     expect(await sendResult({ path, id, secret, body: "{" })).toEqual(refusal(400, "body_malformed"))
+    const deep = `${"[".repeat(5_000)}${"]".repeat(5_000)}`
+    expect(await sendResult({ path, id, secret, body: deep })).toEqual(refusal(400, "body_malformed"))
+    const long = JSON.stringify({ text: "x".repeat(MAX_RESULT_BYTES) })
+    expect(await sendResult({ path, id, secret, body: long })).toEqual(refusal(413, "body_too_large"))
     // None of them has ended the call.
     expect(answerTo(client, "q1")?.status).toBe("running")
     expect((await sendResult({ path, id, secret })).status).toBe(202)
     expect(toolsIn(await client.untilEnd("q1"))).toMatchObject([{ status: "ok" }])
+  })
+})
+
+describe("a card", () => {
+  const CARD = {
+    for: "order_status",
+    title: "Order",
+    schema: { type: "object", required: ["state"], properties: { state: { type: "string", maxLength: 40 } } },
+    view: [{ id: "root", component: "Text", text: { path: "/state" } }],
+    samples: [{ state: "sent" }],
+  }
+
+  test("[TW7] of the tenant shows a result, and also one that came later", async () => {
+    const secret = await putTool("tw-card", "tw-card", {}, "later")
+    const token = await roleToken("tw-card", "root", "admin")
+    const put = await call("/v1/cards/order", { method: "PUT", token, body: JSON.stringify(CARD) })
+    expect(put.status, put.text).toBe(200)
+    const client = await openToolSession("tw-card")
+    const steps = [[toolCall("order_status", { order: "7" })], [say("Here: <span id='order_status_1'>it is</span>.")]]
+    client.say({ type: "send", id: "q1", content: script(...steps) })
+    const [seen] = await untilSeen("tw-card", 1)
+    const { result_path: path, call_id: id } = seen?.body.data ?? { result_path: "", call_id: "" }
+    expect((await sendResult({ path, id, secret })).status).toBe(202)
+    const { segments } = await client.untilEnd("q1")
+    expect(segments.find(({ type }) => type === "rich")).toMatchObject({ payload: { state: "sent" } })
+    await expectReloaded(client, "tw-card")
   })
 })
 

@@ -28,9 +28,11 @@ export function describeSearch(outcomes: readonly CallOutcome[]): string | null 
   const tag = /<span id='(search_\d+)'>/.exec(trailer)?.[1]
   const points = data["sources"].slice(0, tag === undefined ? MAX_QUOTED : 1).flatMap(describeSource)
   if (points.length === 0) return "I found nothing about that."
+  // A single point is a sentence.
+  const text = tag === undefined ? points.map((point) => `- ${point}`) : points
   const card = tag === undefined ? [] : [`<span id='${tag}'>${countPages(data["sources"].length)}</span>`]
   const note = data["sample"] === true ? ["These pages are samples, because no search service is set up."] : []
-  return ["Here's what I found:", ...card, points.join("\n"), ...note].join("\n\n")
+  return ["Here's what I found:", ...card, text.join("\n"), ...note].join("\n\n")
 }
 
 function countPages(count: number): string {
@@ -41,5 +43,5 @@ function describeSource(source: Json): string[] {
   if (!isJsonObject(source)) return []
   const { url, title, quote } = source
   if (typeof url !== "string" || typeof title !== "string" || typeof quote !== "string") return []
-  return [`- ${quote} [${title}](${url})`]
+  return [`${quote} [${title}](${url})`]
 }

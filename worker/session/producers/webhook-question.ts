@@ -7,6 +7,8 @@
  */
 
 import { isJsonObject, parseJson } from "../../../shared/json.ts"
+import { MAX_ERROR_CHARS } from "../../../shared/limits.ts"
+import { cutText } from "../../../shared/text/cut-text.ts"
 import { QUESTION_TOKEN_SECONDS } from "../../../shared/listener-limits.ts"
 import { claimOpenQuestion, findUnclaimedAnswer, readQuestionText } from "../../agent/program-question.ts"
 import { issueNewToken } from "../../auth/new-token.ts"
@@ -84,23 +86,28 @@ function applyResponse(session: LiveSession, id: string, response: WebhookRespon
   // The service may already be streaming its answer, or a user may have stopped it.
   if (!claimOpenQuestion(session, id).ok || response.kind === "later") return
   const run = session.turns.currentRun()
-  if (run !== null) session.withSeqRollback(() => writeAnswer(session, run, readText(response)))
+  if (run !== null) session.withSeqRollback(() => writeAnswer(session, run, readAnswer(response)))
 }
 
-/** The text of the answer; null if the service has failed. */
-function readText(response: Exclude<WebhookResponse, { kind: "again" | "later" }>): string | null {
-  if (response.kind === "refused" || !response.ok) return null
-  const value = parseJson(response.text)
-  const text = isJsonObject(value) ? value["text"] : undefined
-  return typeof text === "string" && text.trim() !== "" ? text.toWellFormed() : null
+interface ServiceAnswer {
+  readonly text: string
+  readonly isFailed: boolean
 }
 
-function writeAnswer({ host }: LiveSession, run: TurnRun, text: string | null): void {
-  if (text === null) finishRun(host, run, "failed", "producer_failed")
-  else {
+/** `{text}` is an answer, `{error}` the service's own words for a failure. */
+function readAnswer(response: Exclude<WebhookResponse, { kind: "again" | "later" }>): ServiceAnswer {
+  const value = response.kind === "refused" ? undefined : parseJson(response.text)
+  const { text, error } = isJsonObject(value) ? value : {}
+  if (typeof error === "string") return { text: cutText(error, MAX_ERROR_CHARS).toWellFormed(), isFailed: true }
+  if (response.kind === "refused" || !response.ok || typeof text !== "string") return { text: "", isFailed: true }
+  return { text: text.toWellFormed(), isFailed: text.trim() === "" }
+}
+
+function writeAnswer({ host }: LiveSession, run: TurnRun, { text, isFailed }: ServiceAnswer): void {
+  if (text.trim() !== "") {
     run.recorder.feed({ type: "step_start" })
     run.recorder.feed({ type: "text_delta", delta: text })
-    finishRun(host, run, "completed", null)
   }
+  finishRun(host, run, isFailed ? "failed" : "completed", isFailed ? "producer_failed" : null)
   host.resume()
 }
