@@ -99,25 +99,6 @@ export const SESSION_RULES: readonly AccessRule[] = [
   { method: "POST", path: "/external/sessions/:id/messages", allow: ["external"] },
 ]
 
-/** The rule of a request; undefined if there is no such route. A HEAD request counts as GET. */
-export async function findAccessRule(method: string, path: string): Promise<AccessRule | undefined> {
-  const wanted = method === "HEAD" ? "GET" : method
-  const segments = path.split("/")
-  const matches = (rule: AccessRule): boolean => rule.method === wanted && matchesPath(rule.path.split("/"), segments)
-  const found = SESSION_RULES.find(matches)
-  if (found !== undefined || segments[1] !== "v1") return found
-  // Loaded with the routes of the administration, so that it is not part of the Worker's entry.
-  const { ADMINISTRATION_RULES } = await import("./administration-rules.ts")
-  return ADMINISTRATION_RULES.find(matches)
-}
-
-function matchesPath(pattern: readonly string[], segments: readonly string[]): boolean {
-  return (
-    pattern.length === segments.length &&
-    pattern.every((part, i) => (part.startsWith(":") ? segments[i] !== "" : part === segments[i]))
-  )
-}
-
 /** The principal that makes a request, by its name in the table. */
 export function getPrincipal(claims: Claims): Principal {
   if (claims.key !== undefined) return `key-${getRole(claims)}`

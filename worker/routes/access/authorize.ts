@@ -23,14 +23,8 @@ import { checkRegion } from "../../platform/media-bucket.ts"
 import { type Claims, getHighestRole, type SessionOwner } from "../../platform/rpc/claims.ts"
 import type { RevocationState } from "../../platform/rpc/directory-rpc.ts"
 import { directoryStub, userKey } from "../../platform/rpc/object-stubs.ts"
-import {
-  type AccessRule,
-  findAccessRule,
-  getRateClass,
-  isAllowed,
-  isAllowedWhileLeaving,
-  isForKeys,
-} from "./access-table.ts"
+import { type AccessRule, getRateClass, isAllowed, isAllowedWhileLeaving, isForKeys } from "./access-table.ts"
+import { findAccessRule } from "./find-access-rule.ts"
 import { mayEmbed } from "./embed-access.ts"
 import { readLocationHint } from "./location-hint.ts"
 import { createActor, readLimitAddress } from "./request-actor.ts"

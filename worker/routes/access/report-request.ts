@@ -8,7 +8,7 @@ import { faultToResponse } from "../../platform/fault-response.ts"
 import { describeError, logError } from "../../platform/log.ts"
 import { writeRequestPoint } from "../../telemetry/data-points.ts"
 import type { AppEnv } from "../request-body.ts"
-import { findAccessRule } from "./access-table.ts"
+import { findAccessRule } from "./find-access-rule.ts"
 
 /** Methods that are reported by name. A client can send any word. */
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
