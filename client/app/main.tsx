@@ -148,7 +148,7 @@ const router = new SessionRouter({
 const commandContext: CommandContext = {
   router,
   isDrawerOpen,
-  saveSession: (id, format) => void sessionActions.module.peek()?.saveSession(router, id, format),
+  getSidebar: () => sessionActions.module.peek(),
 }
 
 holdDroppedFiles()
