@@ -4,6 +4,7 @@
  */
 
 import type { ServerResponse } from "node:http"
+import { gzipSync } from "node:zlib"
 
 export const PAGE = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Growing tea &amp; herbs</title>
@@ -60,6 +61,10 @@ export function playPage(scenario: string, reply: ServerResponse): void {
       return void (Number(argument) === 0
         ? send(PAGE)
         : reply.writeHead(307, { location: `../hops:${Number(argument) - 1}/r` }).end())
+    case "packed":
+      // A thousand times as large when unpacked.
+      reply.writeHead(200, { "content-type": "text/html", "content-encoding": "gzip" })
+      return void reply.end(gzipSync(Buffer.from(`<p>${"word ".repeat(8_000_000)}`)))
     case "silent":
       return
     case "endless":

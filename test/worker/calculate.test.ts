@@ -75,6 +75,10 @@ describe("the tool calculate", () => {
     "`1`",
     "if(1, 2, 3)",
     "fac(5)",
+    "1; 2",
+    "'1' + '2'",
+    "1 || 2",
+    "(1, 2)",
     `${"(".repeat(61)}1${")".repeat(61)}`,
     "9".repeat(501),
   ])("[BT1] %s isn't a calculation, and is refused with its pointer", async (expression) => {

@@ -187,6 +187,7 @@ describe("what can be fetched", () => {
     const result = await fetchPage(url)
     expect(result).toMatchObject({ text: expect.stringMatching(/^word word/), next_offset: expect.any(Number) })
     await expect.poll(async () => (await readUpstream(env, run))[0]?.closed).toBe(true)
+    expect(await playPage("packed", { offset: 1_048_000 })).toMatchObject({ incomplete: true })
     const big = await playPage("big", { offset: 99_990 })
     expect(big).toMatchObject({ incomplete: true })
     expect(big.text).not.toContain("never")

@@ -146,6 +146,7 @@ describe("failures", () => {
           sockets,
           onIdle: () => {},
           findCard: async () => null,
+          loadCardView: async () => null,
           currentAgent: () => answerer,
           nextId: () => `a${++modelCalls}`,
           log: () => {},

@@ -5,6 +5,7 @@
  * with `{ ...store, putChunk }`.
  */
 
+import { createCardActionRows } from "./actions/card-action-rows.ts"
 import { createAgentAskRows } from "./agent-ask-rows.ts"
 import { createFeedbackRows } from "./annotations/feedback-rows.ts"
 import { createKnownAddresses } from "./annotations/known-addresses.ts"
@@ -43,6 +44,7 @@ export function createSessionStore(sql: SqlExecutor, runInTransaction: <T>(write
     feedback: createFeedbackRows(database),
     toolGrants: createToolGrantRows(database),
     toolCallbacks: createToolCallbacks(database),
+    cardActions: createCardActionRows(database),
     knownAddresses: createKnownAddresses(database),
     providerStates: createProviderStateRows(database),
     agentAsks: createAgentAskRows(database),

@@ -5,6 +5,7 @@
  */
 
 import { listCalls, type ToolCall } from "../../shared/protocol/message.ts"
+import { createCallId } from "../platform/call-id.ts"
 import { parseToolArgs, type Tool } from "../tool/tool.ts"
 import { describeToolCall, describeTurn, describeTurnState } from "../telemetry/genai-attributes.ts"
 import { dispatchCall, type ToolDispatch } from "./dispatch-tool.ts"
@@ -49,6 +50,7 @@ export async function advanceTurn(host: TurnHost, run: TurnRun): Promise<void> {
     if (run.failure !== null) throw run.failure
     // The code that aborted the run has written its end, or the session is erased.
     if (run.abort.signal.aborted) return
+    recordFirstCall(run)
     const action = decideNextAction(run.recorder.currentMessage(), processState)
     switch (action.do) {
       case "rest":
@@ -70,6 +72,15 @@ export async function advanceTurn(host: TurnHost, run: TurnRun): Promise<void> {
         break
     }
   }
+}
+
+/** Records the call of a click, which is then dispatched like a call of the model. Until that write, a restart records it again. */
+function recordFirstCall(run: TurnRun): void {
+  const { firstCall, recorder } = run
+  if (firstCall === null) return
+  run.firstCall = null
+  recorder.feed({ type: "step_start" })
+  recorder.feed({ type: "tool_call", call_id: createCallId(recorder.pos, 0), ...firstCall })
 }
 
 /** A call with invalid arguments needs no approval, because it fails anyway. */

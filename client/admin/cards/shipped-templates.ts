@@ -3,6 +3,7 @@
 import barChart from "../../../shared/card/templates/bar-chart.json"
 import calculation from "../../../shared/card/templates/calculation.json"
 import facts from "../../../shared/card/templates/facts.json"
+import form from "../../../shared/card/templates/form.json"
 import gallery from "../../../shared/card/templates/gallery.json"
 import lineChart from "../../../shared/card/templates/line-chart.json"
 import list from "../../../shared/card/templates/list.json"
@@ -20,6 +21,7 @@ export const SHIPPED_TEMPLATES: Readonly<Record<string, { readonly [field: strin
   "bar-chart": barChart,
   calculation,
   facts,
+  form,
   gallery,
   "line-chart": lineChart,
   list,

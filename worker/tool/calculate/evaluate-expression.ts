@@ -21,6 +21,12 @@ const DIGITS = 15
 const MAX_PLAIN = 1e15
 const MIN_PLAIN = 1e-4
 
+/** Signs of texts, arrays, assignments, comparisons and several expressions. */
+const OTHER_SIGNS = /[;:='"`[\]{}?|&<>\\]/
+
+const UNREADABLE =
+  "can't be read. Write only numbers such as 1234.5, the operators and functions that the tool names, and brackets. Write 15% as 0.15"
+
 type Calculate = (...figures: number[]) => number
 
 const add: Calculate = (...figures) => figures.reduce((sum, figure) => sum + figure, 0)
@@ -80,15 +86,14 @@ const toTable = <T>(entries: Readonly<Record<string, T>>): Record<string, T> =>
 /** Computes an expression. The result has the expression as it was written. Errors: those of the tool. */
 export function calculate(expression: string): { readonly [key: string]: Json } {
   const written = SIGNS.reduce((text, [sign, operator]) => text.replace(sign, operator), expression)
+  if (OTHER_SIGNS.test(written)) return refuse(UNREADABLE)
   if (measureDepth(written) > MAX_DEPTH) return refuse(`is nested more than ${MAX_DEPTH} levels deep`)
   let value: unknown
   try {
     value = parser.parse(written).evaluate()
   } catch {
     // The package's message would repeat parts of the expression, and name things that are off.
-    return refuse(
-      `can't be read. Write only numbers such as 1234.5, the operators and functions that the tool names, and brackets. Write 15% as 0.15`,
-    )
+    return refuse(UNREADABLE)
   }
   if (typeof value !== "number") return refuse("is not a calculation with numbers")
   if (!Number.isFinite(value))
@@ -113,8 +118,8 @@ function measureDepth(expression: string): number {
   let depth = 0
   let deepest = 0
   for (const char of expression) {
-    if (char === "(" || char === "[") deepest = Math.max(deepest, ++depth)
-    if (char === ")" || char === "]") depth -= 1
+    if (char === "(") deepest = Math.max(deepest, ++depth)
+    if (char === ")") depth -= 1
   }
   return deepest
 }

@@ -24,6 +24,7 @@ interface ShippedTemplate {
   readonly title: Json
   readonly schema: { readonly [keyword: string]: Json }
   readonly view: readonly Json[]
+  readonly actions?: Json
 }
 
 /** Templates that earlier versions shipped, by name. */
@@ -32,7 +33,7 @@ const OLD_TEMPLATES: readonly (readonly [string, ShippedTemplate])[] = []
 const toTemplate = (file: unknown): ShippedTemplate => file as ShippedTemplate
 
 /** What the page draws. A tenant's card is stored in the same form. */
-const toView = ({ title, view }: ShippedTemplate): string => JSON.stringify({ title, view })
+const toView = ({ title, view, actions }: ShippedTemplate): string => JSON.stringify({ title, view, actions })
 
 /** `list@<revision>`; null if the result doesn't match the template's schema, or is too large for a card. */
 export async function findShippedCard(

@@ -4,7 +4,7 @@
  * Every call ends with data or with `{error, details}`, even if the source misbehaves.
  */
 
-import { MAX_FORECAST_DAYS } from "../../../shared/card/weather-payload.ts"
+import { MAX_FORECAST_DAYS } from "../../../shared/card/card-limits.ts"
 import { WEATHER_MS } from "../../../shared/limits.ts"
 import type { Env } from "../../env.ts"
 import { defineTool } from "../define-tool.ts"
