@@ -99,6 +99,8 @@ describe("the playground", () => {
     await page.context().setOffline(true)
     await startWith(page, "Bar chart")
     await page.locator(".card-box svg.chart, .card-box .bars").first().waitFor(SOON)
+    await startWith(page, "Form")
+    await page.locator(".card-box .view-field").first().waitFor(SOON)
     const body = { ...readTemplates().get("facts"), title: "Pasted" }
     await templateField(page).fill(JSON.stringify(body))
     await expect.poll(() => card(page).getAttribute("aria-label")).toBe("Pasted")
