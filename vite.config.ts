@@ -82,7 +82,8 @@ function markedLexerOnly(): Plugin {
 
 /**
  * Replaces Vite's helper that preloads the imports and styles of a chunk loaded on demand. The page doesn't need it:
- * index.html links one file with all styles, and the browser loads the chunk's few own imports when it reads the chunk.
+ * index.html links one file with all styles, and the browser loads the chunk's few own imports when it reads the chunk. The
+ * lists of what the helper would preload are removed, too.
  */
 function withoutPreloadHelper(): Plugin {
   return {
@@ -92,6 +93,16 @@ function withoutPreloadHelper(): Plugin {
     load: {
       filter: { id: /vite\/preload-helper\.js$/ },
       handler: () => "export const __vitePreload = (load) => load()",
+    },
+    generateBundle: {
+      order: "post",
+      handler(_options, bundle) {
+        for (const chunk of Object.values(bundle)) {
+          if (chunk.type !== "chunk") continue
+          chunk.code = chunk.code.replace(/^const __vite__mapDeps=.*\n/m, "").replace(/,__vite__mapDeps\([^)]*\)/g, "")
+          if (chunk.code.includes("__vite__mapDeps")) throw new Error("A list has changed: adapt withoutPreloadHelper.")
+        }
+      },
     },
   }
 }
@@ -305,11 +316,22 @@ function drawsMessages(id: string, modules: ModuleGraph): boolean {
 }
 
 /**
+ * The decoder of HTML entities. Parts of htmlparser2 that the entry doesn't use import it; only tools that are loaded on demand
+ * use it.
+ */
+const ENTITY_DECODER = /\/node_modules\/entities\//
+
+/**
  * One chunk for all modules that the Worker loads with its entry: two would import hundreds of names from each other. Chunks
  * loaded on demand keep the modules that only they import.
  */
 const workerSplitting = {
-  groups: [{ name: (id: string, modules: ModuleGraph) => (isLoadedWithEntry(id, modules) ? "base" : null) }],
+  groups: [
+    {
+      name: (id: string, modules: ModuleGraph) =>
+        isLoadedWithEntry(id, modules) && !ENTITY_DECODER.test(id) ? "base" : null,
+    },
+  ],
 }
 
 interface ModuleInfo {

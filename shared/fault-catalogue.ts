@@ -175,6 +175,7 @@ export const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByRe
   webhook_tool_unknown: { status: 404, text: "We couldn't find that tool." },
   webhook_tools_full: { status: 409, text: ({ max }) => `You can have up to ${max} tools. Delete one first.` },
   tool_refused: { status: 422, text: ({ pointer, problem }) => `This tool can't be used: "${pointer}" ${problem}.` },
+  action_refused: { status: 422, text: ({ because }) => `This can't be done here (${because}).` },
   result_unverified: { status: 401, text: "The signature of this result is missing, wrong or too old." },
   result_unexpected: { status: 404, text: "No call is waiting for this result." },
   sign_in_required: { status: 401, text: "You're signed out. Sign in to continue." },

@@ -125,6 +125,7 @@ export type Fault =
   | { readonly reason: "webhook_tool_unknown" }
   | { readonly reason: "webhook_tools_full"; readonly max: number }
   | { readonly reason: "tool_refused"; readonly pointer: string; readonly problem: string }
+  | { readonly reason: "action_refused"; readonly because: ActionFlaw }
   | { readonly reason: "result_unverified" }
   | { readonly reason: "result_unexpected" }
   | { readonly reason: "sign_in_required" }
@@ -229,6 +230,12 @@ export type McpFlaw =
   | "changed"
   | "gone"
   | "approval"
+
+/**
+ * The reason why a click on a card is refused. `unknown`: the card has no such button. `field`: a field is missing or invalid.
+ * `done`: it was done before. `tool`: the agent doesn't have the tool.
+ */
+export type ActionFlaw = "unknown" | "field" | "done" | "tool"
 
 /** The reason why an OpenID provider cannot be used. */
 export type IssuerFlaw = "address" | "unreachable" | "status" | "too_large" | "malformed" | "issuer_differs" | "no_keys"

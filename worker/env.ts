@@ -77,6 +77,12 @@ export interface Env extends BackupBuckets, BackupVars, RegionBuckets, RateBindi
   readonly WEATHER_SOURCE?: string
   readonly OPEN_METEO_URL?: string
   readonly OPEN_METEO_GEOCODING_URL?: string
+  /** The service of the tool `search`: `sample` (the default), `brave`, `tavily` or `searxng`. */
+  readonly SEARCH_SERVICE?: string
+  /** The key for that service. */
+  readonly SEARCH_API_KEY?: string
+  /** Its address, without a path. Required for `searxng`. */
+  readonly SEARCH_URL?: string
   /** Workers AI. Without it, the built-in renderer draws images. */
   readonly AI?: { run(model: string, input: { readonly prompt: string }): Promise<unknown> }
   /** The text-to-image model of Workers AI. */
@@ -107,7 +113,7 @@ export interface Env extends BackupBuckets, BackupVars, RegionBuckets, RateBindi
   /** For tests: `on` adds the tools of tool/probe-tools.ts. */
   readonly PROBE_TOOLS?: string
   readonly PROBE_URL?: string
-  /** For tests: fetches of remote media go to this server, with their URL in the path. See routes/media/remote-fetch.ts. */
+  /** For tests: fetches of remote media and of pages go to this server, with their URL in the path. See routes/media/remote-fetch.ts. */
   readonly MEDIA_UPSTREAM?: string
   /** Pause of the scripted model between two tokens, in milliseconds. */
   readonly SCRIPTED_DELAY_MS?: string

@@ -40,6 +40,7 @@ const SECTIONS: Readonly<Record<SectionName, ComponentType<AdminContext>>> = {
   issuers: IssuersSection,
   agents: AgentsSection,
   models: deferSection(() => import("./models/models-section.tsx")),
+  tools: deferSection(() => import("./tools/tools-section.tsx")),
   servers: deferSection(() => import("./servers/servers-section.tsx")),
   cards: deferSection(() => import("./cards/cards-section.tsx")),
   usage: UsageSection,

@@ -13,6 +13,7 @@ import { CheckList, Detail, Pending, TextField } from "./form-fields.tsx"
 
 const AGENTS_PATH = "/v1/agents"
 const SERVERS_PATH = "/v1/mcp-servers"
+const TOOLS_PATH = "/v1/tools"
 /** The agent that can't be removed. */
 const GENERAL_AGENT_NAME = "general"
 /** Maximum length of a description, in UTF-16 code units. */
@@ -24,6 +25,11 @@ interface NamedServers {
   readonly servers: readonly { readonly name: string }[]
 }
 
+interface NamedTools {
+  readonly tools: readonly { readonly name: string }[]
+}
+
+const parseToolNames = createParser<NamedTools>({ tools: isListOf(hasShape({ name: isString })) })
 const parseServerNames = createParser<NamedServers>({ servers: isListOf(hasShape({ name: isString })) })
 
 type OpenDialog =
@@ -176,25 +182,34 @@ function AgentForm({ api, agent, tools, onSaved, onClose }: AgentFormProps): VNo
         value={entry.value.model ?? ""}
         onChange={(model) => changeAgent({ model })}
       />
-      <CheckList
-        label={agentsText.tools}
-        options={mergeNames(tools, entry.value.tools)}
-        value={entry.value.tools}
-        onChange={(chosen) => changeAgent({ tools: chosen })}
-      />
+      <ToolList api={api} known={tools} value={entry.value.tools} onChange={changeAgent} />
       <ServerList api={api} value={entry.value.mcp_servers ?? []} onChange={changeAgent} />
     </FormDialog>
   )
 }
 
-interface ServerListProps {
+interface ListProps {
   readonly api: AdminContext["api"]
   readonly value: readonly string[]
   readonly onChange: (part: Partial<Agent>) => void
 }
 
+/** The built-in tools and the tenant's webhook tools. */
+function ToolList({ api, known, value, onChange }: ListProps & { readonly known: readonly string[] }): VNode {
+  const own = useLoaded(() => api.get(TOOLS_PATH, parseToolNames))
+  const names = mergeNames(known, own.value?.tools.map(({ name }) => name) ?? [])
+  return (
+    <CheckList
+      label={agentsText.tools}
+      options={mergeNames(names, value)}
+      value={value}
+      onChange={(tools) => onChange({ tools })}
+    />
+  )
+}
+
 /** The MCP servers whose tools the agent has. Nothing without a server. */
-function ServerList({ api, value, onChange }: ServerListProps): VNode | null {
+function ServerList({ api, value, onChange }: ListProps): VNode | null {
   const list = useLoaded(() => api.get(SERVERS_PATH, parseServerNames))
   const names = mergeNames(list.value?.servers.map(({ name }) => name) ?? [], value)
   if (names.length === 0) return null

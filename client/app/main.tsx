@@ -56,6 +56,7 @@ import "../styles/transcript/formulas.css"
 import "../styles/transcript/cards.css"
 import "../styles/transcript/chart.css"
 import "../styles/transcript/view.css"
+import "../styles/transcript/view-form.css"
 import "../styles/transcript/view-pictures.css"
 import "../styles/transcript/sources.css"
 import "../styles/search/search.css"
@@ -147,7 +148,7 @@ const router = new SessionRouter({
 const commandContext: CommandContext = {
   router,
   isDrawerOpen,
-  saveSession: (id, format) => void sessionActions.module.peek()?.saveSession(router, id, format),
+  getSidebar: () => sessionActions.module.peek(),
 }
 
 holdDroppedFiles()

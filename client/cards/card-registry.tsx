@@ -4,8 +4,11 @@
  * To add a card, write a parser in shared/card/ and a module here, and add it to CARD_MODULES. SPEC CA3.
  */
 
+import type { ReadonlySignal } from "@preact/signals"
 import type { VNode } from "preact"
 import type { Json } from "../../shared/json.ts"
+import type { WireMessage } from "../../shared/protocol/server-frame.ts"
+import type { MessageExtras, OutboxEntry } from "../net/outbox.ts"
 import { Markdown } from "../markdown/markdown.tsx"
 import { type DeferredModule, deferModule } from "../ui/deferred-module.ts"
 
@@ -15,8 +18,22 @@ export interface CardContent {
   readonly synthesis: string
   /** The version of the tenant's card that shows the payload. Absent: the tool has a card of the page. */
   readonly view?: string | undefined
+  /** The call whose result the card shows, and what its buttons need. Absent: they do nothing. */
+  readonly callId?: string | undefined
+  readonly host?: CardActionHost | null
   /** True if the card arrived while the page was open. Only such cards are animated. */
   readonly isFresh: boolean
+}
+
+/** What the buttons of a card need of the conversation. */
+export interface CardActionHost {
+  readonly isReadOnly: ReadonlySignal<boolean>
+  readonly store: {
+    readonly messageIds: ReadonlySignal<readonly string[]>
+    getMessageSignal(id: string): ReadonlySignal<WireMessage> | undefined
+  }
+  readonly outbox?: { readonly entries: ReadonlySignal<readonly OutboxEntry[]> }
+  sendMessage?(content: string, extras?: MessageExtras): void
 }
 
 /** The code of a card. */

@@ -11,8 +11,7 @@ export function extractExtras({ reply_to, segments }: WireMessage): MessageExtra
     const id = segment.type === "media" ? parseAssetUrl(segment.url) : null
     if (segment.type !== "media" || id === null) return []
     const { kind, label, mime_type = "", size = 0, voice, width, height } = segment
-    const dimensions = width === undefined || height === undefined ? {} : { width, height }
-    return [{ id, kind, label, mime_type, size, ...(voice === true ? { voice } : {}), ...dimensions }]
+    return [{ id, kind, label, mime_type, size, ...(voice && { voice }), ...(width && height && { width, height }) }]
   })
-  return pickExtras({ ...(reply_to === undefined ? {} : { reply_to }), attachments })
+  return pickExtras({ reply_to, attachments })
 }

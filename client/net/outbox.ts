@@ -8,6 +8,7 @@
 
 import { type Signal, signal } from "@preact/signals"
 import type { FaultFields } from "../../shared/fault.ts"
+import type { ActionClick } from "../../shared/protocol/cards/card-action.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
 import type { ClientFrame } from "../../shared/protocol/client-frame.ts"
 import { parseJson } from "../../shared/json.ts"
@@ -20,7 +21,11 @@ export interface MessageExtras {
   readonly reply_to?: string
   /** Files that have been uploaded. */
   readonly attachments?: readonly Asset[]
+  /** The click on a card that the message stands for. */
+  readonly action?: ActionClick
 }
+
+type SendFrame = Extract<ClientFrame, { type: "send" }>
 
 export interface OutboxEntry extends MessageExtras {
   readonly id: string
@@ -70,14 +75,13 @@ export class Outbox {
 
   /** Whether any tab still stores this message. */
   isStored(id: string): boolean {
-    return readOutboxEntries(this.#storage, this.#prefix).some((entry) => entry.id === id)
+    return this.#storage.getItem(this.#prefix + id) !== null
   }
 
   /** Appends a message with the largest `at`, even if the clock was set back, so that a reload keeps the order. */
   addEntry(entry: OutboxEntry): void {
     const others = this.entries.value.filter(({ id }) => id !== entry.id)
-    const last = others.at(-1)?.at ?? Number.NEGATIVE_INFINITY
-    const ordered = { ...entry, at: Math.max(entry.at, last + 1) }
+    const ordered = { ...entry, at: Math.max(entry.at, (others.at(-1)?.at ?? 0) + 1) }
     this.#writeStored(ordered)
     this.entries.value = [...others, ordered]
   }
@@ -169,35 +173,25 @@ function readOutboxEntries(storage: KeyValueStorage, prefix: string): readonly O
 }
 
 function parseOutboxEntry(value: unknown): OutboxEntry | null {
-  if (typeof value !== "object" || value === null) return null
-  const { id, content, at, error, code, fields, trace, ...rest } = value as Partial<OutboxEntry>
+  const { id, content, at, error, code, fields, trace, ...rest }: Partial<OutboxEntry> = Object(value)
   if (typeof id !== "string" || typeof content !== "string" || typeof at !== "number") return null
-  return { id, content, at, code, fields, trace, error: typeof error === "string" ? error : null, ...pickExtras(rest) }
+  return { id, content, at, code, fields, trace, error: error ?? null, ...pickExtras(rest) }
 }
 
 /** Returns only the fields that are set. Ids are not validated, because only the page writes to its storage. */
 export function pickExtras({
   reply_to,
   attachments,
-}: { readonly [K in keyof MessageExtras]?: MessageExtras[K] | null }): MessageExtras {
+  action,
+}: { readonly [K in keyof MessageExtras]?: MessageExtras[K] | null | undefined }): MessageExtras {
   return {
-    ...(typeof reply_to === "string" ? { reply_to } : {}),
-    ...(Array.isArray(attachments) && attachments.length > 0 ? { attachments } : {}),
+    ...(reply_to && { reply_to }),
+    ...(attachments?.[0] && { attachments }),
+    ...(action && { action }),
   }
 }
 
-/** Returns the frame that sends a message. Attachments are sent as ids. */
-export function toSendFrame({
-  id,
-  content,
-  reply_to,
-  attachments,
-}: OutboxEntry): Extract<ClientFrame, { type: "send" }> {
-  return {
-    type: "send",
-    id,
-    content,
-    ...(reply_to === undefined ? {} : { reply_to }),
-    ...(attachments === undefined ? {} : { attachments: attachments.map((asset) => asset.id) }),
-  }
+/** Returns the frame that sends a message. Attachments are sent as ids. JSON has no fields without a value. */
+export function toSendFrame({ id, content, reply_to, attachments, action }: OutboxEntry): SendFrame {
+  return { type: "send", id, content, reply_to, attachments: attachments?.map((asset) => asset.id), action }
 }

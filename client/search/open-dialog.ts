@@ -3,7 +3,7 @@
 import { type Signal, signal } from "@preact/signals"
 
 /** Null if no dialog is open. */
-export const openSearchDialog: Signal<"palette" | "shortcuts" | null> = signal(null)
+export const openSearchDialog: Signal<"palette" | "shortcuts" | "move" | null> = signal(null)
 
 /** Whether the search bar of the open conversation is shown. */
 export const isFindBarOpen: Signal<boolean> = signal(false)

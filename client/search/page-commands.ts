@@ -5,6 +5,7 @@
  */
 
 import type { Signal } from "@preact/signals"
+import type { VNode } from "preact"
 import type { SessionRouter } from "../session/session-router.ts"
 import { focusRequests } from "../ui/focus.ts"
 import { cycleTheme } from "../ui/preferences/theme.ts"
@@ -18,8 +19,21 @@ export type CommandId = keyof typeof searchText.commands
 export interface CommandContext {
   readonly router: SessionRouter
   readonly isDrawerOpen: Signal<boolean>
+  /** The code of the list of conversations; null while it is loading. */
+  getSidebar(): SidebarCode | null
+}
+
+/** What commands use of the list of conversations. */
+export interface SidebarCode {
   /** Exports a conversation as a file. */
-  saveSession(id: string, format: "markdown" | "jsonl"): void
+  saveSession(router: SessionRouter, id: string, format: "markdown" | "jsonl"): Promise<void>
+  /** The changes of a conversation's place in the list: pinning, moving, archiving. */
+  listOrganizing(
+    router: SessionRouter,
+    id: string,
+    onMove: () => void,
+  ): readonly { readonly label: string; onSelect(): void }[]
+  MoveDialog(props: { router: SessionRouter; ids: readonly string[]; onClose: () => void }): VNode
 }
 
 export interface PageCommand {
@@ -64,9 +78,9 @@ function openConversationList({ isDrawerOpen }: CommandContext): void {
   else document.querySelector<HTMLElement>(".sidebar nav a[aria-current], .sidebar nav a, .sidebar a")?.focus()
 }
 
-function exportConversation({ router, saveSession }: CommandContext, format: "markdown" | "jsonl"): void {
+function exportConversation({ router, getSidebar }: CommandContext, format: "markdown" | "jsonl"): void {
   const id = router.controller.peek()?.id
-  if (id !== undefined) saveSession(id, format)
+  if (id !== undefined) void getSidebar()?.saveSession(router, id, format)
 }
 
 function command(id: CommandId, keys: readonly Keys[], options: Omit<PageCommand, "id" | "keys" | "isInPalette">) {

@@ -14,15 +14,16 @@ import { useModalDialog } from "../ui/use-modal-dialog.ts"
 import { formatRelativeTime } from "../words/format/relative-time.ts"
 import { searchText } from "../words/search/search-text.ts"
 import { openSearchDialog } from "./open-dialog.ts"
-import { type CommandContext, openHash, PAGE_COMMANDS, type PageCommand } from "./page-commands.ts"
+import { type CommandContext, openHash } from "./page-commands.ts"
 import { PagedSearch, type SearchState } from "./paged-search.ts"
+import { listPaletteCommands, type PaletteCommand } from "./palette-commands.ts"
 import { listSections, type PaletteItem, type PaletteSection } from "./palette-items.ts"
 import { searchAll } from "./search-api.ts"
 import { ShortcutKeys } from "./shortcut-dialog.tsx"
 import { isComposing } from "./shortcut-keys.ts"
 import { SnippetText } from "./snippet-text.tsx"
 
-type Item = PaletteItem<PageCommand>
+type Item = PaletteItem<PaletteCommand>
 
 /** Entries that Page Up and Page Down move by. */
 const PAGE_STEP = 8
@@ -67,7 +68,7 @@ export function PaletteDialog({ context }: { readonly context: CommandContext })
 interface Palette {
   readonly text: Signal<string>
   readonly search: PagedSearch<SearchHit>
-  readonly sections: readonly PaletteSection<PageCommand>[]
+  readonly sections: readonly PaletteSection<PaletteCommand>[]
   readonly items: readonly Item[]
   /** Index of the active entry; -1 if there is none. */
   readonly activeIndex: number
@@ -123,13 +124,13 @@ function listPalette(
   context: CommandContext,
   query: string,
   hits: readonly SearchHit[],
-): readonly PaletteSection<PageCommand>[] {
+): readonly PaletteSection<PaletteCommand>[] {
   return listSections({
     query,
     hits,
     sessions: context.router.sessionList.sessions.value,
-    commands: PAGE_COMMANDS.filter(({ isInPalette, isAvailable }) => isInPalette && isAvailable(context)),
-    getLabel: ({ id }) => searchText.commands[id],
+    commands: listPaletteCommands(context),
+    getLabel: ({ label }) => label,
   })
 }
 
@@ -138,10 +139,10 @@ function close(): void {
 }
 
 function openItem(item: Item, context: CommandContext): void {
-  if (item.kind === "command") item.command.run(context)
+  if (item.kind === "command") item.command.run()
   else if (item.kind === "session") openHash(context.router, `#/s/${item.session}`)
   else openHash(context.router, `#/s/${item.hit.session}/m/${item.hit.message}`)
-  context.isDrawerOpen.value = context.isDrawerOpen.peek() && item.kind === "command" && item.command.id === "focusList"
+  context.isDrawerOpen.value = context.isDrawerOpen.peek() && item.kind === "command" && item.command.opensList === true
 }
 
 /** Returns the index of the entry that a key moves to; null for other keys. The arrow keys continue at the other end. */
@@ -240,7 +241,7 @@ function ItemContent({ item }: { readonly item: Item }): VNode {
     const [keys] = item.command.keys
     return (
       <>
-        <span>{searchText.commands[item.command.id]}</span>
+        <span>{item.command.label}</span>
         {keys !== undefined && <ShortcutKeys keys={keys} />}
       </>
     )

@@ -11,8 +11,18 @@ export { handleShortcut } from "./shortcut-handler.ts"
 
 /** The open dialog, or nothing. */
 export function SearchDialogs({ context }: { readonly context: CommandContext }): VNode | null {
-  if (openSearchDialog.value === null) return null
-  return openSearchDialog.value === "palette" ? <PaletteDialog context={context} /> : <ShortcutDialog />
+  const open = openSearchDialog.value
+  if (open === null) return null
+  if (open === "palette") return <PaletteDialog context={context} />
+  return open === "shortcuts" ? <ShortcutDialog /> : <MoveSlot context={context} />
+}
+
+/** Moves the open conversation to a folder. Without an open one, nothing: an empty list would create a folder only. */
+function MoveSlot({ context: { router, getSidebar } }: { readonly context: CommandContext }): VNode | null {
+  const id = router.controller.value?.id
+  const MoveDialog = getSidebar()?.MoveDialog
+  if (id === undefined || MoveDialog === undefined) return null
+  return <MoveDialog router={router} ids={[id]} onClose={() => (openSearchDialog.value = null)} />
 }
 
 /** The search bar of the open conversation, or nothing. */

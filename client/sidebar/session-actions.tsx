@@ -22,6 +22,8 @@ import { ShareDialog, shareRequest } from "./share-dialog.tsx"
 import type { SessionActions } from "./sidebar.tsx"
 
 export { finishRenaming } from "./menu-commands.ts"
+export { MoveDialog } from "./organizing/move-dialog.tsx"
+export { listOrganizing } from "./organizing/session-commands.ts"
 export { FolderSections } from "./organizing/folder-sections.tsx"
 export { folders } from "./organizing/folders.ts"
 export { TemporaryNote, TemporarySwitch } from "./organizing/temporary-chat.tsx"

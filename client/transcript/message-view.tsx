@@ -228,9 +228,11 @@ function QuestionActions({ message, actionsRef, onEdit }: QuestionActionsProps):
   return (
     <footer class="acts" ref={actionsRef}>
       <MessageTime timestamp={message.timestamp} />
-      <ActionButton label={actionText.edit} way="edit" isDisabled={isDisabled} onActivate={onEdit}>
-        <path d="M4.5 15.5l.7-3.2 8-8 2.5 2.5-8 8z" />
-      </ActionButton>
+      {message.action === undefined && (
+        <ActionButton label={actionText.edit} way="edit" isDisabled={isDisabled} onActivate={onEdit}>
+          <path d="M4.5 15.5l.7-3.2 8-8 2.5 2.5-8 8z" />
+        </ActionButton>
+      )}
       <ReplyButton id={message.id} />
       <VersionSwitch message={message} />
     </footer>

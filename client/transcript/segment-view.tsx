@@ -16,6 +16,7 @@ import { ErrorBoundary } from "../ui/error-boundary.tsx"
 import { formatDuration, transcriptText } from "../words/transcript-text.ts"
 import type { CallSegment } from "./calls/call-views.tsx"
 import { callViews } from "./calls/deferred-calls.ts"
+import { useTranscriptRequests } from "./transcript-requests.ts"
 
 interface SegmentProps {
   readonly segment: Segment
@@ -96,8 +97,9 @@ interface RichViewProps {
   readonly isFresh: boolean
 }
 
-function RichView({ segment: { tag, payload, synthesis, view }, isFresh }: RichViewProps): VNode {
-  const card = renderCard(tag, { payload, synthesis, view, isFresh })
+function RichView({ segment: { tag, payload, synthesis, view, call_id: callId }, isFresh }: RichViewProps): VNode {
+  const host = useTranscriptRequests()
+  const card = renderCard(tag, { payload, synthesis, view, callId, host, isFresh })
   return card === null ? <TextView text={synthesis} /> : <div data-segment="rich">{card}</div>
 }
 

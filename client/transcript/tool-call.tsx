@@ -61,6 +61,10 @@ const ICON_PATHS: ReadonlyMap<string, string> = new Map([
   ["speak", "M4 8.5v3M8 5.5v9M12 3.5v13M16 7.5v5"],
   ["canvas_create", "M5.5 3.5h6l3 3v10h-9zM11.5 3.5v3h3"],
   ["search", "M8.8 14.1a5.3 5.3 0 1 0 0-10.6 5.3 5.3 0 0 0 0 10.6zM12.7 12.7l4 4"],
+  ["fetch_page", "M5.5 3.5h9v13h-9zM8 7h4M8 10h4M8 13h2"],
+  ["calculate", "M5.5 3.5h9v13h-9zM5.5 7.5h9M8.5 10.5h.01M11.5 10.5h.01M8.5 13.5h.01M11.5 13.5h.01"],
+  ["timer", "M10 17a6 6 0 1 0 0-12 6 6 0 0 0 0 12zM8.5 2.5h3M10 8v3l2 1.5"],
+  ["list", "M8.5 5.5h8M8.5 10h8M8.5 14.5h8M3.5 5.5l1 1 1.5-2M3.5 10l1 1 1.5-2M4.5 14.5h.01"],
   ["rename_conversation", "M4.5 15.5l.7-3.2 8-8 2.5 2.5-8 8z"],
 ])
 

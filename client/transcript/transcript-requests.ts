@@ -10,6 +10,7 @@ import { createContext } from "preact"
 import { useContext } from "preact/hooks"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import type { Api } from "../net/api.ts"
+import type { MessageExtras, OutboxEntry } from "../net/outbox.ts"
 import type { PendingCommand } from "../session/commands.ts"
 import type { MediaRequests } from "../media/loading/media-context.ts"
 import type { ActiveTurn } from "../session/transcript-store.ts"
@@ -33,6 +34,9 @@ export interface TranscriptRequests extends MediaRequests {
   /** True if nothing can be changed. The buttons that would change something are then left out. */
   readonly isReadOnly: ReadonlySignal<boolean>
   readonly draft: { readonly editTexts: Map<string, string>; readonly replyTo: Signal<string | null> }
+  /** Messages that the server does not have yet. Absent where nothing can be sent. */
+  readonly outbox?: { readonly entries: ReadonlySignal<readonly OutboxEntry[]> }
+  sendMessage?(content: string, extras?: MessageExtras): void
   decideApproval(messageId: string, call_id: string, decision: "allow" | "deny"): void
   withdrawMessage(messageId: string): void
   regenerateAnswer(messageId: string): void

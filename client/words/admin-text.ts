@@ -15,6 +15,7 @@ export const adminText = {
     issuers: "Sign-in",
     agents: "Agents",
     models: "Models",
+    tools: "Tools",
     servers: "MCP servers",
     cards: "Cards",
     usage: "Usage",

@@ -7,7 +7,8 @@ import { isJsonObject, type Json } from "../../shared/json.ts"
 import { MAX_VIEW_COMPONENTS } from "../../shared/card/view/card-template.ts"
 import { readPointer } from "../../shared/json-schema/json-pointer.ts"
 import { type A2uiSurface, setValue, splitPointer } from "./a2ui-surface.ts"
-import { convertComponent } from "./convert-component.ts"
+import { convertComponent, convertOther } from "./convert-component.ts"
+import { type CardForm, isField, nameFields } from "./convert-form.ts"
 
 type JsonObject = { readonly [field: string]: Json }
 
@@ -25,20 +26,24 @@ const MAX_SCHEMA_LEVELS = 8
 /** `tool`: the tool whose results the card shows. */
 export function convertSurface(surface: A2uiSurface, tool: string): ConvertedCard {
   const notes: string[] = []
-  const view = convertComponents(surface, notes)
+  const form: CardForm = { surface, actions: new Map(), fields: nameFields(surface.components) }
+  const view = convertComponents(form, notes)
   const sample = completeSample(isJsonObject(surface.data) ? (surface.data as JsonObject) : {}, view)
   const used = new Set(listPaths(view).map((path) => splitPointer(path)[0]))
   const schema: JsonObject = { ...inferSchema(sample, 1), required: Object.keys(sample).filter((key) => used.has(key)) }
-  const template = { for: tool, title: surface.name || tool, schema, view, samples: [sample] }
+  const actions = Object.fromEntries(form.actions) as unknown as JsonObject
+  const more = form.actions.size === 0 ? {} : { actions }
+  const template = { for: tool, title: surface.name || tool, schema, view, ...more, samples: [sample] }
   return { template, notes }
 }
 
 /** The components that are part of the surface, from `root` on. One that is used twice is part of the card twice. */
-function convertComponents(surface: A2uiSurface, notes: string[]): JsonObject[] {
+function convertComponents(form: CardForm, notes: string[]): JsonObject[] {
+  const { components } = form.surface
   const view: JsonObject[] = []
   const names = new Set<string>()
-  const place = (id: string, above: ReadonlySet<string>): string => {
-    const component = surface.components.get(id)
+  const place = (id: string, above: ReadonlySet<string>, isInItem: boolean): string => {
+    const component = components.get(id)
     if (component === undefined || above.has(id) || view.length >= MAX_VIEW_COMPONENTS) return id
     const name = findName(id, names)
     names.add(name)
@@ -47,12 +52,16 @@ function convertComponents(surface: A2uiSurface, notes: string[]): JsonObject[] 
     const note = (text: string): void => {
       notes.push(`${id}: ${text}`)
     }
-    const fields = convertComponent(component, surface, (inner) => place(inner, inside), note)
+    const isEach = isInItem || isJsonObject(component["children"])
+    const placeInner = (inner: string): string => place(inner, inside, isEach)
+    // A click in a list would not say which item it means.
+    const isOut = isInItem && (component.component === "Button" || isField(component))
+    const fields = (isOut ? convertOther : convertComponent)(component, form, placeInner, note)
     const { weight } = component
     view[at] = { id: name, ...fields, ...(typeof weight === "number" && weight > 0 ? { weight } : {}) }
     return name
   }
-  place("root", new Set())
+  place("root", new Set(), false)
   return view
 }
 

@@ -7,7 +7,8 @@ import { isJsonObject, type Json } from "../../shared/json.ts"
 import { ALIGN, IMAGE_VARIANTS, JUSTIFY, TEXT_VARIANTS } from "../../shared/card/view/card-template.ts"
 import { parseIconName } from "../../shared/card/view/icon-name.ts"
 import { isLinkAddress } from "../../shared/card/view/link-address.ts"
-import type { A2uiComponent, A2uiSurface } from "./a2ui-surface.ts"
+import type { A2uiComponent } from "./a2ui-surface.ts"
+import { type CardForm, convertButton, convertField, findLabel } from "./convert-form.ts"
 import { convertText, type Note } from "./convert-text.ts"
 
 type Fields = { readonly [field: string]: Json }
@@ -22,7 +23,7 @@ const PLAIN_ICON = "info"
 
 export function convertComponent(
   component: A2uiComponent,
-  { components }: A2uiSurface,
+  form: CardForm,
   place: PlaceComponent,
   note: Note,
 ): ConvertedFields {
@@ -49,13 +50,17 @@ export function convertComponent(
     case "Divider":
       return { component: "Divider" }
     case "Button":
-      note("a button has no action: it is shown as a badge")
-      return { component: "Badge", text: findLabel(component, components, note) }
+      return convertButton(component, form, note)
+    case "TextField":
+    case "CheckBox":
+    case "ChoicePicker":
+    case "DateTimeInput":
+      return convertField(component, form, note)
     case "Slider":
       note("a slider is shown as progress")
       return { component: "Progress", label: text("label"), value: text("value"), ...readMax(component) }
     default:
-      return convertOther(component, place, note)
+      return convertOther(component, form, place, note)
   }
 }
 
@@ -104,24 +109,23 @@ function convertIcon(name: Json | undefined, note: Note): Json {
   return PLAIN_ICON
 }
 
-/** The text of a button's label: that of its text, or the name of its icon. */
-function findLabel(button: A2uiComponent, components: A2uiSurface["components"], note: Note): Json {
-  const label = components.get(String(button["child"]))
-  if (label?.component === "Icon") return typeof label["name"] === "string" ? label["name"] : String(button.id)
-  return convertText(label?.["text"] ?? button.id, note) as unknown as Json
-}
-
 function readMax({ max }: A2uiComponent): Fields {
   return typeof max === "number" && max > 0 ? { max } : {}
 }
 
-/** Fields of forms, players and dialogs. */
-function convertOther(component: A2uiComponent, place: PlaceComponent, note: Note): ConvertedFields {
+/** Players, dialogs, and what a list can't contain. */
+export function convertOther(
+  component: A2uiComponent,
+  form: CardForm,
+  place: PlaceComponent,
+  note: Note,
+): ConvertedFields {
   const { component: kind, trigger, content, label, value, url, description } = component
-  note(`cards have no ${kind}: its texts are shown`)
+  note(`${kind} isn't possible here: its texts are shown`)
   if (typeof trigger === "string" && typeof content === "string") {
     return { component: "Column", children: [trigger, content].map(place) }
   }
+  if (kind === "Button") return { component: "Badge", text: findLabel(component, form.surface, note) }
   const name = convertText(label ?? description ?? kind, note) as unknown as Json
   const bound = convertText(value ?? url, note)
   if (typeof bound !== "object" || !("path" in bound)) return { component: "Text", text: name }

@@ -6,17 +6,14 @@
  */
 
 import { isJsonObject, type Json } from "../json.ts"
-
-/** A chart with more points would be illegible. */
-export const MAX_CHART_POINTS = 40
-/** Lengths in UTF-16 code units. */
-export const MAX_CHART_TITLE_CHARS = 120
-export const MAX_CHART_LABEL_CHARS = 60
-export const MAX_CHART_UNIT_CHARS = 12
-/** Larger numbers lose digits as floating-point values. */
-export const MAX_CHART_FIGURE = 1e15
-
-export const CHART_KINDS = ["bar", "line"] as const
+import {
+  CHART_KINDS,
+  MAX_CHART_FIGURE,
+  MAX_CHART_LABEL_CHARS,
+  MAX_CHART_POINTS,
+  MAX_CHART_TITLE_CHARS,
+  MAX_CHART_UNIT_CHARS,
+} from "./card-limits.ts"
 
 export interface ChartPoint {
   readonly label: string

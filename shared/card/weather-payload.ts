@@ -7,6 +7,7 @@
  */
 
 import { isJsonObject, type Json } from "../json.ts"
+import { MAX_FORECAST_DAYS } from "./card-limits.ts"
 
 /** A weather reading, as the tool returns it. A field is null if the source does not provide it. */
 export interface WeatherPayload {
@@ -52,9 +53,6 @@ export interface WeatherDay {
   readonly precip_chance_pct: number | null
   readonly precip_mm: number | null
 }
-
-/** Maximum number of days of a forecast, which keeps payloads small. */
-export const MAX_FORECAST_DAYS = 7
 
 const TEXT_FIELDS = ["location", "condition", "wind_direction", "observation_time"] as const
 

@@ -8,6 +8,7 @@
 import * as v from "valibot"
 import { type Fault, fail, type Result, succeed } from "../fault.ts"
 import { isJsonObject, parseJson } from "../json.ts"
+import { actionClickSchema } from "./cards/card-action.ts"
 import { idSchema } from "./event.ts"
 
 const seqSchema = v.pipe(v.number(), v.integer(), v.minValue(0))
@@ -27,6 +28,8 @@ const clientFrameSchema = v.variant("type", [
     content: v.string(),
     reply_to: v.optional(idSchema),
     attachments: v.optional(v.array(idSchema)),
+    /** The message is a click on a card. The server writes its text. */
+    action: v.optional(actionClickSchema),
   }),
   v.object({ type: v.literal("cancel"), exchange_id: idSchema }),
   v.object({ type: v.literal("approve"), call_id: idSchema, decision: v.picklist(["allow", "deny"]) }),

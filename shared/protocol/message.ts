@@ -7,6 +7,7 @@
  */
 
 import { extractResultData } from "./card-cue.ts"
+import type { CardAction } from "./cards/card-action.ts"
 import type { AgentTag, Approval, Asset, CallError, CallMedia, Channel, Metrics, TurnEvent } from "./event.ts"
 import type { Feedback } from "./writing/feedback.ts"
 import type { TextSize } from "../truncate.ts"
@@ -98,6 +99,8 @@ export interface Message {
   readonly reply_to: string | null
   /** Files that the user attached, in their order. */
   readonly attachments: readonly Asset[]
+  /** The click on a card that a user's message stands for. */
+  readonly action?: CardAction
   /** `external`: an external producer's answer. `spoken`: a spoken question, possibly without words. Otherwise `chat`. */
   readonly mode: string
   readonly metrics: Metrics | null

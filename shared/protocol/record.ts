@@ -7,6 +7,7 @@
  */
 
 import * as v from "valibot"
+import { ACTION_NAME } from "./cards/card-action.ts"
 import {
   type Asset,
   approvalSchema,
@@ -113,6 +114,8 @@ const recordSchema = v.variant("type", [
     text: v.optional(v.string()),
     replyTo: v.optional(v.string()),
     attachments: v.optional(v.array(recordAssetSchema)),
+    /** The click on a card that the message stands for. */
+    cardAction: v.optional(v.object({ callId: v.string(), name: v.pipe(v.string(), v.regex(ACTION_NAME)) })),
   }),
   /** Metadata of a file of session `sessionId`. It precedes the first message that uses it. The bytes are not exported. */
   v.object({ type: v.literal("asset"), ...commonFields, asset: recordAssetSchema }),

@@ -8,6 +8,7 @@
 import { type Check, hasShape, isListOf, isNumber, isOptional, isString } from "./shape-check.ts"
 import type { BudgetName, BudgetScope, FaultFields, FaultReason } from "../fault.ts"
 import { isJsonObject, MAX_JSON_DEPTH, parseJson } from "../json.ts"
+import type { ActionRef } from "./cards/card-action.ts"
 import type { AgentTag, Metrics } from "./event.ts"
 import type { MessageStatus, Role } from "./message.ts"
 import type { Op, Segment } from "./segment.ts"
@@ -24,6 +25,8 @@ export interface WireMessage {
   readonly reason: string | null
   readonly reply_to?: string
   readonly mode: string
+  /** The click on a card that a user's message stands for. */
+  readonly action?: ActionRef
   readonly metrics: Metrics | null
   /** The summary that the model received instead of the messages before this turn. */
   readonly summary?: string

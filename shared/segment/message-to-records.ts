@@ -43,7 +43,11 @@ export function messageToRecords({ pos, parent, tip, message }: PlacedMessage, s
   if (role !== "assistant") {
     const modality = message.mode === "spoken" ? { modality: "audio" as const } : {}
     const text = { text: message.words, ...modality }
-    return [{ type: "user_message", ...base, ...placement, ...text, ...reply, ...attachmentsToFields(message) }]
+    const { action } = message
+    const click = action === undefined ? {} : { cardAction: { callId: action.call_id, name: action.name } }
+    return [
+      { type: "user_message", ...base, ...placement, ...text, ...reply, ...attachmentsToFields(message), ...click },
+    ]
   }
   const end = { ...base, timestamp: message.endedAt ?? timestamp }
   const records: StreamRecord[] = [

@@ -114,11 +114,12 @@ export function messageToWire(message: Message): WireMessage {
 
 /** Fields that most messages do not have. */
 function buildOptionalFields(message: Message): Partial<WireMessage> {
-  const { role, reply_to, summary, agent, origin, version, versions, trace } = message
+  const { role, reply_to, summary, agent, origin, version, versions, trace, action } = message
   return {
     ...(reply_to === null ? {} : { reply_to }),
     ...(summary === null ? {} : { summary: summary.text }),
     ...(agent === null ? {} : { agent }),
+    ...(action === undefined ? {} : { action: { call_id: action.call_id, name: action.name } }),
     ...(origin === null ? {} : { origin }),
     ...(versions > 1 ? { version, versions } : {}),
     ...(role === "assistant" && trace !== undefined ? { trace } : {}),

@@ -3,7 +3,7 @@
 import * as v from "valibot"
 import { MAX_MODEL_NAME_CHARS } from "./call-usage.ts"
 import { isDay } from "./period.ts"
-import { type PriceEntry, usdToNano } from "./price-entry.ts"
+import { type PriceEntry, type TokenPrices, usdToNano } from "./price-entry.ts"
 
 /** A day that exists, such as `2026-01-31`. */
 export const daySchema = v.pipe(v.string(), v.check(isDay))
@@ -24,17 +24,24 @@ const nameSchema = v.pipe(
   v.check((name) => !/[\p{C}\n]|^\s|\s$/u.test(name)),
 )
 
+/** USD per million tokens. */
+const tokenPrices = {
+  input: priceSchema,
+  output: priceSchema,
+  cached: v.optional(v.nullable(priceSchema)),
+  cache_write: v.optional(v.nullable(priceSchema)),
+}
+
+/** The price of one model, without its name and days. */
+export const modelPriceSchema = v.strictObject(tokenPrices)
+
 const priceEntrySchema = v.pipe(
   v.strictObject({
     provider: v.optional(nameSchema),
     model: nameSchema,
     from: daySchema,
     until: v.optional(v.nullable(daySchema)),
-    /** USD per million tokens. */
-    input: priceSchema,
-    output: priceSchema,
-    cached: v.optional(v.nullable(priceSchema)),
-    cache_write: v.optional(v.nullable(priceSchema)),
+    ...tokenPrices,
   }),
   v.forward(
     v.check(({ from, until }) => typeof until !== "string" || from <= until),
@@ -59,14 +66,33 @@ function priceKey({ provider, model, from }: v.InferOutput<typeof priceEntrySche
 }
 
 export function toPriceEntries({ prices }: v.InferOutput<typeof pricesSchema>): PriceEntry[] {
-  return prices.map(({ provider, model, from, until, input, output, cached, cache_write }) => ({
+  return prices.map(({ provider, model, from, until, ...price }) => ({
     ...(provider === undefined ? {} : { provider }),
     model,
     from,
     ...(typeof until === "string" ? { until } : {}),
+    ...toTokenPrices(price),
+  }))
+}
+
+function toTokenPrices({ input, output, cached, cache_write }: ModelPrice): TokenPrices {
+  return {
     input,
     output,
     ...(typeof cached === "number" ? { cached } : {}),
     ...(typeof cache_write === "number" ? { cacheWrite: cache_write } : {}),
-  }))
+  }
+}
+
+export type ModelPrice = v.InferOutput<typeof modelPriceSchema>
+
+/** The list in which a model costs this much from a day on. Later entries of the model are removed. */
+export function withModelPrice(
+  prices: readonly PriceEntry[],
+  { provider, model, from }: Required<Pick<PriceEntry, "provider" | "model" | "from">>,
+  price: ModelPrice,
+): PriceEntry[] {
+  const isReplaced = (entry: PriceEntry): boolean =>
+    entry.model === model && (entry.provider === provider || entry.provider === undefined) && entry.from >= from
+  return [...prices.filter((entry) => !isReplaced(entry)), { provider, model, from, ...toTokenPrices(price) }]
 }

@@ -26,6 +26,7 @@ import { benchSearch } from "./search.ts"
 import { type Row, tableOf } from "./table.ts"
 import { benchEachText, benchText } from "./text.ts"
 import { benchTenantExport } from "./tenant-export.ts"
+import { benchTools } from "./tools.ts"
 import { benchTurn } from "./turn.ts"
 import { benchWeight } from "./weight.ts"
 
@@ -35,6 +36,7 @@ const GROUPS: Groups = {
   text: benchText,
   turn: benchTurn,
   "first-delta": benchFirstDelta,
+  tools: benchTools,
   rows: benchRows,
   cost: benchCost,
   added: benchAdded,

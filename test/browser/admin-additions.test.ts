@@ -140,7 +140,54 @@ test("[AD19] [AD5] a server is connected, its tools are allowed, an agent gets i
   await page.context().close()
 })
 
-test.each(PICTURED_VIEWS)("[AD18] [AD19] axe finds nothing (%s)", async (name, size, theme, direction) => {
+test("[AD21] [AD5] a webhook tool is added with a checked schema, its secret is shown once, and an agent gets it", async () => {
+  const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "tools")
+  await page.getByRole("button", { name: "Add a tool" }).click(SOON)
+  await page.getByLabel("Name", { exact: true }).fill("orders")
+  await page.getByLabel("Description").fill("Returns an order.")
+  await page.getByLabel("Address").fill(`${upstreamUrl}/orders`)
+  const schema = page.getByLabel("Arguments (JSON Schema)")
+  await schema.fill('{"type": "object",\n "properties": {"order": {"pattern": "(a+)+"}}}')
+  await expect
+    .poll(() => page.locator(".json-problem p").textContent())
+    .toMatch(/^Line 2 \/properties\/order\/pattern /)
+  await dialogButton(page, "Save changes").click()
+  await page.locator("dialog .fault").waitFor(SOON)
+  await schema.fill('{"type": "object", "properties": {"order": {"type": "string"}}}')
+  await dialogButton(page, "Save changes").click()
+  const secret = page.getByLabel("Secret", { exact: true })
+  await secret.waitFor(SOON)
+  const first = await secret.inputValue()
+  expect(first).toMatch(/^whsec_/)
+  await page.keyboard.press("Escape")
+  await dialogButton(page, "I have stored it").click()
+  const row = rowWith(page, "orders")
+  expect(await row.textContent()).toMatch(/Returns an order.*Only reads.*Never/)
+  await row.getByRole("button", { name: "Change" }).click()
+  await page.getByLabel("Effects").selectOption("write")
+  await page.getByLabel("Ask the user before a call").selectOption("always")
+  await dialogButton(page, "Save changes").click()
+  await expect.poll(() => row.textContent()).toMatch(/Changes something.*Always/)
+  await row.getByRole("button", { name: "New secret…" }).click()
+  await dialogButton(page, "Create the secret").click()
+  await secret.waitFor(SOON)
+  expect(await secret.inputValue()).not.toBe(first)
+  await dialogButton(page, "I have stored it").click()
+  await expect.poll(() => row.textContent()).toContain("Previous secret valid until")
+  await page.getByRole("link", { name: "Agents" }).click()
+  await rowWith(page, "researcher").getByRole("button", { name: "Edit" }).click()
+  await page.locator("dialog fieldset", { hasText: "Tools" }).getByLabel("orders").check()
+  await dialogButton(page, "Save changes").click()
+  await expect.poll(() => rowWith(page, "researcher").textContent()).toContain("orders")
+  await page.getByRole("link", { name: "Tools", exact: true }).click()
+  await row.getByRole("button", { name: "Delete…" }).click()
+  await dialogButton(page, "Delete the tool").click()
+  await expect.poll(() => row.count()).toBe(0)
+  expect(errors).toEqual([])
+  await page.context().close()
+})
+
+test.each(PICTURED_VIEWS)("[AD18] [AD19] [AD21] axe finds nothing (%s)", async (name, size, theme, direction) => {
   const base_url = `${upstreamUrl}/v1`
   await api("PUT", "/v1/models/strict", {
     provider: "openai-compatible",
@@ -153,17 +200,17 @@ test.each(PICTURED_VIEWS)("[AD18] [AD19] axe finds nothing (%s)", async (name, s
   await api("PUT", "/v1/mcp-servers/files", { url, tools: ["echo"], approval: "never" })
   await setTools(name, { description: "Repeats a text, and sends it to another server, too." })
   await api("POST", "/v1/mcp-servers/files/refresh")
-  for (const section of ["models", "servers"]) {
+  const tool = { description: "Returns an order.", url, schema: { type: "object" }, effects: "write" }
+  await api("PUT", "/v1/tools/orders", tool)
+  const buttons = { models: "Change", servers: "Review…", tools: "Change" }
+  for (const [section, button] of Object.entries(buttons)) {
     const view = { size, theme, bypassCSP: true }
     const { page } = await openAdmin(setup.browser, setup.cuecard, section, view)
     if (direction === "rtl") await page.evaluate(() => (document.documentElement.dir = "rtl"))
     await page.locator(".rows > li").first().waitFor(SOON)
     expect(await findViolations(page)).toEqual([])
     if (SHOTS !== undefined) await page.screenshot({ path: `${SHOTS}/${section}-${name}.png` })
-    await page
-      .getByRole("button", { name: section === "models" ? "Change" : "Review…" })
-      .first()
-      .click()
+    await page.getByRole("button", { name: button }).first().click()
     await page.waitForSelector("dialog[open]", SOON)
     expect(await findViolations(page)).toEqual([])
     expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0)

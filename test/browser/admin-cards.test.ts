@@ -13,6 +13,9 @@ import { useServerAndBrowser } from "./server-and-browser.ts"
 const setup = useServerAndBrowser()
 const SOON = { timeout: 20_000 }
 const SHOTS = process.env["SHOTS"]
+/** Pictures of the documentation, which `npm run pictures` retakes. */
+const PICTURE =
+  process.env["PICTURES"] === "docs" ? "docs/pictures/playground-light.png" : "test/browser/out/playground-light.png"
 if (SHOTS !== undefined) mkdirSync(SHOTS, { recursive: true })
 
 const api = async (method: string, path: string, body?: object) =>
@@ -96,6 +99,8 @@ describe("the playground", () => {
     await page.context().setOffline(true)
     await startWith(page, "Bar chart")
     await page.locator(".card-box svg.chart, .card-box .bars").first().waitFor(SOON)
+    await startWith(page, "Form")
+    await page.locator(".card-box .view-field").first().waitFor(SOON)
     const body = { ...readTemplates().get("facts"), title: "Pasted" }
     await templateField(page).fill(JSON.stringify(body))
     await expect.poll(() => card(page).getAttribute("aria-label")).toBe("Pasted")
@@ -168,8 +173,7 @@ describe("the stored cards", () => {
     await expect.poll(() => templateField(page).inputValue()).toContain('"for": "place"')
     await replaceIn(templateField(page), '"for": "place"', '"for": "places"')
     await page.getByRole("link", { name: "Models" }).click()
-    await page.getByRole("link", { name: "Cards" }).click()
-    await expect.poll(() => templateField(page).inputValue()).toContain('"for": "places"')
+    await page.getByRole("heading", { name: "Models" }).waitFor(SOON)
     const asked: string[] = []
     page.once("dialog", (dialog) => {
       asked.push(dialog.type())
@@ -177,6 +181,8 @@ describe("the stored cards", () => {
     })
     await page.evaluate(() => document.querySelector<HTMLAnchorElement>(".admin > header a")?.click())
     await expect.poll(() => asked).toEqual(["beforeunload"])
+    await page.getByRole("link", { name: "Cards" }).click()
+    await expect.poll(() => templateField(page).inputValue()).toContain('"for": "places"')
     await rowWith(page, "my-place").getByRole("button", { name: "Edit" }).click()
     await dialogButton(page, "Cancel").click()
     expect(await templateField(page).inputValue()).toContain('"for": "places"')
@@ -194,6 +200,7 @@ describe("the stored cards", () => {
     await startWith(page, "Product")
     await expect.poll(() => page.textContent(".playground-save")).toContain("No problem found")
     if (SHOTS !== undefined) await page.screenshot({ path: `${SHOTS}/cards-${name}.png` })
+    if (name === "desk-light") await page.locator(".playground-section").screenshot({ path: PICTURE })
     await page.evaluate(() => document.querySelector(".admin > main")?.scrollTo(0, 0))
     await replaceIn(templateField(page), '"component": "Image"', '"component": "Picture"')
     await page.locator(".json-problem p").waitFor(SOON)

@@ -15,6 +15,7 @@ const SECTIONS = [
   "issuers",
   "agents",
   "models",
+  "tools",
   "servers",
   "usage",
   "prices",
@@ -82,6 +83,7 @@ describe("every section", () => {
     ["issuers", "Add a provider"],
     ["agents", "Add an agent"],
     ["models", "Add a model"],
+    ["tools", "Add a tool"],
     ["servers", "Add a server"],
   ])(
     "[AD8] the form of %s: axe finds nothing; the keyboard focus stays inside, and returns to its button",

@@ -2,10 +2,11 @@
 
 import type { Page } from "playwright-core"
 import { expect, test } from "vitest"
+import { fillView } from "../../shared/card/view/fill-view.ts"
 import { readTemplates } from "../shared/card/card-templates.ts"
 import { tokenFor } from "./admin-pages.ts"
 import { findViolations } from "./axe-violations.ts"
-import { askQuestion, loadWholeHistory, openPage, PHONE, transcriptOf, untilSettled } from "./page.ts"
+import { askQuestion, loadWholeHistory, openPage, PHONE, sessionIn, transcriptOf, untilSettled } from "./page.ts"
 import { callRoute } from "./rich.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
@@ -43,7 +44,37 @@ async function showVersion(page: Page, data: object, revision: string, start: nu
   }
 }
 
-test("[CV10] [CV13] every template is drawn live, and the same after a reload, in both directions", async () => {
+/** The texts of all cards. A timer runs, so its figures are left out. */
+async function listCards(page: Page): Promise<string[]> {
+  await loadWholeHistory(page.context())
+  const texts = await page.locator(".card.template").allTextContents()
+  return texts.map((text) => text.replace(/\d+(?::\d\d)+/g, "0:00"))
+}
+
+/** Exports a session and imports the file into a new one. Its Markdown has every card's name. */
+async function copyByExport(session: string): Promise<string> {
+  const token = await tokenFor(setup.cuecard, "you", "owner")
+  const url = (path: string): string => `${setup.cuecard.url}/v1/sessions${path}`
+  const headers = { authorization: `Bearer ${token}` }
+  const file = await (await fetch(url(`/${session}/events`), { headers })).text()
+  const created = await fetch(url(""), {
+    method: "POST",
+    headers: { ...headers, "content-type": "application/json" },
+    body: "{}",
+  })
+  const { id } = (await created.json()) as { readonly id: string }
+  const jsonl = { ...headers, "content-type": "application/jsonl" }
+  const imported = await fetch(url(`/${id}/import`), { method: "POST", headers: jsonl, body: file })
+  expect(imported.status).toBe(200)
+  const markdown = await (await fetch(url(`/${session}/events?format=markdown`), { headers })).text()
+  for (const [name, template] of readTemplates()) {
+    const title = fillView(template, template.samples[0] ?? null, { locale: "en", yes: "Yes", no: "No" })?.title ?? ""
+    expect(markdown.replaceAll("\\", ""), name).toContain(`**${title}**`)
+  }
+  return id
+}
+
+test("[CV10] [CV12] [CV13] every template is drawn live, and the same after a reload and after an export and an import", async () => {
   const { page } = await openPage(setup.browser, setup.cuecard, { bypassCSP: true })
   let answers = 0
   for (const [name, template] of readTemplates()) {
@@ -63,6 +94,9 @@ test("[CV10] [CV13] every template is drawn live, and the same after a reload, i
   await page.reload()
   await expect.poll(async () => (await page.locator(".card.template").count()) > 10, SOON).toBe(true)
   await expect.poll(() => transcriptOf(page), SOON).toBe(live)
+  const drawn = await listCards(page)
+  await page.goto(`${setup.cuecard.url}/#/s/${await copyByExport(sessionIn(page))}`)
+  await expect.poll(() => listCards(page), SOON).toEqual(drawn)
   await page.setViewportSize(PHONE)
   expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0)
 }, 180_000)

@@ -2,7 +2,11 @@
 
 import { afterEach, describe, expect, test, vi } from "vitest"
 import type { SearchHit } from "../../shared/protocol/http-body.ts"
-import { PAGE_COMMANDS } from "../../client/search/page-commands.ts"
+import { signal } from "@preact/signals"
+import { listOrganizing } from "../../client/sidebar/organizing/session-commands.ts"
+import { openSearchDialog } from "../../client/search/open-dialog.ts"
+import { listPaletteCommands } from "../../client/search/palette-commands.ts"
+import { type CommandContext, PAGE_COMMANDS } from "../../client/search/page-commands.ts"
 import { type HitPage, PagedSearch, QUERY_DELAY_MS } from "../../client/search/paged-search.ts"
 import { listSections } from "../../client/search/palette-items.ts"
 import { rankItems } from "../../client/search/rank-items.ts"
@@ -196,5 +200,56 @@ describe("the keys of shortcuts", () => {
   test("[KB2] keys are named as on the user's system", () => {
     expect(nameKeys({ key: "o", mod: true, shift: true }, false)).toEqual(["Ctrl", "Shift", "O"])
     expect(nameKeys({ key: "o", mod: true, shift: true }, true)).toEqual(["⇧", "⌘", "O"])
+  })
+})
+
+/** Returns a page whose list has one conversation, which is pinned. */
+function createPage(openId: string | null, isReadOnly = false) {
+  const nextOptions = signal<{ temporary?: true }>({})
+  const router = {
+    nextOptions,
+    isReadOnly: signal(isReadOnly),
+    controller: signal(openId === null ? null : { id: openId }),
+    sessionList: { findSession: (id: string) => (id === "listed" ? { id, pinned: true } : null) },
+    openFromHash() {},
+  }
+  const context = {
+    router,
+    isDrawerOpen: signal(false),
+    getSidebar: () => ({ listOrganizing }),
+  } as unknown as CommandContext
+  return { nextOptions, commands: () => listPaletteCommands(context) }
+}
+
+describe("the palette's commands for the open conversation", () => {
+  const changes = ["Temporary chat", "Pin", "Unpin", "Move to folder…", "Archive"]
+
+  test.each([
+    ["listed", false, ["Temporary chat", "Unpin", "Move to folder…", "Archive"]],
+    ["foreign", false, ["Temporary chat"]],
+    [null, false, ["Temporary chat"]],
+    ["listed", true, []],
+  ])("[LB28] open: %s, read-only: %s", (openId, isReadOnly, expected) => {
+    vi.stubGlobal("document", { querySelector: () => null })
+    const labels = createPage(openId, isReadOnly).commands()
+    expect(labels.map(({ label }) => label).filter((label) => changes.includes(label))).toEqual(expected)
+    vi.unstubAllGlobals()
+  })
+
+  test("[LB28] moving opens the dialog, and a temporary chat starts a new conversation", () => {
+    vi.stubGlobal("document", { querySelector: () => null })
+    vi.stubGlobal("location", { hash: "#/s/listed" })
+    const { nextOptions, commands } = createPage("listed")
+    const run = (name: string): void =>
+      commands()
+        .find(({ label }) => label === name)
+        ?.run()
+    run("Move to folder…")
+    expect(openSearchDialog.value).toBe("move")
+    run("Temporary chat")
+    expect(nextOptions.value.temporary).toBe(true)
+    expect(location.hash).toBe("#/")
+    openSearchDialog.value = null
+    vi.unstubAllGlobals()
   })
 })

@@ -66,7 +66,7 @@ async function openPage(rows: readonly SessionSummary[], settings: Partial<PageS
     <App
       router={router}
       announcement={signal("")}
-      commandContext={{ router, isDrawerOpen, saveSession() {} }}
+      commandContext={{ router, isDrawerOpen, getSidebar: () => null }}
       isOnline={signal(true)}
     />,
     root,

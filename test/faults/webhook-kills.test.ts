@@ -2,7 +2,8 @@
  * webhook-kills.test.ts: a real server that is killed during the calls of a webhook tool, with a real service.
  *
  * The service applies a call once by its id, as docs/webhook-tools.md asks, and answers some calls later. Every call must
- * take effect exactly once, and its result must be in the answer, unless the turn was cut off before the call.
+ * take effect exactly once, and its result must be in the answer, unless the turn was cut off before the call. The same
+ * service answers the questions of an agent.
  */
 
 import { randomInt } from "node:crypto"
@@ -16,18 +17,31 @@ import type { HistoryPage } from "../../shared/protocol/http-body.ts"
 import { answerTo, callsIn, clientOf, isEnded, StateClient } from "../state/state-client.ts"
 import { type Cuecard, startCuecard } from "../support/checked-cuecard.ts"
 import { IS_FULL, IS_LONG } from "../support/seeded.ts"
-import type { WebhookCall } from "../support/upstream-webhook.ts"
+import type { WebhookCall, WebhookQuestion } from "../support/upstream-webhook.ts"
 
 const KILLS = IS_LONG ? 100 : IS_FULL ? 16 : 5
+const QUESTION_KILLS = IS_LONG ? 50 : IS_FULL ? 8 : 3
 /** A kill comes at most this long after the message was sent. A turn takes about as long. */
 const MAX_DELAY_MS = 60
+
+const VARS = { PROBE_TOOLS: "on" }
+
+/** A card for `probe_json`, whose button calls the tool of the service. */
+const OFFER_CARD = {
+  for: "probe_json",
+  title: "Offer",
+  schema: { type: "object", required: ["n"], properties: { n: { type: "integer" } } },
+  view: [{ id: "root", component: "Button", label: "Book", action: "book" }],
+  actions: { book: { tool: "book", args: { n: { path: "/n" } } } },
+  samples: [{ n: 1 }],
+}
 
 const cleanups: (() => unknown)[] = []
 afterAll(async () => {
   for (const cleanup of cleanups.reverse()) await cleanup()
 })
 
-/** A service with one tool, `book`. */
+/** A service with one tool, `book`, which also answers the questions of the agent `desk`. */
 class BookingService {
   readonly #server: Server
   /** How often each booking took effect. */
@@ -64,11 +78,39 @@ class BookingService {
       this.wrongSignatures++
       return void reply.writeHead(401).end()
     }
-    const { data } = JSON.parse(text) as { data: WebhookCall }
+    const { type, data } = JSON.parse(text) as { type: string; data: WebhookCall & WebhookQuestion }
+    if (type === "agent.question") return this.#answerQuestion(String(request.headers["webhook-id"]), data, reply)
     const result = this.#done.get(data.call_id) ?? this.#book(data)
     if (Number(data.arguments["n"]) % 2 === 0) return void reply.end(result)
     reply.writeHead(202).end()
     await this.#sendLater(data, result)
+  }
+
+  /** The text of a question is its number. Every second answer is streamed. */
+  #answerQuestion(id: string, question: WebhookQuestion, reply: ServerResponse): void {
+    const { text: n } = question
+    if (!this.#done.has(id)) this.effects.set(n, (this.effects.get(n) ?? 0) + 1)
+    this.#done.set(id, n)
+    if (Number(n) % 2 === 0) return void reply.end(JSON.stringify({ text: `Answer ${n}.` }))
+    reply.writeHead(202).end()
+    void this.#streamAnswer(question)
+  }
+
+  /** Repeats the records until the server has the end. Records that it has already are skipped (SPEC EX9). */
+  async #streamAnswer({ id, session, token, text: n }: WebhookQuestion): Promise<void> {
+    const records = [
+      { n: 1, type: "text_delta", delta: "Answer " },
+      { n: 2, type: "text_delta", delta: `${n}.` },
+      { n: 3, type: "assistant_message", text: "" },
+    ]
+    const body = records.map((record) => `${JSON.stringify(record)}\n`).join("")
+    for (let attempt = 0; attempt < 400; attempt++) {
+      await new Promise((resolve) => setTimeout(resolve, 10 + randomInt(30)))
+      const path = `/external/sessions/${session}/events?responseId=${id}`
+      const headers = { authorization: `Bearer ${token}` }
+      const response = await fetch(this.target + path, { method: "POST", headers, body }).catch(() => null)
+      if (response?.status === 200 || response?.status === 409) return
+    }
   }
 
   #book({ call_id, arguments: { n } }: WebhookCall): string {
@@ -114,29 +156,119 @@ async function registerTool(cuecard: Cuecard, service: BookingService): Promise<
   await root.send("PUT", "/v1/agents/helper", { description: "d", prompt: "p", tools: ["book"] })
 }
 
-test("[TW3] [TW5] each effect happens once, whenever the server is killed", { timeout: 600_000 }, async () => {
+interface Stage {
+  /** The server that runs now. */
+  cuecard: Cuecard
+  readonly service: BookingService
+  readonly ada: StateClient
+  readonly session: string
+  readonly persist: string
+}
+
+async function openStage(): Promise<Stage> {
   const persist = await mkdtemp(join(tmpdir(), "cuecard-webhook-"))
+  cleanups.push(() => rm(persist, { recursive: true, force: true }))
+  const service = await startService()
+  const cuecard = await startCuecard({ persist, vars: VARS })
+  service.target = cuecard.url
+  await registerTool(cuecard, service)
+  const ada = await clientOf(cuecard, "ada")
+  const { id: session } = await ada.send<{ id: string }>("POST", "/v1/sessions", { agent: "helper" })
+  const stage = { cuecard, service, ada, session, persist }
+  cleanups.push(() => stage.cuecard.close())
+  return stage
+}
+
+/** Sends a message, kills the server soon after, starts it again, and returns the ended answer. */
+async function sendAndKill(stage: Stage, message: { readonly id: string; readonly content: string }) {
+  const send = () => stage.ada.send("POST", `/v1/sessions/${stage.session}/messages`, message)
+  const sent = send().catch(() => null)
+  await new Promise((resolve) => setTimeout(resolve, randomInt(MAX_DELAY_MS)))
+  await stage.cuecard.kill()
+  await sent
+  stage.cuecard = await startCuecard({
+    persist: stage.persist,
+    vars: VARS,
+    port: Number(new URL(stage.cuecard.url).port),
+  })
+  // Repeating an id has no effect.
+  await send()
+  return await untilEnded(stage, message.id)
+}
+
+async function untilEnded({ ada, session }: Stage, id: string) {
+  const readAnswer = async () => {
+    const page = await ada.get<HistoryPage>(`/v1/sessions/${session}/conversation/recent?limit=4`)
+    return answerTo(page.messages, id)
+  }
+  await expect.poll(async () => isEnded(await readAnswer()), { timeout: 60_000 }).toBe(true)
+  return await readAnswer()
+}
+
+/** A kill before the call was stored as running ends the turn (SPEC FS9). The call was then never sent. */
+function expectOneEffect({ service }: Stage, answer: Awaited<ReturnType<typeof untilEnded>>, n: number): void {
+  const isCut = answer?.reason === "process_restart"
+  const booked = { name: "book", status: "ok", result: JSON.stringify({ booked: n }) }
+  if (!isCut) expect(callsIn(answer)[0], `kill ${n}`).toMatchObject(booked)
+  expect(service.effects.get(String(n)) ?? 0, `kill ${n}`).toBe(isCut ? 0 : 1)
+}
+
+test("[TW3] [TW5] each effect happens once, whenever the server is killed", { timeout: 600_000 }, async () => {
+  const stage = await openStage()
+  for (let n = 0; n < KILLS; n++) {
+    const steps = [
+      [{ type: "tool_call", name: "book", args: JSON.stringify({ n }) }],
+      [{ type: "text_delta", delta: "Booked." }],
+    ]
+    const answer = await sendAndKill(stage, { id: `q${n}`, content: `/script ${JSON.stringify(steps)}` })
+    expectOneEffect(stage, answer, n)
+  }
+  // Most calls were under way or had ended.
+  expect(stage.service.effects.size).toBeGreaterThan(KILLS / 2)
+  expect(stage.service.wrongSignatures).toBe(0)
+})
+
+test("[KA3] a click on a card makes its call once, whenever the server is killed", { timeout: 600_000 }, async () => {
+  const stage = await openStage()
+  const { ada, session, service } = stage
+  const root = new StateClient(stage.cuecard, await stage.cuecard.tokenFor({ user: "root", role: "admin" }))
+  await root.send("PUT", "/v1/cards/offer", OFFER_CARD)
+  for (let n = 0; n < Math.ceil(KILLS / 2); n++) {
+    const steps = [
+      [{ type: "tool_call", name: "probe_json", args: JSON.stringify({ json: JSON.stringify({ n }) }) }],
+      [{ type: "text_delta", delta: "<span id='probe_json_1'>Book it?</span>" }],
+    ]
+    const asked = { id: `a${n}`, content: `/script ${JSON.stringify(steps)}` }
+    await ada.send("POST", `/v1/sessions/${session}/messages`, asked)
+    const card = (await untilEnded(stage, asked.id))?.segments.find(({ type }) => type === "rich")
+    const call_id = card?.type === "rich" ? (card.call_id ?? "") : ""
+    const click = { content: "", action: { call_id, name: "book" } }
+    expectOneEffect(stage, await sendAndKill(stage, { id: `c${n}`, ...click }), n)
+    // It was done. Another click is refused.
+    if (service.effects.has(String(n)))
+      await expect(ada.send("POST", `/v1/sessions/${session}/messages`, { id: `d${n}`, ...click })).rejects.toThrow(
+        "done",
+      )
+  }
+})
+
+test("[EA8] each question is answered once, whenever the server is killed", { timeout: 600_000 }, async () => {
+  const persist = await mkdtemp(join(tmpdir(), "cuecard-question-"))
   cleanups.push(() => rm(persist, { recursive: true, force: true }))
   const service = await startService()
   let cuecard = await startCuecard({ persist })
   cleanups.push(() => cuecard.close())
   const port = Number(new URL(cuecard.url).port)
   service.target = cuecard.url
-  await registerTool(cuecard, service)
+  const root = new StateClient(cuecard, await cuecard.tokenFor({ user: "root", role: "admin" }))
+  const agent = { description: "d", prompt: "p", answered_by: "webhook", url: service.url }
+  service.secret = (await root.send<{ secret: string }>("PUT", "/v1/agents/desk", agent)).secret
   const ada = await clientOf(cuecard, "ada")
-  const { id: session } = await ada.send<{ id: string }>("POST", "/v1/sessions", { agent: "helper" })
-  const readAnswer = async (id: string) => {
-    const page = await ada.get<HistoryPage>(`/v1/sessions/${session}/conversation/recent?limit=4`)
-    return answerTo(page.messages, id)
-  }
-  for (let n = 0; n < KILLS; n++) {
+  const { id: session } = await ada.send<{ id: string }>("POST", "/v1/sessions", { agent: "desk" })
+  for (let n = 0; n < QUESTION_KILLS; n++) {
     const id = `q${n}`
-    const steps = [
-      [{ type: "tool_call", name: "book", args: JSON.stringify({ n }) }],
-      [{ type: "text_delta", delta: "Booked." }],
-    ]
-    const message = { id, content: `/script ${JSON.stringify(steps)}` }
-    const send = () => ada.send("POST", `/v1/sessions/${session}/messages`, message)
+    const send = () => ada.send("POST", `/v1/sessions/${session}/messages`, { id, content: String(n) })
+    const readAnswer = async () => answerTo(await ada.messages(session), id)
     const sent = send().catch(() => null)
     await new Promise((resolve) => setTimeout(resolve, randomInt(MAX_DELAY_MS)))
     await cuecard.kill()
@@ -144,15 +276,9 @@ test("[TW3] [TW5] each effect happens once, whenever the server is killed", { ti
     cuecard = await startCuecard({ persist, port })
     // Repeating an id has no effect.
     await send()
-    await expect.poll(async () => isEnded(await readAnswer(id)), { timeout: 60_000 }).toBe(true)
-    const answer = await readAnswer(id)
-    const [call] = callsIn(answer)
-    // A kill before the call was stored as running ends the turn (SPEC FS9). The call was never sent.
-    const isCut = answer?.reason === "process_restart"
-    if (!isCut) expect(call, `kill ${n}`).toMatchObject({ status: "ok", result: JSON.stringify({ booked: n }) })
-    expect(service.effects.get(String(n)) ?? 0, `kill ${n}`).toBe(isCut ? 0 : 1)
+    await expect.poll(async () => isEnded(await readAnswer()), { timeout: 60_000 }).toBe(true)
+    expect(await readAnswer(), `kill ${n}`).toMatchObject({ status: "completed", content: `Answer ${n}.` })
+    expect(service.effects.get(String(n)), `kill ${n}`).toBe(1)
   }
-  // Most calls were under way or had ended.
-  expect(service.effects.size).toBeGreaterThan(KILLS / 2)
   expect(service.wrongSignatures).toBe(0)
 })

@@ -4,13 +4,8 @@ import fc from "fast-check"
 import { Marked } from "marked"
 import { describe, expect, test } from "vitest"
 import { cardToMarkdown } from "../../shared/card/card-markdown.ts"
-import {
-  chartToMarkdown,
-  isChartPayload,
-  MAX_CHART_LABEL_CHARS,
-  MAX_CHART_POINTS,
-  parseChartPayload,
-} from "../../shared/card/chart-payload.ts"
+import { MAX_CHART_LABEL_CHARS, MAX_CHART_POINTS } from "../../shared/card/card-limits.ts"
+import { chartToMarkdown, isChartPayload, parseChartPayload } from "../../shared/card/chart-payload.ts"
 import { repeatsFigures } from "../../shared/card/repeated-text.ts"
 import { assertProperty } from "../support/seeded.ts"
 

@@ -115,6 +115,7 @@ const FAULTS: { readonly [R in Fault["reason"]]: Extract<Fault, { reason: R }> }
   webhook_tool_unknown: { reason: "webhook_tool_unknown" },
   webhook_tools_full: { reason: "webhook_tools_full", max: 64 },
   tool_refused: { reason: "tool_refused", pointer: "/url", problem: "…" },
+  action_refused: { reason: "action_refused", because: "…" as "done" },
   result_unverified: { reason: "result_unverified" },
   result_unexpected: { reason: "result_unexpected" },
   sign_in_required: { reason: "sign_in_required" },

@@ -7,7 +7,7 @@
  * (vitest.config.ts, checked-cuecard.ts).
  */
 
-import { ACCESS_TABLE } from "../../worker/routes/access/access-table.ts"
+import { ACCESS_TABLE } from "../../worker/routes/access/administration-rules.ts"
 
 /**
  * Length of the windows that are compared, in UTF-16 code units. Shorter texts are words that can also occur in ids and

@@ -38,6 +38,7 @@ const SECONDS: Readonly<Record<string, number>> = {
   "browser/rich": 26,
   "browser/crash-and-summary": 25,
   "browser/admin": 21,
+  "browser/cards": 20,
   "browser/prices": 20,
   "browser/read-only": 20,
   "browser/media": 20,

@@ -1,5 +1,5 @@
 /**
- * upstream-webhook.ts: a tenant's service on loopback, for webhook tools. It verifies signatures with the official library
+ * upstream-webhook.ts: a tenant's service on loopback, for webhook tools and for agents that a webhook answers. It verifies signatures with the official library
  * (npm `standardwebhooks`) and applies each call once, by its id, as docs/webhook-tools.md asks of a service.
  *
  * `POST /webhook/set/<run>` sets the secret and the behaviour of a run; a run is any unique word. `/webhook/call/<run>` is the
@@ -12,7 +12,7 @@ import { playHostileWebhook } from "./hostile-webhook.ts"
 
 export interface WebhookState {
   readonly secret: string
-  /** `echo`: answers with the arguments. `later`: 202. `busy`: 503 twice, then like `echo`. Others: hostile-webhook.ts. */
+  /** `echo`: answers with the arguments, or with the question. `later`: 202. `busy`: 503 twice, then like `echo`. Others: hostile-webhook.ts. */
   readonly play: string
 }
 
@@ -20,7 +20,7 @@ export interface WebhookState {
 export interface SeenWebhook {
   readonly id: string
   readonly isVerified: boolean
-  readonly body: { readonly type: string; readonly data: WebhookCall }
+  readonly body: { readonly type: string; readonly data: WebhookCall & WebhookQuestion }
   /** Whether this request was the first with its id. */
   readonly isNew: boolean
 }
@@ -32,6 +32,16 @@ export interface WebhookCall {
   readonly user: string
   readonly session: string
   readonly result_path: string
+}
+
+/** The data of a question to an agent that a webhook answers. */
+export interface WebhookQuestion {
+  readonly id: string
+  readonly agent: string
+  readonly text: string
+  readonly user: string
+  readonly session: string
+  readonly token: string
 }
 
 const states = new Map<string, WebhookState>()
@@ -60,7 +70,8 @@ function answerCall(play: string, { body }: SeenWebhook, before: number, reply: 
   if (play === "busy" && before < 2) return void reply.writeHead(503).end()
   if (play !== "echo" && play !== "busy") return playHostileWebhook(play, reply)
   reply.writeHead(200, { "content-type": "application/json" })
-  reply.end(JSON.stringify({ echo: body.data.arguments }))
+  const { type, data } = body
+  reply.end(JSON.stringify(type === "agent.question" ? { text: `You asked: ${data.text}` } : { echo: data.arguments }))
 }
 
 function isVerified(secret: string, text: string, request: IncomingMessage): boolean {

@@ -1,7 +1,7 @@
 /**
  * upstreams.ts: a loopback HTTP server that replaces the weather and model services. Vitest starts it as its globalSetup.
  *
- * `<UPSTREAM_URL>/<weather|model>/<scenario>/<run>/…` plays a scenario; a run is any unique word.
+ * `<UPSTREAM_URL>/<weather|model|search|page>/<scenario>/<run>/…` plays a scenario; a run is any unique word.
  * `<UPSTREAM_URL>/provider/<provider>.<scenario>/<run>/…` plays a recorded stream of a provider.
  * `<UPSTREAM_URL>/effect/<run>` counts a side effect of a test tool.
  * `<UPSTREAM_URL>/oidc/start` starts an OpenID provider on a port of its own (oidc-provider.ts) and returns its issuer.
@@ -14,9 +14,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { TestProject } from "vitest/node"
 import { answerMcp, stopMcp } from "./upstream-mcp.ts"
 import { startOidcProvider, type TestProvider } from "./oidc-provider.ts"
+import { playPage } from "./upstream-page.ts"
 import { playRemote } from "./upstream-remote.ts"
 import { playProvider } from "./provider-streams.ts"
 import { playModel } from "./upstream-model.ts"
+import { playSearch } from "./upstream-search.ts"
 import { answerWebhook } from "./upstream-webhook.ts"
 import { playWeather } from "./upstream-weather.ts"
 
@@ -102,7 +104,12 @@ async function answerRequest(
   const body = await bodyOf(request)
   const before = runs.filter((one) => one.path === path).length
   const { authorization = null } = request.headers
-  const keys = [authorization, request.headers["x-api-key"], request.headers["x-goog-api-key"]].join()
+  const keys = [
+    authorization,
+    request.headers["x-api-key"],
+    request.headers["x-goog-api-key"],
+    request.headers["x-subscription-token"],
+  ].join()
   const one: Seen = { path, authorization, keys, body, closed: false }
   seen.set(run, [...runs, one])
   reply.on("close", () => {
@@ -112,6 +119,8 @@ async function answerRequest(
   if (kind === "weather") return playWeather(call)
   if (kind === "provider") return playProvider(call)
   if (kind === "model") return playModel(call)
+  if (kind === "search") return playSearch(call)
+  if (kind === "page") return playPage(scenario, reply)
   reply.writeHead(404).end()
 }
 
@@ -129,6 +138,7 @@ function answerRemote(
   reply.on("close", () => {
     one.closed = !reply.writableEnded
   })
+  if (url.host === "page.example.com") return playPage(url.pathname.split("/")[1] ?? "", reply)
   playRemote(url, reply)
 }
 

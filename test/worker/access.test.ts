@@ -9,13 +9,9 @@ import { describe, expect, test } from "vitest"
 import worker from "../../worker/index.ts"
 import { issueToken } from "../../worker/auth/verify-token.ts"
 import { type Claims, type Role, ROLES } from "../../worker/platform/rpc/claims.ts"
-import {
-  ACCESS_TABLE,
-  type AccessRule,
-  findAccessRule,
-  isAllowed,
-  type Principal,
-} from "../../worker/routes/access/access-table.ts"
+import { type AccessRule, isAllowed, type Principal } from "../../worker/routes/access/access-table.ts"
+import { findAccessRule } from "../../worker/routes/access/find-access-rule.ts"
+import { ACCESS_TABLE } from "../../worker/routes/access/administration-rules.ts"
 import { FRAME_ACCESS } from "../../worker/socket/frame-access.ts"
 import { png } from "./files.ts"
 import { createKey, createTenant } from "./tenant-access.ts"
@@ -115,7 +111,7 @@ describe("the access table", () => {
   })
 
   test("[RL1] a request matches at most one rule; any other path is unknown, with or without a token", async () => {
-    for (const rule of ACCESS_TABLE) expect(findAccessRule(rule.method, rule.path)).toBe(rule)
+    for (const rule of ACCESS_TABLE) expect(await findAccessRule(rule.method, rule.path)).toBe(rule)
     const token = await roleToken(T, "any", "owner")
     for (const [method, path] of [
       ["GET", "/v1/nothing"],

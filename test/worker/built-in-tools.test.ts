@@ -101,6 +101,8 @@ describe("a shipped card", () => {
       { query: "tea", sources: [{ title: "Tea", url: "https://example.com/" }] },
       "cd487dbcfee15812795224d4e8482e91",
     ],
+    ["calculation", { expression: "6 * 7", result: 42 }, "94139c7eb088039d524c90aa3f8c78f0"],
+    ["page", { url: "https://example.com/", title: "Tea", site: "example.com" }, "f56e1a2b57cc9cb8c931bccdc591c7c1"],
     ["timer", { label: "Tea", ends_at: "2026-05-02T14:05:00Z" }, "73a6e9977aa858c8141b776a58b1e21d"],
   ] as const)("[TO14] the version of %s is the one that messages name", async (name, data, revision) => {
     expect(await findShippedCard(name, data)).toBe(`${name}@${revision}`)

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "vitest"
 import search from "../../shared/card/templates/search.json"
+import { HOSTILE_TEMPLATES } from "../shared/card/hostile-corpus.ts"
 import type { Role } from "../../worker/platform/rpc/claims.ts"
 import { CLAIMS, connect } from "../support/socket.ts"
 import { call as request, makeSession, refusal, roleToken } from "./http.ts"
@@ -66,6 +67,17 @@ describe("the routes of cards", () => {
     await send("cv-bad", "PUT", "/v1/cards/hits", search)
     const rival = await send("cv-bad", "PUT", "/v1/cards/other", search)
     expect(rival).toMatchObject({ status: 422, json: { code: "card_refused", fields: { pointer: "/for" } } })
+  })
+
+  test("[CV1] hostile templates are refused with their code and a place, and are not stored", async () => {
+    const token = await roleToken("cv-hostile", "root", "admin")
+    for (const [name, template] of HOSTILE_TEMPLATES) {
+      const body = JSON.stringify(template)
+      const { status, json } = await request("/v1/cards/evil", { method: "PUT", token, body })
+      expect([status, json.code], name).toEqual([422, "card_refused"])
+      expect(json.fields.pointer, name).toMatch(/^(?:\/|$)/)
+    }
+    expect((await send("cv-hostile", "GET", "/v1/cards")).json).toEqual({ cards: [] })
   })
 
   test("[CV9] only administrators may", async () => {

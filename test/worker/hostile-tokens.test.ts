@@ -110,7 +110,7 @@ describe("the warm path", () => {
     })
     for (const each of [token, first]) await call("/v1/agents", { token: each })
     const warm = {
-      TENANT: watchBinding("TENANT", { listAgents: () => [] }),
+      TENANT: watchBinding("TENANT", { listAgents: () => [], listWebhookTools: () => [] }),
       DIRECTORY: watchBinding("DIRECTORY", {}),
     }
     for (const each of [token, first]) expect((await call("/v1/agents", { token: each, env: warm })).status).toBe(200)

@@ -1,7 +1,7 @@
 /** intruder-attempts.ts: generates the requests and frames that intruders send, against the data of a tenant. */
 
 import fc from "fast-check"
-import { ACCESS_TABLE } from "../../worker/routes/access/access-table.ts"
+import { ACCESS_TABLE } from "../../worker/routes/access/administration-rules.ts"
 import { FRAME_ACCESS } from "../../worker/socket/frame-access.ts"
 import { isAdministration } from "./administration-attempts.ts"
 

@@ -164,6 +164,10 @@ describe("what the adapter sends", () => {
         { type: "function", function: { name: "speak", parameters: { required: ["text"] } } },
         { type: "function", function: { name: "canvas_create", parameters: { required: ["title", "html"] } } },
         { type: "function", function: { name: "search", parameters: { required: ["query"] } } },
+        { type: "function", function: { name: "fetch_page", parameters: { required: ["url"] } } },
+        { type: "function", function: { name: "calculate", parameters: { required: ["expression"] } } },
+        { type: "function", function: { name: "timer", parameters: { required: ["label", "seconds"] } } },
+        { type: "function", function: { name: "list", parameters: { required: ["title", "items"] } } },
       ],
       messages: [
         { role: "system", content: createSystemPrompt(PROMPT) },

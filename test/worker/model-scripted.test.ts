@@ -289,9 +289,12 @@ describe("model selection", () => {
         { type: "fault", fault: "model_timeout", detail: "as told" },
       ],
     ]
-    const model = createModel({ MODEL_SCRIPT: JSON.stringify(script) })
-    if (!model.ok) throw new Error(model.fault)
-    const playMessages = async (messages: ModelMessage[]): Promise<ModelEvent[]> => {
+    const playMessages = async (
+      messages: ModelMessage[],
+      MODEL_SCRIPT = JSON.stringify(script),
+    ): Promise<ModelEvent[]> => {
+      const model = createModel({ MODEL_SCRIPT })
+      if (!model.ok) throw new Error(model.fault)
       const events: ModelEvent[] = []
       const { signal } = new AbortController()
       for await (const event of model.value.stream({ system: "", messages, tools: [], signal })) events.push(event)
@@ -303,8 +306,10 @@ describe("model selection", () => {
     expect(await playMessages([user, step])).toEqual(script[1])
     expect(await playMessages([user, step, step])).toEqual([{ type: "finish" }])
     expect(await playMessages([user, step, step, user])).toEqual([...(script[0] ?? []), { type: "finish" }])
-    expect(createModel({ MODEL_SCRIPT: "[[{}]]" })).toMatchObject({ ok: false })
-    expect(createModel({ MODEL_SCRIPT: "nonsense" })).toMatchObject({ ok: false })
+    for (const invalid of ["[[{}]]", "nonsense"]) {
+      const detail = expect.stringContaining("invalid script")
+      expect(await playMessages([user], invalid)).toEqual([{ type: "fault", fault: "model_refused", detail }])
+    }
   })
 })
 

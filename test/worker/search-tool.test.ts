@@ -6,7 +6,7 @@ import { connect } from "../support/socket.ts"
 import { answerTo, beginTurn, expectSame, freshSession } from "./session-helpers.ts"
 import { toolContext } from "./tools.ts"
 
-const search = (args: object) => createSearchTool().execute(args as never, toolContext())
+const search = (args: object) => createSearchTool({}).execute(args as never, toolContext())
 
 describe("the search tool", () => {
   test("[SC6] finds the pages with the most words of the query, and says that they are samples", async () => {

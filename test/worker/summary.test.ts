@@ -134,7 +134,7 @@ test("[TU6] the tokens of a prompt and its tools equal the tokens of their texts
 
 test("[TU9] in a real session: the summary is stored with its answer, shown live and in history, and nothing is lost", async () => {
   const id = await freshSession("sum")
-  const filler = "many words about the harbour and its ships ".repeat(690)
+  const filler = "many words about the harbour and its ships ".repeat(650)
   await runInDurableObject(sessionOf(id), (_object, state) => {
     const store = createSessionStore(state.storage.sql)
     for (let i = 0; i < 4; i++) {

@@ -74,6 +74,22 @@ describe("a tenant's own model", () => {
     expect(await listModels()).toHaveLength(1)
   })
 
+  test("[TM8] its price counts from today on, in place of later ones, and other prices stay", async () => {
+    const { owner, put, putModel } = await freshTenant()
+    const today = new Date().toISOString().slice(0, 10)
+    const other = { model: "another", from: "2026-01-01", input: 1, output: 2 }
+    const later = { model: "their-one", from: "2999-01-01", input: 9, output: 9 }
+    expect((await put("/v1/prices", { prices: [other, later] })).status).toBe(200)
+    expect((await putModel("one", "text", { price: { input: 2.5, output: 10, cached: 0.25 } })).status).toBe(200)
+    const listed = async () => (await call("/v1/prices", { token: owner })).json.prices
+    const own = { provider: expect.any(String), model: "their-one", from: today, input: 2.5, output: 10, cached: 0.25 }
+    expect(await listed()).toMatchObject([other, own])
+    // Without a price, the prices stay.
+    await putModel("one", "text")
+    expect(await listed()).toHaveLength(2)
+    expect((await putModel("one", "text", { price: { input: -1, output: 1 } })).status).toBe(400)
+  })
+
   test("[TM2] no route, no row and no archive contains its key", async () => {
     const { tenant, owner, putModel, put } = await freshTenant()
     const answers = [await putModel("fast", "ok", { key: KEY }), await call("/v1/models", { token: owner })]

@@ -134,6 +134,7 @@ describe("failures", () => {
         const answerer: ResolvedAgent = {
           name: "test",
           isExternal: false,
+          isWebhook: false,
           system: "",
           tools: [],
           contextTokens: MODEL_CONTEXT_TOKENS,
@@ -145,6 +146,7 @@ describe("failures", () => {
           sockets,
           onIdle: () => {},
           findCard: async () => null,
+          loadCardView: async () => null,
           currentAgent: () => answerer,
           nextId: () => `a${++modelCalls}`,
           log: () => {},

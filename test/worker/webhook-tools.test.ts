@@ -1,9 +1,12 @@
 /** webhook-tools.test.ts: webhook tools of a tenant: their settings, signed calls, results, and results that come later. */
 
+import { env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
-import { answerTo, toolsIn } from "./session-helpers.ts"
+import { MAX_RESULT_BYTES } from "../../shared/limits.ts"
+import { answerTo, call as toolCall, say, script, toolsIn } from "./session-helpers.ts"
 import { call, refusal, roleToken } from "./http.ts"
 import { sessionOf, type TestClient } from "../support/socket.ts"
+import { downloadArchive, exportTenant, importTenant, registerUser } from "./tenant-transfer.ts"
 import type { HistoryPage } from "../../shared/protocol/http-body.ts"
 import {
   claimsOf,
@@ -19,12 +22,23 @@ import {
   untilSeen,
 } from "./webhook-helpers.ts"
 
+/** The newest message, as a reload shows it. */
+async function readNewest(id: string, tenant: string) {
+  const page = await sessionOf(id, claimsOf(tenant)).readHistoryPage(claimsOf(tenant), { limit: 5 })
+  if (!page.ok) throw new Error(page.fault.reason)
+  return (JSON.parse(page.value.json) as HistoryPage).messages.at(-1)
+}
+
 /** The answer looks the same after a reload. */
 async function expectReloaded(client: TestClient & { readonly id: string }, tenant: string): Promise<void> {
-  const page = await sessionOf(client.id, claimsOf(tenant)).readHistoryPage(claimsOf(tenant), { limit: 5 })
-  if (!page.ok) throw new Error(page.fault.reason)
-  const { messages } = JSON.parse(page.value.json) as HistoryPage
-  expect(messages.at(-1)?.segments).toEqual(answerTo(client, "q1")?.segments)
+  expect((await readNewest(client.id, tenant))?.segments).toEqual(answerTo(client, "q1")?.segments)
+}
+
+/** Starts a call, and waits until it has ended or waits for the user. */
+async function startAndSettle(client: TestClient) {
+  startCall(client, "q1")
+  await client.untilTrue(() => ["completed", "waiting"].includes(answerTo(client, "q1")?.status ?? ""))
+  return answerTo(client, "q1")
 }
 
 describe("the settings", () => {
@@ -112,7 +126,7 @@ describe("a call", () => {
     expect(new Set(seen.map(({ id }) => id)).size).toBe(1)
   })
 
-  test("[TW6] a call that writes waits for the user, and a rule that was made stricter counts at once", async () => {
+  test("[TW6] a call that writes waits for the user", async () => {
     await putTool("tw-ask", "tw-ask", { effects: "write" })
     const client = await openToolSession("tw-ask")
     startCall(client, "q1")
@@ -121,6 +135,16 @@ describe("a call", () => {
     const [asked] = toolsIn(answerTo(client, "q1"))
     client.say({ type: "approve", call_id: asked?.call_id ?? "", decision: "allow" })
     expect(toolsIn(await client.untilEnd("q1"))).toMatchObject([{ status: "ok" }])
+  })
+
+  test("[TW6] a session that has read an earlier rule sends nothing under a stricter one", async () => {
+    await putTool("tw-strict", "tw-strict")
+    const client = await openToolSession("tw-strict")
+    const strict = toolBody("tw-strict", { approval: "always" })
+    expect((await sendTools("tw-strict", "PUT", "/order_status", strict)).status).toBe(200)
+    const [tool] = toolsIn(await startAndSettle(client))
+    expect(tool?.status).not.toBe("ok")
+    expect(await seenAt("tw-strict")).toEqual([])
   })
 })
 
@@ -158,9 +182,89 @@ describe("a result that comes later", () => {
     expect(await sendResult({ path: path.replace(client.id, "another"), id, secret })).toEqual(unexpected)
     expect(await sendResult({ path: path.replace(/[^/]+$/, "call_9_9"), id, secret })).toEqual(unexpected)
     expect(await sendResult({ path, id, secret, body: "{" })).toEqual(refusal(400, "body_malformed"))
+    const deep = `${"[".repeat(5_000)}${"]".repeat(5_000)}`
+    expect(await sendResult({ path, id, secret, body: deep })).toEqual(refusal(400, "body_malformed"))
+    const long = JSON.stringify({ text: "x".repeat(MAX_RESULT_BYTES) })
+    expect(await sendResult({ path, id, secret, body: long })).toEqual(refusal(413, "body_too_large"))
     // None of them has ended the call.
     expect(answerTo(client, "q1")?.status).toBe("running")
     expect((await sendResult({ path, id, secret })).status).toBe(202)
     expect(toolsIn(await client.untilEnd("q1"))).toMatchObject([{ status: "ok" }])
   })
+})
+
+describe("a card", () => {
+  const CARD = {
+    for: "order_status",
+    title: "Order",
+    schema: { type: "object", required: ["state"], properties: { state: { type: "string", maxLength: 40 } } },
+    view: [{ id: "root", component: "Text", text: { path: "/state" } }],
+    samples: [{ state: "sent" }],
+  }
+
+  test("[TW7] of the tenant shows a result, and also one that came later", async () => {
+    const secret = await putTool("tw-card", "tw-card", {}, "later")
+    const token = await roleToken("tw-card", "root", "admin")
+    const put = await call("/v1/cards/order", { method: "PUT", token, body: JSON.stringify(CARD) })
+    expect(put.status, put.text).toBe(200)
+    const client = await openToolSession("tw-card")
+    const steps = [[toolCall("order_status", { order: "7" })], [say("Here: <span id='order_status_1'>it is</span>.")]]
+    client.say({ type: "send", id: "q1", content: script(...steps) })
+    const [seen] = await untilSeen("tw-card", 1)
+    const { result_path: path, call_id: id } = seen?.body.data ?? { result_path: "", call_id: "" }
+    expect((await sendResult({ path, id, secret })).status).toBe(202)
+    const { segments } = await client.untilEnd("q1")
+    expect(segments.find(({ type }) => type === "rich")).toMatchObject({ payload: { state: "sent" } })
+    await expectReloaded(client, "tw-card")
+  })
+})
+
+describe("a restart", () => {
+  const kill = async (id: string, tenant: string): Promise<void> => {
+    const stub = sessionOf(id, claimsOf(tenant))
+    await runInDurableObject(stub, (_object, state) => state.abort("killed")).catch(() => {})
+  }
+
+  test("[TW3] [TW5] while a result is awaited sends the call again with its id, and the late result still counts", async () => {
+    const secret = await putTool("tw-kill", "tw-kill", {}, "later")
+    const client = await openToolSession("tw-kill")
+    startCall(client, "q1")
+    const [seen] = await untilSeen("tw-kill", 1)
+    await kill(client.id, "tw-kill")
+    await runDurableObjectAlarm(sessionOf(client.id, claimsOf("tw-kill")))
+    const all = await untilSeen("tw-kill", 2)
+    expect(new Set(all.map(({ id }) => id)).size).toBe(1)
+    expect(all.map(({ isNew }) => isNew)).toEqual([true, false])
+    const { result_path: path, call_id: id } = seen?.body.data ?? { result_path: "", call_id: "" }
+    expect((await sendResult({ path, id, secret })).status).toBe(202)
+    await expect.poll(() => readNewest(client.id, "tw-kill")).toMatchObject({ status: "completed" })
+    expect(toolsIn(await readNewest(client.id, "tw-kill"))).toMatchObject([{ status: "ok" }])
+  })
+
+  test("[TW5] is not needed for a result: it wakes a session that was evicted", async () => {
+    const secret = await putTool("tw-wake", "tw-wake", {}, "later")
+    const client = await openToolSession("tw-wake")
+    startCall(client, "q1")
+    const [seen] = await untilSeen("tw-wake", 1)
+    await kill(client.id, "tw-wake")
+    const { result_path: path, call_id: id } = seen?.body.data ?? { result_path: "", call_id: "" }
+    expect((await sendResult({ path, id, secret })).status).toBe(202)
+    await expect.poll(() => readNewest(client.id, "tw-wake")).toMatchObject({ status: "completed" })
+    expect(toolsIn(await readNewest(client.id, "tw-wake"))).toMatchObject([
+      { status: "ok", result: '{"state":"sent"}' },
+    ])
+  })
+})
+
+test("[TW2] an archive contains tools without their secrets, and an import gets new ones", async () => {
+  await registerUser("tw-from", "boss", "owner")
+  const put = await sendTools("tw-from", "PUT", "/order_status", toolBody("tw-from"))
+  const archive = await downloadArchive("tw-from", await exportTenant("tw-from"))
+  await importTenant("tw-to", archive)
+  const [tool] = (await sendTools("tw-to", "GET", "")).json.tools
+  expect(tool).toMatchObject({ name: "order_status", url: put.json.url, schema: put.json.schema, has_secret: false })
+  expect(await env.TENANT.getByName("tw-to").openWebhook("order_status", true)).toBeNull()
+  const rotated = await sendTools("tw-to", "POST", "/order_status/secret")
+  expect(rotated.json).toMatchObject({ has_secret: true, old_secret_until: null })
+  expect(rotated.json.secret).not.toBe(put.json.secret)
 })

@@ -9,6 +9,7 @@ import formulas from "../../client/styles/transcript/formulas.css?inline"
 import cards from "../../client/styles/transcript/cards.css?inline"
 import chart from "../../client/styles/transcript/chart.css?inline"
 import view from "../../client/styles/transcript/view.css?inline"
+import viewForm from "../../client/styles/transcript/view-form.css?inline"
 import viewPictures from "../../client/styles/transcript/view-pictures.css?inline"
 import sources from "../../client/styles/transcript/sources.css?inline"
 import media from "../../client/styles/media/media.css?inline"
@@ -29,6 +30,7 @@ export const PART_STYLES: StyleTexts = {
   cards,
   chart,
   view,
+  viewForm,
   viewPictures,
   sources,
   media,

@@ -29,6 +29,7 @@ const ORDER = [
   "cards",
   "chart",
   "view",
+  "viewForm",
   "viewPictures",
   "sources",
   "media",

@@ -16,7 +16,7 @@ import { extendDeadline } from "../turn/external-run.ts"
 import type { AgentSession } from "./agent-session.ts"
 
 /** The empty answer that no program has claimed; null if there is none. Reads two rows if the newest answer is external. */
-function findUnclaimedAnswer(store: SessionStore): StoredMessage | null {
+export function findUnclaimedAnswer(store: SessionStore): StoredMessage | null {
   const newest = store.findNewestAnswer()
   if (newest === null || !newest.isExternal || isEnded(newest.status)) return null
   const pos = store.readNewestPos()
@@ -42,6 +42,9 @@ export function claimOpenQuestion({ store, turns }: AgentSession, id: string): R
   if (answer === null || run === null || run.producer === null) return fail({ reason: "turn_ended" })
   store.claimAnswer(answer.pos)
   extendDeadline(turns.host, run, run.producer, true)
-  const question = answer.parent === null ? null : store.findMessageAt(answer.parent)
-  return succeed({ text: question?.message.words ?? "" })
+  return succeed({ text: readQuestionText(store, answer) })
+}
+
+export function readQuestionText(store: SessionStore, { parent }: StoredMessage): string {
+  return (parent === null ? null : store.findMessageAt(parent))?.message.words ?? ""
 }

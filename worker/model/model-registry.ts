@@ -12,7 +12,6 @@ import { loadProviderModel } from "./provider-loader.ts"
 import { findProviderName } from "./provider-name.ts"
 import { ALL_FILE_KINDS, parseFileKinds } from "./model-files.ts"
 import { withRetries } from "./model-retry.ts"
-import { createReplayModel } from "./scripted/replay-model.ts"
 
 /** The variables that select and configure a model. They are described in `Env`. */
 export type ModelEnv = Pick<
@@ -39,10 +38,7 @@ export function createModel(env: ModelEnv, log: Log = () => {}, name: string | n
 }
 
 function createModelWithoutRetries(env: ModelEnv): Result<Model, string> {
-  if (env.MODEL_SCRIPT !== undefined) {
-    const replay = createReplayModel(env.MODEL_SCRIPT, Number(env.SCRIPTED_DELAY_MS) || 0)
-    return replay.ok ? succeed(createLazyModel(replay.value, async () => replay.value)) : replay
-  }
+  if (env.MODEL_SCRIPT !== undefined) return succeed(createReplayFromEnv(env, env.MODEL_SCRIPT))
   switch (env.MODEL ?? (env.MODEL_BASE_URL === undefined ? "scripted" : "openai")) {
     case "scripted":
       return succeed(createScriptedFromEnv(env))
@@ -74,6 +70,14 @@ function createOpenAiFromEnv(env: ModelEnv): Result<Model, string> {
   const loadModel = () => loadProviderModel("openai-compatible", { ...config, firstByteMs, idleMs })
   const provider = findProviderName(url.hostname)
   return succeed(createLazyModel({ name: modelName, provider, fileKinds: config.fileKinds }, loadModel))
+}
+
+function createReplayFromEnv({ SCRIPTED_DELAY_MS }: ModelEnv, script: string): Model {
+  const loadModel = async (): Promise<Model> => {
+    const { createReplayModel } = await import("./scripted/replay-model.ts")
+    return createReplayModel(script, Number(SCRIPTED_DELAY_MS) || 0)
+  }
+  return createLazyModel({ name: "replay", provider: "scripted", fileKinds: ALL_FILE_KINDS }, loadModel)
 }
 
 /** The scripted model only lists files and never reads them. */

@@ -4,17 +4,17 @@
  * The entry contains the title, the time of the last activity, and whether a turn is running. The running state is sent
  * only when it has changed. If that fails, it is sent again with the next change or alarm (SPEC DI1, DI5). The session's
  * usage report is sent with it, if there is one (SPEC MT5), and so are the texts of finished turns (SPEC FT3). The question
- * that waits for a program is offered at the same time (SPEC EA4).
+ * that waits for a program or a service is offered at the same time (SPEC EA4, EA7).
  */
 
 import { toTitle } from "../../shared/text/title.ts"
 import type { UsageReceipt } from "../../shared/usage/usage-report.ts"
-import { offerQuestion } from "../agent/program-question.ts"
 import { SearchFeed } from "../search/search-feed.ts"
 import type { Env } from "../env.ts"
 import { log } from "../platform/log.ts"
 import { ensureTitle } from "../turn/accept-message.ts"
 import type { LiveSession } from "./live-session.ts"
+import { createQuestionOffer } from "./producers/question-offer.ts"
 import { renameForViewers } from "./session-sharing.ts"
 import { createTitleGiver, type TitleGiver } from "./titles/title-giver.ts"
 import { directoryStub } from "../platform/rpc/object-stubs.ts"
@@ -36,11 +36,11 @@ export interface DirectorySync {
 export function createDirectorySync(env: Env, session: LiveSession): DirectorySync {
   const { row, store } = session
   const { id } = row
-  const getDirectory = () => directoryStub(env, row)
   const isRunning = (): boolean => session.turns.isRunning()
   /** The running state known to the directory; null if unknown. */
   let reportedRunning: boolean | null = null
   let syncing: Promise<void> | null = null
+  const offerQuestion = createQuestionOffer(env, session)
   const feed = new SearchFeed(session)
   /** The last report of activity. It includes the running state, so the next state must not overtake it. */
   let reporting: Promise<void> = Promise.resolve()
@@ -48,7 +48,7 @@ export function createDirectorySync(env: Env, session: LiveSession): DirectorySy
     try {
       const state = isRunning()
       // A directory of an earlier version ignores the state and returns nothing.
-      reportedRunning = (await getDirectory().recordActivity(id, nowMs, title, state)) === true ? state : null
+      reportedRunning = (await directoryStub(env, row).recordActivity(id, nowMs, title, state)) === true ? state : null
     } catch {
       reportedRunning = null
       // The list shows an old date until the next message.
@@ -58,7 +58,7 @@ export function createDirectorySync(env: Env, session: LiveSession): DirectorySy
   const reportRunningState = async (): Promise<void> => {
     await reporting
     try {
-      await offerQuestion(env, session)
+      await offerQuestion()
       reportedRunning = await sendState(env, session, feed, reportedRunning)
     } catch {
       reportedRunning = null

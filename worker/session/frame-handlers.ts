@@ -12,8 +12,11 @@ import { describeError, log } from "../platform/log.ts"
 import type { AcceptedMessage, SendRequest } from "../platform/rpc/session-types.ts"
 import { createTraceId } from "../telemetry/trace-id.ts"
 import type { LiveSession } from "./live-session.ts"
+import type { ActionClick } from "../../shared/protocol/cards/card-action.ts"
 import type { ClientFrame } from "../../shared/protocol/client-frame.ts"
 import { PONG_FRAME } from "../../shared/protocol/server-frame.ts"
+
+type ClickFrame = SendRequest & { readonly action: ActionClick }
 
 export function handleFrame(session: LiveSession, socket: WebSocket, frame: ClientFrame): void {
   const { sockets, turns } = session
@@ -21,6 +24,7 @@ export function handleFrame(session: LiveSession, socket: WebSocket, frame: Clie
     case "hello":
       return handleHello(session, socket, frame)
     case "send":
+      if (frame.action !== undefined) return void handleClick(session, socket, { ...frame, action: frame.action })
       return whenAdmitted(session, socket, frame.id, (trace) => {
         const accepted = session.acceptMessage(frame, trace)
         sendResult(session, socket, frame.id, accepted.ok ? succeed(accepted.value.seq) : accepted, trace)
@@ -50,6 +54,23 @@ export function handleFrame(session: LiveSession, socket: WebSocket, frame: Clie
   }
 }
 
+/** The result makes the message of the click. */
+async function loadClick(session: LiveSession, frame: ClickFrame) {
+  const click = await import("./actions/card-click.ts")
+  return await click.loadClick(session, frame)
+}
+
+/** Accepts a click on a card when its template is loaded. */
+async function handleClick(session: LiveSession, socket: WebSocket, frame: ClickFrame): Promise<void> {
+  await handleLater(session, socket, loadClick(session, frame), (makeMessage) =>
+    whenAdmitted(session, socket, frame.id, (trace) => {
+      const made = makeMessage()
+      const accepted = made.ok ? session.acceptMessage(made.value, trace) : made
+      sendResult(session, socket, frame.id, accepted.ok ? succeed(accepted.value.seq) : accepted, trace)
+    }),
+  )
+}
+
 /** Accepts a message if the budgets allow it. Errors: `budget_exhausted`, `budget_unchecked`, those of `acceptMessage`. */
 export async function sendMessage(
   session: LiveSession,
@@ -58,9 +79,14 @@ export async function sendMessage(
 ): Promise<Result<AcceptedMessage>> {
   // Without a socket, nothing else picks up a changed configuration.
   await session.gate.refreshView()
+  const { action } = request
+  const makeMessage = action === undefined ? null : await loadClick(session, { ...request, action })
   const admitted = await checkBudget(session, request.id)
   if (admitted.ok) {
-    const accepted = session.withSeqRollback(() => session.acceptMessage(request, trace))
+    const accepted = session.withSeqRollback(() => {
+      const made = makeMessage === null ? succeed(request) : makeMessage()
+      return made.ok ? session.acceptMessage(made.value, trace) : made
+    })
     await session.gate.giveBack()
     return accepted
   }

@@ -11,7 +11,7 @@ import { InboundAsks } from "../agent/inbound-asks.ts"
 import { OutboundAsks } from "../agent/outbound-asks.ts"
 import type { AgentSession } from "../agent/agent-session.ts"
 import { readAgentView } from "../agent/agent-view.ts"
-import { createCardFinder } from "../tool/cards/card-finder.ts"
+import { createCardFinder, createCardLoader } from "../tool/cards/card-finder.ts"
 import { createAssetLoader } from "../asset/asset-bytes.ts"
 import { type AssetRows, createAssetRows } from "../asset/asset-rows.ts"
 import { type AssetService, createAssetService } from "../asset/asset-service.ts"
@@ -33,7 +33,7 @@ import type { ExportStream } from "../transfer/session-export.ts"
 import { ImportLoader } from "../transfer/import-loader.ts"
 import type { ImportParts } from "../transfer/session-import.ts"
 import type { StagedFile } from "../transfer/import-state.ts"
-import { acceptMessage, pickTitleText } from "../turn/accept-message.ts"
+import { type AcceptRequest, acceptMessage, pickTitleText } from "../turn/accept-message.ts"
 import type { RevisionContext } from "../turn/message-versions.ts"
 import { createPastTurns, createQuoteLookup } from "../turn/past-turns.ts"
 import { defaultAgentView, type ResolvedAgent, resolveAgent } from "../turn/resolve-agent.ts"
@@ -44,13 +44,7 @@ import { createUsageRecorder } from "../usage/usage-recorder.ts"
 import { TurnScheduler } from "../turn/turn-scheduler.ts"
 import { createDirectorySync, type DirectorySync } from "./directory-sync.ts"
 import type { SessionHooks } from "./session-hooks.ts"
-import type {
-  AcceptedMessage,
-  ExportFormat,
-  SendRequest,
-  SessionGroup,
-  ImportPart,
-} from "../platform/rpc/session-types.ts"
+import type { AcceptedMessage, ExportFormat, SessionGroup, ImportPart } from "../platform/rpc/session-types.ts"
 import type { SessionOwner } from "../platform/rpc/claims.ts"
 import type { ImportAnswer } from "../../shared/protocol/http-body.ts"
 
@@ -216,14 +210,13 @@ export class LiveSession implements AgentSession, RevisionContext {
   }
 
   /** Accepts a message from a user. Idempotent: repeating an id has no effect. */
-  acceptMessage(request: SendRequest, trace = createTraceId()): Result<AcceptedMessage> {
+  acceptMessage(request: AcceptRequest, trace = createTraceId()): Result<AcceptedMessage> {
     const nowMs = Date.now()
     const accepted = acceptMessage(this, request, nowMs, trace)
     if (!accepted.ok) this.log("message_refused", { exchange: request.id, trace, code: accepted.fault.reason })
-    if (accepted.ok && !accepted.value.duplicate) {
-      this.reportActivity(pickTitleText(this.assets, request), nowMs)
-      this.advance()
-    }
+    if (!accepted.ok || accepted.value.duplicate) return accepted
+    this.reportActivity(pickTitleText(this.assets, request), nowMs)
+    this.advance()
     return accepted
   }
 
@@ -344,6 +337,7 @@ export class LiveSession implements AgentSession, RevisionContext {
       pastTurns: createPastTurns(store.findMessageAt, contextTokens, createQuoteLookup(store)),
       loadAsset: createAssetLoader(mediaBucket(env, row.tenant), row, this.log),
       findCard: createCardFinder(env, tenant),
+      loadCardView: createCardLoader(env, tenant),
       saveAsset: this.assetService.save,
       times: readTimeLimits(env),
       now: Date.now,

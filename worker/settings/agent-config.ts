@@ -3,7 +3,7 @@
  */
 
 import * as v from "valibot"
-import { MAX_AGENT_PROMPT_CHARS } from "../../shared/limits.ts"
+import { MAX_AGENT_PROMPT_CHARS, MAX_URL_CHARS } from "../../shared/limits.ts"
 import type { McpTool } from "./mcp-config.ts"
 import { EFFORTS } from "../../shared/model-effort.ts"
 import type { TenantModel } from "./model-config.ts"
@@ -39,11 +39,15 @@ export const agentSchema = v.object({
   /** Models that are called, in this order, if a call of `model` fails before its first output (SPEC TM6). */
   fallbacks: v.optional(v.pipe(v.array(v.pipe(lineSchema, v.minLength(1))), v.maxLength(3))),
   effort: v.optional(v.picklist(EFFORTS)),
-  /** `program`: a program answers instead of a model (SPEC EA1). Absent: the model. */
-  answered_by: v.optional(v.picklist(["model", "program"])),
+  /** `program`, `webhook`: a program or a service of the tenant answers instead of a model (SPEC EA1, EA6). Absent: the model. */
+  answered_by: v.optional(v.picklist(["model", "program", "webhook"])),
+  /** The address of the service, with `answered_by: "webhook"`. The route checks it. */
+  url: v.optional(v.pipe(v.string(), v.maxLength(MAX_URL_CHARS))),
 })
 
-export interface Agent extends v.InferOutput<typeof agentSchema> {
+export type AgentInput = v.InferOutput<typeof agentSchema>
+
+export interface Agent extends AgentInput {
   readonly name: string
 }
 

@@ -4,6 +4,7 @@ import * as v from "valibot"
 import type { Result } from "../../shared/fault.ts"
 import { MAX_URL_CHARS } from "../../shared/limits.ts"
 import { EFFORTS } from "../../shared/model-effort.ts"
+import { modelPriceSchema } from "../../shared/usage/price-change.ts"
 import type { Actor } from "../platform/rpc/actor.ts"
 
 /** Maximum number of models of a tenant. SPEC TM1. */
@@ -45,18 +46,20 @@ export const modelSchema = v.strictObject({
   /** Tokens of input that one call may have. Absent: the deployment's limit. */
   context: v.optional(v.pipe(v.number(), v.integer(), v.minValue(2_000), v.maxValue(10_000_000))),
   effort: v.optional(v.picklist(EFFORTS)),
+  /** What it costs from today on, in USD per million tokens. Absent: the prices stay (`PUT /v1/prices`). */
+  price: v.optional(modelPriceSchema),
 })
 
 export type ModelInput = v.InferOutput<typeof modelSchema>
 
 /** A tenant's model, without its key. */
-export interface TenantModel extends Omit<ModelInput, "key"> {
+export interface TenantModel extends Omit<ModelInput, "key" | "price"> {
   readonly name: string
   readonly base_url: string
 }
 
 /** A model as the tenant object gets it, with its checked address. */
-export type CheckedModel = ModelInput & Pick<TenantModel, "base_url">
+export type CheckedModel = Omit<ModelInput, "price"> & Pick<TenantModel, "base_url">
 
 /** The provider refused the model's key. */
 export interface KeyRefusal {

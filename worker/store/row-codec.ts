@@ -4,6 +4,7 @@
  * Column values are not validated, because only this folder writes them. No I/O.
  */
 
+import type { CardAction } from "../../shared/protocol/cards/card-action.ts"
 import type { AgentTag, Asset, CallMedia, CallError, Metrics } from "../../shared/protocol/event.ts"
 import type { Feedback } from "../../shared/protocol/writing/feedback.ts"
 import {
@@ -98,6 +99,7 @@ interface TranscriptMeta {
   readonly metrics: Metrics | null
   /** Omitted if empty. */
   readonly attachments?: readonly Asset[]
+  readonly action?: CardAction
   readonly endedAt?: string
   readonly trace?: string
 }
@@ -161,11 +163,20 @@ export function rowToPosition(row: Row): Omit<StoredMessage, "message"> {
 }
 
 export function messageToMeta(message: Message): string {
-  const { reply_to, mode, metrics, attachments, endedAt, trace } = message
+  const { reply_to, mode, metrics, attachments, action, endedAt, trace } = message
   const files = attachments.length === 0 ? {} : { attachments }
   const ending = endedAt === undefined ? {} : { endedAt }
   const tracing = trace === undefined ? {} : { trace }
-  return JSON.stringify({ reply_to, mode, metrics, ...files, ...ending, ...tracing } satisfies TranscriptMeta)
+  const acting = action === undefined ? {} : { action }
+  return JSON.stringify({
+    reply_to,
+    mode,
+    metrics,
+    ...files,
+    ...acting,
+    ...ending,
+    ...tracing,
+  } satisfies TranscriptMeta)
 }
 
 /** Reads a message without its parts. */

@@ -5,8 +5,10 @@
  * with `{ ...store, putChunk }`.
  */
 
+import { createCardActionRows } from "./actions/card-action-rows.ts"
 import { createAgentAskRows } from "./agent-ask-rows.ts"
 import { createFeedbackRows } from "./annotations/feedback-rows.ts"
+import { createKnownAddresses } from "./annotations/known-addresses.ts"
 import { createToolGrantRows } from "./annotations/tool-grant-rows.ts"
 import { createToolCallbacks } from "./callbacks/tool-callbacks.ts"
 import { createChangeRows } from "./change-rows.ts"
@@ -42,6 +44,8 @@ export function createSessionStore(sql: SqlExecutor, runInTransaction: <T>(write
     feedback: createFeedbackRows(database),
     toolGrants: createToolGrantRows(database),
     toolCallbacks: createToolCallbacks(database),
+    cardActions: createCardActionRows(database),
+    knownAddresses: createKnownAddresses(database),
     providerStates: createProviderStateRows(database),
     agentAsks: createAgentAskRows(database),
     usage: new SessionUsage(database),

@@ -62,12 +62,13 @@ export class TenantConfiguration {
     const isKnown = this.listAgents().some(({ name }) => name === agent.name)
     if (!isKnown && this.listAgents().length >= MAX_AGENTS) return fail({ reason: "agents_full", max: MAX_AGENTS })
     this.#writeAgentRow(agent.name, JSON.stringify(agent))
-    const { tools, model, answered_by, mcp_servers } = agent
+    const { tools, model, answered_by, mcp_servers, url } = agent
     const details = {
       tools: tools.join(" "),
       model,
       is_new: !isKnown,
       ...(answered_by && { answered_by }),
+      ...(url !== undefined && { url: new URL(url).origin }),
       ...(mcp_servers && { mcp_servers: mcp_servers.join(" ") }),
     }
     this.#host.audit.append(actor, { action: "agent.changed", target: agent.name, details }, Date.now())
@@ -79,6 +80,7 @@ export class TenantConfiguration {
     const isKnown = this.listAgents().some((agent) => agent.name === name)
     if (!isKnown || name === GENERAL_AGENT_NAME) return fail({ reason: "agent_unknown" })
     this.#writeAgentRow(name, null)
+    this.#host.sql.exec("DELETE FROM agent_secrets WHERE name = ?", name)
     this.#host.audit.append(actor, { action: "agent.removed", target: name }, Date.now())
     return succeed(null)
   }

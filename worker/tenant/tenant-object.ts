@@ -50,7 +50,7 @@ import { THEME_TABLE } from "./theme/theme-rows.ts"
 import { MCP_TABLE } from "./mcp/mcp-table.ts"
 import { listNamedModels, MODEL_TABLE } from "./models/model-rows.ts"
 import { USER_NOTICE_TABLE } from "./user-notices.ts"
-import { WEBHOOK_TABLE } from "./webhooks/webhook-table.ts"
+import { AGENT_SECRET_TABLE, WEBHOOK_TABLE } from "./webhooks/webhook-table.ts"
 import { WebhookTenant } from "./webhooks/webhook-tenant.ts"
 
 type KeyResult = Result<Access.ApiKeyInfo>
@@ -76,6 +76,7 @@ const MIGRATIONS: readonly string[] = [
   MCP_TABLE,
   CARD_TABLE,
   WEBHOOK_TABLE,
+  AGENT_SECRET_TABLE,
 ]
 
 export class Tenant extends WebhookTenant implements TenantRpc {

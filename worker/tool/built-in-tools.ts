@@ -7,19 +7,23 @@
 import type { PeerAgent } from "../settings/agent-config.ts"
 import { readTimeLimits, type TimeLimitsEnv } from "../platform/time-limits.ts"
 import { type AskAgent, createAgentsTool } from "./agents-tool.ts"
+import { createCalculateTool } from "./calculate/calculate-tool.ts"
 import { createCanvasTool } from "./canvas-tool.ts"
 import { createChartTool } from "./chart-tool.ts"
 import type { UnnamedTool } from "./define-tool.ts"
 import type { ImageEnv } from "./image/image-ai.ts"
 import { createImageTool } from "./image/image-tool.ts"
+import { createListTool } from "./list-tool.ts"
+import { createPageTool, type PageEnv } from "./page/page-tool.ts"
 import { createProbeTools, type ProbeEnv } from "./probe-tools.ts"
 import { createRenameTool, type RenameSession } from "./rename-tool.ts"
-import { createSearchTool } from "./search/search-tool.ts"
+import { createSearchTool, type SearchEnv } from "./search/search-tool.ts"
 import { createSpeakTool } from "./speak-tool.ts"
+import { createTimerTool } from "./timer-tool.ts"
 import type { Tool } from "./tool.ts"
 import { createWeatherSource, createWeatherTool, type WeatherEnv } from "./weather/weather-tool.ts"
 
-export type ToolEnv = WeatherEnv & ProbeEnv & TimeLimitsEnv & ImageEnv
+export type ToolEnv = WeatherEnv & ProbeEnv & TimeLimitsEnv & ImageEnv & SearchEnv & PageEnv
 
 /** The changes that tools can make in the session, and the agents that they can ask. */
 export interface ToolHost {
@@ -39,7 +43,11 @@ const BUILT_IN_TOOLS: ReadonlyMap<string, CreateTool> = new Map<string, CreateTo
   ["image_generate", createImageTool],
   ["speak", createSpeakTool],
   ["canvas_create", createCanvasTool],
-  ["search", createSearchTool],
+  ["search", (env) => createSearchTool(env)],
+  ["fetch_page", (env) => createPageTool(env)],
+  ["calculate", createCalculateTool],
+  ["timer", createTimerTool],
+  ["list", createListTool],
 ])
 
 export const BUILT_IN_TOOL_NAMES: readonly string[] = [...BUILT_IN_TOOLS.keys()]

@@ -7,7 +7,7 @@ import {
   MAX_CHART_POINTS,
   MAX_CHART_TITLE_CHARS,
   MAX_CHART_UNIT_CHARS,
-} from "../../shared/card/chart-payload.ts"
+} from "../../shared/card/card-limits.ts"
 import { defineTool } from "./define-tool.ts"
 
 /** Creates the tool (SPEC CA10). Error: `tool_arguments`. */

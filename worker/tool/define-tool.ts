@@ -3,6 +3,7 @@
 import type { Json } from "../../shared/json.ts"
 import type { ArgsSchema, FromSchema } from "../../shared/json-schema/infer-schema.ts"
 import { checkValue, type SchemaProblem } from "../../shared/json-schema/match-schema.ts"
+import type { KnownAddresses } from "../store/annotations/known-addresses.ts"
 import {
   createCardTrailer,
   createRefusal,
@@ -24,8 +25,8 @@ export interface ToolDeclaration<Schema extends ArgsSchema> {
   readonly effects: "read" | "write"
   /** Can be run again after a crash, because a second run has no further effect. */
   readonly repeatable: boolean
-  /** Whether the user must approve each call. Default: no. */
-  readonly asksApproval?: boolean
+  /** Whether the user must approve each call, or the given one. Default: no. */
+  readonly asksApproval?: boolean | ((args: FromSchema<Schema>, addresses: KnownAddresses) => boolean)
   /** Its calls are left out of the model's context in later turns. Default: no. */
   readonly ephemeral?: boolean
   /** Time limit in milliseconds, if it differs from the other tools' limit. */
@@ -38,6 +39,8 @@ export interface ToolDeclaration<Schema extends ArgsSchema> {
 
 /** The registry gives a tool its name (built-in-tools.ts). */
 export type UnnamedTool = Omit<Tool, "name">
+
+const NO_ADDRESSES: KnownAddresses = { has: () => false }
 
 /** Error of a call: `tool_arguments`, with the JSON Pointer of the first mismatch (SPEC TO12). */
 export function defineTool<const Schema extends ArgsSchema>(declaration: ToolDeclaration<Schema>): UnnamedTool {
@@ -61,7 +64,13 @@ export function defineTool<const Schema extends ArgsSchema>(declaration: ToolDec
     ephemeral,
     ...(ms !== undefined && { ms }),
     ...(card !== undefined && { card }),
-    ...(asksApproval && { needsApproval: (args: ToolArgs) => checkValue(parameters, trimTexts(args)) === null }),
+    ...(asksApproval !== false && {
+      needsApproval(args: ToolArgs, addresses: KnownAddresses = NO_ADDRESSES): boolean {
+        const trimmed = trimTexts(args)
+        if (checkValue(parameters, trimmed) !== null) return false
+        return asksApproval === true || asksApproval(trimmed as FromSchema<Schema>, addresses)
+      },
+    }),
     async execute(args, context) {
       const trimmed = trimTexts(args)
       const problem = checkValue(parameters, trimmed)

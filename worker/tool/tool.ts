@@ -11,6 +11,7 @@ import { type Fault, faultToWire, type TurnFault, turnFaultToText } from "../../
 import { OMITTED_LEVELS } from "../../shared/json-depth.ts"
 import { isJsonObject, type Json, parseJson } from "../../shared/json.ts"
 import type { SaveAsset } from "../asset/save-options.ts"
+import type { KnownAddresses } from "../store/annotations/known-addresses.ts"
 import type { ToolSpec } from "../model/model-adapter.ts"
 import type { ShippedCard } from "./cards/shipped-cards.ts"
 
@@ -93,8 +94,11 @@ export interface Tool extends ToolSpec {
    * Default: nothing, unless the tenant has a card for the tool.
    */
   readonly card?: "component" | ShippedCard
-  /** Whether the user must approve this call before it runs. Default: no. */
-  readonly needsApproval?: (args: ToolArgs) => boolean
+  /**
+   * Whether the user must approve this call before it runs. Default: no. Without `addresses`, the session knows none. It is
+   * undefined only for tools none of whose calls need approval: asked agents have no others.
+   */
+  readonly needsApproval?: (args: ToolArgs, addresses?: KnownAddresses) => boolean
   /** An exception is always a bug. Refusals and upstream faults are results (`{error, details}`). */
   execute(args: ToolArgs, ctx: ToolContext): Promise<ToolReturn> | ToolReturn
 }

@@ -5,6 +5,7 @@
  * The client chooses the message id, so a send is idempotent: repeating an id has no effect.
  */
 
+import type { CardAction } from "../../shared/protocol/cards/card-action.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
 import { type Fault, fail, type Result, succeed } from "../../shared/fault.ts"
 import { MAX_ATTACHMENTS, MAX_MESSAGE_BYTES, MAX_QUEUED_MESSAGES, MAX_TITLE_CHARS } from "../../shared/limits.ts"
@@ -25,6 +26,11 @@ export interface MessageIngress {
   readonly maxMessageTokens: () => number
 }
 
+/** `made`: the click that the message stands for, with its call. The caller has written its text. */
+export interface AcceptRequest extends SendRequest {
+  readonly made?: CardAction
+}
+
 /**
  * Accepts a message, or returns a fault and stores nothing. `trace` is the id of its turn.
  *
@@ -33,12 +39,12 @@ export interface MessageIngress {
  */
 export function acceptMessage(
   ingress: MessageIngress,
-  request: SendRequest,
+  request: AcceptRequest,
   now: number,
   trace: string,
 ): Result<AcceptedMessage> {
   const { store, turns, assets, maxMessageTokens } = ingress
-  const { id, content, reply_to, attachments: ids = [] } = request
+  const { id, content, reply_to, attachments: ids = [], made } = request
   const known = store.findById(id)
   if (known !== null && known.role !== "user") return fail({ reason: "frame_invalid", field: "id" })
   if (known !== null) return succeed({ id, seq: known.seq, duplicate: true })
@@ -54,7 +60,8 @@ export function acceptMessage(
   }
   if (store.countQueued("person") >= MAX_QUEUED_MESSAGES)
     return fail({ reason: "queue_full", max: MAX_QUEUED_MESSAGES })
-  const extras = { reply_to: reply_to ?? null, attachments: attachments.value, trace }
+  const acting = made === undefined ? {} : { action: made, mode: "action" }
+  const extras = { reply_to: reply_to ?? null, attachments: attachments.value, trace, ...acting }
   const seq = turns.startOrQueue(createUserMessage(id, content, now, extras))
   return succeed({ id, seq, duplicate: false })
 }

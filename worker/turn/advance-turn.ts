@@ -5,6 +5,7 @@
  */
 
 import { listCalls, type ToolCall } from "../../shared/protocol/message.ts"
+import { createCallId } from "../platform/call-id.ts"
 import { parseToolArgs, type Tool } from "../tool/tool.ts"
 import { describeToolCall, describeTurn, describeTurnState } from "../telemetry/genai-attributes.ts"
 import { dispatchCall, type ToolDispatch } from "./dispatch-tool.ts"
@@ -43,12 +44,13 @@ export async function advanceInSpan(host: TurnHost, run: TurnRun): Promise<void>
 export async function advanceTurn(host: TurnHost, run: TurnRun): Promise<void> {
   const processState = {
     isInFlight: (call_id: string) => run.inFlight.has(call_id),
-    needsApproval: (call: ToolCall) => needsApproval(run, call) && !host.store.toolGrants.has(call.name),
+    needsApproval: (call: ToolCall) => needsApproval(host, run, call) && !host.store.toolGrants.has(call.name),
   }
   for (;;) {
     if (run.failure !== null) throw run.failure
     // The code that aborted the run has written its end, or the session is erased.
     if (run.abort.signal.aborted) return
+    recordFirstCall(run)
     const action = decideNextAction(run.recorder.currentMessage(), processState)
     switch (action.do) {
       case "rest":
@@ -72,10 +74,19 @@ export async function advanceTurn(host: TurnHost, run: TurnRun): Promise<void> {
   }
 }
 
+/** Records the call of a click, which is then dispatched like a call of the model. Until that write, a restart records it again. */
+function recordFirstCall(run: TurnRun): void {
+  const { firstCall, recorder } = run
+  if (firstCall === null) return
+  run.firstCall = null
+  recorder.feed({ type: "step_start" })
+  recorder.feed({ type: "tool_call", call_id: createCallId(recorder.pos, 0), ...firstCall })
+}
+
 /** A call with invalid arguments needs no approval, because it fails anyway. */
-function needsApproval(run: TurnRun, call: ToolCall): boolean {
+function needsApproval({ store }: TurnHost, run: TurnRun, call: ToolCall): boolean {
   const args = parseToolArgs(call.args)
-  return args !== null && (findTool(run, call.name)?.needsApproval?.(args) ?? false)
+  return args !== null && (findTool(run, call.name)?.needsApproval?.(args, store.knownAddresses) ?? false)
 }
 
 /** Starts the pending calls of a step in parallel, and requests approval for those that need it. */
@@ -86,7 +97,7 @@ function dispatchCalls(host: TurnHost, run: TurnRun, calls: readonly ToolCall[],
   for (const { call_id } of toApprove) recorder.feed({ type: "tool_approval", call_id, approval: "asked" })
   for (const call of calls) {
     // The user has allowed all calls of this tool here (SPEC AP8). The call is shown as allowed.
-    if (call.approval !== null || !needsApproval(run, call)) continue
+    if (call.approval !== null || !needsApproval(host, run, call)) continue
     for (const approval of ["asked", "allowed"] as const)
       recorder.feed({ type: "tool_approval", call_id: call.call_id, approval })
   }

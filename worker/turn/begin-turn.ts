@@ -31,6 +31,7 @@ export function beginTurn(host: TurnHost, user: Message, queueNumber: number | n
   store.atomically(() => {
     if (queueNumber !== null) store.deleteQueued(queueNumber)
     store.insertMessage(question, isPathOpen)
+    noteAction(host, user)
     insertAnswer(host, answer, true)
   })
   sockets.sendMessage(question)
@@ -76,10 +77,18 @@ export function beginNextQueued(host: TurnHost): BegunTurn | null {
 export function enqueueMessage(host: TurnHost, user: Message): number {
   const seq = host.nextSeq()
   const message: Message = { ...user, status: "queued" }
-  host.store.enqueueMessage(message, seq)
+  host.store.atomically(() => {
+    host.store.enqueueMessage(message, seq)
+    noteAction(host, user)
+  })
   host.sockets.sendMessage({ pos: 0, parent: null, seq, deadline: null, message })
   host.armAlarm()
   return seq
+}
+
+/** From now on, the card's action counts as done (SPEC KA3). */
+function noteAction({ store }: TurnHost, { action, id }: Message): void {
+  if (action !== undefined) store.cardActions.put(action, id)
 }
 
 /** Withdraws a queued message. Repeating it has no effect. Returns the seq of its write. */
@@ -96,7 +105,7 @@ export function withdrawQueued({ store, sockets, nextSeq }: TurnHost, id: string
   return succeed(seq)
 }
 
-type MessageExtras = Pick<Message, "reply_to" | "attachments" | "trace">
+type MessageExtras = Pick<Message, "reply_to" | "attachments" | "trace" | "action" | "mode">
 
 /** A user's message. The caller has already validated its content. */
 export function createUserMessage(

@@ -84,6 +84,7 @@ function findRevisionFault(
     case "switch":
       return null
     case "edit":
+      if (message.action !== undefined) return wrongTarget
       return role === "user" ? findContentFault(frame.content, maxMessageTokens(), attachments.length > 0) : wrongTarget
     case "regenerate":
       return role === "assistant" && isEnded(status) ? null : wrongTarget
@@ -189,7 +190,11 @@ function createAnswerVersion(
   const isContinued = type === "retry" && message.mode !== "external" && !host.currentAgent().isExternal
   // An answer that reached the step limit would fail again at once if it kept its steps.
   const reopened = isContinued ? reopenText(message) : null
-  const finishedSteps = isContinued && message.reason !== "step_limit" ? countFinishedSteps(message) : 0
+  // The call of a click is never made a second time by a new answer.
+  const isClick = parent !== null && store.findMessageAt(parent)?.message.action !== undefined
+  const clickSteps = isClick ? Math.min(countFinishedSteps(message), 1) : 0
+  const finishedSteps =
+    isContinued && message.reason !== "step_limit" ? countFinishedSteps(message) : Math.max(clickSteps, 0)
   const steps = reopened === null ? finishedSteps : reopened.step - 1
   const keptParts = reopened?.parts ?? message.parts.filter((part) => part.step <= steps)
   // The kept parts of an imported answer stay unverified.

@@ -21,8 +21,10 @@ import { createWebhookTools, type WebhookHost } from "../webhook/create-webhook-
 
 export interface ResolvedAgent {
   readonly name: string
-  /** Whether a program answers instead of the model (SPEC EA1). */
+  /** Whether a program or a service answers instead of the model (SPEC EA1, EA6). */
   readonly isExternal: boolean
+  /** Whether its questions are sent to a service. */
+  readonly isWebhook: boolean
   readonly system: string
   /** A fault, for the log, if the deployment has no usable model with that name. */
   readonly model: Result<Model, string>
@@ -53,8 +55,9 @@ export function resolveAgent(
   const { model, context } = createAgentModel(env, log, tenant, self, models)
   const contextTokens = context ?? (Number(env.MODEL_CONTEXT_TOKENS) || MODEL_CONTEXT_TOKENS)
   const maxMessageTokens = Math.floor((contextTokens - estimatePromptTokens(system, tools)) * MESSAGE_SHARE)
-  const isExternal = self.answered_by === "program"
-  return { name: self.name, isExternal, system, model, tools, contextTokens, maxMessageTokens }
+  const isWebhook = self.answered_by === "webhook"
+  const isExternal = isWebhook || self.answered_by === "program"
+  return { name: self.name, isExternal, isWebhook, system, model, tools, contextTokens, maxMessageTokens }
 }
 
 /** The agent without the tools that need approval, for turns started by another agent, where no user can approve. */

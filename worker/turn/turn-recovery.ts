@@ -25,6 +25,7 @@ import {
   openRecorder,
   publishChanges,
   recordFailure,
+  type FirstCall,
   type RowCounts,
   type TurnHost,
   type TurnRun,
@@ -45,8 +46,26 @@ export function restoreRun(host: TurnHost, rowsBefore = host.store.countRows()):
   return stored === null ? null : openRun(host, stored, rowsBefore)
 }
 
+/** The question of an answer that is still empty, because only its first step can depend on it; otherwise null. */
+function readQuestion({ store }: TurnHost, { parent, message }: StoredMessage): Message | null {
+  const isEmpty = message.step === 0 && message.parts.length === 0
+  return isEmpty && parent !== null ? (store.findMessageAt(parent)?.message ?? null) : null
+}
+
+/** The call that a click on a card makes before the model is called; null if it was made, or if there is none. */
+function findFirstCall(answer: Message, question: Message | null): FirstCall | null {
+  const { tool, args } = question?.action ?? {}
+  const isEmpty = answer.step === 0 && answer.parts.length === 0
+  return isEmpty && tool !== undefined && args !== undefined ? { name: tool, args } : null
+}
+
 /** A run for an unfinished answer, as it is stored. */
-export function openRun(host: TurnHost, stored: StoredMessage, rowsBefore: RowCounts): TurnRun {
+export function openRun(
+  host: TurnHost,
+  stored: StoredMessage,
+  rowsBefore: RowCounts,
+  question: Message | null = readQuestion(host, stored),
+): TurnRun {
   const producer = restoreProducer(host, stored)
   const channel = selectChannel(host.store.agentAsks.findInboundAsk(stored.message.exchange_id), stored.message.agent)
   const agent = host.currentAgent()
@@ -65,6 +84,7 @@ export function openRun(host: TurnHost, stored: StoredMessage, rowsBefore: RowCo
     span: host.telemetry.startTrace(stored.message.trace),
     firstDeltaMs: null,
     inFlight: new Set(),
+    firstCall: findFirstCall(stored.message, question),
     notifier: createNotifier(),
     limitTimer: null,
     visibleSinceMs: null,

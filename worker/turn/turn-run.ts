@@ -6,6 +6,7 @@
  * counters. Output is gathered in windows, and each window is written before it is sent (SPEC ST3).
  */
 
+import type { ViewReference } from "../../shared/protocol/cards/card-view-url.ts"
 import type { Channel, TurnEvent } from "../../shared/protocol/event.ts"
 import type { TurnFault } from "../../shared/fault.ts"
 import {
@@ -57,6 +58,8 @@ export interface TurnHost {
   readonly nextId: () => string
   /** Stores a file that a tool made. */
   readonly saveAsset: SaveAsset
+  /** Reads the stored template of a version of a card, as JSON text. Null: it isn't kept. */
+  readonly loadCardView: (card: ViewReference) => Promise<string | null>
   /** Finds the tenant's card for a tool's result. */
   readonly findCard: FindCard
   readonly nextSeq: () => number
@@ -95,6 +98,8 @@ export interface TurnRun {
   span: TraceSpan
   /** Milliseconds from the start to the first text or thinking that this process received. */
   firstDeltaMs: number | null
+  /** The call that a click on a card makes before the model is called; null once it is recorded. */
+  firstCall: FirstCall | null
   /** Ids of the calls that run in this process. */
   readonly inFlight: Set<string>
   readonly notifier: Notifier
@@ -110,6 +115,12 @@ export interface TurnRun {
   generatedChars: number
   /** The turn's model calls, including those of earlier processes. */
   readonly usage: TurnUsage
+}
+
+/** `args` is JSON text. */
+export interface FirstCall {
+  readonly name: string
+  readonly args: string
 }
 
 export interface RowCounts {

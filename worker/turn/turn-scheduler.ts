@@ -64,7 +64,7 @@ export class TurnScheduler implements ActiveTurn {
     const rows = host.store.countRows()
     const { question, answer } = beginTurn(host, message)
     host.gate.beginTurn()
-    this.#run = openRun(host, answer, rows)
+    this.#run = openRun(host, answer, rows, question.message)
     return question.seq
   }
 
@@ -135,7 +135,7 @@ export class TurnScheduler implements ActiveTurn {
     const { host } = this
     const begun = beginNextQueued(host)
     if (begun === null) return
-    const run = openRun(host, begun.answer, rows)
+    const run = openRun(host, begun.answer, rows, begun.question.message)
     this.#run = run
     if (admitted.ok) host.gate.beginTurn()
     else {

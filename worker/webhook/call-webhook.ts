@@ -8,12 +8,10 @@
 
 import { isJsonObject, type Json, parseJson } from "../../shared/json.ts"
 import { checkValue } from "../../shared/json-schema/match-schema.ts"
-import { MAX_ERROR_CHARS, MAX_RESULT_BYTES } from "../../shared/limits.ts"
+import { MAX_ERROR_CHARS } from "../../shared/limits.ts"
 import { cutText } from "../../shared/text/cut-text.ts"
-import { checkServiceUrl } from "../auth/service-url.ts"
 import type { Env } from "../env.ts"
 import { pause } from "../platform/pause.ts"
-import { readBounded } from "../platform/read-bounded.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
 import { keyToPublicId } from "../platform/session-key.ts"
 import { readTimeLimits } from "../platform/time-limits.ts"
@@ -22,14 +20,12 @@ import { describeProblem } from "../tool/define-tool.ts"
 import { createRefusal, type ToolArgs, type ToolContext } from "../tool/tool.ts"
 import type { WebhookHost } from "./create-webhook-tools.ts"
 import { computeDeliveryId } from "./delivery-id.ts"
-import { createSignatureHeaders } from "./webhook-signature.ts"
+import { postSigned, type WebhookMessage, type WebhookResponse } from "./post-signed.ts"
 
 type JsonObject = { readonly [key: string]: Json }
 
 /** Waits before the second and the third attempt, in milliseconds. */
 const RETRY_MS = [1_000, 4_000]
-/** Responses after which the call is sent again, as long as there is time. */
-const RETRIED_STATUSES = new Set([429, 502, 503, 504])
 
 type Reply = { readonly kind: "later" } | { readonly kind: "result"; readonly result: JsonObject }
 
@@ -62,17 +58,12 @@ export async function callWebhook(
   }
 }
 
-interface CallBody {
-  readonly id: string
-  readonly body: string
-}
-
 async function createBody(
   { row }: WebhookHost,
   { name }: WebhookTool,
   args: ToolArgs,
   { call_id }: ToolContext,
-): Promise<CallBody> {
+): Promise<WebhookMessage> {
   const { tenant, user, id: key } = row
   const id = await computeDeliveryId(row, call_id)
   const path = [tenant, key, name, call_id].map(encodeURIComponent).join("/")
@@ -81,7 +72,12 @@ async function createBody(
 }
 
 /** Sends the call until the service has answered, at most three times. */
-async function sendCall(env: Env, endpoint: WebhookEndpoint, call: CallBody, signal: AbortSignal): Promise<Reply> {
+async function sendCall(
+  env: Env,
+  endpoint: WebhookEndpoint,
+  call: WebhookMessage,
+  signal: AbortSignal,
+): Promise<Reply> {
   const { toolMs } = readTimeLimits(env)
   const timeout = new AbortController()
   const timer = setTimeout(() => timeout.abort(), toolMs)
@@ -106,43 +102,28 @@ async function sendCall(env: Env, endpoint: WebhookEndpoint, call: CallBody, sig
 
 async function sendOnce(
   env: Env,
-  { url, secrets }: WebhookEndpoint,
-  { id, body }: CallBody,
+  endpoint: WebhookEndpoint,
+  call: WebhookMessage,
   signal: AbortSignal,
 ): Promise<Reply | "again"> {
-  const address = checkServiceUrl(url, env)
-  if (address === null) return failure("The address of the service can't be used.")
-  const timestamp = Math.floor(Date.now() / 1000)
-  const headers = await createSignatureHeaders(secrets, { id, timestamp, body })
-  const response = await fetch(address, {
-    method: "POST",
-    headers: { ...headers, "content-type": "application/json", accept: "application/json" },
-    body,
-    redirect: "manual",
-    signal,
-  }).catch((error: unknown) => {
-    if (signal.aborted) throw error
-    return null
-  })
-  if (response === null) return "again"
-  const { status } = response
-  if (RETRIED_STATUSES.has(status) || status === 202) await response.body?.cancel().catch(() => {})
-  if (status === 202) return { kind: "later" }
-  if (RETRIED_STATUSES.has(status)) return "again"
-  if (status >= 300 && status < 400) {
-    await response.body?.cancel().catch(() => {})
-    return failure("The service redirects, which is not followed.")
+  const response = await postSigned(env, endpoint, call, signal)
+  switch (response.kind) {
+    case "again":
+      return "again"
+    case "later":
+      return response
+    case "refused":
+      return failure(response.details)
+    case "answered":
+      return readReply(response)
   }
-  return await readReply(response, signal)
 }
 
-async function readReply(response: Response, signal: AbortSignal): Promise<Reply> {
-  const bytes = await readBounded(response.body, MAX_RESULT_BYTES, signal)
-  if (bytes === null) return failure(`The response is larger than ${MAX_RESULT_BYTES} bytes.`)
-  const result = parseResult(new TextDecoder().decode(bytes))
-  if (response.ok) return { kind: "result", result }
+function readReply({ ok, status, text }: Extract<WebhookResponse, { kind: "answered" }>): Reply {
+  const result = parseResult(text)
+  if (ok) return { kind: "result", result }
   const words = typeof result["error"] === "string" && result["code"] === undefined ? `: ${result["error"]}` : ""
-  return failure(cutText(`The service answered with status ${response.status}${words}`, MAX_ERROR_CHARS))
+  return failure(cutText(`The service answered with status ${status}${words}`, MAX_ERROR_CHARS))
 }
 
 /** The data of a result. What isn't an object becomes the field `result` of one. A field `error` makes the call fail. */

@@ -7,7 +7,7 @@ import { isJsonObject, type Json, parseJson } from "../../../shared/json.ts"
 import { type CardTemplate, MAX_SAMPLES } from "../../../shared/card/view/card-template.ts"
 import { checkTemplate } from "../../../shared/card/view/check-template.ts"
 import { cardsText } from "../../words/admin/cards-text.ts"
-import { findLine, findPlace, findSyntaxError, type TextPlace } from "./json-place.ts"
+import { findLine, findPlace, findSyntaxError, type TextProblem } from "./json-place.ts"
 
 /** The texts of the editors. */
 export interface CardDraft {
@@ -17,14 +17,9 @@ export interface CardDraft {
   readonly samples: readonly string[]
 }
 
-export interface DraftProblem extends TextPlace {
+export interface DraftProblem extends TextProblem {
   /** The index of the sample with the problem; null if it is in the template. */
   readonly sample: number | null
-  /** Counted from 1. */
-  readonly line: number
-  /** A JSON Pointer into that text. */
-  readonly pointer: string
-  readonly problem: string
 }
 
 export type CheckedDraft =

@@ -5,6 +5,7 @@ import transcript from "../../styles/transcript/transcript.css?inline"
 import cards from "../../styles/transcript/cards.css?inline"
 import chart from "../../styles/transcript/chart.css?inline"
 import view from "../../styles/transcript/view.css?inline"
+import viewForm from "../../styles/transcript/view-form.css?inline"
 import pictures from "../../styles/transcript/view-pictures.css?inline"
 import media from "../../styles/media/media.css?inline"
 import rightToLeft from "../../styles/right-to-left.css?inline"
@@ -14,7 +15,7 @@ import forcedColors from "../../styles/print-forced-colors.css?inline"
 const OWN_RULES = ".gate > button { display: none }"
 
 export function createCardSheets(): CSSStyleSheet[] {
-  const texts = [base, transcript, cards, chart, view, pictures, media, rightToLeft, forcedColors, OWN_RULES]
+  const texts = [base, transcript, cards, chart, view, viewForm, pictures, media, rightToLeft, forcedColors, OWN_RULES]
   return texts.map((text) => {
     const sheet = new CSSStyleSheet()
     sheet.replaceSync(text)

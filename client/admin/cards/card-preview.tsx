@@ -9,6 +9,7 @@ import type { CardTemplate } from "../../../shared/card/view/card-template.ts"
 import type { Json } from "../../../shared/json.ts"
 import { loadCards } from "../../cards/card-registry.tsx"
 import { renderCard } from "../../cards/view/view-card.tsx"
+import { viewControls } from "../../cards/view/view-nodes.tsx"
 import { keepView } from "../../cards/view/view-source.ts"
 import { mediaViews } from "../../media/loading/deferred-media.ts"
 import { cardsText } from "../../words/admin/cards-text.ts"
@@ -76,6 +77,7 @@ export function CardPreview({ template, sample, isOld }: CardPreviewProps): VNod
       {template?.view.some(({ component }) => component === "Image") === true && (
         <p class="row-note">{cardsText.imagesHint}</p>
       )}
+      {template?.actions !== undefined && <p class="row-note">{cardsText.buttonsHint}</p>}
     </section>
   )
 }
@@ -89,9 +91,10 @@ function CardBox({ template, sample, language, isOld }: CardBoxProps): VNode {
   const hostRef = useRef<HTMLDivElement>(null)
   const boxRef = useRef<HTMLElement | null>(null)
   useEffect(() => {
-    // A connection may be missing when the first chart or image is drawn.
+    // A connection may be missing when the first chart, image or field is drawn.
     void mediaViews.load()
     void loadCards()
+    void viewControls.load()
     const box = openBox(hostRef.current)
     boxRef.current = box
     return () => box !== null && render(null, box)

@@ -2,7 +2,7 @@
 
 import { type Signal, signal, useSignal } from "@preact/signals"
 import type { VNode } from "preact"
-import { useEffect, useId } from "preact/hooks"
+import { useId } from "preact/hooks"
 import { isJsonObject } from "../../../shared/json.ts"
 import { createParser, hasShape, isListOf, isString } from "../../../shared/protocol/shape-check.ts"
 import { cardsText } from "../../words/admin/cards-text.ts"
@@ -44,6 +44,7 @@ function createState(body: CardBody, name: string): PlaygroundState {
 
 /** Stays while other sections are shown. */
 const state = signal(createState(SHIPPED_TEMPLATES[FIRST_TEMPLATE] ?? {}, FIRST_TEMPLATE))
+warnBeforeLeaving(() => state.value.isChanged)
 
 type OpenDialog =
   | { readonly kind: "remove"; readonly name: string }
@@ -51,7 +52,6 @@ type OpenDialog =
 
 export function Section({ api }: AdminContext): VNode {
   const list = useLoaded(() => api.get(CARDS_PATH, parseCardList))
-  useEffect(() => warnBeforeLeaving(() => state.value.isChanged), [])
   const dialog = useSignal<OpenDialog | null>(null)
   const loading = useAction()
   const loadOwn = (name: string) => async (): Promise<void> => {

@@ -3,14 +3,14 @@
 import type { VNode } from "preact"
 import { useId, useMemo, useRef } from "preact/hooks"
 import { cardsText } from "../../words/admin/cards-text.ts"
-import type { DraftProblem } from "./card-draft.ts"
+import type { TextProblem } from "./json-place.ts"
 
 interface JsonEditorProps {
   readonly label: string
   readonly value: string
   readonly rows: number
   /** Null if the text has no problem. */
-  readonly problem: DraftProblem | null
+  readonly problem: TextProblem | null
   readonly onChange: (value: string) => void
 }
 
@@ -67,7 +67,7 @@ function listNumbers(text: string): string {
 }
 
 /** Selects the place, with its line in the upper third of the field. */
-function showPlace(field: HTMLTextAreaElement | null, { start, end, line }: DraftProblem): void {
+function showPlace(field: HTMLTextAreaElement | null, { start, end, line }: TextProblem): void {
   if (field === null) return
   field.focus()
   const lineEnd = field.value.indexOf("\n", start)

@@ -12,6 +12,15 @@ export interface TextPlace {
   readonly end: number
 }
 
+/** A problem of a text, and its place. */
+export interface TextProblem extends TextPlace {
+  /** Counted from 1. */
+  readonly line: number
+  /** A JSON Pointer into the text. */
+  readonly pointer: string
+  readonly problem: string
+}
+
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"/y
 const SPACE = /[ \t\n\r]*/y

@@ -1,6 +1,7 @@
 /** view-nodes.tsx: draws the nodes of a filled card. Every text is a text node with the direction of its words; its lines begin where those of the card do. */
 
 import type { ComponentChildren, VNode } from "preact"
+import { useEffect } from "preact/hooks"
 import type { ChartPayload } from "../../../shared/card/chart-payload.ts"
 import type { ViewNode } from "../../../shared/card/view/view-node.ts"
 import { InlineImage } from "../../media/media-view.tsx"
@@ -11,8 +12,6 @@ import { toSafeHref } from "../../words/format/link-policy.ts"
 import { viewText } from "../../words/parts/view-text.ts"
 import { ViewIcon } from "./view-icon.tsx"
 import { ViewTable } from "./view-table.tsx"
-import { ViewTabs } from "./view-tabs.tsx"
-import { ViewTimer } from "./view-timer.tsx"
 
 type NodeOf<T extends ViewNode["type"]> = Extract<ViewNode, { readonly type: T }>
 
@@ -48,7 +47,10 @@ export function ViewNodes({ node }: { readonly node: ViewNode }): VNode | null {
         </div>
       )
     case "tabs":
-      return <ViewTabs tabs={node.tabs} renderPanel={(child) => <ViewNodes node={child} />} />
+    case "timer":
+    case "button":
+    case "field":
+      return <Control node={node} />
     case "divider":
       return <hr />
     case "table":
@@ -57,9 +59,20 @@ export function ViewNodes({ node }: { readonly node: ViewNode }): VNode | null {
       return <Chart chart={node.chart} omitted={node.omitted} />
     case "progress":
       return <Progress node={node} />
-    case "timer":
-      return <ViewTimer node={node} />
   }
+}
+
+/** Tabs, timers, buttons and fields. Their code is loaded with the first one. */
+export const viewControls = deferModule(() => import("./view-controls.tsx"))
+
+function Control({ node }: { readonly node: NodeOf<"tabs" | "timer" | "button" | "field"> }): VNode | null {
+  const { module } = viewControls
+  useEffect(() => void viewControls.load(), [])
+  if (module.value !== null)
+    return <module.value.ControlView node={node} renderNode={(child) => <ViewNodes node={child} />} />
+  // Until then, the first tab is shown.
+  const [first] = node.type === "tabs" ? node.tabs : []
+  return first === undefined ? null : <ViewNodes node={first.child} />
 }
 
 /** The rule of links in answers applies again here, where the link is made. SPEC MD5. */

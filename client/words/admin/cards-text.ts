@@ -41,6 +41,7 @@ export const cardsText = {
   noResult: "The result appears here when the template and the samples have no problem.",
   oldResult: "This is the result before the problem.",
   imagesHint: "Images are loaded in conversations only.",
+  buttonsHint: "Buttons and fields work in conversations only.",
   right: "No problem found. All samples fill the card.",
   line: (line: number) => `Line ${line}`,
   notJson: "isn't JSON from here on.",

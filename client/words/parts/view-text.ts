@@ -4,6 +4,11 @@ import { formatPlural } from "../format/plural.ts"
 import { translate } from "../languages/language.ts"
 
 export const viewText = translate("view", {
+  fillIn: "Fill in this field.",
+  sending: "Sending…",
+  done: "Done",
+  refused: "Not done",
+  choose: "Choose…",
   yes: "Yes",
   no: "No",
   more: (count: number) => formatPlural<"en">(count, { one: "and # more", other: "and # more" }),

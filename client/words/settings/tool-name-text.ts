@@ -9,6 +9,10 @@ export const toolNameText = translate("toolName", {
   speak: "Voice note",
   canvas_create: "Document",
   search: "Search",
+  fetch_page: "Read page",
+  calculate: "Calculation",
+  timer: "Timer",
+  list: "List",
   rename_conversation: "Rename conversation",
 })
 

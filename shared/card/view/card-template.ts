@@ -6,6 +6,7 @@
  */
 
 import type { Json } from "../../json.ts"
+import type { CardActions } from "../actions/card-actions.ts"
 
 export const MAX_VIEW_COMPONENTS = 200
 /** Levels of components, counted from `root`. */
@@ -76,6 +77,11 @@ export const COMPONENT_KINDS = [
   "Chart",
   "Progress",
   "Timer",
+  "Button",
+  "TextField",
+  "CheckBox",
+  "ChoicePicker",
+  "DateTimeInput",
 ] as const
 
 export type ComponentKind = (typeof COMPONENT_KINDS)[number]
@@ -85,6 +91,8 @@ export interface CardView {
   /** The name of the card for screen readers, and its heading in an export. */
   readonly title: Dynamic
   readonly view: readonly ViewComponent[]
+  /** What its buttons do. Absent: it has none. */
+  readonly actions?: CardActions
 }
 
 /** The body of `PUT /v1/cards/:name`. */

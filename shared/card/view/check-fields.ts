@@ -16,6 +16,8 @@ import {
   type TemplateProblem,
   TONES,
 } from "./card-template.ts"
+import { MAX_CHOICES, TEXT_FIELD_VARIANTS } from "../actions/card-actions.ts"
+import { ACTION_NAME } from "../../protocol/cards/card-action.ts"
 import { MAX_COLUMNS } from "./fill-rows.ts"
 import { parseIconName } from "./icon-name.ts"
 import { joinPointer } from "../../json-schema/json-pointer.ts"
@@ -29,7 +31,7 @@ export interface FieldNotes {
   readonly relative: Map<object, string>
 }
 
-type Check = (value: Json, pointer: string, notes: FieldNotes) => TemplateProblem | null
+export type Check = (value: Json, pointer: string, notes: FieldNotes) => TemplateProblem | null
 
 interface Field {
   readonly check: Check
@@ -69,7 +71,7 @@ const integerUpTo =
 const positive: Check = (value, pointer) =>
   typeof value === "number" && value > 0 && value <= 1e15 ? null : { pointer, problem: "must be a positive number" }
 
-const binding: Check = (value, pointer, notes) => {
+export const binding: Check = (value, pointer, notes) => {
   if (!isJsonObject(value) || typeof value["path"] !== "string" || Object.keys(value).length !== 1)
     return { pointer, problem: 'must be a binding, {"path": "/…"}' }
   const { path } = value
@@ -196,6 +198,24 @@ const FUNCTION_FIELDS: { readonly [name in FormatFunction]: Fields } = {
 
 const box: Fields = { children: required(children), justify: optional(oneOf(JUSTIFY)), align: optional(oneOf(ALIGN)) }
 
+const textOrBinding = either(isText, literal, binding)
+
+/** The name of an action. check-actions.ts checks that the card has it. */
+const actionName: Check = (value, pointer) =>
+  typeof value === "string" && ACTION_NAME.test(value) ? null : { pointer, problem: "must be the name of an action" }
+
+const fieldName: Check = (value, pointer) =>
+  typeof value === "string" && ACTION_NAME.test(value)
+    ? null
+    : { pointer, problem: "must be a name of letters, digits, - and _" }
+
+const flag: Check = (value, pointer) =>
+  typeof value === "boolean" ? null : { pointer, problem: "must be true or false" }
+
+const option = objectOf({ value: required(literal), label: required(literal) })
+
+const field: Fields = { name: required(fieldName), label: required(dynamic), required: optional(flag) }
+
 const COMPONENT_FIELDS: { readonly [kind in ComponentKind]: Fields } = {
   Text: { text: required(dynamic), variant: optional(oneOf(TEXT_VARIANTS)) },
   Link: { text: required(dynamic), url: required(address) },
@@ -235,6 +255,20 @@ const COMPONENT_FIELDS: { readonly [kind in ComponentKind]: Fields } = {
   },
   Progress: { label: required(dynamic), value: required(binding), max: optional(numberOrBinding) },
   Timer: { label: required(dynamic), endsAt: required(binding), done: optional(literal) },
+  Button: { label: required(dynamic), action: required(actionName), variant: optional(oneOf(["default", "primary"])) },
+  TextField: { ...field, value: optional(textOrBinding), variant: optional(oneOf(TEXT_FIELD_VARIANTS)) },
+  CheckBox: {
+    ...field,
+    value: optional(
+      either(
+        (value) => typeof value === "boolean",
+        () => null,
+        binding,
+      ),
+    ),
+  },
+  ChoicePicker: { ...field, value: optional(textOrBinding), options: required(listOf(option, MAX_CHOICES)) },
+  DateTimeInput: { ...field, value: optional(textOrBinding) },
 }
 
 /** Checks the fields of a component, except for `id` and `component`. */

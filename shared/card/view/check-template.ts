@@ -14,7 +14,9 @@ import {
   MAX_VIEW_COMPONENTS,
   MAX_VIEW_DEPTH,
   type TemplateProblem,
+  type ViewComponent,
 } from "./card-template.ts"
+import { checkActions } from "../actions/check-actions.ts"
 import { checkComponentFields, checkTitle, type FieldNotes } from "./check-fields.ts"
 import { checkSchema } from "../../json-schema/check-schema.ts"
 import { checkValue } from "../../json-schema/match-schema.ts"
@@ -30,7 +32,7 @@ type Fields = { readonly [field: string]: Json }
 const TOOL_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
 /** The names of tools whose cards are part of the page. */
 const OWN_CARDS = new Set(["weather", "chart"])
-const FIELDS = new Set(["for", "title", "schema", "view", "samples"])
+const FIELDS = new Set(["for", "title", "schema", "view", "actions", "samples"])
 const NO_LANGUAGE = { locale: "en", timeZone: "UTC", yes: "Yes", no: "No" }
 
 /** Checks the body of a request that sets a card. */
@@ -53,7 +55,7 @@ function findProblem(body: Fields): TemplateProblem | null {
   return (
     checkTitle(title, "/title", notes) ??
     checkSchema(schema, "/schema") ??
-    checkComponents(view, notes) ??
+    checkComponents(view, notes, body["actions"]) ??
     checkSamples(body as unknown as CardTemplate, samples, notes)
   )
 }
@@ -63,7 +65,7 @@ interface Placed {
   readonly notes: FieldNotes
 }
 
-function checkComponents(view: Json, all: FieldNotes): TemplateProblem | null {
+function checkComponents(view: Json, all: FieldNotes, actions: Json | undefined): TemplateProblem | null {
   if (!Array.isArray(view) || view.length === 0 || view.length > MAX_VIEW_COMPONENTS)
     return { pointer: "/view", problem: `must be a list of 1 to ${MAX_VIEW_COMPONENTS} components` }
   const placed = new Map<string, Placed>()
@@ -76,7 +78,8 @@ function checkComponents(view: Json, all: FieldNotes): TemplateProblem | null {
     if (placed.has(id)) return { pointer: `${pointer}/id`, problem: `"${id}" is used twice` }
     placed.set(id, { pointer, notes })
   }
-  return checkTree(placed)
+  const items = new Set<string>()
+  return checkTree(placed, items) ?? checkActions(actions, view as unknown as readonly ViewComponent[], items, all)
 }
 
 function checkComponent(value: Json, pointer: string, notes: FieldNotes): TemplateProblem | null {
@@ -90,8 +93,11 @@ function checkComponent(value: Json, pointer: string, notes: FieldNotes): Templa
   return checkComponentFields(kind, fields as Json, pointer, notes)
 }
 
-/** The components must form one tree, so that none is shown twice and none contains itself. */
-function checkTree(placed: Map<string, Placed>): TemplateProblem | null {
+/**
+ * The components must form one tree, so that none is shown twice and none contains itself. Adds those that are shown once for
+ * each item of a list to `items`.
+ */
+function checkTree(placed: Map<string, Placed>, items: Set<string>): TemplateProblem | null {
   const seen = new Set<string>()
   const visit = (id: string, from: string, depth: number, isInItem: boolean): TemplateProblem | null => {
     const component = placed.get(id)
@@ -99,6 +105,7 @@ function checkTree(placed: Map<string, Placed>): TemplateProblem | null {
     if (seen.has(id)) return { pointer: from, problem: `names "${id}", which is already part of the card` }
     if (depth > MAX_VIEW_DEPTH) return { pointer: from, problem: `is nested deeper than ${MAX_VIEW_DEPTH} levels` }
     seen.add(id)
+    if (isInItem) items.add(id)
     const { relative, children } = component.notes
     const [stray] = isInItem ? [] : relative.values()
     if (stray !== undefined) return { pointer: stray, problem: "needs a path that begins with /, outside of a list" }

@@ -2,13 +2,8 @@
 
 import { isJsonObject, type Json } from "../../json.ts"
 import { cutText } from "../../text/cut-text.ts"
-import {
-  MAX_CHART_LABEL_CHARS,
-  MAX_CHART_POINTS,
-  MAX_CHART_TITLE_CHARS,
-  MAX_CHART_UNIT_CHARS,
-  parseChartPayload,
-} from "../chart-payload.ts"
+import { MAX_CHART_LABEL_CHARS, MAX_CHART_POINTS, MAX_CHART_TITLE_CHARS, MAX_CHART_UNIT_CHARS } from "../card-limits.ts"
+import { parseChartPayload } from "../chart-payload.ts"
 import { MAX_VIEW_ROWS, type ViewComponent } from "./card-template.ts"
 import { formatDynamic, type Runs, readValue, type ViewScope } from "./format-value.ts"
 import type { TableColumn, ViewNode } from "./view-node.ts"

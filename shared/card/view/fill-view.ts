@@ -20,6 +20,7 @@ import {
   TONES,
   type ViewComponent,
 } from "./card-template.ts"
+import { fillField } from "../actions/fill-field.ts"
 import { fillChart, fillTable } from "./fill-rows.ts"
 import { formatDynamic, type Runs, readValue, toTime, type ViewLocale, type ViewScope } from "./format-value.ts"
 import { parseIconName } from "./icon-name.ts"
@@ -156,6 +157,16 @@ function fillLeaf(component: ViewComponent, scope: ViewScope): ViewNode | null {
       return fillProgress(component, scope)
     case "Timer":
       return fillTimer(component, scope)
+    case "Button":
+      return withRuns(component["label"], scope, (label) => {
+        const isPrimary = component["variant"] === "primary"
+        return { type: "button", label, action: String(component["action"]), isPrimary }
+      })
+    case "TextField":
+    case "CheckBox":
+    case "ChoicePicker":
+    case "DateTimeInput":
+      return fillField(component, scope)
     default:
       return null
   }

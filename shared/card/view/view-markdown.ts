@@ -26,6 +26,9 @@ function nodeToBlocks(node: ViewNode): readonly string[] {
       return [tableToMarkdown(node)]
     case "chart":
       return [chartToMarkdown(node.chart)]
+    case "button":
+    case "field":
+      return []
     case "divider":
       return ["---"]
     case "row":
@@ -84,6 +87,8 @@ function nodeToLine(node: ViewNode): string {
       return node.chart.data.map(({ label, value }) => `${escapeText(label)} ${value}`).join(" · ")
     case "icon":
     case "divider":
+    case "button":
+    case "field":
       return ""
   }
 }

@@ -63,6 +63,24 @@ type Content =
       readonly text: string
       readonly done: string
     }
+  /** A click makes the call of this action. */
+  | { readonly type: "button"; readonly label: Runs; readonly action: string; readonly isPrimary: boolean }
+  /** `initial`: the value before the user changes it. `options`: only of a choice. */
+  | {
+      readonly type: "field"
+      readonly kind: "text" | "longText" | "number" | "check" | "choice" | "date"
+      readonly name: string
+      readonly label: Runs
+      readonly initial: string
+      readonly options: readonly FieldOption[]
+      readonly isRequired: boolean
+    }
+
+/** An option of a field that offers several. */
+export interface FieldOption {
+  readonly value: string
+  readonly label: string
+}
 
 /** `weight`: the share of the row or column that the node takes. */
 export type ViewNode = Content & { readonly weight?: number }

@@ -36,6 +36,11 @@ export function createQuestion(
   const sender = record.from ?? record.fromAgentId ?? record.fromSessionId
   if (record.type === "user_message" && sender === undefined) {
     const fields = { ...readAttachments(record, isVerified), reply_to: toPublicId(record.replyTo) }
+    const { cardAction } = record
+    if (cardAction !== undefined) {
+      const action = { call_id: toPublicCallId(cardAction.callId), name: cardAction.name }
+      return createMessage({ ...head, role: "user", ...fields, mode: "action", action })
+    }
     return createMessage({ ...head, role: "user", ...fields, ...(isSpoken(record) ? { mode: "spoken" } : {}) })
   }
   const exchange = record.agentExchangeId ?? (record.type === "user_message" ? undefined : record.responseId)

@@ -37,37 +37,31 @@ interface TreeNode {
 
 type Component = { readonly [field: string]: Json }
 
-/** The kinds of A2UI that a card has, by the name that they have there. A button's label is a field of the card's. */
-const KINDS: { readonly [kind: string]: string } = {
-  ...Object.fromEntries(
-    ["Text", "Image", "Icon", "Row", "Column", "List", "Card", "Tabs", "Divider"].map((kind) => [kind, kind]),
-  ),
-  Button: "Badge",
-}
+const FIELDS = ["TextField", "CheckBox", "ChoicePicker", "DateTimeInput"]
+/** The kinds of A2UI that a card has. A button's label is a field of the card's. */
+const KINDS = new Set([
+  ...["Text", "Image", "Icon", "Row", "Column", "List", "Card", "Tabs", "Divider", "Button"],
+  ...FIELDS,
+])
 
 /** The tree below a component. Null if it contains a kind that cards don't have. */
-function readTree(
-  components: ReadonlyMap<string, Component>,
-  id: string,
-  kinds: { readonly [kind: string]: string },
-): TreeNode | null {
+function readTree(components: ReadonlyMap<string, Component>, id: string): TreeNode | null {
   const { component, child, children = null, tabs } = components.get(id) as Component
-  const kind = kinds[String(component)]
-  if (kind === undefined) return null
+  const kind = String(component)
+  if (!KINDS.has(kind)) return null
   const isRepeated = isJsonObject(children)
   const named = Array.isArray(children) ? children.map(String) : []
   const inner = isRepeated ? [String(children["componentId"])] : named
   const inTabs = Array.isArray(tabs) ? tabs.map((tab: Component) => String(tab["child"])) : []
-  const only = child !== undefined && component !== "Button" ? [String(child)] : []
-  const nodes = [...inner, ...inTabs, ...only].map((one) => readTree(components, one, kinds))
+  const only = child !== undefined && kind !== "Button" ? [String(child)] : []
+  const nodes = [...inner, ...inTabs, ...only].map((one) => readTree(components, one))
   return nodes.includes(null) ? null : { kind, isRepeated, children: nodes as TreeNode[] }
 }
 
 function keepsStructure(surface: A2uiSurface): boolean {
-  const expected = readTree(surface.components, "root", KINDS)
+  const expected = readTree(surface.components, "root")
   const { view } = convertSurface(surface, "tool").template as unknown as CardTemplate
-  const same = Object.fromEntries(view.map(({ component }) => [component, component]))
-  const converted = readTree(new Map(view.map((one) => [one.id, one])), "root", same)
+  const converted = readTree(new Map(view.map((one) => [one.id, one])), "root")
   return expected !== null && JSON.stringify(converted) === JSON.stringify(expected)
 }
 
@@ -83,18 +77,38 @@ describe("A2UI's examples", () => {
     expect(checkTemplate(template)).toMatchObject({ ok: true })
   })
 
-  test("[CV40] at least 30 of 43 keep their structure; the others have fields, players or dialogs", () => {
+  test("[CV40] at least 30 of 43 keep their structure; what the others lose is named", () => {
     expect(files).toHaveLength(43)
     const lost = files.filter((file) => !keepsStructure(readExample(file)))
-    expect(files.length - lost.length).toBeGreaterThanOrEqual(30)
+    expect(lost.map((file) => file.replace(/^.*\/\d+_|\.json$/g, ""))).toEqual([
+      "music-player",
+      "podcast-episode",
+      "movie-card",
+      "modal",
+      "incremental",
+    ])
     for (const file of lost) {
-      const kinds = [...readExample(file).components.values()].map(({ component }) => component)
-      expect(
-        kinds.filter((kind) => KINDS[kind] === undefined),
-        file,
-      ).not.toEqual([])
-      expect(convertSurface(readExample(file), "tool").notes.join("\n"), file).toMatch(/cards have no|a slider is/)
+      const { notes } = convertSurface(readExample(file), "tool")
+      expect(notes.join("\n"), file).toMatch(/isn't possible here|a slider is/)
     }
+  })
+
+  test("[CV40] a button's event is an action: a tool of its name, with fields and values of the result", () => {
+    const login = convertSurface(readExample("minimal/4_login_form.json"), "tool").template as unknown as CardTemplate
+    expect(login.actions).toEqual({
+      login_submitted: { tool: "login_submitted", args: { user: { field: "username" }, pass: { field: "password" } } },
+    })
+    const checked = convertSurface(readExample("basic/09_login-form.json"), "tool").template as unknown as CardTemplate
+    expect(checked.view.find(({ id }) => id === "email-field")).toMatchObject({
+      ...{ component: "TextField", name: "email", label: "Email", required: true },
+    })
+    const invitation = convertSurface(readExample("basic/30_live-invitation-builder.json"), "tool")
+    const { view } = invitation.template as unknown as CardTemplate
+    expect(view.find(({ component }) => component === "ChoicePicker")).toMatchObject({
+      value: { path: "/event/location/0" },
+      options: [{ value: "ballroom", label: "Grand Ballroom" }, { value: "terrace" }, { value: "garden" }],
+    })
+    expect(invitation.notes).toContain("date-input: a date can be entered, but no time")
   })
 
   test("[CV40] their texts and figures are those of the surface", () => {
@@ -166,7 +180,7 @@ describe("npm run cards", () => {
   test("[CV40] converts a file, names what is different, and checks the result", () => {
     const converted = runCards("convert", `${FOLDER}/basic/05_product-card.json`, "--for", "shop")
     expect(converted.status).toBe(0)
-    expect(converted.stderr).toContain("add-cart-btn: ")
+    expect(converted.stderr).toContain("image: an image has no description")
     const file = join(mkdtempSync(join(tmpdir(), "cuecard-cards-")), "card.json")
     writeFileSync(file, converted.stdout)
     expect(JSON.parse(converted.stdout)).toMatchObject({ for: "shop", title: "Product Card" })

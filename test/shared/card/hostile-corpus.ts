@@ -248,12 +248,53 @@ const BODIES: readonly (readonly [string, object])[] = [
   ["a sample of another shape", { schema: { type: "object", required: ["b"] } }],
 ]
 
+const button = (fields: object = {}): Json => ({ id: "b", component: "Button", label: "Go", action: "go", ...fields })
+const fieldOf = (fields: object = {}): Json => ({ id: "f", component: "TextField", name: "f", label: "F", ...fields })
+const formOf = (parts: readonly Json[], actions: unknown = { go: { tool: "t", args: {} } }): HostileBody => {
+  const children = parts.map((part) => (part as { readonly id: string }).id)
+  return body([{ id: "root", component: "Column", children }, ...parts], { actions })
+}
+
+const FORMS: readonly (readonly [string, HostileBody])[] = [
+  ["a button with a handler", formOf([button({ onclick: "alert(1)" })])],
+  ["a button with an address", formOf([button({ url: "https://evil.example" })])],
+  ["a button without an action", formOf([button()], {})],
+  ["a button of a prototype's action", formOf([button({ action: "constructor" })])],
+  [
+    "a button in a list",
+    formOf([{ id: "l", component: "List", children: { componentId: "b", path: "/a" } }, button()]),
+  ],
+  ["an action without a button", formOf([button()], { go: { tool: "t", args: {} }, other: { tool: "t", args: {} } })],
+  ["an action that fetches", formOf([button()], { go: { url: "https://evil.example", args: {} } })],
+  ["an action with an approval of its own", formOf([button()], { go: { tool: "t", args: {}, approval: "never" } })],
+  ["a tool with a path", formOf([button()], { go: { tool: "../t", args: {} } })],
+  ["a tool that is bound", formOf([button()], { go: { tool: { path: "/a" }, args: {} } })],
+  ["an argument of two sources", formOf([button()], { go: { tool: "t", args: { a: { path: "/a", field: "f" } } } })],
+  ["an argument with a function", formOf([button()], { go: { tool: "t", args: { a: call("join", { values: [] }) } } })],
+  ["an argument of a missing field", formOf([button()], { go: { tool: "t", args: { a: { field: "g" } } } })],
+  [
+    "an argument of 2,001 characters",
+    formOf([button()], { go: { tool: "t", args: { a: { value: "x".repeat(2_001) } } } }),
+  ],
+  ["a relative argument", formOf([button()], { go: { tool: "t", args: { a: { path: "a" } } } })],
+  ["arguments that are a list", formOf([button()], { go: { tool: "t", args: [] } })],
+  ["actions that are a list", formOf([button()], [])],
+  ["a field twice", formOf([button(), fieldOf(), fieldOf({ id: "g" })])],
+  ["a field of a prototype", formOf([button(), fieldOf({ name: "__proto__" })])],
+  ["a field for a password", formOf([button(), fieldOf({ variant: "obscured" })])],
+  ["a field with a pattern", formOf([button(), fieldOf({ pattern: "(a+)+$" })])],
+  ["21 fields", formOf([button(), ...Array.from({ length: 21 }, (_, n) => fieldOf({ id: `f${n}`, name: `f${n}` }))])],
+  ["a choice without options", formOf([button(), fieldOf({ component: "ChoicePicker" })])],
+  ["a file as a field", formOf([button(), fieldOf({ component: "FileInput" })])],
+]
+
 /** All of them are refused. */
 export const HOSTILE_TEMPLATES: Named = [
   ...SCRIPTS.map((url) => [`a link to ${JSON.stringify(url)}`, body([link(url)])] as const),
   ...SCRIPTS.map((url) => [`an image at ${JSON.stringify(url)}`, body([image(url)])] as const),
   ...VIEWS.map(([name, view]) => [`a view with ${name}`, body(view)] as const),
   ...SCHEMAS.map(([name, schema]) => [`a schema with ${name}`, body(text({}), { schema })] as const),
+  ...FORMS.map(([name, form]) => [`a form with ${name}`, form] as const),
   ...BODIES.map(([name, more]) => [`a body with ${name}`, body(text({}), more)] as const),
 ]
 

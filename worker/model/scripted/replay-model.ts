@@ -51,16 +51,20 @@ export function parseScript(json: string): Result<ModelScript, string> {
   return fail(`invalid script (a list of lists of model events): ${v.getDotPath(script.issues[0]) ?? "JSON"}`)
 }
 
-/** Creates a model that replays the script in `json`. Fails with the fault of `parseScript`, for the log. */
-export function createReplayModel(json: string, delayMs: number): Result<Model, string> {
+/** Creates a model that replays the script in `json`. With an invalid script each call fails, with the reason for the log. */
+export function createReplayModel(json: string, delayMs: number): Model {
   const script = parseScript(json)
-  if (!script.ok) return script
-  return succeed({
+  return {
     name: "replay",
     provider: "scripted",
     fileKinds: ALL_FILE_KINDS,
-    stream: ({ messages, signal }) => streamScriptStep(script.value, messages, delayMs, signal),
-  })
+    stream: ({ messages, signal }) =>
+      script.ok ? streamScriptStep(script.value, messages, delayMs, signal) : failCall(script.fault),
+  }
+}
+
+async function* failCall(detail: string): AsyncGenerator<ModelEvent> {
+  yield { type: "fault", fault: "model_refused", detail }
 }
 
 /** Replays the list for the next step. The messages determine how many steps are finished. */

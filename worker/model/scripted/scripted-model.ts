@@ -37,6 +37,7 @@ import {
 } from "./scripted-agents.ts"
 import { planMediaCall, describeMediaResults } from "./scripted-media.ts"
 import { describeSearch, planSearch } from "./scripted-search.ts"
+import { planToolRequest } from "./scripted-tools.ts"
 import { writeTitle } from "./scripted-title.ts"
 import { skipShownText, splitContinuation } from "./scripted-continuation.ts"
 import { getScriptedResponse } from "./showcase.ts"
@@ -119,7 +120,8 @@ function planEvents(turn: VisibleTurn, system: string, tools: readonly ToolSpec[
     ? (parseCommand(question) ??
       planAgentQuestion(question, tools) ??
       planMediaCall(question, tools) ??
-      planSearch(question, tools))
+      planSearch(question, tools) ??
+      planToolRequest(question, tools))
     : null
   if (direct !== null) return direct
   const title = isFirst ? parseTitleRequest(question) : null

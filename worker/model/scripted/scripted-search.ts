@@ -1,10 +1,11 @@
 /** scripted-search.ts: the scripted model's searches. Pure. question → tool call; its sources → text with links. */
 
 import { isJsonObject, type Json, parseJson } from "../../../shared/json.ts"
+import { splitResult } from "../../../shared/protocol/card-cue.ts"
 import type { ModelEvent, ToolSpec } from "../model-adapter.ts"
 import type { CallOutcome } from "./weather-prose.ts"
 
-/** Sources that the answer quotes. */
+/** Sources that the answer quotes. With a card, which shows them all, it quotes the first. */
 const MAX_QUOTED = 3
 
 /** "Search for tea", "look up tides". Null for any other question, or without the tool. */
@@ -19,20 +20,28 @@ export function planSearch(question: string, tools: readonly ToolSpec[]): readon
   ]
 }
 
-/** The answer to a search; null if there was none. */
+/** The answer to a search; null if there was none, or if it failed. */
 export function describeSearch(outcomes: readonly CallOutcome[]): string | null {
-  const outcome = outcomes.find(({ name }) => name === "search")
-  const data = outcome === undefined ? undefined : parseJson(outcome.result)
+  const { head, trailer } = splitResult(outcomes.find(({ name }) => name === "search")?.result ?? "")
+  const data = parseJson(head)
   if (!isJsonObject(data) || !Array.isArray(data["sources"])) return null
-  const points = data["sources"].slice(0, MAX_QUOTED).flatMap(describeSource)
+  const tag = /<span id='(search_\d+)'>/.exec(trailer)?.[1]
+  const points = data["sources"].slice(0, tag === undefined ? MAX_QUOTED : 1).flatMap(describeSource)
   if (points.length === 0) return "I found nothing about that."
+  // A single point is a sentence.
+  const text = tag === undefined ? points.map((point) => `- ${point}`) : points
+  const card = tag === undefined ? [] : [`<span id='${tag}'>${countPages(data["sources"].length)}</span>`]
   const note = data["sample"] === true ? ["These pages are samples, because no search service is set up."] : []
-  return ["Here's what I found:", points.join("\n"), ...note].join("\n\n")
+  return ["Here's what I found:", ...card, text.join("\n"), ...note].join("\n\n")
+}
+
+function countPages(count: number): string {
+  return count === 1 ? "One page." : `${count} pages.`
 }
 
 function describeSource(source: Json): string[] {
   if (!isJsonObject(source)) return []
   const { url, title, quote } = source
   if (typeof url !== "string" || typeof title !== "string" || typeof quote !== "string") return []
-  return [`- ${quote} [${title}](${url})`]
+  return [`${quote} [${title}](${url})`]
 }

@@ -10,6 +10,7 @@ import { type ChartPayload, isChartPayload } from "../../../shared/card/chart-pa
 import { isWeatherPayload, type WeatherPayload } from "../../../shared/card/weather-payload.ts"
 import { type Json, parseJson } from "../../../shared/json.ts"
 import { writeAgentPoints } from "./scripted-agents.ts"
+import { describeToolResult } from "./scripted-tools.ts"
 
 /** A call and its result, as in the model's context. */
 export interface CallOutcome {
@@ -88,7 +89,7 @@ function describeOutcome(outcome: ParsedOutcome, index: number, count: number, i
     case "other":
       return outcome.tag === null
         ? `The tool \`${outcome.name}\` returned a result.`
-        : `<span id='${outcome.tag}'>The tool ${outcome.name} returned a result.</span>`
+        : `<span id='${outcome.tag}'>${describeToolResult(outcome.name)}</span>`
     case "weather": {
       const sentence = isTomorrow ? describeTomorrow(outcome.payload) : describeNow(outcome.payload)
       const shown = outcome.tag === null ? sentence : `<span id='${outcome.tag}'>${sentence}</span>`

@@ -2,6 +2,7 @@
  * session-types.ts: the parameter and result types of a session object's calls (`session-rpc.ts`).
  */
 
+import type { ActionClick } from "../../../shared/protocol/cards/card-action.ts"
 import type { SessionViewer } from "../../../shared/protocol/http-body.ts"
 import type { Fault } from "../../../shared/fault.ts"
 import type { Asset } from "../../../shared/protocol/event.ts"
@@ -16,6 +17,8 @@ export interface SendRequest {
   readonly reply_to?: string | undefined
   /** Ids of the session's assets, in display order. */
   readonly attachments?: readonly string[] | undefined
+  /** The message is a click on a card, which replaces the content. */
+  readonly action?: ActionClick | undefined
 }
 
 export interface AcceptedMessage {

@@ -30,103 +30,18 @@ export interface AccessRule {
   readonly rateClass?: RateClass
 }
 
-/** All API keys. */
-const KEYS: readonly Principal[] = ["key-owner", "key-admin", "key-member", "key-viewer"]
 const ADMINS: readonly Principal[] = ["owner", "admin"]
-/** Users who may move or end the tenant, and their API keys. */
-const OWNERS: readonly Principal[] = ["owner", "key-owner"]
-/** Users and API keys that manage users and API keys. */
-const MANAGERS: readonly Principal[] = ["owner", "admin", "key-owner", "key-admin"]
 const MEMBERS: readonly Principal[] = ["owner", "admin", "member"]
-const READERS: readonly Principal[] = ["owner", "admin", "member", "viewer"]
+export const READERS: readonly Principal[] = ["owner", "admin", "member", "viewer"]
 /** Users and API keys that configure the tenant, and the tokens that did so before roles existed. */
-const CONFIGURERS: readonly Principal[] = [...ADMINS, "admin-scope", "key-owner", "key-admin"]
+export const CONFIGURERS: readonly Principal[] = [...ADMINS, "admin-scope", "key-owner", "key-admin"]
 /** Who can answer for an external agent: API keys that can make tokens for its users, and administrators. */
 const LISTENERS: readonly Principal[] = [...ADMINS, "key-owner", "key-admin", "key-member"]
 /** Users and API keys that administer the tenant. */
-const ADMINISTRATORS: readonly Principal[] = [...ADMINS, "key-owner", "key-admin"]
-/** Everyone in the tenant who can see its settings. */
-const MEMBERS_OF_TENANT: readonly Principal[] = [...READERS, "admin-scope", "key-owner", "key-admin"]
+export const ADMINISTRATORS: readonly Principal[] = [...ADMINS, "key-owner", "key-admin"]
 
-export const ACCESS_TABLE: readonly AccessRule[] = [
-  { method: "POST", path: "/v1/dev/token", allow: "open" },
-  {
-    method: "POST",
-    path: "/v1/tokens/revoke",
-    allow: [...READERS, "external", "admin-scope"],
-    admitsRevoked: true,
-    admitsLeaving: true,
-  },
-
-  { method: "POST", path: "/v1/tokens", allow: KEYS, admitsLeaving: true },
-
-  { method: "POST", path: "/v1/tenants", allow: "operator" },
-  { method: "GET", path: "/v1/tenants", allow: "operator" },
-  { method: "POST", path: "/v1/tenants/:id/keys", allow: "operator" },
-  { method: "GET", path: "/v1/tenants/:id/receipt", allow: "operator" },
-  { method: "GET", path: "/v1/tenants/:id/issuers", allow: "operator" },
-  { method: "DELETE", path: "/v1/tenants/:id/issuers/:name", allow: "operator" },
-
-  { method: "GET", path: "/v1/keys", allow: MANAGERS },
-  { method: "POST", path: "/v1/keys", allow: MANAGERS },
-  { method: "DELETE", path: "/v1/keys/:id", allow: MANAGERS },
-  { method: "POST", path: "/v1/keys/:id/rotate", allow: MANAGERS },
-  { method: "GET", path: "/v1/token-keys", allow: OWNERS },
-  { method: "POST", path: "/v1/token-keys/rotate", allow: OWNERS },
-
-  { method: "GET", path: "/v1/models", allow: ADMINISTRATORS },
-  { method: "PUT", path: "/v1/models/:name", allow: ADMINISTRATORS },
-  { method: "DELETE", path: "/v1/models/:name", allow: ADMINISTRATORS },
-  { method: "GET", path: "/v1/agents", allow: MEMBERS_OF_TENANT },
-  { method: "PUT", path: "/v1/agents/:name", allow: CONFIGURERS },
-  { method: "DELETE", path: "/v1/agents/:name", allow: CONFIGURERS },
-  { method: "GET", path: "/v1/settings", allow: MEMBERS_OF_TENANT },
-  { method: "PUT", path: "/v1/settings", allow: CONFIGURERS },
-  { method: "GET", path: "/v1/theme", allow: MEMBERS_OF_TENANT },
-  { method: "PUT", path: "/v1/theme", allow: CONFIGURERS },
-  { method: "DELETE", path: "/v1/theme", allow: CONFIGURERS },
-  { method: "PUT", path: "/v1/theme/logo", allow: CONFIGURERS },
-  { method: "DELETE", path: "/v1/theme/logo", allow: CONFIGURERS },
-
-  { method: "GET", path: "/v1/cards", allow: CONFIGURERS },
-  { method: "GET", path: "/v1/cards/:name", allow: CONFIGURERS },
-  { method: "PUT", path: "/v1/cards/:name", allow: CONFIGURERS },
-  { method: "DELETE", path: "/v1/cards/:name", allow: CONFIGURERS },
-
-  { method: "GET", path: "/v1/users", allow: ADMINISTRATORS },
-  { method: "GET", path: "/v1/users/:id", allow: ADMINISTRATORS },
-  { method: "PATCH", path: "/v1/users/:id", allow: ADMINISTRATORS },
-  { method: "POST", path: "/v1/users/:id/suspend", allow: ADMINISTRATORS },
-  { method: "POST", path: "/v1/users/:id/restore", allow: ADMINISTRATORS },
-  { method: "GET", path: "/v1/audit", allow: ADMINISTRATORS },
-  { method: "GET", path: "/v1/audit/export", allow: ADMINISTRATORS },
-  { method: "POST", path: "/v1/audit/verify", allow: ADMINISTRATORS },
-
-  { method: "GET", path: "/v1/usage", allow: ADMINISTRATORS },
-  { method: "GET", path: "/v1/prices", allow: ADMINISTRATORS },
-  { method: "PUT", path: "/v1/prices", allow: ADMINISTRATORS },
-  { method: "GET", path: "/v1/budgets", allow: ADMINISTRATORS },
-  { method: "PUT", path: "/v1/budgets", allow: ADMINISTRATORS },
-  { method: "GET", path: "/v1/usage/me", allow: READERS },
-  { method: "GET", path: "/v1/feedback", allow: ADMINISTRATORS },
-
-  { method: "GET", path: "/v1/issuers", allow: ADMINISTRATORS },
-  { method: "GET", path: "/v1/issuers/:name", allow: ADMINISTRATORS },
-  { method: "PUT", path: "/v1/issuers/:name", allow: ADMINISTRATORS },
-  { method: "DELETE", path: "/v1/issuers/:name", allow: ADMINISTRATORS },
-
-  { method: "GET", path: "/v1/mcp-servers", allow: ADMINISTRATORS },
-  { method: "GET", path: "/v1/mcp-servers/:name", allow: ADMINISTRATORS },
-  { method: "PUT", path: "/v1/mcp-servers/:name", allow: ADMINISTRATORS },
-  { method: "DELETE", path: "/v1/mcp-servers/:name", allow: ADMINISTRATORS },
-  { method: "POST", path: "/v1/mcp-servers/:name/refresh", allow: ADMINISTRATORS },
-  { method: "POST", path: "/v1/mcp-servers/:name/review", allow: ADMINISTRATORS },
-
-  { method: "GET", path: "/v1/tools", allow: ADMINISTRATORS },
-  { method: "PUT", path: "/v1/tools/:name", allow: ADMINISTRATORS },
-  { method: "DELETE", path: "/v1/tools/:name", allow: ADMINISTRATORS },
-  { method: "POST", path: "/v1/tools/:name/secret", allow: ADMINISTRATORS },
-
+/** The routes of conversations and of producers. Those of the administration are in administration-rules.ts. */
+export const SESSION_RULES: readonly AccessRule[] = [
   { method: "GET", path: "/v1/sessions", allow: READERS },
   { method: "POST", path: "/v1/sessions", allow: MEMBERS },
   { method: "GET", path: "/v1/sessions/shared", allow: READERS },
@@ -172,51 +87,17 @@ export const ACCESS_TABLE: readonly AccessRule[] = [
   { method: "GET", path: "/v1/sessions/:id/allowed-tools", allow: READERS },
   { method: "PUT", path: "/v1/sessions/:id/allowed-tools/:tool", allow: MEMBERS },
   { method: "DELETE", path: "/v1/sessions/:id/allowed-tools/:tool", allow: MEMBERS },
-
   { method: "GET", path: "/v1/sessions/:id/shares", allow: MEMBERS },
   { method: "POST", path: "/v1/sessions/:id/shares", allow: MEMBERS },
   { method: "DELETE", path: "/v1/sessions/:id/shares/:share", allow: MEMBERS },
   { method: "GET", path: "/v1/shares", allow: MEMBERS },
   { method: "GET", path: "/v1/shares/:share", allow: "open" },
   { method: "POST", path: "/v1/shares/:share/media/sign", allow: "open" },
-
-  { method: "GET", path: "/v1/tenant", allow: MANAGERS },
-  { method: "DELETE", path: "/v1/tenant", allow: OWNERS, admitsLeaving: true },
-  { method: "POST", path: "/v1/tenant/restore", allow: OWNERS, admitsLeaving: true },
-  { method: "POST", path: "/v1/tenant/export", allow: OWNERS, admitsLeaving: true },
-  { method: "GET", path: "/v1/tenant/exports", allow: OWNERS },
-  { method: "GET", path: "/v1/tenant/exports/:id", allow: OWNERS },
-  { method: "DELETE", path: "/v1/tenant/exports/:id", allow: OWNERS, admitsLeaving: true },
-  { method: "GET", path: "/v1/tenant/exports/:id/files/:n", allow: OWNERS },
-  { method: "GET", path: "/v1/tenant/backups", allow: OWNERS },
-  { method: "POST", path: "/v1/tenant/import", allow: OWNERS },
-  { method: "GET", path: "/v1/tenant/imports", allow: OWNERS },
-  { method: "GET", path: "/v1/tenant/imports/:id", allow: OWNERS },
-  { method: "DELETE", path: "/v1/tenant/imports/:id", allow: OWNERS },
-  { method: "PUT", path: "/v1/tenant/imports/:id/files/:n", allow: OWNERS },
-  { method: "GET", path: "/v1/tenant/receipts", allow: MANAGERS },
-  { method: "GET", path: "/v1/tenant/receipts/:id", allow: MANAGERS },
-  { method: "DELETE", path: "/v1/users/:id", allow: MANAGERS },
-
   { method: "GET", path: "/external/agents/:name/question", allow: LISTENERS },
   { method: "POST", path: "/external/sessions/:id/events", allow: ["external"] },
   { method: "GET", path: "/external/sessions/:id/events", allow: ["external"] },
   { method: "POST", path: "/external/sessions/:id/messages", allow: ["external"] },
 ]
-
-/** The rule of a request; undefined if there is no such route. A HEAD request counts as GET. */
-export function findAccessRule(method: string, path: string): AccessRule | undefined {
-  const wanted = method === "HEAD" ? "GET" : method
-  const segments = path.split("/")
-  return ACCESS_TABLE.find((rule) => rule.method === wanted && matchesPath(rule.path.split("/"), segments))
-}
-
-function matchesPath(pattern: readonly string[], segments: readonly string[]): boolean {
-  return (
-    pattern.length === segments.length &&
-    pattern.every((part, i) => (part.startsWith(":") ? segments[i] !== "" : part === segments[i]))
-  )
-}
 
 /** The principal that makes a request, by its name in the table. */
 export function getPrincipal(claims: Claims): Principal {
@@ -248,4 +129,9 @@ export function isForKeys(rule: AccessRule): boolean {
 /** Whether these claims may configure the tenant. */
 export function isConfigurer(claims: Claims): boolean {
   return CONFIGURERS.includes(getPrincipal(claims))
+}
+
+/** Whether these claims may administer the tenant. */
+export function isAdministrator(claims: Claims): boolean {
+  return ADMINISTRATORS.includes(getPrincipal(claims))
 }

@@ -23,14 +23,8 @@ import { checkRegion } from "../../platform/media-bucket.ts"
 import { type Claims, getHighestRole, type SessionOwner } from "../../platform/rpc/claims.ts"
 import type { RevocationState } from "../../platform/rpc/directory-rpc.ts"
 import { directoryStub, userKey } from "../../platform/rpc/object-stubs.ts"
-import {
-  type AccessRule,
-  findAccessRule,
-  getRateClass,
-  isAllowed,
-  isAllowedWhileLeaving,
-  isForKeys,
-} from "./access-table.ts"
+import { type AccessRule, getRateClass, isAllowed, isAllowedWhileLeaving, isForKeys } from "./access-table.ts"
+import { findAccessRule } from "./find-access-rule.ts"
 import { mayEmbed } from "./embed-access.ts"
 import { readLocationHint } from "./location-hint.ts"
 import { createActor, readLimitAddress } from "./request-actor.ts"
@@ -47,7 +41,7 @@ const TOKEN_PROTOCOL = "token."
  * except for the operator.
  */
 export const authorize: MiddlewareHandler<AppEnv> = async (context, next) => {
-  const rule = findAccessRule(context.req.method, context.req.path)
+  const rule = await findAccessRule(context.req.method, context.req.path)
   if (rule === undefined) return faultToResponse({ reason: "route_unknown" })
   // A route that needs no token of a tenant is closed to other sites.
   const isClosed = context.get("widgetOrigin") !== undefined && typeof rule.allow === "string"

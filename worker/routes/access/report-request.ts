@@ -8,7 +8,7 @@ import { faultToResponse } from "../../platform/fault-response.ts"
 import { describeError, logError } from "../../platform/log.ts"
 import { writeRequestPoint } from "../../telemetry/data-points.ts"
 import type { AppEnv } from "../request-body.ts"
-import { findAccessRule } from "./access-table.ts"
+import { findAccessRule } from "./find-access-rule.ts"
 
 /** Methods that are reported by name. A client can send any word. */
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
@@ -27,8 +27,9 @@ const OTHER_ROUTES: readonly (readonly [pattern: RegExp, route: string])[] = [
 ]
 
 /** The pattern of a request's route; `other` if there is no such route. A refused method also has the route `other`. */
-export function nameRoute(method: string, path: string): string {
-  return findAccessRule(method, path)?.path ?? OTHER_ROUTES.find(([pattern]) => pattern.test(path))?.[1] ?? "other"
+export async function nameRoute(method: string, path: string): Promise<string> {
+  const rule = await findAccessRule(method, path)
+  return rule?.path ?? OTHER_ROUTES.find(([pattern]) => pattern.test(path))?.[1] ?? "other"
 }
 
 /** Writes one data point for each request, if the deployment has a data set. */
@@ -41,7 +42,7 @@ export const reportRequest: MiddlewareHandler<AppEnv> = async (context, next) =>
   writeRequestPoint(env, {
     tenant: claims?.tenant ?? "",
     method: METHODS.has(req.method) ? req.method : "OTHER",
-    route: nameRoute(req.method, req.path),
+    route: await nameRoute(req.method, req.path),
     status: context.res.status,
     ms: Date.now() - startMs,
   })
@@ -50,7 +51,8 @@ export const reportRequest: MiddlewareHandler<AppEnv> = async (context, next) =>
 /**
  * The response for an exception, which is always a bug. The log says where it was thrown, and the client gets no details.
  */
-export function errorToResponse(error: Error, { req }: Context<AppEnv>): Response {
-  logError("route_error", { method: req.method, route: nameRoute(req.method, req.path), error: describeError(error) })
+export async function errorToResponse(error: Error, { req }: Context<AppEnv>): Promise<Response> {
+  const route = await nameRoute(req.method, req.path)
+  logError("route_error", { method: req.method, route, error: describeError(error) })
   return faultToResponse({ reason: "internal" })
 }

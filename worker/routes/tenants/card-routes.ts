@@ -42,8 +42,8 @@ cardRoutes.put("/:name", async (context) => {
     const { pointer, problem } = checked
     return faultToResponse({ reason: "card_refused", pointer, problem })
   }
-  const { for: tool, title, schema, view, samples } = checked.template
-  const stored = { view: JSON.stringify({ title, view }), schema: JSON.stringify(schema) }
+  const { for: tool, title, schema, view, actions, samples } = checked.template
+  const stored = { view: JSON.stringify({ title, view, actions }), schema: JSON.stringify(schema) }
   const revision = await hashTemplate(tool, stored.view, stored.schema)
   if (context.req.query("dry_run") === "1") return context.json({ name: name.output, for: tool, revision })
   const card = { name: name.output, for: tool, revision, ...stored, samples: JSON.stringify(samples) }

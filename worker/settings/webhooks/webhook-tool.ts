@@ -7,6 +7,7 @@ import * as v from "valibot"
 import type { Result } from "../../../shared/fault.ts"
 import { MAX_URL_CHARS } from "../../../shared/limits.ts"
 import type { Actor } from "../../platform/rpc/actor.ts"
+import type { AgentWebhookRpc } from "./agent-webhook.ts"
 
 /** Most webhook tools of a tenant. */
 export const MAX_WEBHOOK_TOOLS = 64
@@ -78,7 +79,7 @@ export interface WebhookEndpoint {
   readonly secrets: readonly string[]
 }
 
-export interface WebhookRpc {
+export interface WebhookRpc extends AgentWebhookRpc {
   listWebhookTools(): Promise<WebhookToolView[]>
   /**
    * Adds or replaces a tool. A new one gets a secret. Errors: `tool_refused`, `webhook_tools_full`, `tenant_erased`;

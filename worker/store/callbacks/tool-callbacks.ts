@@ -19,13 +19,14 @@ export function createToolCallbacks({ queryAll, queryFirst }: Database) {
     hasTable ??= queryFirst("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'tool_callback'") !== null
     return hasTable
   }
+  const read = (callId: string): string | null => {
+    if (!exists()) return null
+    const row = queryFirst("SELECT result FROM tool_callback WHERE call_id = ?", callId)
+    return row === null ? null : String(row["result"])
+  }
   return {
     /** The result of a call; null if none has arrived. */
-    read(callId: string): string | null {
-      if (!exists()) return null
-      const row = queryFirst("SELECT result FROM tool_callback WHERE call_id = ?", callId)
-      return row === null ? null : String(row["result"])
-    },
+    read,
 
     /** Stores a result, and gives it to the call that waits for it. The first result of a call counts. */
     put(callId: string, result: string): void {
@@ -35,9 +36,12 @@ export function createToolCallbacks({ queryAll, queryFirst }: Database) {
       waiting.get(callId)?.(result)
     },
 
-    /** Resolves when the result arrives. Rejects with the signal's reason when it is aborted. */
+    /** Resolves when the result arrives, or has arrived. Rejects with the signal's reason when it is aborted. */
     async waitFor(callId: string, signal: AbortSignal): Promise<string> {
       signal.throwIfAborted()
+      // After a restart it can arrive before the call waits again.
+      const arrived = read(callId)
+      if (arrived !== null) return arrived
       const arrival = Promise.withResolvers<string>()
       const abort = (): void => arrival.reject(signal.reason)
       waiting.set(callId, arrival.resolve)

@@ -1,11 +1,16 @@
-/** webhook-table.ts: the table of a tenant's webhook tools, and the tools that an agent has from it. */
+/** webhook-table.ts: the tables of a tenant's webhook tools, and of the secrets of agents that a webhook answers. */
 
 import { parseJson } from "../../../shared/json.ts"
+import type { Agent } from "../../settings/agent-config.ts"
 import type { WebhookTool, WebhookToolConfig } from "../../settings/webhooks/webhook-tool.ts"
 
 /** `secret` is sealed (platform/crypto/seal-secret.ts). */
 export const WEBHOOK_TABLE =
   "CREATE TABLE webhook_tools (name TEXT PRIMARY KEY, config TEXT NOT NULL, secret TEXT) WITHOUT ROWID"
+
+/** A row per agent that a webhook answers. `secret` is sealed. */
+export const AGENT_SECRET_TABLE =
+  "CREATE TABLE agent_secrets (name TEXT PRIMARY KEY, secret TEXT NOT NULL) WITHOUT ROWID"
 
 export interface StoredWebhookTool {
   readonly name: string
@@ -42,4 +47,21 @@ export function listAgentWebhooks(sql: SqlStorage, names: readonly string[]): We
 /** `writeWebhookTool` wrote this JSON. */
 function rowToTool({ name, config, secret }: WebhookRow): StoredWebhookTool {
   return { name, config: parseJson(config) as unknown as WebhookToolConfig, secret }
+}
+
+/** The agent, if a webhook answers it. */
+export function findWebhookAgent(sql: SqlStorage, name: string): Agent | null {
+  const [row] = sql.exec<{ config: string | null }>("SELECT config FROM agents WHERE name = ?", name).toArray()
+  // `putAgent` wrote this JSON.
+  const agent = row?.config == null ? null : (parseJson(row.config) as unknown as Agent)
+  return agent?.answered_by === "webhook" ? agent : null
+}
+
+export function readAgentSecret(sql: SqlStorage, name: string): string | null {
+  const [row] = sql.exec<{ secret: string }>("SELECT secret FROM agent_secrets WHERE name = ?", name).toArray()
+  return row?.secret ?? null
+}
+
+export function writeAgentSecret(sql: SqlStorage, name: string, secret: string): void {
+  sql.exec("INSERT OR REPLACE INTO agent_secrets (name, secret) VALUES (?, ?)", name, secret)
 }

@@ -1,7 +1,8 @@
-/** webhook-tenant.ts: the calls of the tenant object that concern webhook tools. Their code is loaded on demand. */
+/** webhook-tenant.ts: the calls of the tenant object that concern webhooks. Their code is loaded on demand. */
 
 import { fail, type Result } from "../../../shared/fault.ts"
 import type { Actor } from "../../platform/rpc/actor.ts"
+import type { NewAgentSecret } from "../../settings/webhooks/agent-webhook.ts"
 import type {
   NewWebhookSecret,
   WebhookEndpoint,
@@ -12,6 +13,7 @@ import type {
 import { McpTenant } from "../mcp/mcp-tenant.ts"
 
 const load = () => import("./webhook-tools.ts")
+const loadAgents = () => import("./agent-webhooks.ts")
 
 /** A tenant without tables has no webhook tools. */
 export abstract class WebhookTenant extends McpTenant implements WebhookRpc {
@@ -39,5 +41,18 @@ export abstract class WebhookTenant extends McpTenant implements WebhookRpc {
 
   async openWebhook(name: string, wasAsked: boolean): Promise<WebhookEndpoint | null> {
     return this.host.tables.exist() ? await (await load()).openWebhook(this.host, name, wasAsked) : null
+  }
+
+  async keepAgentSecret(name: string): Promise<string | null> {
+    return this.host.tables.exist() ? await (await loadAgents()).keepAgentSecret(this.host, name) : null
+  }
+
+  async rotateAgentSecret(actor: Actor, name: string): Promise<Result<NewAgentSecret>> {
+    if (!this.host.tables.exist()) return fail({ reason: "agent_unknown" })
+    return await (await loadAgents()).rotateAgentSecret(this.host, actor, name)
+  }
+
+  async openAgentWebhook(name: string): Promise<WebhookEndpoint | null> {
+    return this.host.tables.exist() ? await (await loadAgents()).openAgentWebhook(this.host, name) : null
   }
 }

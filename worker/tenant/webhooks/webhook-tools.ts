@@ -6,8 +6,6 @@
  */
 
 import { fail, type Result, succeed } from "../../../shared/fault.ts"
-import { parseJson } from "../../../shared/json.ts"
-import { openSecret, sealSecret, type SecretPlace } from "../../platform/crypto/seal-secret.ts"
 import type { Actor } from "../../platform/rpc/actor.ts"
 import {
   MAX_WEBHOOK_TOOLS,
@@ -17,22 +15,23 @@ import {
   type WebhookToolView,
 } from "../../settings/webhooks/webhook-tool.ts"
 import { BUILT_IN_TOOL_NAMES } from "../../tool/built-in-tools.ts"
-import { createWebhookSecret } from "../../webhook/webhook-signature.ts"
 import type { TenantHost } from "../tenant-host.ts"
+import {
+  listSecrets,
+  oldSecretUntil,
+  openSecrets,
+  rotateSecrets,
+  sealSecrets,
+  type SecretOwner,
+  type Secrets,
+} from "./webhook-secrets.ts"
 import { findWebhookTool, listWebhookTools, type StoredWebhookTool, writeWebhookTool } from "./webhook-table.ts"
-
-/** How long the previous secret counts after a rotation, in milliseconds. */
-const OLD_SECRET_MS = 24 * 60 * 60_000
-
-/** What is sealed, as JSON. */
-interface Secrets {
-  readonly current: string
-  readonly old?: { readonly secret: string; readonly until: number }
-}
 
 export async function listWebhookViews(host: TenantHost): Promise<WebhookToolView[]> {
   return await Promise.all(
-    listWebhookTools(host.sql).map(async (tool) => toView(tool, await openSecrets(host, tool), Date.now())),
+    listWebhookTools(host.sql).map(async (tool) =>
+      toView(tool, await openSecrets(host, ownerOf(tool.name), tool.secret), Date.now()),
+    ),
   )
 }
 
@@ -46,10 +45,10 @@ export async function putWebhookTool(
   if (host.isErased()) return fail({ reason: "tenant_erased" })
   if (BUILT_IN_TOOL_NAMES.includes(name)) return fail({ reason: "field_invalid", field: "name" })
   const known = host.tables.exist() ? findWebhookTool(host.sql, name) : null
-  const secrets: Secrets = (known && (await openSecrets(host, known))) ?? { current: createWebhookSecret() }
   const sealed = known?.secret ?? null
+  const secrets = (await openSecrets(host, ownerOf(name), sealed)) ?? rotateSecrets(null, Date.now())
   const isNew = known === null || sealed === null
-  const secret = isNew ? await sealSecrets(host, name, secrets) : sealed
+  const secret = isNew ? await sealSecrets(host, ownerOf(name), secrets) : sealed
   return host.change(() => {
     const before = findWebhookTool(host.sql, name)
     // Another request has added, removed or rotated it meanwhile.
@@ -82,10 +81,8 @@ export async function rotateWebhookSecret(
 ): Promise<Result<NewWebhookSecret>> {
   const known = findWebhookTool(host.sql, name)
   if (known === null) return fail({ reason: "webhook_tool_unknown" })
-  const before = await openSecrets(host, known)
-  const old = before === null ? {} : { old: { secret: before.current, until: Date.now() + OLD_SECRET_MS } }
-  const secrets: Secrets = { current: createWebhookSecret(), ...old }
-  const secret = await sealSecrets(host, name, secrets)
+  const secrets = rotateSecrets(await openSecrets(host, ownerOf(name), known.secret), Date.now())
+  const secret = await sealSecrets(host, ownerOf(name), secrets)
   return host.change(() => {
     const tool = findWebhookTool(host.sql, name)
     if (tool === null) return fail({ reason: "webhook_tool_unknown" })
@@ -100,35 +97,19 @@ export async function rotateWebhookSecret(
 export async function openWebhook(host: TenantHost, name: string, wasAsked: boolean): Promise<WebhookEndpoint | null> {
   const tool = findWebhookTool(host.sql, name)
   if (tool === null || (tool.config.approval === "always" && !wasAsked)) return null
-  const secrets = await openSecrets(host, tool)
-  if (secrets === null) return null
-  const { current, old } = secrets
-  return {
-    url: tool.config.url,
-    secrets: old !== undefined && old.until > Date.now() ? [current, old.secret] : [current],
-  }
+  const secrets = await openSecrets(host, ownerOf(name), tool.secret)
+  return secrets === null ? null : { url: tool.config.url, secrets: listSecrets(secrets, Date.now()) }
 }
 
-function placeOf({ tenant }: TenantHost, name: string): SecretPlace {
-  return { tenant, purpose: "webhook secret", name }
-}
-
-async function sealSecrets(host: TenantHost, name: string, secrets: Secrets): Promise<string> {
-  return await sealSecret(host.env, placeOf(host, name), JSON.stringify(secrets))
-}
-
-async function openSecrets(host: TenantHost, { name, secret }: StoredWebhookTool): Promise<Secrets | null> {
-  const opened = secret === null ? null : await openSecret(host.env, placeOf(host, name), secret)
-  // `sealSecrets` wrote this JSON.
-  return opened === null ? null : (parseJson(opened.text) as unknown as Secrets)
+function ownerOf(name: string): SecretOwner {
+  return { purpose: "webhook secret", name }
 }
 
 function toView({ name, config }: StoredWebhookTool, secrets: Secrets | null, now: number): WebhookToolView {
-  const until = secrets?.old?.until ?? 0
   return {
     name,
     ...config,
     has_secret: secrets !== null,
-    old_secret_until: until > now ? until : null,
+    old_secret_until: oldSecretUntil(secrets, now),
   }
 }

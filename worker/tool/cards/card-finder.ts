@@ -1,7 +1,9 @@
 /** card-finder.ts: finds the card for a result. The code that does it is loaded when it is needed. */
 
 import type { Json } from "../../../shared/json.ts"
+import type { ViewReference } from "../../../shared/protocol/cards/card-view-url.ts"
 import type { Env } from "../../env.ts"
+import { tenantStub } from "../../platform/rpc/object-stubs.ts"
 import type { ShippedCard } from "./shipped-cards.ts"
 
 /** Finds the version of the card that shows a tool's result: the tenant's own, or else the shipped one. Null: none. */
@@ -17,4 +19,10 @@ export function createCardFinder(env: Env, tenant: string) {
     const { findShippedCard } = await import("./shipped-cards.ts")
     return await findShippedCard(shipped, data)
   }
+}
+
+/** Reads the stored template of a version of a card (`{title, view, actions?}`), as JSON text. Null: it isn't kept. */
+export function createCardLoader(env: Env, tenant: string) {
+  return async ({ name, revision }: ViewReference): Promise<string | null> =>
+    await tenantStub(env, tenant).getCardView(name, revision)
 }

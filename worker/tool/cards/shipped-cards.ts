@@ -4,7 +4,9 @@
  * A message keeps the version of its card. If a template changes, keep the old file and add it to OLD_TEMPLATES.
  */
 
+import calculation from "../../../shared/card/templates/calculation.json"
 import list from "../../../shared/card/templates/list.json"
+import page from "../../../shared/card/templates/page.json"
 import search from "../../../shared/card/templates/search.json"
 import timer from "../../../shared/card/templates/timer.json"
 import type { Json } from "../../../shared/json.ts"
@@ -13,7 +15,7 @@ import { MAX_CARD_BYTES } from "../../../shared/limits.ts"
 import { countUtf8Bytes } from "../../../shared/truncate.ts"
 import { hashTemplate } from "./hash-template.ts"
 
-const TEMPLATES = { list, search, timer }
+const TEMPLATES = { calculation, list, page, search, timer }
 
 /** The name of a template that a built-in tool can declare. */
 export type ShippedCard = keyof typeof TEMPLATES
@@ -22,6 +24,7 @@ interface ShippedTemplate {
   readonly title: Json
   readonly schema: { readonly [keyword: string]: Json }
   readonly view: readonly Json[]
+  readonly actions?: Json
 }
 
 /** Templates that earlier versions shipped, by name. */
@@ -30,7 +33,7 @@ const OLD_TEMPLATES: readonly (readonly [string, ShippedTemplate])[] = []
 const toTemplate = (file: unknown): ShippedTemplate => file as ShippedTemplate
 
 /** What the page draws. A tenant's card is stored in the same form. */
-const toView = ({ title, view }: ShippedTemplate): string => JSON.stringify({ title, view })
+const toView = ({ title, view, actions }: ShippedTemplate): string => JSON.stringify({ title, view, actions })
 
 /** `list@<revision>`; null if the result doesn't match the template's schema, or is too large for a card. */
 export async function findShippedCard(

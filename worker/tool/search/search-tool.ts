@@ -4,14 +4,17 @@
  * A deployment without a search service has a small built-in library, whose results say that they are samples.
  */
 
+import type { Env } from "../../env.ts"
 import { defineTool } from "../define-tool.ts"
 
-const MAX_QUERY_CHARS = 200
-/** Results of a call. */
-const MAX_RESULTS = 5
+export type SearchEnv = Partial<Pick<Env, "SEARCH_SERVICE" | "SEARCH_API_KEY" | "SEARCH_URL">>
 
-/** Creates the tool (SPEC SC6). Error: `tool_arguments`. */
-export const createSearchTool = () =>
+const MAX_QUERY_CHARS = 200
+/** Time of one call, in milliseconds. */
+const SEARCH_MS = 10_000
+
+/** Creates the tool (SPEC SC6, BT8). Errors: `tool_arguments`; `{error, details}` for a fault of the service. */
+export const createSearchTool = (env: SearchEnv, timeoutMs: number = SEARCH_MS) =>
   defineTool({
     description: [
       "Searches for pages about a subject, and returns their addresses, titles and quotes as sources.",
@@ -26,8 +29,9 @@ export const createSearchTool = () =>
     },
     effects: "read",
     repeatable: true,
-    async run({ query }) {
-      const { searchSampleLibrary } = await import("./sample-library.ts")
-      return { query, sample: true, sources: [...searchSampleLibrary(query, MAX_RESULTS)] }
+    card: "search",
+    async run({ query }, { signal }) {
+      const { searchPages } = await import("./search-pages.ts")
+      return await searchPages(query, env, signal, timeoutMs)
     },
   })

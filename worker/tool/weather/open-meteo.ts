@@ -6,7 +6,8 @@
  */
 
 import * as v from "valibot"
-import { MAX_FORECAST_DAYS, type WeatherPayload } from "../../../shared/card/weather-payload.ts"
+import { MAX_FORECAST_DAYS } from "../../../shared/card/card-limits.ts"
+import type { WeatherPayload } from "../../../shared/card/weather-payload.ts"
 import { fail, type Result, succeed } from "../../../shared/fault.ts"
 import { parseJson } from "../../../shared/json.ts"
 import { WEATHER_FRESH_MS, WEATHER_STALE_MS } from "../../../shared/limits.ts"

@@ -5,7 +5,7 @@
  * are unknown, so that the error can be demonstrated offline. Day and night follow the real sun.
  */
 
-import { MAX_FORECAST_DAYS } from "../../../shared/card/weather-payload.ts"
+import { MAX_FORECAST_DAYS } from "../../../shared/card/card-limits.ts"
 import { fail, succeed } from "../../../shared/fault.ts"
 import { hashText } from "../hash-text.ts"
 import { type SampleCity, SAMPLE_CITIES } from "./sample-cities.ts"

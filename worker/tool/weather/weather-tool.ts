@@ -4,12 +4,10 @@
  * Every call ends with data or with `{error, details}`, even if the source misbehaves.
  */
 
-import { MAX_FORECAST_DAYS } from "../../../shared/card/weather-payload.ts"
-import { fail } from "../../../shared/fault.ts"
+import { MAX_FORECAST_DAYS } from "../../../shared/card/card-limits.ts"
 import { WEATHER_MS } from "../../../shared/limits.ts"
 import type { Env } from "../../env.ts"
 import { defineTool } from "../define-tool.ts"
-import type { OpenMeteoConfig } from "./open-meteo.ts"
 import type { WeatherSource } from "./weather-source.ts"
 
 export type WeatherEnv = Pick<Env, "WEATHER_SOURCE" | "OPEN_METEO_URL" | "OPEN_METEO_GEOCODING_URL">
@@ -57,25 +55,12 @@ export const createWeatherTool = (source: WeatherSource, timeoutMs: number = WEA
     },
   })
 
-/** The configured source. With an unknown name every call fails: sample data must not be mistaken for real data. */
+/** The configured source, which is loaded with each call, so that it is not part of the Worker's entry. */
 export function createWeatherSource(env: WeatherEnv): WeatherSource {
-  switch (env.WEATHER_SOURCE ?? "sample") {
-    case "sample":
-      return createLazySource(async () => (await import("./weather-sample.ts")).sampleSource)
-    case "open-meteo":
-      return createLazySource(async () => (await import("./open-meteo.ts")).createOpenMeteoSource(readUrls(env)))
-  }
-  const details = `WEATHER_SOURCE is "${env.WEATHER_SOURCE}"; it must be "sample" or "open-meteo".`
-  return { fetchWeather: async () => fail({ reason: "upstream_failed", details }) }
-}
-
-/** Loads a source with each call, so that it is not part of the Worker's entry. */
-function createLazySource(loadSource: () => Promise<WeatherSource>): WeatherSource {
   return {
-    fetchWeather: async (location, now, signal) => await (await loadSource()).fetchWeather(location, now, signal),
+    async fetchWeather(location, now, signal) {
+      const { selectSource } = await import("./select-source.ts")
+      return await (await selectSource(env)).fetchWeather(location, now, signal)
+    },
   }
-}
-
-function readUrls({ OPEN_METEO_URL, OPEN_METEO_GEOCODING_URL }: WeatherEnv): OpenMeteoConfig {
-  return { forecastUrl: OPEN_METEO_URL, geocodingUrl: OPEN_METEO_GEOCODING_URL }
 }

@@ -107,6 +107,11 @@ export default {
     alerts: { note: "ملاحظة", tip: "نصيحة", important: "مهم", warning: "تحذير", caution: "تنبيه" },
   },
   view: {
+    fillIn: "املأ هذا الحقل.",
+    sending: "جارٍ الإرسال…",
+    done: "تم",
+    refused: "لم يُنفَّذ",
+    choose: "اختر…",
     yes: "نعم",
     no: "لا",
     more: (count) =>

@@ -106,6 +106,11 @@ export default {
     alerts: { note: "Hinweis", tip: "Tipp", important: "Wichtig", warning: "Warnung", caution: "Vorsicht" },
   },
   view: {
+    fillIn: "Bitte ausfüllen.",
+    sending: "Wird gesendet …",
+    done: "Erledigt",
+    refused: "Nicht ausgeführt",
+    choose: "Auswählen …",
     yes: "Ja",
     no: "Nein",
     more: (count) => plural(count, { one: "und # weiterer Eintrag", other: "und # weitere Einträge" }),

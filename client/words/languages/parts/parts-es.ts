@@ -113,6 +113,11 @@ export default {
     },
   },
   view: {
+    fillIn: "Rellena este campo.",
+    sending: "Enviando…",
+    done: "Hecho",
+    refused: "No se ha realizado",
+    choose: "Elegir…",
     yes: "Sí",
     no: "No",
     more: (count) => plural(count, { one: "y # más", many: "y # más", other: "y # más" }),

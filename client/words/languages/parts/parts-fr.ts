@@ -107,6 +107,11 @@ export default {
     alerts: { note: "Note", tip: "Conseil", important: "Important", warning: "Avertissement", caution: "Attention" },
   },
   view: {
+    fillIn: "Remplissez ce champ.",
+    sending: "Envoi…",
+    done: "Terminé",
+    refused: "Non effectué",
+    choose: "Choisir…",
     yes: "Oui",
     no: "Non",
     more: (count) => plural(count, { one: "et # autre", many: "et # autres", other: "et # autres" }),

@@ -107,6 +107,11 @@ export default {
     alerts: { note: "הערה", tip: "טיפ", important: "חשוב", warning: "אזהרה", caution: "זהירות" },
   },
   view: {
+    fillIn: "יש למלא את השדה.",
+    sending: "נשלח…",
+    done: "בוצע",
+    refused: "לא בוצע",
+    choose: "בחירה…",
     yes: "כן",
     no: "לא",
     more: (count) => plural(count, { one: "ועוד פריט אחד", two: "ועוד שני פריטים", other: "ועוד # פריטים" }),

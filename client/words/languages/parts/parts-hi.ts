@@ -106,6 +106,11 @@ export default {
     alerts: { note: "नोट", tip: "सुझाव", important: "ज़रूरी", warning: "चेतावनी", caution: "सावधानी" },
   },
   view: {
+    fillIn: "यह फ़ील्ड भरें।",
+    sending: "भेजा जा रहा है…",
+    done: "पूरा हुआ",
+    refused: "नहीं हुआ",
+    choose: "चुनें…",
     yes: "हाँ",
     no: "नहीं",
     more: (count) => plural(count, { one: "और #", other: "और #" }),

@@ -105,6 +105,11 @@ export default {
     alerts: { note: "注記", tip: "ヒント", important: "重要", warning: "警告", caution: "注意" },
   },
   view: {
+    fillIn: "この項目を入力してください。",
+    sending: "送信中…",
+    done: "完了",
+    refused: "実行されませんでした",
+    choose: "選択…",
     yes: "はい",
     no: "いいえ",
     more: (count) => plural(count, { other: "ほか # 件" }),

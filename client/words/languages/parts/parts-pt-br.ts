@@ -107,6 +107,11 @@ export default {
     alerts: { note: "Nota", tip: "Dica", important: "Importante", warning: "Aviso", caution: "Cuidado" },
   },
   view: {
+    fillIn: "Preencha este campo.",
+    sending: "Enviando…",
+    done: "Concluído",
+    refused: "Não realizado",
+    choose: "Escolher…",
     yes: "Sim",
     no: "Não",
     more: (count) => plural(count, { one: "e mais #", many: "e mais #", other: "e mais #" }),

@@ -105,6 +105,11 @@ export default {
     alerts: { note: "注意", tip: "提示", important: "重要", warning: "警告", caution: "小心" },
   },
   view: {
+    fillIn: "请填写此项。",
+    sending: "正在发送…",
+    done: "已完成",
+    refused: "未执行",
+    choose: "请选择…",
     yes: "是",
     no: "否",
     more: (count) => plural(count, { other: "还有 # 项" }),

@@ -14,6 +14,10 @@ export default {
     speak: "رسالة صوتية",
     canvas_create: "مستند",
     search: "بحث",
+    fetch_page: "قراءة صفحة",
+    calculate: "حساب",
+    timer: "مؤقّت",
+    list: "قائمة",
     rename_conversation: "إعادة تسمية المحادثة",
   },
   chart: {

@@ -14,6 +14,10 @@ export default {
     speak: "Sprachnachricht",
     canvas_create: "Dokument",
     search: "Suche",
+    fetch_page: "Seite lesen",
+    calculate: "Rechnung",
+    timer: "Timer",
+    list: "Liste",
     rename_conversation: "Unterhaltung umbenennen",
   },
   chart: {

@@ -14,6 +14,10 @@ export default {
     speak: "Nota de voz",
     canvas_create: "Documento",
     search: "Búsqueda",
+    fetch_page: "Leer página",
+    calculate: "Cálculo",
+    timer: "Temporizador",
+    list: "Lista",
     rename_conversation: "Cambiar el nombre de la conversación",
   },
   chart: {

@@ -14,6 +14,10 @@ export default {
     speak: "Message vocal",
     canvas_create: "Document",
     search: "Recherche",
+    fetch_page: "Lecture de page",
+    calculate: "Calcul",
+    timer: "Minuteur",
+    list: "Liste",
     rename_conversation: "Renommer la conversation",
   },
   chart: {

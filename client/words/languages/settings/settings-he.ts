@@ -14,6 +14,10 @@ export default {
     speak: "הודעה קולית",
     canvas_create: "מסמך",
     search: "חיפוש",
+    fetch_page: "קריאת דף",
+    calculate: "חישוב",
+    timer: "טיימר",
+    list: "רשימה",
     rename_conversation: "שינוי שם השיחה",
   },
   chart: {

@@ -14,6 +14,10 @@ export default {
     speak: "वॉइस नोट",
     canvas_create: "दस्तावेज़",
     search: "खोज",
+    fetch_page: "पेज पढ़ना",
+    calculate: "गणना",
+    timer: "टाइमर",
+    list: "सूची",
     rename_conversation: "बातचीत का नाम बदलना",
   },
   chart: {

@@ -11,6 +11,10 @@ export default {
     speak: "ボイスメッセージ",
     canvas_create: "ドキュメント",
     search: "検索",
+    fetch_page: "ページの読み込み",
+    calculate: "計算",
+    timer: "タイマー",
+    list: "リスト",
     rename_conversation: "会話の名前の変更",
   },
   chart: {

@@ -14,6 +14,10 @@ export default {
     speak: "Mensagem de voz",
     canvas_create: "Documento",
     search: "Pesquisa",
+    fetch_page: "Ler página",
+    calculate: "Cálculo",
+    timer: "Temporizador",
+    list: "Lista",
     rename_conversation: "Renomear a conversa",
   },
   chart: {

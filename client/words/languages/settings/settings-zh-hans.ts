@@ -11,6 +11,10 @@ export default {
     speak: "语音",
     canvas_create: "文档",
     search: "搜索",
+    fetch_page: "读取网页",
+    calculate: "计算",
+    timer: "计时器",
+    list: "列表",
     rename_conversation: "重命名对话",
   },
   chart: {

@@ -1,0 +1,107 @@
+/** action-form.tsx: the fields and buttons of one card: what the user has entered, and what a click sends. SPEC KA7. */
+
+import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals"
+import { type ComponentChildren, createContext, type VNode } from "preact"
+import { useContext, useMemo } from "preact/hooks"
+import { describeField, isValidField, listActionFields } from "../../../shared/card/actions/build-action-call.ts"
+import type { CardActions } from "../../../shared/card/actions/card-actions.ts"
+import type { FilledView, ViewNode } from "../../../shared/card/view/view-node.ts"
+import type { FieldValues } from "../../../shared/protocol/cards/card-action.ts"
+import type { CardActionHost } from "../card-registry.tsx"
+import { type ActionState, listActionStates } from "./action-state.ts"
+
+export type FieldNode = Extract<ViewNode, { readonly type: "field" }>
+type ButtonNode = Extract<ViewNode, { readonly type: "button" }>
+
+interface CardForm {
+  /** What the user has entered, by field. */
+  readonly values: Signal<ReadonlyMap<string, string | boolean>>
+  /** The names of fields that a click found empty or invalid. */
+  readonly invalid: Signal<ReadonlySet<string>>
+  readonly states: ReadonlySignal<ReadonlyMap<string, ActionState>>
+  /** Whether nothing can be sent from here. */
+  readonly isReadOnly: ReadonlySignal<boolean>
+  isRepeatable(action: string): boolean
+  /** Returns the name of the first invalid field; null if the click was sent. */
+  act(button: ButtonNode): string | null
+}
+
+const NO_FORM: CardForm = {
+  values: signal(new Map()),
+  invalid: signal(new Set()),
+  states: signal(new Map()),
+  isReadOnly: signal(true),
+  isRepeatable: () => false,
+  act: () => null,
+}
+
+const CardFormContext = createContext<CardForm>(NO_FORM)
+
+export function useCardForm(): CardForm {
+  return useContext(CardFormContext)
+}
+
+interface ActionFormProps {
+  readonly filled: FilledView
+  readonly actions: CardActions
+  readonly callId: string | undefined
+  readonly host: CardActionHost | null
+  readonly children: ComponentChildren
+}
+
+export function ActionForm({ filled, actions, callId, host, children }: ActionFormProps): VNode {
+  const entered = useMemo(() => ({ values: signal(new Map()), invalid: signal(new Set<string>()) }), [])
+  const form = useMemo(
+    () => createForm({ filled, actions, callId, host }, entered.values, entered.invalid),
+    [filled, actions, callId, host, entered],
+  )
+  return <CardFormContext.Provider value={form}>{children}</CardFormContext.Provider>
+}
+
+function createForm(
+  { filled, actions, callId, host }: Omit<ActionFormProps, "children">,
+  values: CardForm["values"],
+  invalid: CardForm["invalid"],
+): CardForm {
+  const canSend = host?.sendMessage !== undefined && callId !== undefined
+  return {
+    values,
+    invalid,
+    isReadOnly: computed(() => !canSend || host.isReadOnly.value),
+    states: computed(() => {
+      if (host === null || callId === undefined) return new Map()
+      const { store, outbox } = host
+      const messages = store.messageIds.value.flatMap((id) => store.getMessageSignal(id)?.value ?? [])
+      return listActionStates(callId, messages, outbox?.entries.value ?? [])
+    }),
+    isRepeatable: (name) => actions[name]?.repeatable === true,
+    act(button) {
+      const action = actions[button.action]
+      if (action === undefined || host?.sendMessage === undefined || callId === undefined) return null
+      const nodes = listActionFields(filled, action)
+      const fields = readFields(nodes, values.peek())
+      const wrong = nodes.filter((node) => !isValidField(node, fields[node.name])).map(({ name }) => name)
+      invalid.value = new Set(wrong)
+      if (wrong[0] !== undefined) return wrong[0]
+      const words = [button.label.join(""), ...nodes.flatMap((node) => describeField(node, fields[node.name]))]
+      host.sendMessage(words.join("\n"), { action: { call_id: callId, name: button.action, fields } })
+      return null
+    },
+  }
+}
+
+/** Empty fields are left out. */
+function readFields(nodes: readonly FieldNode[], values: ReadonlyMap<string, string | boolean>): FieldValues {
+  const fields: { [name: string]: string | number | boolean } = {}
+  for (const node of nodes) {
+    const value = values.get(node.name) ?? getInitialValue(node)
+    if (value === "" || value === false) continue
+    const figure = Number(value)
+    fields[node.name] = node.kind === "number" && typeof value === "string" && !Number.isNaN(figure) ? figure : value
+  }
+  return fields
+}
+
+export function getInitialValue({ kind, initial }: FieldNode): string | boolean {
+  return kind === "check" ? initial === "true" : initial
+}

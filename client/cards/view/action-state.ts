@@ -1,0 +1,34 @@
+/** action-state.ts: what has become of the clicks on a card, from the messages that stand for them. Pure. SPEC KA7. */
+
+import type { WireMessage } from "../../../shared/protocol/server-frame.ts"
+import type { OutboxEntry } from "../../net/outbox.ts"
+
+/** `sent`: the call hasn't ended. `refused`: it was refused, denied or failed, and can be made again. */
+export type ActionState = "idle" | "sent" | "done" | "refused"
+
+/** The state of each action of a card, by its name. Actions without a click are absent. */
+export function listActionStates(
+  callId: string,
+  messages: readonly WireMessage[],
+  unsent: readonly OutboxEntry[],
+): ReadonlyMap<string, ActionState> {
+  const states = new Map<string, ActionState>()
+  for (const message of messages) {
+    const { action } = message
+    if (action?.call_id === callId) states.set(action.name, getState(message, messages))
+  }
+  for (const { action, error } of unsent) {
+    if (action?.call_id === callId) states.set(action.name, error === null ? "sent" : "refused")
+  }
+  return states
+}
+
+function getState({ id, status }: WireMessage, messages: readonly WireMessage[]): ActionState {
+  if (status === "queued") return "sent"
+  if (status === "cancelled") return "refused"
+  const answer = messages.find(({ role, exchange_id }) => role === "assistant" && exchange_id === id)
+  const call = answer?.segments.find((segment) => segment.type === "tool")
+  if (call === undefined) return answer === undefined || answer.status === "running" ? "sent" : "refused"
+  if (call.status === "ok") return "done"
+  return call.status === "failed" || call.status === "interrupted" ? "refused" : "sent"
+}

@@ -1,0 +1,115 @@
+/**
+ * build-action-call.ts: the tool call that a click makes, and the words by which it stands in the transcript.
+ *
+ * template, stored result, fields → BUILD → tool, arguments, words
+ * The client chooses an action and fills in fields; everything else comes from the template and the stored result. Pure.
+ * SPEC KA2.
+ */
+
+import type { Json } from "../../json.ts"
+import { readPointer } from "../../json-schema/json-pointer.ts"
+import type { ActionClick, FieldValues } from "../../protocol/cards/card-action.ts"
+import { cutText } from "../../text/cut-text.ts"
+import type { CardView } from "../view/card-template.ts"
+import { fillView } from "../view/fill-view.ts"
+import type { FilledView, ViewNode } from "../view/view-node.ts"
+import type { ActionArg, CardActionTemplate } from "./card-actions.ts"
+
+export interface ActionCall {
+  readonly tool: string
+  /** JSON text. */
+  readonly args: string
+  /** The button's label, and the fields with their labels. */
+  readonly words: string
+}
+
+/** Why a click is refused. `field`: the name of a field whose value isn't valid. */
+export type ActionProblem = { readonly because: "unknown" } | { readonly because: "field"; readonly field: string }
+
+type FieldNode = Extract<ViewNode, { readonly type: "field" }>
+
+const LOCALE = { locale: "en", timeZone: "UTC", yes: "Yes", no: "No" }
+/** Whether the day exists is for the tool to decide. */
+const DATE = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/
+const MAX_WORDS_CHARS = 2_000
+const MAX_ARGS_CHARS = 64 * 1024
+
+export function buildActionCall(
+  view: CardView,
+  result: Json,
+  { name, fields = {} }: Pick<ActionClick, "name" | "fields">,
+): { readonly ok: true; readonly call: ActionCall } | { readonly ok: false; readonly problem: ActionProblem } {
+  const unknown = { ok: false, problem: { because: "unknown" } } as const
+  const action = view.actions !== undefined && Object.hasOwn(view.actions, name) ? view.actions[name] : undefined
+  const filled = action === undefined ? null : fillView(view, result, LOCALE)
+  const button = filled === null ? null : findButton(filled, name)
+  // A button that this result doesn't show can't be clicked.
+  if (action === undefined || filled === null || button === null) return unknown
+  const shown = listActionFields(filled, action)
+  const stray = Object.keys(fields).find((field) => shown.every((node) => node.name !== field))
+  if (stray !== undefined) return { ok: false, problem: { because: "field", field: stray } }
+  const invalid = shown.find((node) => !isValidField(node, fields[node.name]))
+  if (invalid !== undefined) return { ok: false, problem: { because: "field", field: invalid.name } }
+  const args = Object.entries(action.args).flatMap(([arg, source]): [string, Json][] => {
+    const value = readArg(source, result, fields)
+    return value === undefined ? [] : [[arg, value]]
+  })
+  const text = JSON.stringify(Object.fromEntries(args))
+  if (text.length > MAX_ARGS_CHARS) return unknown
+  const lines = shown.flatMap((node) => describeField(node, fields[node.name]))
+  const words = cutText([button.label.join(""), ...lines].join("\n"), MAX_WORDS_CHARS)
+  return { ok: true, call: { tool: action.tool, args: text, words } }
+}
+
+function readArg(source: ActionArg, result: Json, fields: FieldValues): Json | undefined {
+  if ("path" in source) return readPointer(source.path, result, undefined)
+  if ("value" in source) return source.value
+  const value = fields[source.field]
+  return value === "" ? undefined : value
+}
+
+/** Whether a value is one that the field can have. The page checks the same before it sends it. */
+export function isValidField(node: Omit<FieldNode, "weight">, value: string | number | boolean | undefined): boolean {
+  if (value === undefined || value === "" || value === false) return !node.isRequired
+  switch (node.kind) {
+    case "check":
+      return value === true
+    case "number":
+      return typeof value === "number"
+    case "choice":
+      return node.options.some((option) => option.value === value)
+    case "date":
+      return typeof value === "string" && DATE.test(value)
+    case "text":
+    case "longText":
+      return typeof value === "string"
+  }
+}
+
+export function describeField(node: FieldNode, value: string | number | boolean | undefined): string[] {
+  if (value === undefined || value === "" || value === false) return []
+  const label = node.label.join("")
+  if (value === true) return [label]
+  const shown = node.options.find((option) => option.value === value)?.label ?? String(value)
+  return [`${label}: ${shown}`]
+}
+
+function findButton(view: FilledView, action: string): Extract<ViewNode, { readonly type: "button" }> | null {
+  for (const node of listNodes(view.root)) if (node.type === "button" && node.action === action) return node
+  return null
+}
+
+/** The fields of the form that the action's arguments name. */
+export function listActionFields({ root }: FilledView, { args }: CardActionTemplate): readonly FieldNode[] {
+  const names = new Set(Object.values(args).flatMap((source) => ("field" in source ? [source.field] : [])))
+  const fields: FieldNode[] = []
+  for (const node of listNodes(root)) if (node.type === "field" && names.has(node.name)) fields.push(node)
+  return fields
+}
+
+function* listNodes(node: ViewNode): Generator<ViewNode> {
+  yield node
+  if ("children" in node) for (const child of node.children) yield* listNodes(child)
+  if (node.type === "card") yield* listNodes(node.child)
+  if (node.type === "tabs") for (const { child } of node.tabs) yield* listNodes(child)
+}

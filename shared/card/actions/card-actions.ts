@@ -1,0 +1,32 @@
+/** card-actions.ts: the actions of a card's template. Decision 0071. */
+
+import type { Json } from "../../json.ts"
+import type { Binding, ViewComponent } from "../view/card-template.ts"
+
+export const MAX_ACTIONS = 8
+
+/** Where an argument comes from: the stored result, a field of the form, or the template itself. */
+export type ActionArg = Binding | { readonly field: string } | { readonly value: Json }
+
+/** What a button does: it calls a tool. */
+export interface CardActionTemplate {
+  readonly tool: string
+  readonly args: { readonly [name: string]: ActionArg }
+  /** Can be done again after it has succeeded. Default: no. */
+  readonly repeatable?: boolean
+}
+
+export type CardActions = { readonly [name: string]: CardActionTemplate }
+
+/** The components in which a user enters a value. Each has a `name`. */
+export const FIELD_KINDS = ["TextField", "CheckBox", "ChoicePicker", "DateTimeInput"] as const
+
+export type FieldKind = (typeof FIELD_KINDS)[number]
+
+export const TEXT_FIELD_VARIANTS = ["shortText", "longText", "number"] as const
+export const MAX_CHOICES = 50
+
+/** Whether a component is a button or a field. Lists can't contain them: a click would not say which item it means. */
+export function isInteractive({ component }: Pick<ViewComponent, "component">): boolean {
+  return component === "Button" || FIELD_KINDS.some((kind) => kind === component)
+}

@@ -1,0 +1,40 @@
+/** fill-field.ts: a field of a form, with its label and its first value from the tool's result. Pure. */
+
+import type { Json } from "../../json.ts"
+import type { ViewComponent } from "../view/card-template.ts"
+import { formatDynamic, readValue, type ViewScope } from "../view/format-value.ts"
+import type { FieldOption, ViewNode } from "../view/view-node.ts"
+
+/** Null if the result has no label for it. */
+export function fillField(component: ViewComponent, scope: ViewScope): ViewNode | null {
+  const label = formatDynamic(component["label"], scope)
+  if (label === null) return null
+  const initial = readValue(component["value"], scope)
+  return {
+    type: "field",
+    kind: getKind(component),
+    name: String(component["name"]),
+    label,
+    initial: typeof initial === "object" || initial === undefined ? "" : String(initial),
+    options: readOptions(component["options"]),
+    isRequired: component["required"] === true,
+  }
+}
+
+function getKind({ component, variant }: ViewComponent): Extract<ViewNode, { readonly type: "field" }>["kind"] {
+  switch (component) {
+    case "CheckBox":
+      return "check"
+    case "ChoicePicker":
+      return "choice"
+    case "DateTimeInput":
+      return "date"
+    default:
+      return variant === "longText" ? "longText" : variant === "number" ? "number" : "text"
+  }
+}
+
+/** The check of the template has made sure of their form. */
+function readOptions(options: Json | undefined): readonly FieldOption[] {
+  return Array.isArray(options) ? (options as unknown as readonly FieldOption[]) : []
+}

@@ -1,0 +1,41 @@
+/** card-action.ts: a click on a card's button, as the client sends it and as the server stores it. Decision 0071. */
+
+import * as v from "valibot"
+import { idSchema } from "../event.ts"
+
+/** Names of actions and fields. */
+export const ACTION_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
+/** In UTF-16 code units. */
+export const MAX_FIELD_CHARS = 4_000
+export const MAX_ACTION_FIELDS = 20
+
+const nameSchema = v.pipe(v.string(), v.regex(ACTION_NAME))
+
+/** The values of a form. The server takes nothing else from the client: all other arguments come from the stored result. */
+const fieldsSchema = v.pipe(
+  v.record(
+    nameSchema,
+    v.union([v.pipe(v.string(), v.maxLength(MAX_FIELD_CHARS)), v.pipe(v.number(), v.finite()), v.boolean()]),
+  ),
+  v.check((fields) => Object.keys(fields).length <= MAX_ACTION_FIELDS),
+)
+
+export const actionClickSchema = v.object({
+  /** The call whose card was clicked. */
+  call_id: idSchema,
+  /** The name of the action in the card's template. */
+  name: nameSchema,
+  fields: v.optional(fieldsSchema),
+})
+
+export type ActionClick = v.InferOutput<typeof actionClickSchema>
+export type FieldValues = v.InferOutput<typeof fieldsSchema>
+
+/** The click that a user's message stands for, as clients see it. */
+export type ActionRef = Pick<ActionClick, "call_id" | "name">
+
+/** A click with the call that it makes. `args` is JSON text. Absent in an imported message, whose call is not made again. */
+export interface CardAction extends ActionRef {
+  readonly tool?: string
+  readonly args?: string
+}

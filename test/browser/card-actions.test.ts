@@ -1,0 +1,113 @@
+/** card-actions.test.ts: a form in a card, in a real Chromium: once, in two tabs, after a reload, in an export and an import. */
+
+import type { Page } from "playwright-core"
+import { expect, test } from "vitest"
+import { readTemplate } from "../shared/card/card-templates.ts"
+import { tokenFor } from "./admin-pages.ts"
+import { findViolations } from "./axe-violations.ts"
+import { askQuestion, openIn, openPage, PHONE, sessionIn, untilSettled } from "./page.ts"
+import { callRoute } from "./rich.ts"
+import { useServerAndBrowser } from "./server-and-browser.ts"
+
+const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0", PROBE_TOOLS: "on" } })
+
+const OFFER = {
+  offer: "o-71",
+  restaurant: "Trattoria Sole",
+  address: "12 Harbour Street",
+  date: "2026-05-09",
+  max_guests: 6,
+}
+
+/** The form that ships, for the results and with the tools of these tests. */
+async function putForm(): Promise<void> {
+  const form = readTemplate("form")
+  const { book, decline } = form.actions as { readonly book: object; readonly decline: object }
+  const actions = { book: { ...book, tool: "probe_effect" }, decline: { ...decline, tool: "probe_fail" } }
+  const token = await tokenFor(setup.cuecard, "root", "admin")
+  const body = JSON.stringify({ ...form, for: "probe_json", actions })
+  const put = await callRoute(setup.cuecard, "/v1/cards/form", { method: "PUT", body }, token)
+  expect(put.status, JSON.stringify(put.json)).toBe(200)
+}
+
+async function showForm(page: Page): Promise<void> {
+  const call = { type: "tool_call", name: "probe_json", args: JSON.stringify({ json: JSON.stringify(OFFER) }) }
+  const say = { type: "text_delta", delta: "There is a table. <span id='probe_json_1'>Shall I book it?</span>" }
+  await askQuestion(page, `/script ${JSON.stringify([[call], [say]])}`)
+  await untilSettled(page, 1)
+  await page.locator(".view-action button.primary").waitFor()
+}
+
+const stateOf = (page: Page, label: string) =>
+  page
+    .locator(".view-action", { has: page.getByRole("button", { name: label }) })
+    .locator(".view-state")
+    .textContent()
+
+const untilDone = (page: Page) => expect.poll(() => stateOf(page, "Book the table"), { timeout: 20_000 }).toBe("Done")
+
+test("[KA7] a form is filled in and sent once, and every tab, a reload and an import show that it was done", async () => {
+  await putForm()
+  const { page, errors } = await openPage(setup.browser, setup.cuecard, { bypassCSP: true })
+  await showForm(page)
+  const book = page.getByRole("button", { name: "Book the table" })
+  expect(await page.getByLabel("Date").inputValue()).toBe("2026-05-09")
+  // A required field is empty.
+  await book.click()
+  expect(await page.getByText("Fill in this field.").count()).toBe(1)
+  expect(await page.evaluate(() => document.activeElement?.getAttribute("data-field"))).toBe("guests")
+  await page.getByLabel("Guests").fill("4")
+  await page.getByLabel("Seat").selectOption("terrace")
+  await page.getByLabel("Wishes").fill("A high chair, please")
+  await page.getByLabel("By the window").check()
+  expect(await findViolations(page)).toEqual([])
+  const session = sessionIn(page)
+  const second = await openIn(page.context(), setup.cuecard, `#/s/${session}`)
+  await second.page.locator(".view-action button.primary").waitFor()
+  await book.click()
+  await untilSettled(page, 2)
+  await untilDone(page)
+  await untilDone(second.page)
+  expect(await second.page.getByRole("button", { name: "Book the table" }).getAttribute("aria-disabled")).toBe("true")
+  const words = await page.locator("article[data-role=user]").last().textContent()
+  expect(words).toContain("Book the table")
+  expect(words).toContain("Seat: Terrace")
+  await book.click({ force: true })
+  await page.reload()
+  await untilDone(page)
+  expect(await page.locator("article[data-role=user]").count()).toBe(2)
+  // A call that fails can be made again.
+  await page.getByRole("button", { name: "No, thanks" }).click()
+  await expect.poll(() => stateOf(page, "No, thanks"), { timeout: 20_000 }).toBe("Not done")
+  const token = await tokenFor(setup.cuecard, "you", "owner")
+  const headers = { authorization: `Bearer ${token}` }
+  const base = `${setup.cuecard.url}/v1/sessions`
+  const file = await (await fetch(`${base}/${session}/events`, { headers })).text()
+  const json = { ...headers, "content-type": "application/json" }
+  const { id } = (await (await fetch(base, { method: "POST", headers: json, body: "{}" })).json()) as { id: string }
+  const jsonl = { ...headers, "content-type": "application/jsonl" }
+  expect((await fetch(`${base}/${id}/import`, { method: "POST", headers: jsonl, body: file })).status).toBe(200)
+  await page.goto(`${setup.cuecard.url}/#/s/${id}`)
+  await untilDone(page)
+  expect(errors.filter((text) => !text.includes("422"))).toEqual([])
+  await page.context().close()
+})
+
+test("[KA6] [KA7] a shared copy shows the form without letting a reader use it; on a phone its buttons are large", async () => {
+  await putForm()
+  const { page } = await openPage(setup.browser, setup.cuecard, { size: PHONE, theme: "dark" })
+  await showForm(page)
+  const box = await page.getByRole("button", { name: "Book the table" }).boundingBox()
+  expect(box?.height).toBeGreaterThanOrEqual(38)
+  const session = sessionIn(page)
+  const token = await tokenFor(setup.cuecard, "you", "owner")
+  const last = await page.locator("article[data-role=assistant]").last().getAttribute("data-id")
+  const body = JSON.stringify({ message: last })
+  const created = await callRoute(setup.cuecard, `/v1/sessions/${session}/shares`, { method: "POST", body }, token)
+  expect(created.status, JSON.stringify(created.json)).toBe(201)
+  await page.goto(new URL(created.json.url, setup.cuecard.url).href)
+  await page.getByRole("button", { name: "Book the table" }).waitFor()
+  expect(await page.getByRole("button", { name: "Book the table" }).isDisabled()).toBe(true)
+  expect(await page.getByLabel("Guests").isDisabled()).toBe(true)
+  await page.context().close()
+})

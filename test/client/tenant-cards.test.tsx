@@ -1,0 +1,69 @@
+/** tenant-cards.test.tsx: cards of tenants as nodes of the page: whatever a result contains, their texts are texts. */
+
+import fc from "fast-check"
+import { render } from "preact"
+import { beforeAll, expect, test } from "vitest"
+import { loadCards } from "../../client/cards/card-registry.tsx"
+import { ViewNodes } from "../../client/cards/view/view-nodes.tsx"
+import { fillView } from "../../shared/card/view/fill-view.ts"
+import { isJsonObject, type Json } from "../../shared/json.ts"
+import { readTemplates } from "../shared/card/card-templates.ts"
+import { EVERYTHING, MARKUP, SCRIPTS } from "../shared/card/hostile-corpus.ts"
+import { assertProperty } from "../support/seeded.ts"
+import { draw } from "./dom.ts"
+
+const ENGLISH = { locale: "en", timeZone: "UTC", yes: "Yes", no: "No" }
+const everything = { title: "Everything", view: EVERYTHING } as never
+
+beforeAll(loadCards)
+
+/** All texts in a value. */
+function listTexts(value: unknown): string[] {
+  if (typeof value === "string") return [value]
+  if (Array.isArray(value)) return value.flatMap(listTexts)
+  return isJsonObject(value) ? Object.values(value).flatMap(listTexts) : []
+}
+
+/** Replaces values of a sample by hostile ones. */
+function replaceSome(value: Json, hostile: Json, dice: Iterator<number>): Json {
+  if (dice.next().value === 0) return hostile
+  if (Array.isArray(value)) return value.map((item: Json) => replaceSome(item, hostile, dice))
+  if (!isJsonObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, replaceSome(item as Json, hostile, dice)]))
+}
+
+test("[CV8] every text node of a card is a literal, a formatted value of the result, or a label of the page", () => {
+  const views = [
+    ...readTemplates().values(),
+    { ...(everything as object), samples: [{ a: "x", n: 1, rows: [{ a: "x" }] }] },
+  ]
+  const hostile = fc.oneof(fc.constantFrom<Json>(...MARKUP, ...SCRIPTS), fc.string(), fc.double(), fc.jsonValue())
+  assertProperty(
+    fc.property(fc.constantFrom(...views), hostile, fc.infiniteStream(fc.nat(5)), (view, value, dice) => {
+      const { samples } = view as { readonly samples: readonly Json[] }
+      const result = replaceSome(samples[0] ?? null, value as Json, dice[Symbol.iterator]())
+      const filled = fillView(view as never, result, ENGLISH)
+      if (filled === null) return
+      const root = draw(<ViewNodes node={filled.root} />)
+      const known = new Set(listTexts(filled.root))
+      const texts = [...listTextNodes(root)].map((node) => node.data)
+      const unknown = texts.filter((text) => !known.has(text) && !isLabel(text) && !/[\d∞]/.test(text))
+      expect(unknown).toEqual([])
+      expect(root.querySelectorAll("script, iframe, img, object, embed, style, link, base, form").length).toBe(0)
+      for (const link of root.querySelectorAll("a")) expect(link.href).toMatch(/^(?:https?:|mailto:|tel:)/)
+      render(null, root)
+      root.remove()
+    }),
+    1_000,
+  )
+})
+
+function* listTextNodes(node: Node): Generator<Text> {
+  if (node.nodeType === node.TEXT_NODE) yield node as Text
+  for (const child of node.childNodes) yield* listTextNodes(child)
+}
+
+/** Labels of the page in charts, pictures and lists. */
+function isLabel(text: string): boolean {
+  return /^(?:Image|Image from .*|Load|and|more|Data|Table|Show .*|Label|Value| |NaN|)$/s.test(text.trim())
+}

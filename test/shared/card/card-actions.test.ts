@@ -1,0 +1,101 @@
+/** card-actions.test.ts: which actions a template can have, and where the arguments of a click come from. */
+
+import fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { buildActionCall } from "../../../shared/card/actions/build-action-call.ts"
+import type { Json } from "../../../shared/json.ts"
+import { checkTemplate } from "../../../shared/card/view/check-template.ts"
+import { assertProperty } from "../../support/seeded.ts"
+import { readTemplate } from "./card-templates.ts"
+
+const FORM = readTemplate("form")
+const [OFFER] = FORM.samples as readonly [Json]
+
+type Node = { [key: string]: Node | Json | undefined }
+
+/** The form with another value at a pointer; undefined removes it. */
+function setAt(template: Json, pointer: string, value: Json | undefined): Json {
+  const copy = JSON.parse(JSON.stringify(template))
+  const keys = pointer.split("/").slice(1)
+  const last = keys.pop() ?? ""
+  const parent = keys.reduce((node: Node, key) => node[key] as Node, copy)
+  if (value === undefined) delete parent[last]
+  else Object.defineProperty(parent, last, { value, enumerable: true, configurable: true, writable: true })
+  return copy
+}
+
+/** The form with one component for each guest. */
+function withList(item: Json): Json {
+  const form = setAt(FORM as unknown as Json, "/samples/0/guests", [{}])
+  const typed = setAt(form, "/schema/properties/guests", { type: "array" })
+  const list = { id: "list", component: "List", children: { componentId: "extra", path: "/guests" } }
+  const listed = setAt(setAt(typed, "/view/13", list), "/view/14", item)
+  return setAt(listed, "/view/0/children/8", "list")
+}
+
+describe("a template's actions", () => {
+  test("[KA1] the form that ships is valid", () => {
+    expect(checkTemplate(FORM as unknown as Json)).toMatchObject({ ok: true })
+  })
+
+  const date = "/actions/book/args/date"
+  test.each<[string, string, Json | undefined, string]>([
+    ["a button without its action", "/actions/book", undefined, "/view/11/action"],
+    ["an action without a button", "/actions/more", { tool: "x", args: {} }, "/actions/more"],
+    ["no name of a tool", "/actions/book/tool", "no tool", "/actions/book/tool"],
+    ["an unknown field of an action", "/actions/book/url", "x", "/actions/book/url"],
+    ["no arguments", "/actions/book/args", undefined, "/actions/book/args"],
+    ["an argument of two sources", date, { field: "date", path: "/date" }, date],
+    ["a field that isn't there", date, { field: "day" }, `${date}/field`],
+    ["a pointer without a slash", date, { path: "offer" }, `${date}/path`],
+    ["a long literal", date, { value: "x".repeat(3_000) }, date],
+    ["a flag that is a text", "/actions/book/repeatable", "yes", "/actions/book/repeatable"],
+    ["two fields of the same name", "/view/8/name", "date", "/view/8/name"],
+    ["options that are no list", "/view/7/options", "Inside", "/view/7/options"],
+    ["a name of the prototype", "/view/11/action", "__proto__", "/view/11/action"],
+    ["actions that are a list", "/actions", [], "/view/11/action"],
+  ])("[KA1] with %s is refused with its pointer", (_what, at, value, pointer) => {
+    expect(checkTemplate(setAt(FORM as unknown as Json, at, value))).toMatchObject({ ok: false, pointer })
+  })
+
+  test.each([
+    { id: "extra", component: "Button", label: "Book", action: "book" },
+    { id: "extra", component: "CheckBox", name: "extra", label: "Extra" },
+  ])("[KA1] with a $component for each item of a list is refused", (item) => {
+    expect(checkTemplate(withList(item))).toMatchObject({ ok: false, pointer: "/view/14" })
+  })
+})
+
+describe("a click's call", () => {
+  test("[KA2] an action needs only the fields that it names", () => {
+    expect(buildActionCall(FORM, OFFER, { name: "decline" })).toMatchObject({
+      ok: true,
+      call: { tool: "decline_table", args: '{"offer":"o-71"}', words: "No, thanks" },
+    })
+    expect(buildActionCall(FORM, OFFER, { name: "decline", fields: { guests: 2 } })).toMatchObject({ ok: false })
+  })
+
+  test("[KA2] whatever the client sends, arguments come from the result, valid fields and the template", () => {
+    const value = fc.oneof(fc.string(), fc.double(), fc.boolean())
+    const name = fc.oneof(
+      fc.constantFrom("date", "guests", "seat", "wishes", "window", "offer", "__proto__"),
+      fc.string(),
+    )
+    const fields = fc.dictionary(name, value)
+    assertProperty(
+      fc.property(fc.constantFrom("book", "decline", "steal", "toString"), fields, (action, given) => {
+        const built = buildActionCall(FORM, OFFER, { name: action, fields: given as never })
+        if (!built.ok) return
+        const args = JSON.parse(built.call.args) as Record<string, unknown>
+        expect(args["offer"]).toBe("o-71")
+        for (const [key, arg] of Object.entries(args)) if (key !== "offer") expect(arg).toEqual(given[key])
+        if (action === "book") {
+          expect(args["guests"]).toEqual(expect.any(Number))
+          expect(args["date"]).toMatch(/^\d{4}-\d\d-\d\d$/)
+          expect(["inside", "terrace", undefined]).toContain(args["seat"])
+        }
+      }),
+      3_000,
+    )
+  })
+})

@@ -1,0 +1,26 @@
+/** cards-guide.test.ts: the examples of docs/cards.md are right. */
+
+import { readFileSync } from "node:fs"
+import { expect, test } from "vitest"
+import { checkTemplate } from "../../../shared/card/view/check-template.ts"
+import { fillView } from "../../../shared/card/view/fill-view.ts"
+import { viewToMarkdown } from "../../../shared/card/view/view-markdown.ts"
+import type { Json } from "../../../shared/json.ts"
+
+const guide = readFileSync("docs/cards.md", "utf8")
+
+/** The first block of code in a language. */
+const readBlock = (language: string): string =>
+  new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(guide)?.[1] ?? ""
+
+test("[CV1] the guide's template is right, and shows what the guide's service answers", async () => {
+  const checked = checkTemplate(JSON.parse(readBlock("json")) as Json)
+  expect(checked.ok).toBe(true)
+  if (!checked.ok) return
+  const [, literal = ""] = /const order = (\{[\s\S]*?\n\})/.exec(readBlock("js")) ?? []
+  const order = JSON.parse(literal.replace(/(\w+):\s/g, '"$1": ').replace(/,(\s*[}\]])/g, "$1")) as Json
+  const filled = fillView(checked.template, order, { locale: "en", timeZone: "UTC", yes: "Yes", no: "No" })
+  expect(filled === null ? "" : viewToMarkdown(filled)).toBe(
+    "**Order 1042**\n\n**1042** · **€79.80**\n\n| Item | Count |\n|---|---:|\n| Desk lamp | 2 |",
+  )
+})

@@ -1,0 +1,188 @@
+/**
+ * new-tenant.test.ts: runs the commands of docs/set-up-a-tenant.md as they are printed, against a new server. Only the
+ * addresses of the services are replaced. The model is an endpoint on loopback.
+ */
+
+import { execFile, spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises"
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import { join, resolve } from "node:path"
+import { promisify } from "node:util"
+import { createClient } from "cuecard/client"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { type Cuecard, startCuecard } from "../support/checked-cuecard.ts"
+import { answerMcp, stopMcp } from "../support/upstream-mcp.ts"
+import { answerTo, callsIn, isEnded, StateClient } from "../state/state-client.ts"
+
+const run = promisify(execFile)
+/** Inside the repository, so that the guide's service finds its library. */
+const FOLDER = resolve("node_modules/.cache/cuecard/new-tenant")
+const MODEL_KEY = "sk-new-tenant-0123456789"
+const ORDER = {
+  order: "1042",
+  state: "sent",
+  total: 79.8,
+  currency: "EUR",
+  items: [{ name: "Desk lamp", count: 2, price: 39.9 }],
+}
+
+interface ModelRequest {
+  readonly key: string | undefined
+  readonly body: { readonly model: string; readonly messages: readonly { role: string; content: string }[] }
+}
+
+const cleanups: (() => unknown)[] = []
+const modelRequests: ModelRequest[] = []
+const vars: Record<string, string> = {}
+let cuecard: Cuecard
+let guide = ""
+
+beforeAll(async () => {
+  guide = await readFile("docs/set-up-a-tenant.md", "utf8")
+  await rm(FOLDER, { recursive: true, force: true })
+  await mkdir(FOLDER, { recursive: true })
+  cleanups.push(() => rm(FOLDER, { recursive: true, force: true }))
+  cuecard = await startCuecard()
+  cleanups.push(() => cuecard.close())
+})
+
+afterAll(async () => {
+  for (const cleanup of cleanups.reverse()) await cleanup()
+})
+
+async function listen(answer: (request: IncomingMessage, reply: ServerResponse) => unknown): Promise<string> {
+  const server = createServer((request, reply) => void answer(request, reply))
+  server.listen(0, "127.0.0.1")
+  await once(server, "listening")
+  cleanups.push(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  const address = server.address()
+  return `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`
+}
+
+const callOf = (index: number, name: string, args: object) => ({
+  index,
+  id: `call_${name}`,
+  type: "function",
+  function: { name, arguments: JSON.stringify(args) },
+})
+
+/** A model that calls both tools, then writes the tag that the order's result cued. */
+async function answerModel(request: IncomingMessage, reply: ServerResponse): Promise<void> {
+  let text = ""
+  for await (const chunk of request.setEncoding("utf8")) text += chunk
+  const body = JSON.parse(text) as ModelRequest["body"]
+  modelRequests.push({ key: request.headers.authorization, body })
+  const results = body.messages.filter(({ role }) => role === "tool").map(({ content }) => content)
+  const tag = /<span id='(\w+)'>/.exec(results.join())?.[1]
+  const calls = [callOf(0, "orders", { order: "1042" }), callOf(1, "sums_get-sum", { a: 2, b: 40 })]
+  const delta =
+    results.length === 0 ? { tool_calls: calls } : { content: `It is 42. <span id='${tag}'>Your order.</span>` }
+  const choices = [{ index: 0, delta, finish_reason: results.length === 0 ? "tool_calls" : "stop" }]
+  reply.writeHead(200, { "content-type": "text/event-stream" })
+  reply.end(`data: ${JSON.stringify({ id: "1", model: "m", choices })}\n\ndata: [DONE]\n\n`)
+}
+
+const listBlocks = (language: string): string[] =>
+  [...guide.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, "g"))].map(([, block = ""]) => block)
+
+/** The guide's command that contains a text, with the addresses of this test. Variables that it exports are kept. */
+async function runBlock(part: string): Promise<string> {
+  const block = listBlocks("sh").find((one) => one.includes(part))
+  if (block === undefined) throw new Error(`the guide has no command with ${part}`)
+  const command = block
+    .replaceAll("http://127.0.0.1:3000", vars["ORDERS"] ?? "")
+    .replaceAll("http://127.0.0.1:3001/mcp", vars["MCP"] ?? "")
+    .replaceAll("curl ", "curl -sS --fail-with-body ")
+  const script = `set -eu -o pipefail\n[ ! -f vars ] || . ./vars\n${command}\nexport -p > vars`
+  const { stdout } = await run("bash", ["-c", script], { cwd: FOLDER, env: { ...process.env, ...vars } })
+  return stdout
+}
+
+async function createTenant(): Promise<void> {
+  expect(listBlocks("sh")[0]).toBe("npm run tenant -- create acme\n")
+  const { stdout } = await run(process.execPath, ["scripts/tenant.ts", "create", "acme", "--url", cuecard.url])
+  vars["URL"] = cuecard.url
+  vars["CUECARD_KEY"] = /^ {2}(ck_acme_\w+)$/m.exec(stdout)?.[1] ?? ""
+  const model = await listen(answerModel)
+  Object.assign(vars, { MODEL_URL: `${model}/v1`, MODEL_NAME: "their-model", MODEL_KEY })
+  await runBlock("export AUTH=")
+}
+
+/** Runs the guide's service on a port of its own. */
+async function startService(secret: string): Promise<void> {
+  const [code = ""] = listBlocks("js")
+  const listening = `.listen(Number(process.env.PORT), "127.0.0.1", () => console.log("listening"))`
+  await writeFile(join(FOLDER, "orders.mjs"), code.replace(".listen(3000)", listening))
+  const env = { ...process.env, TOOL_SECRET: secret, PORT: new URL(vars["ORDERS"] ?? "").port }
+  const child = spawn(process.execPath, [join(FOLDER, "orders.mjs")], { env, stdio: ["ignore", "pipe", "inherit"] })
+  cleanups.push(() => child.kill("SIGKILL"))
+  await once(child.stdout, "data")
+}
+
+/** An address on which nothing listens yet. */
+async function reserveAddress(): Promise<string> {
+  const server = createServer()
+  server.listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const address = server.address()
+  server.close()
+  await once(server, "close")
+  return `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`
+}
+
+async function addToolsAndServers(): Promise<void> {
+  vars["ORDERS"] = await reserveAddress()
+  const { secret } = JSON.parse(await runBlock("/v1/tools/orders")) as { secret: string }
+  await startService(secret)
+  await runBlock("/v1/cards/order")
+  const upstream = await listen(answerMcp)
+  cleanups.push(stopMcp)
+  vars["MCP"] = ((await (await fetch(`${upstream}/mcp/everything`)).json()) as { url: string }).url
+  expect(await runBlock(`'{"url": "http://127.0.0.1:3001/mcp"}'`)).toContain('"get-sum"')
+  await runBlock('"tools": ["get-sum"]')
+  await runBlock("/v1/agents/shop")
+}
+
+test("[NT1] the guide's commands set up a new tenant; its answer is the same live, reloaded and imported", async () => {
+  await createTenant()
+  expect(await runBlock("/v1/models/fast")).not.toContain(MODEL_KEY)
+  await addToolsAndServers()
+  await runBlock('"id": "first"')
+  const token = /TOKEN="([^"]+)"/.exec(await readFile(join(FOLDER, "vars"), "utf8"))?.[1] ?? ""
+  expect(token).toMatch(/^ey/)
+  const client = createClient({ url: cuecard.url, getToken: async () => token })
+  cleanups.push(() => client.close())
+  const conversation = client.openSession("first")
+  // It connects while it has a subscriber.
+  conversation.subscribe(() => {})
+  await expect.poll(() => conversation.getSnapshot().connection, { timeout: 20_000 }).toBe("live")
+  await runBlock("/v1/sessions/first/messages")
+  const readLive = () => answerTo(conversation.getSnapshot().messages, "q1")
+  await expect.poll(() => isEnded(readLive()), { timeout: 20_000 }).toBe(true)
+  const live = readLive()
+  expect(live).toMatchObject({ status: "completed" })
+  const card = expect.objectContaining({ type: "rich", synthesis: "Your order.", payload: ORDER })
+  expect(live?.segments).toEqual(expect.arrayContaining([card]))
+  expect(callsIn(live).map(({ name, status }) => [name, status])).toEqual([
+    ["orders", "ok"],
+    ["sums_get-sum", "ok"],
+  ])
+  for (const { key, body } of modelRequests) expect([key, body.model]).toEqual([`Bearer ${MODEL_KEY}`, "their-model"])
+
+  const you = new StateClient(cuecard, token)
+  const stored = await you.messages("first")
+  expect(answerTo(stored, "q1")?.segments).toEqual(live?.segments)
+  await runBlock("format=markdown")
+  const markdown = await readFile(join(FOLDER, "first.md"), "utf8")
+  expect(markdown).toMatch(/Order 1042[\s\S]*\| Item +\| Count[\s\S]*\| Desk lamp/)
+  await runBlock('"id": "second"')
+  const copied = await you.until("second", (messages) => isEnded(answerTo(messages, "q1")))
+  expect(answerTo(copied, "q1")?.segments).toEqual(live?.segments)
+  expect(await you.text("/v1/sessions/second/events?format=markdown")).toContain(
+    markdown.slice(markdown.indexOf("Order 1042")),
+  )
+})

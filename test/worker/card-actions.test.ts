@@ -1,0 +1,198 @@
+/** card-actions.test.ts: buttons and forms of cards: a click makes one call, with arguments from the stored result. */
+
+import { beforeAll, describe, expect, test } from "vitest"
+import type { ServerFrame } from "../../shared/protocol/server-frame.ts"
+import type { ActionClick } from "../../shared/protocol/cards/card-action.ts"
+import { CLAIMS, connect, pageOf, type TestClient } from "../support/socket.ts"
+import { call as request, roleToken } from "./http.ts"
+import { answerTo, call, expectSame, freshSession, say, script, toolsIn } from "./session-helpers.ts"
+
+/** A card for `probe_data`, whose buttons call `probe_effect` and `probe_ask`. */
+const ORDER = {
+  for: "probe_data",
+  title: "Order",
+  schema: { type: "object", required: ["text"], properties: { text: { type: "string", maxLength: 40 } } },
+  view: [
+    { id: "root", component: "Column", children: ["text", "count", "size", "buy", "ask", "more", "gone"] },
+    { id: "text", component: "Text", text: { path: "/text" } },
+    { id: "count", component: "TextField", variant: "number", name: "count", label: "Count", required: true },
+    {
+      id: "size",
+      component: "ChoicePicker",
+      name: "size",
+      label: "Size",
+      options: [
+        { value: "s", label: "Small" },
+        { value: "l", label: "Large" },
+      ],
+    },
+    { id: "buy", component: "Button", label: "Buy", action: "buy" },
+    { id: "ask", component: "Button", label: "Ask", action: "ask" },
+    { id: "more", component: "Button", label: "More", action: "more" },
+    { id: "gone", component: "Button", label: "Gone", action: "gone" },
+  ],
+  actions: {
+    buy: {
+      tool: "probe_effect",
+      args: { key: { path: "/text" }, ms: { value: 0 }, text: { field: "size" }, n: { field: "count" } },
+    },
+    ask: { tool: "probe_ask", args: { key: { path: "/text" }, n: { field: "count" } } },
+    more: { tool: "probe_json", args: { json: { value: "{}" }, n: { field: "count" } }, repeatable: true },
+    gone: { tool: "no_such_tool", args: { n: { field: "count" } } },
+  },
+  samples: [{ text: "sample" }],
+}
+
+beforeAll(async () => {
+  const token = await roleToken(CLAIMS.tenant, "root", "admin")
+  const put = await request("/v1/cards/order", { method: "PUT", token, body: JSON.stringify(ORDER) })
+  expect(put.status, put.text).toBe(200)
+})
+
+let cards = 0
+
+/** Shows the card of a result in a new session. Returns the id of its call. */
+async function showCard(): Promise<{
+  readonly id: string
+  readonly client: TestClient
+  readonly call_id: string
+  readonly key: string
+}> {
+  const id = await freshSession("act")
+  const key = `act${++cards}`
+  const client = await connect(id)
+  const steps = [[call("probe_data", { text: key })], [say("Here: <span id='probe_data_1'>it is</span>")]]
+  client.say({ type: "send", id: "q0", content: script(...steps) })
+  const answer = await client.untilEnd("q0")
+  expect(answer.segments.at(-1)).toMatchObject({ type: "rich", view: expect.stringMatching(/^order@/) })
+  return { id, client, call_id: toolsIn(answer)[0]?.call_id ?? "", key }
+}
+
+async function untilRefused(client: TestClient, id: string): Promise<unknown> {
+  const isRefusal = (frame: ServerFrame): boolean => frame.type === "error" && frame.id === id
+  await client.untilTrue(() => client.frames.some(isRefusal))
+  return client.frames.find(isRefusal)
+}
+
+function click(client: TestClient, id: string, action: ActionClick, content = ""): void {
+  client.say({ type: "send", id, content, action })
+}
+
+describe("a click", () => {
+  test("[KA2] makes the call of the template, with the stored result and the fields, and the answer follows", async () => {
+    const { id, client, call_id, key } = await showCard()
+    click(client, "c1", { call_id, name: "buy", fields: { count: 2, size: "l" } }, "forged words")
+    const answer = await client.untilEnd("c1")
+    const question = client.messages.get("c1")
+    expect(question).toMatchObject({
+      mode: "action",
+      content: "Buy\nCount: 2\nSize: Large",
+      action: { call_id, name: "buy" },
+    })
+    expect(question?.action).toEqual({ call_id, name: "buy" })
+    const [made] = toolsIn(answer)
+    expect(made).toMatchObject({ name: "probe_effect", status: "ok" })
+    expect(JSON.parse(made?.args ?? "")).toEqual({ key, ms: 0, text: "l", n: 2 })
+    // The model answers with the result.
+    expect(answer.segments.at(-1)).toMatchObject({ type: "text" })
+    await expectSame(id, client)
+  })
+
+  test("[KA3] with the same id has no further effect, and with another id is refused once it was done", async () => {
+    const { client, call_id } = await showCard()
+    const action = { call_id, name: "buy", fields: { count: 1 } }
+    click(client, "c1", action)
+    click(client, "c1", action)
+    click(client, "c2", action)
+    await client.untilEnd("c1")
+    await untilRefused(client, "c2")
+    click(client, "c3", action)
+    const refused = await untilRefused(client, "c3")
+    expect(refused).toMatchObject({ code: "action_refused", fields: { because: "done" } })
+    click(client, "c1", action)
+    expect([...client.messages.values()].filter(({ mode }) => mode === "action")).toHaveLength(1)
+  })
+
+  test("[KA3] a repeatable action can be done again", async () => {
+    const { client, call_id } = await showCard()
+    for (const id of ["c1", "c2"]) {
+      click(client, id, { call_id, name: "more", fields: { count: 1 } })
+      expect(toolsIn(await client.untilEnd(id))).toMatchObject([{ name: "probe_json", status: "ok" }])
+    }
+  })
+
+  test.each([
+    ["an unknown action", { name: "steal", fields: { count: 1 } }, "unknown"],
+    ["a name of the prototype", { name: "constructor", fields: { count: 1 } }, "unknown"],
+    ["an unknown call", { call_id: "call_9_9", name: "buy", fields: { count: 1 } }, "unknown"],
+    ["a missing field", { name: "buy" }, "field"],
+    ["a field of another type", { name: "buy", fields: { count: "two" } }, "field"],
+    ["a choice that isn't offered", { name: "buy", fields: { count: 1, size: "xl" } }, "field"],
+    ["a field that isn't there", { name: "buy", fields: { count: 1, key: "forged" } }, "field"],
+    ["a tool that the agent doesn't have", { name: "gone", fields: { count: 1 } }, "tool"],
+  ])("[KA2] with %s is refused, and nothing is stored", async (_what, action, because) => {
+    const { client, call_id } = await showCard()
+    click(client, "c1", { call_id, ...action } as ActionClick)
+    const refused = await untilRefused(client, "c1")
+    expect(refused).toMatchObject({ code: "action_refused", fields: { because } })
+    expect(client.messages.has("c1")).toBe(false)
+  })
+
+  test("[KA2] on a call without a template card is refused", async () => {
+    const id = await freshSession("act")
+    const client = await connect(id)
+    client.say({ type: "send", id: "q0", content: script([call("probe_json", { json: '{"a":1}' })], [say("Done.")]) })
+    const [made] = toolsIn(await client.untilEnd("q0"))
+    click(client, "c1", { call_id: made?.call_id ?? "", name: "buy", fields: { count: 1 } })
+    const refused = await untilRefused(client, "c1")
+    expect(refused).toMatchObject({ code: "action_refused" })
+  })
+
+  test("[KA4] approval rules apply, and a denied click can be repeated", async () => {
+    const { client, call_id } = await showCard()
+    for (const [id, decision, status] of [
+      ["c1", "deny", "failed"],
+      ["c2", "allow", "ok"],
+    ] as const) {
+      click(client, id, { call_id, name: "ask", fields: { count: 1 } })
+      await client.untilTrue(() => answerTo(client, id)?.status === "waiting")
+      const [asked] = toolsIn(answerTo(client, id))
+      client.say({ type: "approve", call_id: asked?.call_id ?? "", decision })
+      expect(toolsIn(await client.untilEnd(id))[0]?.status).toBe(status)
+    }
+  })
+
+  test("[KA5] its answer can be regenerated without a second call, and its words can't be edited", async () => {
+    const { id, client, call_id } = await showCard()
+    click(client, "c1", { call_id, name: "buy", fields: { count: 1 } })
+    const answer = await client.untilEnd("c1")
+    client.say({ type: "edit", id: "e1", message: "c1", content: "Something else" })
+    expect(await untilRefused(client, "e1")).toMatchObject({ code: "frame_invalid" })
+    client.say({ type: "regenerate", id: "r1", message: answer.id })
+    await client.untilTrue(() => client.frames.some((frame) => frame.type === "ack" && frame.id === "r1"))
+    await expect.poll(async () => (await pageOf(id)).messages.at(-1)?.status).toBe("completed")
+    const again = (await pageOf(id)).messages.at(-1)
+    expect(again?.version).toBe(2)
+    expect(toolsIn(again)).toEqual(toolsIn(answer))
+  })
+
+  test("[KA3] waits in the queue behind a running answer", async () => {
+    const { client, call_id } = await showCard()
+    client.say({ type: "send", id: "slow", content: script([call("probe_slow", { ms: 300 })], [say("Done.")]) })
+    click(client, "c1", { call_id, name: "buy", fields: { count: 1 } })
+    expect(toolsIn(await client.untilEnd("c1"))).toMatchObject([{ name: "probe_effect", status: "ok" }])
+    click(client, "c2", { call_id, name: "buy", fields: { count: 1 } })
+    expect(await untilRefused(client, "c2")).toMatchObject({
+      code: "action_refused",
+    })
+  })
+
+  test("[KA6] over HTTP and by another user: only the owner's counts", async () => {
+    const { id, call_id } = await showCard()
+    const body = JSON.stringify({ id: "h1", content: "", action: { call_id, name: "more", fields: { count: 1 } } })
+    const stranger = await roleToken(CLAIMS.tenant, "eve", "member")
+    expect((await request(`/v1/sessions/${id}/messages`, { method: "POST", token: stranger, body })).status).toBe(404)
+    const owner = await roleToken(CLAIMS.tenant, CLAIMS.user, "member")
+    expect((await request(`/v1/sessions/${id}/messages`, { method: "POST", token: owner, body })).status).toBe(202)
+  })
+})

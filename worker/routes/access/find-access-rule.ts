@@ -1,0 +1,22 @@
+/** find-access-rule.ts: the access rule of a request. */
+
+import { type AccessRule, SESSION_RULES } from "./access-table.ts"
+
+/** The rule of a request; undefined if there is no such route. A HEAD request counts as GET. */
+export async function findAccessRule(method: string, path: string): Promise<AccessRule | undefined> {
+  const wanted = method === "HEAD" ? "GET" : method
+  const segments = path.split("/")
+  const matches = (rule: AccessRule): boolean => rule.method === wanted && matchesPath(rule.path.split("/"), segments)
+  const found = SESSION_RULES.find(matches)
+  if (found !== undefined || segments[1] !== "v1") return found
+  // Loaded with the routes of the administration, so that it is not part of the Worker's entry.
+  const { ADMINISTRATION_RULES } = await import("./administration-rules.ts")
+  return ADMINISTRATION_RULES.find(matches)
+}
+
+function matchesPath(pattern: readonly string[], segments: readonly string[]): boolean {
+  return (
+    pattern.length === segments.length &&
+    pattern.every((part, i) => (part.startsWith(":") ? segments[i] !== "" : part === segments[i]))
+  )
+}

@@ -1,0 +1,21 @@
+/** question-offer.ts: offers the open question of an external agent to programs, or sends it to its service. SPEC EA4, EA7. */
+
+import { offerQuestion } from "../../agent/program-question.ts"
+import type { Env } from "../../env.ts"
+import type { LiveSession } from "../live-session.ts"
+
+type SendQuestion = () => Promise<void>
+
+/** Repeating the returned function has no effect. It doesn't wait for the answer of a service. */
+export function createQuestionOffer(env: Env, session: LiveSession): () => Promise<void> {
+  let sending: Promise<SendQuestion> | null = null
+  const loadSender = async (): Promise<SendQuestion> => {
+    const { createQuestionSender } = await import("./webhook-question.ts")
+    return createQuestionSender(env, session)
+  }
+  return async () => {
+    if (!session.turns.host.currentAgent().isWebhook) return await offerQuestion(env, session)
+    sending ??= loadSender()
+    void (await sending)()
+  }
+}

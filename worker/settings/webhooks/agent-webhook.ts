@@ -1,0 +1,21 @@
+/** agent-webhook.ts: the calls of the tenant object for agents that a webhook answers. Pure. Source: SPEC EA6. */
+
+import type { Result } from "../../../shared/fault.ts"
+import type { Actor } from "../../platform/rpc/actor.ts"
+import type { WebhookEndpoint } from "./webhook-tool.ts"
+
+/** A secret that is shown once. */
+export interface NewAgentSecret {
+  readonly secret: string
+  /** Until when the previous secret also counts, in milliseconds since 1970; null if there is none. */
+  readonly old_secret_until: number | null
+}
+
+export interface AgentWebhookRpc {
+  /** Gives the agent a secret if it has none. Returns the new secret; null if it has one, or isn't answered by a webhook. */
+  keepAgentSecret(name: string): Promise<string | null>
+  /** Makes a new secret. The previous one counts for another day. Errors: `agent_unknown`. */
+  rotateAgentSecret(actor: Actor, name: string): Promise<Result<NewAgentSecret>>
+  /** The address and the secrets for a question; null if the agent has none. */
+  openAgentWebhook(name: string): Promise<WebhookEndpoint | null>
+}

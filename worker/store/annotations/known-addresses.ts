@@ -1,0 +1,42 @@
+/**
+ * known-addresses.ts: which web addresses a session has from its user or from tools, and not from the model alone.
+ *
+ * An address that the model composed can contain what it has read, and would carry it to whoever runs that server. So only
+ * the words of the user and the sources of results count, and never arguments or other fields, which can repeat the model.
+ * Source: SPEC BT11.
+ */
+
+import { readCallSources } from "../../../shared/segment/call-sources.ts"
+import { columnToText } from "../columns.ts"
+import type { Database } from "../database.ts"
+
+export interface KnownAddresses {
+  /** Whether the user wrote this address, or a result named it as a source, among the newest rows. */
+  has(address: string): boolean
+}
+
+/** Messages and calls that are searched, newest first. */
+const MAX_ROWS = 200
+
+export function createKnownAddresses({ queryAll }: Database): KnownAddresses {
+  const findInWords = (written: string): boolean =>
+    // Messages of other agents have an agent.
+    queryAll("SELECT role, agent, words FROM transcript ORDER BY pos DESC LIMIT ?", MAX_ROWS).some(
+      ({ role, agent, words }) =>
+        role === "user" && agent === null && columnToText(words).toLowerCase().includes(written),
+    )
+  const findInSources = (href: string): boolean =>
+    queryAll("SELECT status, result FROM tool_calls ORDER BY pos DESC, part DESC LIMIT ?", MAX_ROWS).some(
+      ({ status, result }) => status === "ok" && readCallSources(columnToText(result)).some(({ url }) => url === href),
+    )
+  return {
+    has(address) {
+      if (!URL.canParse(address)) return false
+      const url = new URL(address)
+      url.hash = ""
+      // People leave out the scheme and the last slash.
+      const written = url.href.replace(/^https?:\/\//, "").replace(/\/$/, "")
+      return findInWords(written.toLowerCase()) || findInSources(url.href)
+    },
+  }
+}

@@ -1,0 +1,57 @@
+/**
+ * webhook-secrets.ts: the secrets that sign requests to a tenant's services: sealed, rotated and opened. Loaded on demand.
+ *
+ * After a rotation the previous secret counts for another day. Source: SPEC TW2.
+ */
+
+import { parseJson } from "../../../shared/json.ts"
+import { openSecret, sealSecret } from "../../platform/crypto/seal-secret.ts"
+import { createWebhookSecret } from "../../webhook/webhook-signature.ts"
+import type { TenantHost } from "../tenant-host.ts"
+
+/** How long the previous secret counts after a rotation, in milliseconds. */
+const OLD_SECRET_MS = 24 * 60 * 60_000
+
+/** What is sealed, as JSON. */
+export interface Secrets {
+  readonly current: string
+  readonly old?: { readonly secret: string; readonly until: number }
+}
+
+/** The tool or the agent to which the secrets belong. A sealed value opens only for the same one. */
+export interface SecretOwner {
+  readonly purpose: "webhook secret" | "agent webhook secret"
+  readonly name: string
+}
+
+export async function sealSecrets({ env, tenant }: TenantHost, owner: SecretOwner, secrets: Secrets): Promise<string> {
+  return await sealSecret(env, { tenant, ...owner }, JSON.stringify(secrets))
+}
+
+/** Null without a sealed value, and if it can't be opened. */
+export async function openSecrets(
+  { env, tenant }: TenantHost,
+  owner: SecretOwner,
+  sealed: string | null,
+): Promise<Secrets | null> {
+  const opened = sealed === null ? null : await openSecret(env, { tenant, ...owner }, sealed)
+  // `sealSecrets` wrote this JSON.
+  return opened === null ? null : (parseJson(opened.text) as unknown as Secrets)
+}
+
+/** A new secret. The one before, if there is one, stays valid for a while. */
+export function rotateSecrets(before: Secrets | null, now: number): Secrets {
+  const old = before === null ? {} : { old: { secret: before.current, until: now + OLD_SECRET_MS } }
+  return { current: createWebhookSecret(), ...old }
+}
+
+/** The secrets that count, the newest first. */
+export function listSecrets({ current, old }: Secrets, now: number): readonly string[] {
+  return old !== undefined && old.until > now ? [current, old.secret] : [current]
+}
+
+/** Until when the previous secret counts; null if there is none. */
+export function oldSecretUntil(secrets: Secrets | null, now: number): number | null {
+  const until = secrets?.old?.until ?? 0
+  return until > now ? until : null
+}
