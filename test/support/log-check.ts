@@ -57,6 +57,8 @@ export function noteContent(text: string): void {
 
 /** Model scripts and questions to agents quote names of fields, tools, codes and ids, which log lines also contain. */
 function isIdentifier(window: string): boolean {
+  // A run of hexadecimal letters is a part of an id.
+  if (/^[a-f]+$/.test(window)) return true
   return /^[a-z\d_.-]*[\d_.-][a-z\d_.-]*$/.test(window) || FIELD_WORDS.has(window)
 }
 
