@@ -70,7 +70,7 @@ export class Outbox {
   mergeStored(isShown: (id: string) => boolean = () => false): void {
     const known = new Set(this.entries.value.map(({ id }) => id))
     const stored = readOutboxEntries(this.#storage, this.#prefix).filter(({ id }) => !known.has(id) && !isShown(id))
-    if (stored.length > 0) this.entries.value = [...this.entries.value, ...stored].sort((a, b) => a.at - b.at)
+    if (stored[0]) this.entries.value = [...this.entries.value, ...stored].sort((a, b) => a.at - b.at)
   }
 
   /** Whether any tab still stores this message. */
@@ -108,7 +108,7 @@ export class Outbox {
    */
   removeSettled(seq: number, isShown: (id: string) => boolean): void {
     for (const { id } of this.entries.value) {
-      if (isShown(id) || (this.#ackedSeqById.get(id) ?? Number.POSITIVE_INFINITY) <= seq) this.removeEntry(id)
+      if (isShown(id) || (this.#ackedSeqById.get(id) ?? seq + 1) <= seq) this.removeEntry(id)
     }
   }
 

@@ -52,7 +52,8 @@ export class AnswerStopper {
   }
 
   #handleTurnChange(turn: ActiveTurn | null): void {
-    if (this.#activeTurn !== null) this.#stoppedAt = this.#deps.now()
+    // When the history is loaded again, the answer disappears for a moment without having ended.
+    if (this.#deps.store.has(this.#activeTurn?.id ?? "")) this.#stoppedAt = this.#deps.now()
     this.#activeTurn = turn
     // Commands that were refused because of the previous answer may succeed now.
     this.#deps.commands.clearRefusals()
