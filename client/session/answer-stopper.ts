@@ -52,7 +52,7 @@ export class AnswerStopper {
   }
 
   #handleTurnChange(turn: ActiveTurn | null): void {
-    // When the history is loaded again, the answer disappears for a moment without having ended.
+    // A page of history that was read before the answer began removes it for a moment. It has not ended then.
     if (this.#deps.store.has(this.#activeTurn?.id ?? "")) this.#stoppedAt = this.#deps.now()
     this.#activeTurn = turn
     // Commands that were refused because of the previous answer may succeed now.

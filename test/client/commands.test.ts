@@ -39,6 +39,16 @@ describe("stopping", () => {
     expect(controller.stopAnswer()).toBe(false)
   })
 
+  test("[PG18] an answer that a reload of the history shows again has not ended, and can be stopped at once", async () => {
+    const { controller, server } = await openSession([pageOf([user("q", "go"), createRunning()])])
+    // A page that was read before the answer began.
+    controller.store.loadPage(pageOf([]))
+    expect(controller.store.activeTurn.value).toBe(null)
+    server.last().say(messageFrame(11, 10, createRunning()))
+    expect(controller.stopAnswer()).toBe(true)
+    expect(listCommands(server)).toEqual([{ type: "cancel", exchange_id: "q" }])
+  })
+
   test("[PG18] a second press doesn't stop the answer that replaces the stopped one", async () => {
     const queued = user("q2", "more", { status: "queued" })
     const { controller, server, clock } = await openSession([pageOf([user("q", "go"), createRunning(), queued])])
