@@ -27,7 +27,6 @@ import { deferSection } from "./deferred-section.tsx"
 import { DeferredPrices } from "./prices/deferred-prices.tsx"
 import { SettingsSection } from "./settings-section.tsx"
 import { TenantSection } from "./tenant/tenant-section.tsx"
-import { DeferredTheme } from "./theme/deferred-theme.tsx"
 import { UsageSection } from "./usage/usage-section.tsx"
 import { UsersSection } from "./users-section.tsx"
 import { useKeptFocus } from "./use-kept-focus.ts"
@@ -47,7 +46,7 @@ const SECTIONS: Readonly<Record<SectionName, ComponentType<AdminContext>>> = {
   prices: DeferredPrices,
   budgets: BudgetsSection,
   settings: SettingsSection,
-  theme: DeferredTheme,
+  theme: deferSection(() => import("./theme/theme-section.tsx")),
   audit: AuditSection,
   tenant: TenantSection,
 }

@@ -8,7 +8,7 @@ import { adminText, agentsText } from "../words/admin-text.ts"
 import { pathOf } from "./admin-api.ts"
 import { type Agent, parseAgentList } from "./admin-responses.ts"
 import { type AdminContext, notice, useLoaded } from "./admin-state.ts"
-import { ConfirmDialog, FormDialog } from "./confirm-dialog.tsx"
+import { FormDialog, RemoveDialog } from "./confirm-dialog.tsx"
 import { CheckList, Detail, Pending, TextField } from "./form-fields.tsx"
 
 const AGENTS_PATH = "/v1/agents"
@@ -72,17 +72,13 @@ export function AgentsSection({ api }: AdminContext): VNode {
         />
       )}
       {open?.kind === "remove" && (
-        <ConfirmDialog
-          title={agentsText.removeTitle(open.agent.name)}
-          text={agentsText.removeText}
-          confirm={agentsText.confirmRemove}
-          isGrave
+        <RemoveDialog
+          api={api}
+          path={AGENTS_PATH}
+          name={open.agent.name}
+          text={agentsText}
+          list={list}
           onClose={closeDialog}
-          onConfirm={async () => {
-            await api.sendAction("DELETE", pathOf(AGENTS_PATH, open.agent.name))
-            notice.value = agentsText.removed(open.agent.name)
-            await list.reload()
-          }}
         />
       )}
     </>

@@ -1,10 +1,11 @@
-/** confirm-dialog.tsx: a dialog that asks for confirmation, possibly by typing a given text, and a dialog with a form. */
+/** confirm-dialog.tsx: dialogs that ask for confirmation, possibly by typing a given text, and a dialog with a form. */
 
 import { useSignal } from "@preact/signals"
 import type { ComponentChildren, VNode } from "preact"
 import { Dialog } from "../ui/dialog.tsx"
 import { adminText } from "../words/admin-text.ts"
-import { useAction } from "./admin-state.ts"
+import { pathOf } from "./admin-api.ts"
+import { type AdminContext, type Loaded, notice, useAction } from "./admin-state.ts"
 import { FaultText, TextField } from "./form-fields.tsx"
 
 interface ConfirmDialogProps {
@@ -55,6 +56,39 @@ export function ConfirmDialog(props: ConfirmDialogProps): VNode {
         </p>
       </form>
     </Dialog>
+  )
+}
+
+interface RemoveDialogProps {
+  readonly api: AdminContext["api"]
+  /** The address of the list. The entry is below it. */
+  readonly path: string
+  readonly name: string
+  readonly text: {
+    readonly removeTitle: (name: string) => string
+    readonly removeText: string
+    readonly confirmRemove: string
+    readonly removed: (name: string) => string
+  }
+  readonly list: Pick<Loaded<unknown>, "reload">
+  readonly onClose: () => void
+}
+
+/** Asks before an entry of a list is deleted, then deletes it and reloads the list. */
+export function RemoveDialog({ api, path, name, text, list, onClose }: RemoveDialogProps): VNode {
+  return (
+    <ConfirmDialog
+      title={text.removeTitle(name)}
+      text={text.removeText}
+      confirm={text.confirmRemove}
+      isGrave
+      onClose={onClose}
+      onConfirm={async () => {
+        await api.sendAction("DELETE", pathOf(path, name))
+        notice.value = text.removed(name)
+        await list.reload()
+      }}
+    />
   )
 }
 

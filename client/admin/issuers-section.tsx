@@ -3,10 +3,9 @@
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
 import { adminText, issuersText } from "../words/admin-text.ts"
-import { pathOf } from "./admin-api.ts"
 import { type Issuer, parseIssuerList } from "./admin-responses.ts"
-import { type AdminContext, notice, useLoaded } from "./admin-state.ts"
-import { ConfirmDialog } from "./confirm-dialog.tsx"
+import { type AdminContext, useLoaded } from "./admin-state.ts"
+import { RemoveDialog } from "./confirm-dialog.tsx"
 import { Detail, Pending, Time } from "./form-fields.tsx"
 import { ISSUERS_PATH, IssuerForm } from "./issuer-form.tsx"
 
@@ -47,17 +46,13 @@ export function IssuersSection(context: AdminContext): VNode {
         <IssuerForm {...context} issuer={open.issuer} onSaved={() => void list.reload()} onClose={closeDialog} />
       )}
       {open?.kind === "remove" && (
-        <ConfirmDialog
-          title={issuersText.removeTitle(open.issuer.name)}
-          text={issuersText.removeText}
-          confirm={issuersText.confirmRemove}
-          isGrave
+        <RemoveDialog
+          api={api}
+          path={ISSUERS_PATH}
+          name={open.issuer.name}
+          text={issuersText}
+          list={list}
           onClose={closeDialog}
-          onConfirm={async () => {
-            await api.sendAction("DELETE", pathOf(ISSUERS_PATH, open.issuer.name))
-            notice.value = issuersText.removed(open.issuer.name)
-            await list.reload()
-          }}
         />
       )}
     </>

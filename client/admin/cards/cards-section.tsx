@@ -8,8 +8,8 @@ import { createParser, hasShape, isListOf, isString } from "../../../shared/prot
 import { cardsText } from "../../words/admin/cards-text.ts"
 import { adminText } from "../../words/admin-text.ts"
 import { pathOf } from "../admin-api.ts"
-import { type AdminContext, type Loaded, notice, useAction, useLoaded } from "../admin-state.ts"
-import { ConfirmDialog } from "../confirm-dialog.tsx"
+import { type AdminContext, type Loaded, useAction, useLoaded } from "../admin-state.ts"
+import { ConfirmDialog, RemoveDialog } from "../confirm-dialog.tsx"
 import { Detail, FaultText, Pending } from "../form-fields.tsx"
 import { warnBeforeLeaving } from "../tenant/leave-warning.ts"
 import { bodyToDraft } from "./card-draft.ts"
@@ -196,18 +196,5 @@ function CardDialog({ api, list, dialog }: CardDialogProps): VNode | null {
         onConfirm={open.load}
       />
     )
-  return (
-    <ConfirmDialog
-      title={cardsText.removeTitle(open.name)}
-      text={cardsText.removeText}
-      confirm={cardsText.confirmRemove}
-      isGrave
-      onClose={close}
-      onConfirm={async () => {
-        await api.sendAction("DELETE", pathOf(CARDS_PATH, open.name))
-        notice.value = cardsText.removed(open.name)
-        await list.reload()
-      }}
-    />
-  )
+  return <RemoveDialog api={api} path={CARDS_PATH} name={open.name} text={cardsText} list={list} onClose={close} />
 }

@@ -4,9 +4,8 @@ import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
 import { modelsText } from "../../words/admin/models-text.ts"
 import { adminText } from "../../words/admin-text.ts"
-import { pathOf } from "../admin-api.ts"
-import { type AdminContext, notice, useLoaded } from "../admin-state.ts"
-import { ConfirmDialog } from "../confirm-dialog.tsx"
+import { type AdminContext, useLoaded } from "../admin-state.ts"
+import { RemoveDialog } from "../confirm-dialog.tsx"
 import { Detail, Pending, Time } from "../form-fields.tsx"
 import { MODELS_PATH, type Model, parseModelList } from "./model-fields.ts"
 import { ModelForm } from "./model-form.tsx"
@@ -46,17 +45,13 @@ export function Section({ api }: AdminContext): VNode {
         <ModelForm api={api} model={open.model} onSaved={() => void list.reload()} onClose={closeDialog} />
       )}
       {open?.kind === "remove" && (
-        <ConfirmDialog
-          title={modelsText.removeTitle(open.model.name)}
-          text={modelsText.removeText}
-          confirm={modelsText.confirmRemove}
-          isGrave
+        <RemoveDialog
+          api={api}
+          path={MODELS_PATH}
+          name={open.model.name}
+          text={modelsText}
+          list={list}
           onClose={closeDialog}
-          onConfirm={async () => {
-            await api.sendAction("DELETE", pathOf(MODELS_PATH, open.model.name))
-            notice.value = modelsText.removed(open.model.name)
-            await list.reload()
-          }}
         />
       )}
     </>

@@ -6,7 +6,7 @@ import { serversText } from "../../words/admin/servers-text.ts"
 import { adminText } from "../../words/admin-text.ts"
 import { pathOf } from "../admin-api.ts"
 import { type AdminContext, type Loaded, notice, useAction, useLoaded } from "../admin-state.ts"
-import { ConfirmDialog } from "../confirm-dialog.tsx"
+import { RemoveDialog } from "../confirm-dialog.tsx"
 import { Detail, FaultText, Pending, Time } from "../form-fields.tsx"
 import { ReviewDialog } from "./review-dialog.tsx"
 import { listUnreviewed, type McpServer, parseServer, parseServerList, SERVERS_PATH } from "./server-fields.ts"
@@ -70,17 +70,13 @@ function ServerDialog({ api, list, dialog }: ServerDialogProps): VNode | null {
       return <ReviewDialog api={api} server={open.server} onSaved={onSaved} onClose={onClose} />
     case "remove":
       return (
-        <ConfirmDialog
-          title={serversText.removeTitle(open.server.name)}
-          text={serversText.removeText}
-          confirm={serversText.confirmRemove}
-          isGrave
+        <RemoveDialog
+          api={api}
+          path={SERVERS_PATH}
+          name={open.server.name}
+          text={serversText}
+          list={list}
           onClose={onClose}
-          onConfirm={async () => {
-            await api.sendAction("DELETE", pathOf(SERVERS_PATH, open.server.name))
-            notice.value = serversText.removed(open.server.name)
-            await list.reload()
-          }}
         />
       )
   }

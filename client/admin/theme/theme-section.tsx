@@ -68,7 +68,7 @@ function useTheme(api: AdminApi): ThemeEditing {
   return { loaded, draft, action, show, saveTheme, resetTheme }
 }
 
-export function ThemeSection({ api }: AdminContext): VNode {
+export function Section({ api }: AdminContext): VNode {
   const { loaded, draft, action, show, saveTheme, resetTheme } = useTheme(api)
   const isResetting = useSignal(false)
   const theme = draft.value

@@ -7,8 +7,8 @@ import { Dialog } from "../../ui/dialog.tsx"
 import { toolsText } from "../../words/admin/tools-text.ts"
 import { adminText } from "../../words/admin-text.ts"
 import { pathOf } from "../admin-api.ts"
-import { type AdminContext, type Loaded, notice, useLoaded } from "../admin-state.ts"
-import { ConfirmDialog } from "../confirm-dialog.tsx"
+import { type AdminContext, type Loaded, useLoaded } from "../admin-state.ts"
+import { ConfirmDialog, RemoveDialog } from "../confirm-dialog.tsx"
 import { Detail, Pending, TextField, Time } from "../form-fields.tsx"
 import { parseTool, parseToolList, TOOLS_PATH, type WebhookTool } from "./webhook-fields.ts"
 import { WebhookForm } from "./webhook-form.tsx"
@@ -113,18 +113,7 @@ function ToolDialog({ api, list, dialog }: ToolDialogProps): VNode | null {
       return <SecretDialog secret={open.secret} onClose={close} />
     case "remove":
       return (
-        <ConfirmDialog
-          title={toolsText.removeTitle(open.tool.name)}
-          text={toolsText.removeText}
-          confirm={toolsText.confirmRemove}
-          isGrave
-          onClose={close}
-          onConfirm={async () => {
-            await api.sendAction("DELETE", pathOf(TOOLS_PATH, open.tool.name))
-            notice.value = toolsText.removed(open.tool.name)
-            await list.reload()
-          }}
-        />
+        <RemoveDialog api={api} path={TOOLS_PATH} name={open.tool.name} text={toolsText} list={list} onClose={close} />
       )
   }
 }
