@@ -4,15 +4,13 @@ import type { Json } from "../json.ts"
 import { chartToMarkdown, parseChartPayload } from "./chart-payload.ts"
 import type { CardView } from "./view/card-template.ts"
 import { fillView } from "./view/fill-view.ts"
+import { ENGLISH } from "./view/format-value.ts"
 import { viewToMarkdown } from "./view/view-markdown.ts"
-
-/** An export is in English, like its headings. */
-const EXPORT_LOCALE = { locale: "en", timeZone: "UTC", yes: "Yes", no: "No" }
 
 /** `view`: the template of the tenant's card. Returns null for a card whose data has no form of its own. SPEC CA12, CV12. */
 export function cardToMarkdown(tag: string, payload: Json, view: CardView | null = null): string | null {
   if (view !== null) {
-    const filled = fillView(view, payload, EXPORT_LOCALE)
+    const filled = fillView(view, payload, ENGLISH)
     return filled === null ? null : viewToMarkdown(filled)
   }
   const chart = /^chart_\d+$/.test(tag) ? parseChartPayload(payload) : null

@@ -2,7 +2,7 @@
 
 import type { VNode } from "preact"
 import { useId } from "preact/hooks"
-import { MAX_FIELD_CHARS } from "../../../shared/protocol/cards/card-action.ts"
+import { MAX_FIELD_CHARS } from "../../../shared/protocol/cards/card-bounds.ts"
 import { viewText } from "../../words/parts/view-text.ts"
 import { type FieldNode, getInitialValue, useCardForm } from "./action-form.tsx"
 

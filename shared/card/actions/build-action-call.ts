@@ -12,6 +12,7 @@ import type { ActionClick, FieldValues } from "../../protocol/cards/card-action.
 import { cutText } from "../../text/cut-text.ts"
 import type { CardView } from "../view/card-template.ts"
 import { fillView } from "../view/fill-view.ts"
+import { ENGLISH } from "../view/format-value.ts"
 import type { FilledView, ViewNode } from "../view/view-node.ts"
 import type { ActionArg, CardActionTemplate } from "./card-actions.ts"
 
@@ -28,11 +29,11 @@ export type ActionProblem = { readonly because: "unknown" } | { readonly because
 
 type FieldNode = Extract<ViewNode, { readonly type: "field" }>
 
-const LOCALE = { locale: "en", timeZone: "UTC", yes: "Yes", no: "No" }
 /** Whether the day exists is for the tool to decide. */
 const DATE = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/
 const MAX_WORDS_CHARS = 2_000
-const MAX_ARGS_CHARS = 64 * 1024
+/** Half of what a call of the model can have. */
+const MAX_ACTION_ARGS_CHARS = 64 * 1024
 
 export function buildActionCall(
   view: CardView,
@@ -41,7 +42,7 @@ export function buildActionCall(
 ): { readonly ok: true; readonly call: ActionCall } | { readonly ok: false; readonly problem: ActionProblem } {
   const unknown = { ok: false, problem: { because: "unknown" } } as const
   const action = view.actions !== undefined && Object.hasOwn(view.actions, name) ? view.actions[name] : undefined
-  const filled = action === undefined ? null : fillView(view, result, LOCALE)
+  const filled = action === undefined ? null : fillView(view, result, ENGLISH)
   const button = filled === null ? null : findButton(filled, name)
   // A button that this result doesn't show can't be clicked.
   if (action === undefined || filled === null || button === null) return unknown
@@ -55,7 +56,7 @@ export function buildActionCall(
     return value === undefined ? [] : [[arg, value]]
   })
   const text = JSON.stringify(Object.fromEntries(args))
-  if (text.length > MAX_ARGS_CHARS) return unknown
+  if (text.length > MAX_ACTION_ARGS_CHARS) return unknown
   const lines = shown.flatMap((node) => describeField(node, fields[node.name]))
   const words = cutText([button.label.join(""), ...lines].join("\n"), MAX_WORDS_CHARS)
   return { ok: true, call: { tool: action.tool, args: text, words } }

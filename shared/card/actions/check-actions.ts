@@ -2,12 +2,11 @@
 
 import { isJsonObject, type Json } from "../../json.ts"
 import { joinPointer } from "../../json-schema/json-pointer.ts"
-import { ACTION_NAME, MAX_ACTION_FIELDS } from "../../protocol/cards/card-action.ts"
+import { CARD_NAME, MAX_ACTION_FIELDS } from "../../protocol/cards/card-bounds.ts"
 import type { TemplateProblem, ViewComponent } from "../view/card-template.ts"
 import { binding, type FieldNotes } from "../view/check-fields.ts"
 import { isInteractive, MAX_ACTIONS } from "./card-actions.ts"
 
-const TOOL_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
 const MAX_ARGS = 30
 const MAX_VALUE_CHARS = 2_000
 const ACTION_FIELDS = new Set(["tool", "args", "repeatable"])
@@ -53,7 +52,7 @@ function checkEach(
   if (entries.length > MAX_ACTIONS) return { pointer: "/actions", problem: `has more than ${MAX_ACTIONS} actions` }
   for (const [name, action] of entries) {
     const pointer = joinPointer("/actions", name)
-    if (!ACTION_NAME.test(name)) return { pointer, problem: "must have a name of letters, digits, - and _" }
+    if (!CARD_NAME.test(name)) return { pointer, problem: "must have a name of letters, digits, - and _" }
     if (!used.has(name)) return { pointer, problem: "has no button" }
     const problem = checkAction(action, pointer, fields, notes)
     if (problem !== null) return problem
@@ -71,7 +70,7 @@ function checkAction(
   const { tool, args, repeatable = false } = action
   const extra = Object.keys(action).find((name) => !ACTION_FIELDS.has(name))
   if (extra !== undefined) return { pointer: joinPointer(pointer, extra), problem: "isn't a known field" }
-  if (typeof tool !== "string" || !TOOL_NAME.test(tool))
+  if (typeof tool !== "string" || !CARD_NAME.test(tool))
     return { pointer: `${pointer}/tool`, problem: "must be the name of a tool" }
   if (typeof repeatable !== "boolean") return { pointer: `${pointer}/repeatable`, problem: "must be true or false" }
   if (!isJsonObject(args)) return { pointer: `${pointer}/args`, problem: "must be an object" }

@@ -16,8 +16,8 @@ import {
   type TemplateProblem,
   TONES,
 } from "./card-template.ts"
+import { CARD_NAME } from "../../protocol/cards/card-bounds.ts"
 import { MAX_CHOICES, TEXT_FIELD_VARIANTS } from "../actions/card-actions.ts"
-import { ACTION_NAME } from "../../protocol/cards/card-action.ts"
 import { MAX_COLUMNS } from "./fill-rows.ts"
 import { parseIconName } from "./icon-name.ts"
 import { joinPointer } from "../../json-schema/json-pointer.ts"
@@ -45,7 +45,6 @@ const MAX_TABS = 8
 const MAX_JOINED = 20
 const MAX_CASES = 30
 const MAX_CHILDREN = 100
-const ID = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
 
 const literal: Check = (value, pointer) => {
   if (typeof value !== "string") return { pointer, problem: "must be a text" }
@@ -121,7 +120,8 @@ const icon = either(
 const childId =
   (isItem: boolean): Check =>
   (value, pointer, notes) => {
-    if (typeof value !== "string" || !ID.test(value)) return { pointer, problem: "must be the id of a component" }
+    if (typeof value !== "string" || !CARD_NAME.test(value))
+      return { pointer, problem: "must be the id of a component" }
     notes.children.push({ id: value, pointer, isItem })
     return null
   }
@@ -202,10 +202,10 @@ const textOrBinding = either(isText, literal, binding)
 
 /** The name of an action. check-actions.ts checks that the card has it. */
 const actionName: Check = (value, pointer) =>
-  typeof value === "string" && ACTION_NAME.test(value) ? null : { pointer, problem: "must be the name of an action" }
+  typeof value === "string" && CARD_NAME.test(value) ? null : { pointer, problem: "must be the name of an action" }
 
 const fieldName: Check = (value, pointer) =>
-  typeof value === "string" && ACTION_NAME.test(value)
+  typeof value === "string" && CARD_NAME.test(value)
     ? null
     : { pointer, problem: "must be a name of letters, digits, - and _" }
 

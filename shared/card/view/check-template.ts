@@ -16,11 +16,13 @@ import {
   type TemplateProblem,
   type ViewComponent,
 } from "./card-template.ts"
+import { CARD_NAME } from "../../protocol/cards/card-bounds.ts"
 import { checkActions } from "../actions/check-actions.ts"
 import { checkComponentFields, checkTitle, type FieldNotes } from "./check-fields.ts"
 import { checkSchema } from "../../json-schema/check-schema.ts"
 import { checkValue } from "../../json-schema/match-schema.ts"
 import { fillView } from "./fill-view.ts"
+import { ENGLISH } from "./format-value.ts"
 import { joinPointer } from "../../json-schema/json-pointer.ts"
 
 export type CheckedTemplate =
@@ -29,11 +31,9 @@ export type CheckedTemplate =
 
 type Fields = { readonly [field: string]: Json }
 
-const TOOL_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
 /** The names of tools whose cards are part of the page. */
 const OWN_CARDS = new Set(["weather", "chart"])
 const FIELDS = new Set(["for", "title", "schema", "view", "actions", "samples"])
-const NO_LANGUAGE = { locale: "en", timeZone: "UTC", yes: "Yes", no: "No" }
 
 /** Checks the body of a request that sets a card. */
 export function checkTemplate(body: Json): CheckedTemplate {
@@ -45,7 +45,7 @@ function findProblem(body: Fields): TemplateProblem | null {
   const { for: tool, title = "", schema = null, view = null, samples = null } = body
   const extra = Object.keys(body).find((name) => !FIELDS.has(name))
   if (extra !== undefined) return { pointer: joinPointer("", extra), problem: "isn't a known field" }
-  if (typeof tool !== "string" || !TOOL_NAME.test(tool))
+  if (typeof tool !== "string" || !CARD_NAME.test(tool))
     return { pointer: "/for", problem: "must be the name of a tool" }
   if (OWN_CARDS.has(tool)) return { pointer: "/for", problem: "is a tool with a card of its own" }
   const { samples: _, ...stored } = body
@@ -85,7 +85,7 @@ function checkComponents(view: Json, all: FieldNotes, actions: Json | undefined)
 function checkComponent(value: Json, pointer: string, notes: FieldNotes): TemplateProblem | null {
   if (!isJsonObject(value)) return { pointer, problem: "must be a component, which is an object" }
   const { id, component, ...fields } = value
-  if (typeof id !== "string" || !/^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(id))
+  if (typeof id !== "string" || !CARD_NAME.test(id))
     return { pointer: `${pointer}/id`, problem: "must be an id of letters, digits, - and _" }
   const kind = COMPONENT_KINDS.find((name) => name === component)
   if (kind === undefined)
@@ -135,7 +135,7 @@ function checkSamples(template: CardTemplate, samples: Json, { bindings }: Field
     const mismatch = checkValue(template.schema, sample as Json, pointer)
     if (mismatch !== null) return mismatch
     const inSample = new Set<object>()
-    const filled = fillView(template, sample as Json, NO_LANGUAGE, (binding) => inSample.add(binding))
+    const filled = fillView(template, sample as Json, ENGLISH, (binding) => inSample.add(binding))
     for (const binding of inSample) found.add(binding)
     if (filled === null) return { pointer: findMissed(bindings, inSample) ?? pointer, problem: describeEmpty(i) }
   }

@@ -23,6 +23,9 @@ export interface ViewLocale {
   readonly no: string
 }
 
+/** For what no reader sees in their own language: checks, exports, and the words of a click. */
+export const ENGLISH: ViewLocale = { locale: "en", timeZone: "UTC", yes: "Yes", no: "No" }
+
 /** Where bindings are read. */
 export interface ViewScope {
   readonly root: Json

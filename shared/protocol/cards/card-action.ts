@@ -2,14 +2,9 @@
 
 import * as v from "valibot"
 import { idSchema } from "../event.ts"
+import { CARD_NAME, MAX_ACTION_FIELDS, MAX_FIELD_CHARS } from "./card-bounds.ts"
 
-/** Names of actions and fields. */
-export const ACTION_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
-/** In UTF-16 code units. */
-export const MAX_FIELD_CHARS = 4_000
-export const MAX_ACTION_FIELDS = 20
-
-const nameSchema = v.pipe(v.string(), v.regex(ACTION_NAME))
+const nameSchema = v.pipe(v.string(), v.regex(CARD_NAME))
 
 /** The values of a form. The server takes nothing else from the client: all other arguments come from the stored result. */
 const fieldsSchema = v.pipe(

@@ -1,0 +1,8 @@
+/** card-bounds.ts: the names in cards, and the bounds of their forms. In a file of their own, so that the page loads no schema. */
+
+/** Names of tools, components, actions and fields. */
+export const CARD_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
+
+/** In UTF-16 code units. */
+export const MAX_FIELD_CHARS = 4_000
+export const MAX_ACTION_FIELDS = 20
