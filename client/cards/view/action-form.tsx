@@ -7,6 +7,7 @@ import { describeField, isValidField, listActionFields } from "../../../shared/c
 import type { CardActions } from "../../../shared/card/actions/card-actions.ts"
 import type { FilledView, ViewNode } from "../../../shared/card/view/view-node.ts"
 import type { FieldValues } from "../../../shared/protocol/cards/card-action.ts"
+import type { WireMessage } from "../../../shared/protocol/server-frame.ts"
 import type { CardActionHost } from "../card-registry.tsx"
 import { type ActionState, listActionStates } from "./action-state.ts"
 
@@ -70,9 +71,7 @@ function createForm(
     isReadOnly: computed(() => !canSend || host.isReadOnly.value),
     states: computed(() => {
       if (host === null || callId === undefined) return new Map()
-      const { store, outbox } = host
-      const messages = store.messageIds.value.flatMap((id) => store.getMessageSignal(id)?.value ?? [])
-      return listActionStates(callId, messages, outbox?.entries.value ?? [])
+      return listActionStates(callId, readClickMessages(host, callId), host.outbox?.entries.value ?? [])
     }),
     isRepeatable: (name) => actions[name]?.repeatable === true,
     act(button) {
@@ -88,6 +87,17 @@ function createForm(
       return null
     },
   }
+}
+
+/**
+ * The messages of the clicks on a card, and their answers. Subscribes to no other message, so that an answer that grows
+ * elsewhere costs the card nothing. Which messages these are never changes.
+ */
+function readClickMessages({ store }: CardActionHost, callId: string): readonly WireMessage[] {
+  const signals = store.messageIds.value.flatMap((id) => store.getMessageSignal(id) ?? [])
+  const clicks = signals.filter((message) => message.peek().action?.call_id === callId)
+  const exchanges = new Set(clicks.map((message) => message.peek().exchange_id))
+  return signals.filter((message) => exchanges.has(message.peek().exchange_id)).map((message) => message.value)
 }
 
 /** Empty fields are left out. */
