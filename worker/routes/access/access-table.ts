@@ -87,12 +87,14 @@ export const SESSION_RULES: readonly AccessRule[] = [
   { method: "GET", path: "/v1/sessions/:id/allowed-tools", allow: READERS },
   { method: "PUT", path: "/v1/sessions/:id/allowed-tools/:tool", allow: MEMBERS },
   { method: "DELETE", path: "/v1/sessions/:id/allowed-tools/:tool", allow: MEMBERS },
+
   { method: "GET", path: "/v1/sessions/:id/shares", allow: MEMBERS },
   { method: "POST", path: "/v1/sessions/:id/shares", allow: MEMBERS },
   { method: "DELETE", path: "/v1/sessions/:id/shares/:share", allow: MEMBERS },
   { method: "GET", path: "/v1/shares", allow: MEMBERS },
   { method: "GET", path: "/v1/shares/:share", allow: "open" },
   { method: "POST", path: "/v1/shares/:share/media/sign", allow: "open" },
+
   { method: "GET", path: "/external/agents/:name/question", allow: LISTENERS },
   { method: "POST", path: "/external/sessions/:id/events", allow: ["external"] },
   { method: "GET", path: "/external/sessions/:id/events", allow: ["external"] },

@@ -20,19 +20,23 @@ export const ADMINISTRATION_RULES: readonly AccessRule[] = [
     admitsRevoked: true,
     admitsLeaving: true,
   },
+
   { method: "POST", path: "/v1/tokens", allow: KEYS, admitsLeaving: true },
+
   { method: "POST", path: "/v1/tenants", allow: "operator" },
   { method: "GET", path: "/v1/tenants", allow: "operator" },
   { method: "POST", path: "/v1/tenants/:id/keys", allow: "operator" },
   { method: "GET", path: "/v1/tenants/:id/receipt", allow: "operator" },
   { method: "GET", path: "/v1/tenants/:id/issuers", allow: "operator" },
   { method: "DELETE", path: "/v1/tenants/:id/issuers/:name", allow: "operator" },
+
   { method: "GET", path: "/v1/keys", allow: MANAGERS },
   { method: "POST", path: "/v1/keys", allow: MANAGERS },
   { method: "DELETE", path: "/v1/keys/:id", allow: MANAGERS },
   { method: "POST", path: "/v1/keys/:id/rotate", allow: MANAGERS },
   { method: "GET", path: "/v1/token-keys", allow: OWNERS },
   { method: "POST", path: "/v1/token-keys/rotate", allow: OWNERS },
+
   { method: "GET", path: "/v1/models", allow: ADMINISTRATORS },
   { method: "PUT", path: "/v1/models/:name", allow: ADMINISTRATORS },
   { method: "DELETE", path: "/v1/models/:name", allow: ADMINISTRATORS },
@@ -47,10 +51,12 @@ export const ADMINISTRATION_RULES: readonly AccessRule[] = [
   { method: "DELETE", path: "/v1/theme", allow: CONFIGURERS },
   { method: "PUT", path: "/v1/theme/logo", allow: CONFIGURERS },
   { method: "DELETE", path: "/v1/theme/logo", allow: CONFIGURERS },
+
   { method: "GET", path: "/v1/cards", allow: CONFIGURERS },
   { method: "GET", path: "/v1/cards/:name", allow: CONFIGURERS },
   { method: "PUT", path: "/v1/cards/:name", allow: CONFIGURERS },
   { method: "DELETE", path: "/v1/cards/:name", allow: CONFIGURERS },
+
   { method: "GET", path: "/v1/users", allow: ADMINISTRATORS },
   { method: "GET", path: "/v1/users/:id", allow: ADMINISTRATORS },
   { method: "PATCH", path: "/v1/users/:id", allow: ADMINISTRATORS },
@@ -59,6 +65,7 @@ export const ADMINISTRATION_RULES: readonly AccessRule[] = [
   { method: "GET", path: "/v1/audit", allow: ADMINISTRATORS },
   { method: "GET", path: "/v1/audit/export", allow: ADMINISTRATORS },
   { method: "POST", path: "/v1/audit/verify", allow: ADMINISTRATORS },
+
   { method: "GET", path: "/v1/usage", allow: ADMINISTRATORS },
   { method: "GET", path: "/v1/prices", allow: ADMINISTRATORS },
   { method: "PUT", path: "/v1/prices", allow: ADMINISTRATORS },
@@ -66,20 +73,24 @@ export const ADMINISTRATION_RULES: readonly AccessRule[] = [
   { method: "PUT", path: "/v1/budgets", allow: ADMINISTRATORS },
   { method: "GET", path: "/v1/usage/me", allow: READERS },
   { method: "GET", path: "/v1/feedback", allow: ADMINISTRATORS },
+
   { method: "GET", path: "/v1/issuers", allow: ADMINISTRATORS },
   { method: "GET", path: "/v1/issuers/:name", allow: ADMINISTRATORS },
   { method: "PUT", path: "/v1/issuers/:name", allow: ADMINISTRATORS },
   { method: "DELETE", path: "/v1/issuers/:name", allow: ADMINISTRATORS },
+
   { method: "GET", path: "/v1/mcp-servers", allow: ADMINISTRATORS },
   { method: "GET", path: "/v1/mcp-servers/:name", allow: ADMINISTRATORS },
   { method: "PUT", path: "/v1/mcp-servers/:name", allow: ADMINISTRATORS },
   { method: "DELETE", path: "/v1/mcp-servers/:name", allow: ADMINISTRATORS },
   { method: "POST", path: "/v1/mcp-servers/:name/refresh", allow: ADMINISTRATORS },
   { method: "POST", path: "/v1/mcp-servers/:name/review", allow: ADMINISTRATORS },
+
   { method: "GET", path: "/v1/tools", allow: ADMINISTRATORS },
   { method: "PUT", path: "/v1/tools/:name", allow: ADMINISTRATORS },
   { method: "DELETE", path: "/v1/tools/:name", allow: ADMINISTRATORS },
   { method: "POST", path: "/v1/tools/:name/secret", allow: ADMINISTRATORS },
+
   { method: "GET", path: "/v1/tenant", allow: MANAGERS },
   { method: "DELETE", path: "/v1/tenant", allow: OWNERS, admitsLeaving: true },
   { method: "POST", path: "/v1/tenant/restore", allow: OWNERS, admitsLeaving: true },
