@@ -7,7 +7,7 @@
 import { fail, type Result, succeed, type TurnFault } from "../../shared/fault.ts"
 import { MAX_AGENT_DEPTH, MAX_AGENT_QUESTIONS } from "../../shared/limits.ts"
 import { AGENT_SESSION_PREFIX } from "../../shared/protocol/agent-session-id.ts"
-import { bytesToHex } from "../platform/crypto/hex.ts"
+import { computeShortHash } from "../platform/crypto/sha256-hex.ts"
 import type { SessionRow } from "../store/row-codec.ts"
 import type { AgentQuestion } from "../tool/agents-tool.ts"
 import type { ToolContext } from "../tool/tool.ts"
@@ -60,16 +60,10 @@ export function computeBudgetShare(budget: number, nth: number, mode: "sync" | "
 /** An agent has one session in each session group (SPEC AG9). */
 async function computeAgentSessionId(tenant: string, family: SessionGroup, agent: string): Promise<string> {
   if (agent === family.agent) return family.session
-  return AGENT_SESSION_PREFIX + (await hashParts([tenant, family.session, agent]))
+  return AGENT_SESSION_PREFIX + (await computeShortHash([tenant, family.session, agent].join("\0")))
 }
 
 /** Returns the same id for a call that runs again, and another one if the session was erased and created again. */
 async function computeAskId({ tenant, id, created }: SessionRow, call_id: string): Promise<string> {
-  return `ask-${await hashParts([tenant, id, String(created), call_id])}`
-}
-
-/** The first half of a SHA-256, in hexadecimal. */
-async function hashParts(parts: readonly string[]): Promise<string> {
-  const bytes = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(parts.join("\0")))
-  return bytesToHex(bytes.slice(0, 16))
+  return `ask-${await computeShortHash([tenant, id, created, call_id].join("\0"))}`
 }

@@ -9,7 +9,7 @@
 import * as v from "valibot"
 import { createRandomBase62, intToBase62 } from "../platform/crypto/base62.ts"
 import { crc32 } from "../../shared/crc32.ts"
-import { bytesToHex } from "../platform/crypto/hex.ts"
+import { computeHash } from "../platform/crypto/sha256-hex.ts"
 import { tenantIdSchema } from "../platform/tenant-id.ts"
 import type { StoredKey } from "../settings/tenant-access.ts"
 
@@ -58,7 +58,7 @@ export function parseApiKey(text: string): ApiKey | null {
 }
 
 export async function hashApiKeySecret(secret: string): Promise<string> {
-  return bytesToHex(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(secret)))
+  return await computeHash(secret)
 }
 
 function computeChecksum(body: string): string {

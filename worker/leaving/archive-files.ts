@@ -5,7 +5,7 @@
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import { bytesToHex } from "../platform/crypto/hex.ts"
+import { computeHash } from "../platform/crypto/sha256-hex.ts"
 import { mediaBucket, type MediaEnv } from "../platform/media-bucket.ts"
 import { readBounded } from "../platform/read-bounded.ts"
 import { withTimeout } from "../platform/timeout.ts"
@@ -53,11 +53,6 @@ export async function receiveArchiveFile(
   if ((await computeHash(bytes)) !== expected.sha256) return refusal
   await mediaBucket(env, tenant).put(stagedKey(tenant, id, expected.n), bytes)
   return succeed(null)
-}
-
-/** SHA-256 in hexadecimal. */
-export async function computeHash(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  return bytesToHex(await crypto.subtle.digest("SHA-256", bytes))
 }
 
 /** R2's limit on keys per request. */

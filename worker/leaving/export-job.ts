@@ -7,6 +7,7 @@
  * was killed or failed runs again as a whole, after the files that it had written are removed.
  */
 
+import { computeHash } from "../platform/crypto/sha256-hex.ts"
 import { sessionStub, directoryStub } from "../platform/rpc/object-stubs.ts"
 import { mediaBucket } from "../platform/media-bucket.ts"
 import { assetObjectKey } from "../asset/bucket.ts"
@@ -15,7 +16,6 @@ import type { DirectoryEntry } from "../platform/rpc/directory-rpc.ts"
 import type { AssetEntry, StoredSession } from "../platform/rpc/session-types.ts"
 import type { Tally } from "../../shared/protocol/http-body.ts"
 import { ASKS_PER_BLOCK, type BlockHeader, cutAnywhere, cutAtLines, joinBytes, writeBlock } from "./archive-blocks.ts"
-import { computeHash } from "./archive-files.ts"
 import { findArchivePlace } from "./export-files.ts"
 import {
   ARCHIVE_FILE_BYTES,

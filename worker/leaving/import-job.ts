@@ -6,11 +6,12 @@
  * each session. Nothing is created before the whole archive is indexed.
  */
 
+import { computeHash } from "../platform/crypto/sha256-hex.ts"
 import { mediaBucket } from "../platform/media-bucket.ts"
 import { directoryStub } from "../platform/rpc/object-stubs.ts"
 import type { Block } from "./archive-blocks.ts"
 import { readBlocks } from "./archive-blocks.ts"
-import { computeHash, stagedKey } from "./archive-files.ts"
+import { stagedKey } from "./archive-files.ts"
 import { ArchiveItems } from "./archive-items.ts"
 import { deleteTransferFiles } from "./export-files.ts"
 import type { Job } from "./job-rows.ts"

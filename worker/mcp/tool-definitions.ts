@@ -5,7 +5,7 @@
 
 import { isJsonObject, type Json, parseJson, toCanonicalJson } from "../../shared/json.ts"
 import { MAX_TOOL_NAME_CHARS } from "../../shared/limits.ts"
-import { bytesToHex } from "../platform/crypto/hex.ts"
+import { computeHash, computeShortHash } from "../platform/crypto/sha256-hex.ts"
 import { MAX_MCP_TOOLS, type OfferedTool, REMOTE_TOOL_NAME } from "../settings/mcp-config.ts"
 
 export const MAX_DESCRIPTION_CHARS = 4_096
@@ -34,7 +34,7 @@ export async function readOfferedTools(server: string, listed: readonly unknown[
 
 /** Identifies the definitions of all tools. */
 export async function computeRevision(tools: readonly OfferedTool[]): Promise<string> {
-  return (await computeHash(tools.map(({ hash }) => hash).join())).slice(0, 32)
+  return await computeShortHash(tools.map(({ hash }) => hash).join())
 }
 
 async function readTool(server: string, entry: unknown): Promise<OfferedTool | null> {
@@ -81,8 +81,4 @@ async function createSlug(server: string, name: string): Promise<string> {
 async function createHashedSlug(server: string, name: string): Promise<string> {
   const slug = `${server}_${name.replace(/[^\w-]/g, "_")}`.slice(0, MAX_TOOL_NAME_CHARS - NAME_HASH_CHARS - 1)
   return `${slug}_${(await computeHash(name)).slice(0, NAME_HASH_CHARS)}`
-}
-
-async function computeHash(text: string): Promise<string> {
-  return bytesToHex(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)))
 }

@@ -1,6 +1,6 @@
 /** delivery-id.ts: the id by which a tenant's service recognises a call or a question. */
 
-import { bytesToHex } from "../platform/crypto/hex.ts"
+import { computeShortHash } from "../platform/crypto/sha256-hex.ts"
 import type { SessionRow } from "../store/row-codec.ts"
 
 /** The same for a call or question that is sent again, and another one if the session was erased and created again. */
@@ -9,6 +9,5 @@ export async function computeDeliveryId(
   callId: string,
   kind: "call" | "question" = "call",
 ): Promise<string> {
-  const parts = new TextEncoder().encode([tenant, id, String(created), callId].join("\0"))
-  return `${kind}_${bytesToHex((await crypto.subtle.digest("SHA-256", parts)).slice(0, 16))}`
+  return `${kind}_${await computeShortHash([tenant, id, created, callId].join("\0"))}`
 }

@@ -8,7 +8,7 @@
  */
 
 import { fail, type Result } from "../../../shared/fault.ts"
-import { bytesToHex } from "../../platform/crypto/hex.ts"
+import { computeHash } from "../../platform/crypto/sha256-hex.ts"
 import type { Env } from "../../env.ts"
 import { listServedRegions } from "../../platform/media-bucket.ts"
 import { registryStub } from "../../platform/rpc/object-stubs.ts"
@@ -22,8 +22,7 @@ function listPlaces(env: Env): readonly Place[] {
 }
 
 async function createRegistryKey(issuer: string, audience: string): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(`${issuer}\0${audience}`))
-  return `issuer:${bytesToHex(digest)}`
+  return `issuer:${await computeHash(`${issuer}\0${audience}`)}`
 }
 
 /**

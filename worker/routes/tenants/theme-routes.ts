@@ -9,7 +9,7 @@ import { MAX_LOGO_BYTES, parseLogo } from "../../../shared/theme/png-logo.ts"
 import type { ThemeView } from "../../../shared/theme/page-theme.ts"
 import { findLowContrast } from "../../../shared/theme/theme-contrast.ts"
 import { themeSchema } from "../../../shared/theme/theme-schema.ts"
-import { bytesToHex } from "../../platform/crypto/hex.ts"
+import { computeShortHash } from "../../platform/crypto/sha256-hex.ts"
 import { faultToResponse } from "../../platform/fault-response.ts"
 import { tenantStub } from "../../platform/rpc/object-stubs.ts"
 import { readActor } from "../access/request-actor.ts"
@@ -47,7 +47,7 @@ themeRoutes.put("/logo", async (context) => {
   if (!parsed.ok) return faultToResponse(parsed.fault)
   const bytes = parsed.value.buffer
   const { tenant } = context.get("claims")
-  const logo = { id: await hashBytes(bytes), bytes }
+  const logo = { id: await computeShortHash(bytes), bytes }
   return respond(context, await tenantStub(context.env, tenant).setLogo(readActor(context), logo))
 })
 
@@ -59,9 +59,4 @@ themeRoutes.delete("/logo", async (context) => {
 function respond(context: Context<AppEnv>, changed: Result<ThemeView>): Response {
   clearCachedSettings(context.get("claims").tenant)
   return changed.ok ? context.json(changed.value) : faultToResponse(changed.fault)
-}
-
-/** 128 bits, as a part of a path. */
-async function hashBytes(bytes: ArrayBuffer): Promise<string> {
-  return bytesToHex(await crypto.subtle.digest("SHA-256", bytes)).slice(0, 32)
 }
