@@ -14,6 +14,7 @@ import { describeError } from "../platform/log.ts"
 import { rejectOnAbort } from "../platform/abort.ts"
 import { pause } from "../platform/pause.ts"
 import { readTimeLimits, type TimeLimits } from "../platform/time-limits.ts"
+import { startTimeout } from "../platform/timeout.ts"
 import type { OutboundAsk } from "../store/agent-ask-rows.ts"
 import type { StoredMessage } from "../store/row-codec.ts"
 import type { AgentQuestion } from "../tool/agents-tool.ts"
@@ -106,10 +107,9 @@ export class OutboundAsks {
 
   /** The time limit halves with each level, so that an agent still has time to use the answer it receives. */
   async #askWithTimeout(request: AskRequest, signal: AbortSignal): Promise<ToolReturn> {
-    const timeout = new AbortController()
-    const timer = setTimeout(() => timeout.abort(), this.#times.agentAnswerMs >> (request.depth - 1))
+    const timeout = startTimeout(signal, this.#times.agentAnswerMs >> (request.depth - 1))
     try {
-      const returned = await this.#askWithRetries(request, AbortSignal.any([signal, timeout.signal]))
+      const returned = await this.#askWithRetries(request, timeout.signal)
       if (!(returned instanceof DeferredResult)) this.#rows.closeOutboundAsk(request.id)
       return returned
     } catch (error) {
@@ -117,9 +117,9 @@ export class OutboundAsks {
       const cancelled = this.#cancelAsk({ id: request.id, session: request.to })
       if (signal.aborted) throw error
       await cancelled
-      return createRefusal("agent_failed", timeout.signal.aborted ? TIMED_OUT : "It couldn't be reached.")
+      return createRefusal("agent_failed", timeout.hasExpired() ? TIMED_OUT : "It couldn't be reached.")
     } finally {
-      clearTimeout(timer)
+      timeout.clear()
     }
   }
 

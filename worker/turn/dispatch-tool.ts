@@ -21,6 +21,7 @@ import { cutText, findCutIndex, isHighSurrogate } from "../../shared/text/cut-te
 import type { SaveAsset } from "../asset/save-options.ts"
 import { rejectOnAbort } from "../platform/abort.ts"
 import { describeError, type Log } from "../platform/log.ts"
+import { startTimeout } from "../platform/timeout.ts"
 import {
   parseToolArgs,
   DeferredResult,
@@ -77,18 +78,15 @@ export async function dispatchCall(dispatch: ToolDispatch): Promise<ToolResultEv
   if (args === null)
     return createFailedResult(call, "tool_arguments", "The arguments are not a JSON object, or are nested too deeply.")
   const limitMs = tool.ms ?? dispatch.toolMs
-  const timeout = new AbortController()
-  // Not AbortSignal.timeout: it can't be cleared, and would keep the object awake long after the tool has finished.
-  const timer = setTimeout(() => timeout.abort(), limitMs)
+  const timeout = startTimeout(dispatch.signal, limitMs)
   const output = createToolOutput(dispatch.onOutput)
   let result: ToolResultEvent
   try {
-    const signal = AbortSignal.any([dispatch.signal, timeout.signal])
-    result = await runTool(dispatch, tool, args, output, signal)
+    result = await runTool(dispatch, tool, args, output, timeout.signal)
   } catch (error) {
-    result = errorToResult(dispatch, timeout.signal.aborted ? limitMs : null, error)
+    result = errorToResult(dispatch, timeout.hasExpired() ? limitMs : null, error)
   } finally {
-    clearTimeout(timer)
+    timeout.clear()
   }
   const size = output.size()
   return size === null ? result : { ...result, output_size: size }

@@ -15,6 +15,7 @@ import { pause } from "../platform/pause.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
 import { keyToPublicId } from "../platform/session-key.ts"
 import { readTimeLimits } from "../platform/time-limits.ts"
+import { startTimeout } from "../platform/timeout.ts"
 import type { WebhookEndpoint, WebhookTool } from "../settings/webhooks/webhook-tool.ts"
 import { describeProblem } from "../tool/define-tool.ts"
 import { createRefusal, type ToolArgs, type ToolContext } from "../tool/tool.ts"
@@ -79,24 +80,22 @@ async function sendCall(
   signal: AbortSignal,
 ): Promise<Reply> {
   const { toolMs } = readTimeLimits(env)
-  const timeout = new AbortController()
-  const timer = setTimeout(() => timeout.abort(), toolMs)
-  const limited = AbortSignal.any([signal, timeout.signal])
+  const timeout = startTimeout(signal, toolMs)
   try {
     for (const wait of [...RETRY_MS, null]) {
-      const reply = await sendOnce(env, endpoint, call, limited)
+      const reply = await sendOnce(env, endpoint, call, timeout.signal)
       if (reply !== "again") return reply
       if (wait === null) break
-      await pause(Math.min(wait, toolMs / 10), limited)
+      await pause(Math.min(wait, toolMs / 10), timeout.signal)
     }
     return failure("The service could not be reached.")
   } catch (error) {
     // The turn was stopped, or the call has run out of its own time.
     if (signal.aborted) throw error
-    if (!timeout.signal.aborted) return failure("The service could not be reached.")
+    if (!timeout.hasExpired()) return failure("The service could not be reached.")
     return { kind: "result", result: createRefusal("tool_timeout", `No response within ${toolMs / 1000} s.`) }
   } finally {
-    clearTimeout(timer)
+    timeout.clear()
   }
 }
 

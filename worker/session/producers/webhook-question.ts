@@ -16,6 +16,7 @@ import type { Env } from "../../env.ts"
 import { describeError } from "../../platform/log.ts"
 import { tenantStub } from "../../platform/rpc/object-stubs.ts"
 import { keyToPublicId } from "../../platform/session-key.ts"
+import { startTimeout } from "../../platform/timeout.ts"
 import type { StoredMessage } from "../../store/row-codec.ts"
 import { SessionErasedError } from "../../store/storage-gate.ts"
 import { finishRun, type TurnRun } from "../../turn/turn-run.ts"
@@ -53,15 +54,14 @@ async function sendQuestion(
   const endpoint = await tenantStub(env, session.row.tenant).openAgentWebhook(session.agentName())
   if (endpoint === null) return { kind: "refused", details: "The agent has no service with a secret." }
   const message = await createMessage(env, session, answer)
-  const timeout = new AbortController()
-  const timer = setTimeout(() => timeout.abort(), session.host.times.toolMs)
+  const timeout = startTimeout(abort.signal, session.host.times.toolMs)
   try {
-    return await postSigned(env, endpoint, message, AbortSignal.any([abort.signal, timeout.signal]))
+    return await postSigned(env, endpoint, message, timeout.signal)
   } catch (error) {
-    if (abort.signal.aborted || !timeout.signal.aborted) throw error
+    if (abort.signal.aborted || !timeout.hasExpired()) throw error
     return { kind: "again" }
   } finally {
-    clearTimeout(timer)
+    timeout.clear()
   }
 }
 

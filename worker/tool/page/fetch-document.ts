@@ -7,6 +7,7 @@ import { fail, type Result, succeed } from "../../../shared/fault.ts"
 import { checkServiceUrl } from "../../auth/service-url.ts"
 import { rejectOnAbort } from "../../platform/abort.ts"
 import { BodyReader } from "../../platform/read-bounded.ts"
+import { startTimeout } from "../../platform/timeout.ts"
 import type { PageEnv } from "./page-tool.ts"
 
 export interface FetchedDocument {
@@ -48,19 +49,16 @@ export async function fetchDocument(
   signal: AbortSignal,
   timeoutMs: number,
 ): Promise<Result<FetchedDocument, PageFault>> {
-  const stop = new AbortController()
-  const timer = setTimeout(() => stop.abort(), timeoutMs)
-  const stopped = AbortSignal.any([signal, stop.signal])
+  const timeout = startTimeout(signal, timeoutMs)
   try {
-    return await rejectOnAbort(followRedirects(url, env, stopped), stopped)
+    return await rejectOnAbort(followRedirects(url, env, timeout.signal), timeout.signal)
   } catch {
     if (signal.aborted) return refusePage("The call was stopped.")
-    const isLate = stop.signal.aborted
-    return refusePage(isLate ? `It didn't arrive within ${timeoutMs / 1000} s.` : "The server can't be reached.")
+    return refusePage(
+      timeout.hasExpired() ? `It didn't arrive within ${timeoutMs / 1000} s.` : "The server can't be reached.",
+    )
   } finally {
-    clearTimeout(timer)
-    // Closes the connection in any case.
-    stop.abort()
+    timeout.clear()
   }
 }
 

@@ -9,6 +9,7 @@ import { MAX_URL_CHARS } from "../../../shared/limits.ts"
 import { cutText } from "../../../shared/text/cut-text.ts"
 import { checkPublicUrl } from "../../../shared/text/public-url.ts"
 import { rejectOnAbort } from "../../platform/abort.ts"
+import { startTimeout } from "../../platform/timeout.ts"
 import { cleanPageText } from "../page/clean-page-text.ts"
 import { failSearch, type FoundPage, type SearchResult, type SearchService } from "./search-service.ts"
 import type { SearchEnv } from "./search-tool.ts"
@@ -63,15 +64,13 @@ async function searchInTime(
   timeoutMs: number,
 ): Promise<SearchResult> {
   if (typeof service === "string") return failSearch(service)
-  const stop = new AbortController()
-  const timer = setTimeout(() => stop.abort(), timeoutMs)
-  const stopped = AbortSignal.any([signal, stop.signal])
+  const timeout = startTimeout(signal, timeoutMs)
   try {
-    return await rejectOnAbort(service.search(query, MAX_RESULTS, stopped), stopped)
+    return await rejectOnAbort(service.search(query, MAX_RESULTS, timeout.signal), timeout.signal)
   } catch {
     return failSearch(signal.aborted ? "The call was stopped." : "The service did not respond in time.")
   } finally {
-    clearTimeout(timer)
+    timeout.clear()
   }
 }
 

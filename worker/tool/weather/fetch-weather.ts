@@ -4,6 +4,7 @@ import type { WeatherPayload } from "../../../shared/card/weather-payload.ts"
 import { fail, type Result } from "../../../shared/fault.ts"
 import { rejectOnAbort } from "../../platform/abort.ts"
 import { errorMessage } from "../../platform/log.ts"
+import { startTimeout } from "../../platform/timeout.ts"
 import type { ToolContext, ToolReturn } from "../tool.ts"
 import type { WeatherFault, WeatherSource } from "./weather-source.ts"
 
@@ -41,19 +42,14 @@ async function fetchWithTimeout(
   ctx: ToolContext,
   timeoutMs: number,
 ): Promise<Result<WeatherPayload, WeatherFault>> {
-  const controller = new AbortController()
-  const abortLookups = (): void => controller.abort()
-  const timer = setTimeout(abortLookups, timeoutMs)
-  ctx.signal.addEventListener("abort", abortLookups, { once: true })
-  if (ctx.signal.aborted) abortLookups()
+  const timeout = startTimeout(ctx.signal, timeoutMs)
   try {
-    return await rejectOnAbort(source.fetchWeather(location, ctx.now(), controller.signal), controller.signal)
+    return await rejectOnAbort(source.fetchWeather(location, ctx.now(), timeout.signal), timeout.signal)
   } catch (error) {
-    if (!controller.signal.aborted) return fail({ reason: "upstream_failed", details: errorMessage(error) })
+    if (!timeout.signal.aborted) return fail({ reason: "upstream_failed", details: errorMessage(error) })
     const details = ctx.signal.aborted ? "The call was stopped." : `No response within ${timeoutMs / 1000} s.`
     return fail({ reason: "upstream_timeout", details })
   } finally {
-    clearTimeout(timer)
-    ctx.signal.removeEventListener("abort", abortLookups)
+    timeout.clear()
   }
 }
