@@ -90,7 +90,7 @@ export const OPERATION_COSTS = {
     frames: 1,
     alarms: 1,
     answerSeconds: 4.1,
-    SESSION: createCost(0, 50, 30),
+    SESSION: createCost(0, 40, 30),
     DIRECTORY: createCost(2, 120, 11),
   },
   turn: {

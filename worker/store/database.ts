@@ -18,6 +18,8 @@ export interface Database {
   queryAll(query: string, ...bindings: SqlStorageValue[]): Row[]
   /** The first row of the result; null if there is none. */
   queryFirst(query: string, ...bindings: SqlStorageValue[]): Row | null
+  /** For tables that are created with their first row. Cost: reads the names of all tables. */
+  hasTable(name: string): boolean
   /** Reads one row at a time, for results that may not fit in memory. */
   streamRows(query: string, ...bindings: SqlStorageValue[]): Generator<Row>
   /** Rows read and written so far, as the platform counts and bills them. */
@@ -37,6 +39,8 @@ export function createDatabase(sql: SqlExecutor, runInTransaction: Database["run
     return rows
   }
 
+  const queryFirst: Database["queryFirst"] = (query, ...bindings) => queryAll(query, ...bindings)[0] ?? null
+
   function* streamRows(query: string, ...bindings: SqlStorageValue[]): Generator<Row> {
     const cursor = sql.exec<Row>(query, ...bindings)
     try {
@@ -48,7 +52,8 @@ export function createDatabase(sql: SqlExecutor, runInTransaction: Database["run
 
   return {
     queryAll,
-    queryFirst: (query, ...bindings) => queryAll(query, ...bindings)[0] ?? null,
+    queryFirst,
+    hasTable: (name) => queryFirst("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", name) !== null,
     streamRows,
     countRows: () => ({ ...counts }),
     runInTransaction,

@@ -7,7 +7,7 @@ import type { Database } from "../database.ts"
 const CARD_ACTION_TABLE = `CREATE TABLE IF NOT EXISTS card_action (
   call_id TEXT NOT NULL, name TEXT NOT NULL, message TEXT NOT NULL, PRIMARY KEY (call_id, name)) WITHOUT ROWID`
 
-export function createCardActionRows({ queryAll, queryFirst }: Database) {
+export function createCardActionRows({ queryAll, queryFirst, hasTable }: Database) {
   return {
     put({ call_id, name }: ActionRef, message: string): void {
       queryAll(CARD_ACTION_TABLE)
@@ -16,8 +16,7 @@ export function createCardActionRows({ queryAll, queryFirst }: Database) {
 
     /** The id of the newest message that stands for this action; null if there is none. */
     findMessage({ call_id, name }: ActionRef): string | null {
-      const table = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'card_action'"
-      if (queryFirst(table) === null) return null
+      if (!hasTable("card_action")) return null
       const query = "SELECT message FROM card_action WHERE call_id = ? AND name = ?"
       const row = queryFirst(query, call_id, name)
       return row === null ? null : String(row["message"])

@@ -12,17 +12,15 @@ const TOOL_CALLBACK_TABLE =
 
 export type ToolCallbacks = ReturnType<typeof createToolCallbacks>
 
-export function createToolCallbacks({ queryAll, queryFirst }: Database) {
+export function createToolCallbacks({ queryAll, queryFirst, hasTable }: Database) {
   const waiting = new Map<string, (result: string) => void>()
-  let hasTable: boolean | null = null
-  const exists = (): boolean => {
-    hasTable ??= queryFirst("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'tool_callback'") !== null
-    return hasTable
-  }
+  let hasRows = false
   const read = (callId: string): string | null => {
-    if (!exists()) return null
+    if (!hasTable("tool_callback")) return null
     const row = queryFirst("SELECT result FROM tool_callback WHERE call_id = ?", callId)
-    return row === null ? null : String(row["result"])
+    if (row === null) return null
+    hasRows = true
+    return String(row["result"])
   }
   return {
     /** The result of a call; null if none has arrived. */
@@ -31,7 +29,7 @@ export function createToolCallbacks({ queryAll, queryFirst }: Database) {
     /** Stores a result, and gives it to the call that waits for it. The first result of a call counts. */
     put(callId: string, result: string): void {
       queryAll(TOOL_CALLBACK_TABLE)
-      hasTable = true
+      hasRows = true
       queryAll("INSERT OR IGNORE INTO tool_callback (call_id, result) VALUES (?, ?)", callId, result)
       waiting.get(callId)?.(result)
     },
@@ -54,9 +52,13 @@ export function createToolCallbacks({ queryAll, queryFirst }: Database) {
       }
     },
 
-    /** Removes all results. Called when a turn has ended. */
+    /**
+     * Removes all results. Called when a turn has ended, so it costs nothing if this process has seen none. A result that
+     * an earlier process stored, and whose call didn't run again, is removed with the next one.
+     */
     clear(): void {
-      if (exists() && queryFirst("SELECT 1 FROM tool_callback") !== null) queryAll("DELETE FROM tool_callback")
+      if (hasRows) queryAll("DELETE FROM tool_callback")
+      hasRows = false
     },
   }
 }

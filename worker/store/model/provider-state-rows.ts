@@ -17,13 +17,11 @@ export interface StepState {
   readonly data: string
 }
 
-export function createProviderStateRows({ queryAll }: Database) {
-  const hasTable = (): boolean =>
-    queryAll("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'provider_state'").length > 0
+export function createProviderStateRows({ queryAll, hasTable }: Database) {
   return {
     /** The states of an answer, oldest first. */
     list(pos: number): StepState[] {
-      if (!hasTable()) return []
+      if (!hasTable("provider_state")) return []
       return queryAll("SELECT step, model, data FROM provider_state WHERE pos = ? ORDER BY step", pos).map((row) => ({
         step: Number(row["step"]),
         model: String(row["model"]),
