@@ -9,7 +9,8 @@ import { pathOf } from "./admin-api.ts"
 import { type Agent, parseAgentList } from "./admin-responses.ts"
 import { type AdminContext, notice, useLoaded } from "./admin-state.ts"
 import { FormDialog, RemoveDialog } from "./confirm-dialog.tsx"
-import { CheckList, Detail, Pending, TextField } from "./form-fields.tsx"
+import { CheckList, Detail, TextField } from "./form-fields.tsx"
+import { RowList } from "./row-list.tsx"
 
 const AGENTS_PATH = "/v1/agents"
 const SERVERS_PATH = "/v1/mcp-servers"
@@ -45,23 +46,22 @@ export function AgentsSection({ api }: AdminContext): VNode {
   const open = dialog.value
   return (
     <>
-      <p class="lead">{agentsText.lead}</p>
-      <p>
-        <button type="button" class="firm" onClick={() => (dialog.value = { kind: "edit", agent: null })}>
-          {agentsText.add}
-        </button>
-      </p>
-      <Pending of={list} />
-      <ul class="rows" aria-label={adminText.section.agents}>
-        {list.value?.agents.map((agent) => (
+      <RowList
+        text={agentsText}
+        label={adminText.section.agents}
+        list={list}
+        rows={list.value?.agents}
+        onAdd={() => (dialog.value = { kind: "edit", agent: null })}
+      >
+        {(agent) => (
           <AgentRow
             key={agent.name}
             agent={agent}
             onEdit={() => (dialog.value = { kind: "edit", agent })}
             onRemove={() => (dialog.value = { kind: "remove", agent })}
           />
-        ))}
-      </ul>
+        )}
+      </RowList>
       {open?.kind === "edit" && (
         <AgentForm
           api={api}

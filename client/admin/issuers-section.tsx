@@ -6,7 +6,8 @@ import { adminText, issuersText } from "../words/admin-text.ts"
 import { type Issuer, parseIssuerList } from "./admin-responses.ts"
 import { type AdminContext, useLoaded } from "./admin-state.ts"
 import { RemoveDialog } from "./confirm-dialog.tsx"
-import { Detail, Pending, Time } from "./form-fields.tsx"
+import { Detail, Time } from "./form-fields.tsx"
+import { RowList } from "./row-list.tsx"
 import { ISSUERS_PATH, IssuerForm } from "./issuer-form.tsx"
 
 type OpenDialog =
@@ -23,16 +24,14 @@ export function IssuersSection(context: AdminContext): VNode {
   const open = dialog.value
   return (
     <>
-      <p class="lead">{issuersText.lead}</p>
-      <p>
-        <button type="button" class="firm" onClick={() => (dialog.value = { kind: "edit", issuer: null })}>
-          {issuersText.add}
-        </button>
-      </p>
-      <Pending of={list} />
-      {list.value?.issuers.length === 0 && <p class="pending">{issuersText.empty}</p>}
-      <ul class="rows" aria-label={adminText.section.issuers}>
-        {list.value?.issuers.map((issuer) => (
+      <RowList
+        text={issuersText}
+        label={adminText.section.issuers}
+        list={list}
+        rows={list.value?.issuers}
+        onAdd={() => (dialog.value = { kind: "edit", issuer: null })}
+      >
+        {(issuer) => (
           <IssuerRow
             key={issuer.name}
             issuer={issuer}
@@ -40,8 +39,8 @@ export function IssuersSection(context: AdminContext): VNode {
             onEdit={() => (dialog.value = { kind: "edit", issuer })}
             onRemove={() => (dialog.value = { kind: "remove", issuer })}
           />
-        ))}
-      </ul>
+        )}
+      </RowList>
       {open?.kind === "edit" && (
         <IssuerForm {...context} issuer={open.issuer} onSaved={() => void list.reload()} onClose={closeDialog} />
       )}

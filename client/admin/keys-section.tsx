@@ -10,7 +10,8 @@ import { pathOf } from "./admin-api.ts"
 import { type ApiKey, parseCreatedKey, parseKeyList } from "./admin-responses.ts"
 import { type AdminContext, notice, useLoaded } from "./admin-state.ts"
 import { ConfirmDialog, FormDialog } from "./confirm-dialog.tsx"
-import { CheckList, Detail, Pending, roleTexts, SelectField, TextField, Time } from "./form-fields.tsx"
+import { CheckList, Detail, roleTexts, SelectField, TextField, Time } from "./form-fields.tsx"
+import { RowList } from "./row-list.tsx"
 import { TokenKeys } from "./token-keys.tsx"
 
 const KEYS_PATH = "/v1/keys"
@@ -42,19 +43,15 @@ export function KeysSection({ api, identity }: AdminContext): VNode {
   const open = dialog.value
   return (
     <>
-      <p class="lead">{keysText.lead}</p>
-      <p>
-        <button type="button" class="firm" onClick={() => (dialog.value = { kind: "create" })}>
-          {keysText.create}
-        </button>
-      </p>
-      <Pending of={list} />
-      {list.value?.keys.length === 0 && <p class="pending">{keysText.empty}</p>}
-      <ul class="rows" aria-label={adminText.section.keys}>
-        {list.value?.keys.map((key) => (
-          <KeyRow key={key.id} apiKey={key} onAsk={(kind) => (dialog.value = { kind, key })} />
-        ))}
-      </ul>
+      <RowList
+        text={{ ...keysText, add: keysText.create }}
+        label={adminText.section.keys}
+        list={list}
+        rows={list.value?.keys}
+        onAdd={() => (dialog.value = { kind: "create" })}
+      >
+        {(key) => <KeyRow key={key.id} apiKey={key} onAsk={(kind) => (dialog.value = { kind, key })} />}
+      </RowList>
       {identity.role === "owner" && <TokenKeys api={api} />}
       {open?.kind === "create" && (
         <NewKeyDialog api={api} identity={identity} onCreated={showCreated} onClose={closeDialog} />

@@ -6,7 +6,8 @@ import { modelsText } from "../../words/admin/models-text.ts"
 import { adminText } from "../../words/admin-text.ts"
 import { type AdminContext, useLoaded } from "../admin-state.ts"
 import { RemoveDialog } from "../confirm-dialog.tsx"
-import { Detail, Pending, Time } from "../form-fields.tsx"
+import { Detail, Time } from "../form-fields.tsx"
+import { RowList } from "../row-list.tsx"
 import { MODELS_PATH, type Model, parseModelList } from "./model-fields.ts"
 import { ModelForm } from "./model-form.tsx"
 
@@ -23,24 +24,22 @@ export function Section({ api }: AdminContext): VNode {
   const open = dialog.value
   return (
     <>
-      <p class="lead">{modelsText.lead}</p>
-      <p>
-        <button type="button" class="firm" onClick={() => (dialog.value = { kind: "edit", model: null })}>
-          {modelsText.add}
-        </button>
-      </p>
-      <Pending of={list} />
-      {list.value?.models.length === 0 && <p class="pending">{modelsText.empty}</p>}
-      <ul class="rows" aria-label={adminText.section.models}>
-        {list.value?.models.map((model) => (
+      <RowList
+        text={modelsText}
+        label={adminText.section.models}
+        list={list}
+        rows={list.value?.models}
+        onAdd={() => (dialog.value = { kind: "edit", model: null })}
+      >
+        {(model) => (
           <ModelRow
             key={model.name}
             model={model}
             onEdit={() => (dialog.value = { kind: "edit", model })}
             onRemove={() => (dialog.value = { kind: "remove", model })}
           />
-        ))}
-      </ul>
+        )}
+      </RowList>
       {open?.kind === "edit" && (
         <ModelForm api={api} model={open.model} onSaved={() => void list.reload()} onClose={closeDialog} />
       )}

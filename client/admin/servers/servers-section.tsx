@@ -7,7 +7,8 @@ import { adminText } from "../../words/admin-text.ts"
 import { pathOf } from "../admin-api.ts"
 import { type AdminContext, type Loaded, notice, useAction, useLoaded } from "../admin-state.ts"
 import { RemoveDialog } from "../confirm-dialog.tsx"
-import { Detail, FaultText, Pending, Time } from "../form-fields.tsx"
+import { Detail, FaultText, Time } from "../form-fields.tsx"
+import { RowList } from "../row-list.tsx"
 import { ReviewDialog } from "./review-dialog.tsx"
 import { listUnreviewed, type McpServer, parseServer, parseServerList, SERVERS_PATH } from "./server-fields.ts"
 import { ServerForm } from "./server-form.tsx"
@@ -25,16 +26,14 @@ export function Section({ api }: AdminContext): VNode {
   const dialog = useSignal<OpenDialog | null>(null)
   return (
     <>
-      <p class="lead">{serversText.lead}</p>
-      <p>
-        <button type="button" class="firm" onClick={() => (dialog.value = { kind: "edit", server: null })}>
-          {serversText.add}
-        </button>
-      </p>
-      <Pending of={list} />
-      {list.value?.servers.length === 0 && <p class="pending">{serversText.empty}</p>}
-      <ul class="rows" aria-label={adminText.section.servers}>
-        {list.value?.servers.map((server) => (
+      <RowList
+        text={serversText}
+        label={adminText.section.servers}
+        list={list}
+        rows={list.value?.servers}
+        onAdd={() => (dialog.value = { kind: "edit", server: null })}
+      >
+        {(server) => (
           <ServerRow
             key={server.name}
             api={api}
@@ -42,8 +41,8 @@ export function Section({ api }: AdminContext): VNode {
             onChange={() => void list.reload()}
             onOpen={(kind) => (dialog.value = { kind, server })}
           />
-        ))}
-      </ul>
+        )}
+      </RowList>
       <ServerDialog api={api} list={list} dialog={dialog} />
     </>
   )

@@ -9,7 +9,8 @@ import { adminText } from "../../words/admin-text.ts"
 import { pathOf } from "../admin-api.ts"
 import { type AdminContext, type Loaded, useLoaded } from "../admin-state.ts"
 import { ConfirmDialog, RemoveDialog } from "../confirm-dialog.tsx"
-import { Detail, Pending, TextField, Time } from "../form-fields.tsx"
+import { Detail, TextField, Time } from "../form-fields.tsx"
+import { RowList } from "../row-list.tsx"
 import { parseTool, parseToolList, TOOLS_PATH, type WebhookTool } from "./webhook-fields.ts"
 import { WebhookForm } from "./webhook-form.tsx"
 
@@ -27,19 +28,15 @@ export function Section({ api }: AdminContext): VNode {
   const dialog = useSignal<OpenDialog | null>(null)
   return (
     <>
-      <p class="lead">{toolsText.lead}</p>
-      <p>
-        <button type="button" class="firm" onClick={() => (dialog.value = { kind: "edit", tool: null })}>
-          {toolsText.add}
-        </button>
-      </p>
-      <Pending of={list} />
-      {list.value?.tools.length === 0 && <p class="pending">{toolsText.empty}</p>}
-      <ul class="rows" aria-label={adminText.section.tools}>
-        {list.value?.tools.map((tool) => (
-          <ToolRow key={tool.name} tool={tool} onOpen={(kind) => (dialog.value = { kind, tool })} />
-        ))}
-      </ul>
+      <RowList
+        text={toolsText}
+        label={adminText.section.tools}
+        list={list}
+        rows={list.value?.tools}
+        onAdd={() => (dialog.value = { kind: "edit", tool: null })}
+      >
+        {(tool) => <ToolRow key={tool.name} tool={tool} onOpen={(kind) => (dialog.value = { kind, tool })} />}
+      </RowList>
       <ToolDialog api={api} list={list} dialog={dialog} />
     </>
   )
