@@ -2,12 +2,12 @@
 
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
-import { keysText } from "../words/admin-text.ts"
-import type { AdminApi } from "./admin-api.ts"
-import { parseTokenKeys, type TokenKey } from "./admin-responses.ts"
-import { notice, useLoaded } from "./admin-state.ts"
-import { FormDialog } from "./confirm-dialog.tsx"
-import { Detail, Pending, Time } from "./form-fields.tsx"
+import { keysText } from "../../words/admin-text.ts"
+import type { AdminApi } from "../admin-api.ts"
+import { parseTokenKeys, type TokenKey } from "../admin-responses.ts"
+import { notice, useLoaded } from "../admin-state.ts"
+import { FormDialog } from "../confirm-dialog.tsx"
+import { Detail, Pending, Time } from "../form-fields.tsx"
 
 const TOKEN_KEYS_PATH = "/v1/token-keys"
 

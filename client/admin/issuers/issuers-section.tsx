@@ -2,12 +2,12 @@
 
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
-import { adminText, issuersText } from "../words/admin-text.ts"
-import { type Issuer, parseIssuerList } from "./admin-responses.ts"
-import { type AdminContext, useLoaded } from "./admin-state.ts"
-import { RemoveDialog } from "./confirm-dialog.tsx"
-import { Detail, Time } from "./form-fields.tsx"
-import { RowList } from "./row-list.tsx"
+import { adminText, issuersText } from "../../words/admin-text.ts"
+import { type Issuer, parseIssuerList } from "../admin-responses.ts"
+import { type AdminContext, useLoaded } from "../admin-state.ts"
+import { RemoveDialog } from "../confirm-dialog.tsx"
+import { Detail, Time } from "../form-fields.tsx"
+import { RowList } from "../row-list.tsx"
 import { ISSUERS_PATH, IssuerForm } from "./issuer-form.tsx"
 
 type OpenDialog =
