@@ -100,8 +100,12 @@ const openMenu = async (root: ParentNode, id: string): Promise<void> => {
   await delay()
 }
 const chooseItem = async (name: string): Promise<void> => {
-  const items = [...document.querySelectorAll<HTMLElement>("[role=menuitem], dialog button")]
-  items.find(({ textContent }) => textContent === name)?.click()
+  const findItem = (): HTMLElement | undefined =>
+    [...document.querySelectorAll<HTMLElement>("[role=menuitem], dialog button")].find(
+      ({ textContent }) => textContent === name,
+    )
+  await until(() => expect(findItem()).toBeDefined())
+  findItem()?.click()
   await delay()
 }
 const listShown = (root: ParentNode) =>
@@ -344,7 +348,7 @@ describe("organising", () => {
     const { root, request } = await openPage([createRow("a"), createRow("b"), createRow("c")])
     await openMenu(root, "a")
     await chooseItem("Select several")
-    expect(document.activeElement?.getAttribute("aria-label")).toBe("Select Title a")
+    await until(() => expect(document.activeElement?.getAttribute("aria-label")).toBe("Select Title a"))
     root.querySelector<HTMLElement>("[data-session=c] input")?.click()
     await until(() => expect(root.querySelector(".selection p")?.textContent).toBe("2 selected"))
     const archive = [...root.querySelectorAll<HTMLElement>(".selection button")].find(
