@@ -157,7 +157,7 @@ function workerProject(
     ],
     test: {
       name,
-      setupFiles: ["test/worker/check-log-lines.ts"],
+      setupFiles: ["test/worker/check-log-lines.ts", "test/worker/delete-agents.ts"],
       chaiConfig: CHAI,
       expect: EXPECT,
       globalSetup: existsSync(UPSTREAMS) ? [UPSTREAMS] : [],

@@ -1,8 +1,10 @@
 /** card-actions.test.ts: buttons and forms of cards: a click makes one call, with arguments from the stored result. */
 
-import { beforeAll, describe, expect, test } from "vitest"
+import { env } from "cloudflare:test"
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import type { ServerFrame } from "../../shared/protocol/server-frame.ts"
 import type { ActionClick } from "../../shared/protocol/cards/card-action.ts"
+import { findTenantCard } from "../../worker/tool/cards/tenant-card.ts"
 import { CLAIMS, connect, pageOf, type TestClient } from "../support/socket.ts"
 import { call as request, roleToken } from "./http.ts"
 import { answerTo, call, expectSame, freshSession, say, script, toolsIn } from "./session-helpers.ts"
@@ -43,10 +45,23 @@ const ORDER = {
   samples: [{ text: "sample" }],
 }
 
+/** The version of the card that a result would be shown with now. The isolate caches the tenant's cards for a second. */
+const findCard = (): Promise<string | null> => findTenantCard(env, CLAIMS.tenant, ORDER.for, { text: "any" })
+
+const WAIT = { timeout: 20_000 }
+
 beforeAll(async () => {
   const token = await roleToken(CLAIMS.tenant, "root", "admin")
   const put = await request("/v1/cards/order", { method: "PUT", token, body: JSON.stringify(ORDER) })
   expect(put.status, put.text).toBe(200)
+  await vi.waitFor(async () => expect(await findCard()).toMatch(/^order@/), WAIT)
+})
+
+// Other files of this isolate use the tool, too.
+afterAll(async () => {
+  const token = await roleToken(CLAIMS.tenant, "root", "admin")
+  expect((await request("/v1/cards/order", { method: "DELETE", token })).status).toBe(204)
+  await vi.waitFor(async () => expect(await findCard()).toBe(null), WAIT)
 })
 
 let cards = 0
