@@ -7,6 +7,7 @@
  */
 
 import { randomInt } from "node:crypto"
+import { EventEmitter, once } from "node:events"
 import { mkdtemp, rm } from "node:fs/promises"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import { tmpdir } from "node:os"
@@ -46,6 +47,8 @@ class BookingService {
   readonly #server: Server
   /** How often each booking took effect. */
   readonly effects = new Map<string, number>()
+  /** Emits `booked` after each booking. */
+  readonly events = new EventEmitter()
   readonly #done = new Map<string, string>()
   secret = ""
   target = ""
@@ -118,6 +121,7 @@ class BookingService {
     this.effects.set(key, (this.effects.get(key) ?? 0) + 1)
     const result = JSON.stringify({ booked: n })
     this.#done.set(call_id, result)
+    this.events.emit("booked")
     return result
   }
 
@@ -179,11 +183,17 @@ async function openStage(): Promise<Stage> {
   return stage
 }
 
-/** Sends a message, kills the server soon after, starts it again, and returns the ended answer. */
-async function sendAndKill(stage: Stage, message: { readonly id: string; readonly content: string }) {
+const waitAtRandom = (): Promise<unknown> => new Promise((resolve) => setTimeout(resolve, randomInt(MAX_DELAY_MS)))
+
+/** Sends a message, kills the server at some moment, starts it again, and returns the ended answer. */
+async function sendAndKill(
+  stage: Stage,
+  message: { readonly id: string; readonly content: string },
+  moment: Promise<unknown> = waitAtRandom(),
+) {
   const send = () => stage.ada.send("POST", `/v1/sessions/${stage.session}/messages`, message)
   const sent = send().catch(() => null)
-  await new Promise((resolve) => setTimeout(resolve, randomInt(MAX_DELAY_MS)))
+  await moment
   await stage.cuecard.kill()
   await sent
   stage.cuecard = await startCuecard({
@@ -220,11 +230,12 @@ test("[TW3] [TW5] each effect happens once, whenever the server is killed", { ti
       [{ type: "tool_call", name: "book", args: JSON.stringify({ n }) }],
       [{ type: "text_delta", delta: "Booked." }],
     ]
-    const answer = await sendAndKill(stage, { id: `q${n}`, content: `/script ${JSON.stringify(steps)}` })
+    // Half of the kills come when the service has the call, however slow the machine is.
+    const moment = n % 4 < 2 ? once(stage.service.events, "booked") : waitAtRandom()
+    const answer = await sendAndKill(stage, { id: `q${n}`, content: `/script ${JSON.stringify(steps)}` }, moment)
     expectOneEffect(stage, answer, n)
   }
-  // Most calls were under way or had ended.
-  expect(stage.service.effects.size).toBeGreaterThan(KILLS / 2)
+  expect(stage.service.effects.size).toBeGreaterThanOrEqual(KILLS / 2)
   expect(stage.service.wrongSignatures).toBe(0)
 })
 
@@ -270,7 +281,7 @@ test("[EA8] each question is answered once, whenever the server is killed", { ti
     const send = () => ada.send("POST", `/v1/sessions/${session}/messages`, { id, content: String(n) })
     const readAnswer = async () => answerTo(await ada.messages(session), id)
     const sent = send().catch(() => null)
-    await new Promise((resolve) => setTimeout(resolve, randomInt(MAX_DELAY_MS)))
+    await waitAtRandom()
     await cuecard.kill()
     await sent
     cuecard = await startCuecard({ persist, port })

@@ -8,8 +8,9 @@
  */
 
 import { spawn, type ChildProcess } from "node:child_process"
+import { randomInt } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { createServer } from "node:net"
+import { createInterface } from "node:readline"
 import { type NodeIncomingMessageLike, toNodeHandler } from "@modelcontextprotocol/node"
 import { createMcpHandler, fromJsonSchema, McpServer } from "@modelcontextprotocol/server"
 import { type StdioBridge, startFilesystem } from "./stdio-bridge.ts"
@@ -92,25 +93,27 @@ function createRunServer({ description = "Repeats a text.", tools = ["echo", "wr
   return server
 }
 
-async function startEverything(): Promise<string> {
-  const port = await findFreePort()
+/**
+ * Its port can't be chosen by the system. The system gives none of these ports to other servers, and only another server of
+ * this kind could take one.
+ */
+const FIRST_PORT = 20_000
+const PORTS = 10_000
+const MAX_PORTS_TRIED = 5
+
+async function startEverything(portsLeft = MAX_PORTS_TRIED): Promise<string> {
+  const port = FIRST_PORT + randomInt(PORTS)
   const script = "node_modules/@modelcontextprotocol/server-everything/dist/index.js"
   const env = { ...process.env, PORT: String(port) }
   const child = spawn(process.execPath, [script, "streamableHttp"], { env, stdio: ["ignore", "ignore", "pipe"] })
   children.push(child)
-  // It writes one line when it listens.
-  await new Promise<void>((resolve, reject) => {
-    child.stderr?.once("data", () => resolve())
-    child.once("exit", (code) => reject(new Error(`everything: ${code}`)))
-  })
-  return `http://127.0.0.1:${port}/mcp`
-}
-
-function findFreePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0))
+  const isListening = await new Promise<boolean>((resolve) => {
+    createInterface({ input: child.stderr }).on("line", (line) => {
+      if (line.includes("listening on port")) resolve(true)
     })
+    child.once("exit", () => resolve(false))
   })
+  if (isListening) return `http://127.0.0.1:${port}/mcp`
+  if (portsLeft === 0) throw new Error("The everything server doesn't start.")
+  return await startEverything(portsLeft - 1)
 }

@@ -238,7 +238,7 @@ describe("a tenant that leaves", () => {
     await registerUser("lv-gone", "boss", "owner")
     const users = [await fillUser("lv-gone", "ada"), await fillUser("lv-gone", "bob")]
     await exportTenant("lv-gone")
-    await env.MEDIA.put("~page/index-12345678.js", "export {}")
+    await env.MEDIA.put("~page/lv-gone-12345678.js", "export {}")
     const connection = await openSocket(users[0]?.sessions[0] ?? "", users[0]?.token ?? "")
     expect((await leaveTenant(await ownerToken("lv-gone"), "lv-gone")).status).toBe(202)
     const hasReceipt = async () => {
@@ -254,7 +254,7 @@ describe("a tenant that leaves", () => {
     expect(await listRows(env.DIRECTORY, directories)).toEqual([])
     expect(await listRows(env.TENANT, ["lv-gone"])).toEqual(["standing 1"])
     expect(await keysOf("lv-gone/")).toEqual([])
-    expect(await keysOf("~page/")).toEqual(["~page/index-12345678.js"])
+    expect(await keysOf("~page/lv-gone")).toEqual(["~page/lv-gone-12345678.js"])
     // Nobody has access, nothing starts again, and the operator has the receipt.
     for (const token of [users[0]?.token, await ownerToken("lv-gone")])
       expect(await call("/v1/sessions", { token: token ?? "" })).toEqual(refusal(410, "tenant_erased"))
