@@ -14,6 +14,15 @@ export const MAX_TEXT_BYTES = 10 * 1024 * 1024
 /** Largest canvas document, in bytes: a page with its scripts and images inline. SPEC AS11. */
 export const MAX_CANVAS_BYTES = 512 * 1024
 
+/** Largest document of an MCP App, in bytes, without the line in front of it. SPEC MA2. */
+export const MAX_APP_BYTES = 1024 * 1024
+
+/** Longest first line of a stored app, which names its server and the origins that it declares. */
+export const MAX_APP_HEAD_BYTES = 16 * 1024
+
+/** The type of a document that is an MCP App. Other documents have no bridge and no network. */
+export const APP_MIME_TYPE = "text/html;profile=mcp-app"
+
 /** Maximum number and total size, in bytes, of the files of a session. Uploads in progress count. SPEC AS4. */
 export const MAX_SESSION_ASSETS = 500
 export const MAX_SESSION_ASSET_BYTES = 1024 * 1024 * 1024

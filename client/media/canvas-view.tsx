@@ -70,7 +70,7 @@ export function CanvasDocument({ segment: { preview } }: { readonly segment: Can
   )
 }
 
-function FullScreenButton({ sectionRef }: { readonly sectionRef: RefObject<HTMLElement | null> }): VNode {
+export function FullScreenButton({ sectionRef }: { readonly sectionRef: RefObject<HTMLElement | null> }): VNode {
   const toggleFullScreen = (): void => {
     if (document.fullscreenElement === null) sectionRef.current?.requestFullscreen().catch(() => {})
     else void document.exitFullscreen()
@@ -150,7 +150,7 @@ function CanvasBody({ url, name, link, height }: CanvasBodyProps): VNode {
   )
 }
 
-function createHeightStyle(height: number | null): { readonly height: string } {
+export function createHeightStyle(height: number | null): { readonly height: string } {
   return { height: height === null ? "100%" : `${height}px` }
 }
 
@@ -160,7 +160,7 @@ interface CanvasNoteProps {
   readonly children: ComponentChildren
 }
 
-function CanvasNote({ text, height, children }: CanvasNoteProps): VNode {
+export function CanvasNote({ text, height, children }: CanvasNoteProps): VNode {
   return (
     <p class="note" style={createHeightStyle(height)}>
       {text} {children}
@@ -168,7 +168,7 @@ function CanvasNote({ text, height, children }: CanvasNoteProps): VNode {
   )
 }
 
-interface CanvasLink {
+export interface CanvasLink {
   /** The URL for the frame. Null until the frame's place is in view and the URL is signed. */
   readonly href: string | null
   readonly fault: LoadFault | null
@@ -183,7 +183,7 @@ interface CanvasLink {
  * Stored documents get a signed URL; others are framed at their own URL. Once in use, the URL doesn't change unless the
  * frame reports that the document is missing. Then a new URL is requested, once.
  */
-function useCanvasLink(url: string, sectionRef: RefObject<HTMLElement | null>): CanvasLink {
+export function useCanvasLink(url: string, sectionRef: RefObject<HTMLElement | null>): CanvasLink {
   const media = useMediaContext()
   const isInView = useInView(sectionRef)
   const isForeign = parseHost(url) !== ""

@@ -7,12 +7,14 @@
  */
 
 import type { ComponentChildren, VNode } from "preact"
-import { useId, useLayoutEffect, useRef, useState } from "preact/hooks"
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks"
 import type { Segment } from "../../shared/protocol/segment.ts"
 import { type CallStatus, isSettled } from "../../shared/protocol/message.ts"
+import { deferModule } from "../ui/deferred-module.ts"
 import { getToolLabel } from "../words/settings/tool-name-text.ts"
 import { formatCallStatus, toolText } from "../words/parts/call-text.ts"
 import { isAgentCall } from "./agent-exchange.tsx"
+import { useTranscriptRequests } from "./transcript-requests.ts"
 import { createHint, isApprovalPending, ToolIcon, type ToolSegment } from "./tool-call.tsx"
 
 /** Adjacent tool calls, or one other segment (then `calls` is empty). */
@@ -57,17 +59,32 @@ export function ToolCallGroup({ calls, children }: ToolCallGroupProps): VNode {
   const id = useId()
   const { listRef, isOpen, toggle } = useGroupFold(calls)
   return (
-    <div class="calls" data-count={calls.length} data-state={getGroupStatus(calls)}>
-      {calls.length > 1 && <GroupHeading calls={calls} listId={id} isOpen={isOpen} onToggle={toggle} />}
-      <div class="list" id={id} ref={listRef}>
-        {calls.map((call, at) => (
-          <div key={at} hidden={!isOpen && !isApprovalPending(call)}>
-            {children[at]}
-          </div>
-        ))}
+    <>
+      <div class="calls" data-count={calls.length} data-state={getGroupStatus(calls)}>
+        {calls.length > 1 && <GroupHeading calls={calls} listId={id} isOpen={isOpen} onToggle={toggle} />}
+        <div class="list" id={id} ref={listRef}>
+          {calls.map((call, at) => (
+            <div key={at} hidden={!isOpen && !isApprovalPending(call)}>
+              {children[at]}
+            </div>
+          ))}
+        </div>
       </div>
-    </div>
+      {calls.map((call) => call.app !== undefined && <AppPlace key={call.call_id} call={call} url={call.app} />)}
+    </>
   )
+}
+
+/** Loaded with the first app. */
+const appViews = deferModule(() => import("../apps/app-view.tsx"))
+
+/** The MCP App of a call. It stays visible when the group is folded. SPEC MA5. */
+function AppPlace({ call, url }: { readonly call: ToolSegment; readonly url: string }): VNode | null {
+  const requests = useTranscriptRequests()
+  useEffect(() => void appViews.load(), [])
+  const AppView = appViews.module.value?.AppView
+  if (AppView === undefined || requests?.api === undefined) return null
+  return <AppView call={call} url={url} requests={requests} api={requests.api} />
 }
 
 function useGroupFold(calls: readonly ToolSegment[]) {

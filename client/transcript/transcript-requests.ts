@@ -36,6 +36,7 @@ export interface TranscriptRequests extends MediaRequests {
   readonly draft: { readonly editTexts: Map<string, string>; readonly replyTo: Signal<string | null> }
   /** Messages that the server does not have yet. Absent where nothing can be sent. */
   readonly outbox?: { readonly entries: ReadonlySignal<readonly OutboxEntry[]> }
+  /** Absent where nothing can be sent, as in a shared copy. */
   sendMessage?(content: string, extras?: MessageExtras): void
   decideApproval(messageId: string, call_id: string, decision: "allow" | "deny"): void
   withdrawMessage(messageId: string): void

@@ -5,6 +5,7 @@
  * Messages contain metadata only; the bytes are in the bucket.
  */
 
+import { APP_MIME_TYPE } from "../asset-limits.ts"
 import { assetUrl } from "./asset-url.ts"
 import type { Asset, CallMedia } from "./event.ts"
 import type { Segment } from "./segment.ts"
@@ -14,6 +15,11 @@ type MediaSegment = Extract<Segment, { type: "media" }>
 /** Whether media of a tool call is a stored file, not a public address. */
 export function isAsset(media: CallMedia): media is Asset {
   return "id" in media
+}
+
+/** Whether a file is the document of an MCP App. */
+export function isApp({ kind, mime_type }: Pick<Asset, "kind" | "mime_type">): boolean {
+  return kind === "canvas" && mime_type === APP_MIME_TYPE
 }
 
 /** Characters removed from file names: controls, line separators, and characters that are invisible or reverse the text. Otherwise a name could disguise its extension. */

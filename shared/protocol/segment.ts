@@ -36,6 +36,8 @@ export type Segment =
       /** Present if the call needs approval. With status `waiting`, `asked` means that the user has to decide. */
       readonly approval?: Approval
       readonly truncated?: TextSize
+      /** The URL of the MCP App that shows the result, as in a `canvas` segment. */
+      readonly app?: string
     }
   /** A framed document: one of our canvases, or a page of an origin that the tenant allows. Height in CSS pixels. */
   | {

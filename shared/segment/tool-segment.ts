@@ -2,6 +2,8 @@
  * tool-segment.ts: turns a tool call into a segment, and its changes into ops. Pure.
  */
 
+import { isApp, isAsset } from "../protocol/asset.ts"
+import { canvasUrl } from "../protocol/asset-url.ts"
 import { extractResultData } from "../protocol/card-cue.ts"
 import type { Op, Segment, SetFields, ToolFields } from "../protocol/segment.ts"
 import { MAX_SHOWN_BYTES, MAX_SHOWN_LINES } from "../limits.ts"
@@ -45,6 +47,7 @@ function callToFields(call: ToolCall, args: string, output: ReturnType<typeof tr
   const data = call.result === null ? null : extractResultData({ ...call, result: call.result })
   const result = data === null ? null : truncateLines(data, MAX_SHOWN_LINES, MAX_SHOWN_BYTES)
   const truncated = chooseWholeSize(call, result, output)
+  const app = call.media.filter(isAsset).find(isApp)
   return {
     name: call.name,
     args,
@@ -54,6 +57,7 @@ function callToFields(call: ToolCall, args: string, output: ReturnType<typeof tr
     ...(call.error === null ? {} : { error: call.error }),
     ...(call.approval === null ? {} : { approval: call.approval }),
     ...(truncated === undefined ? {} : { truncated }),
+    ...(app === undefined ? {} : { app: canvasUrl(app.id) }),
   }
 }
 

@@ -23,6 +23,7 @@ export function toolContext(change: Partial<ToolContext> = {}): ToolContext {
     call_id: "call_1_0",
     exchange_id: "q",
     nth: 1,
+    attachApp: () => {},
     card: null,
     signal,
     now: () => 0,

@@ -9,7 +9,7 @@ export interface SaveOptions {
   readonly label: string
   readonly mime_type: string
   readonly voice?: true
-  /** `canvas` stores an HTML document. */
+  /** `canvas` stores an HTML document. With the type APP_MIME_TYPE it is an MCP App. */
   readonly kind?: "canvas"
 }
 

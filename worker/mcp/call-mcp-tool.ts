@@ -1,14 +1,19 @@
 /** call-mcp-tool.ts: calls a tool of an MCP server, in the session. The tenant object decides whether it may be called. */
 
 import type { McpFlaw } from "../../shared/fault.ts"
+import { APP_MIME_TYPE } from "../../shared/asset-limits.ts"
+import type { Asset } from "../../shared/protocol/event.ts"
 import type { Json } from "../../shared/json.ts"
 import { cutText } from "../../shared/text/cut-text.ts"
 import { MAX_ERROR_CHARS } from "../../shared/limits.ts"
 import type { Env } from "../env.ts"
+import { readTimeLimits } from "../platform/time-limits.ts"
+import { startTimeout } from "../platform/timeout.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
-import type { McpCall } from "../settings/mcp-config.ts"
-import { createRefusal, type ToolArgs } from "../tool/tool.ts"
+import type { McpCall, McpEndpoint } from "../settings/mcp-config.ts"
+import { createRefusal, type ToolArgs, type ToolContext } from "../tool/tool.ts"
 
+type AppContext = Pick<ToolContext, "signal" | "card" | "saveAsset" | "attachApp">
 type JsonObject = { readonly [key: string]: Json }
 
 export async function callMcpTool(
@@ -16,7 +21,7 @@ export async function callMcpTool(
   tenant: string,
   call: McpCall,
   args: ToolArgs,
-  signal: AbortSignal,
+  { signal, card, saveAsset, attachApp }: AppContext,
 ): Promise<JsonObject> {
   const opened = await tenantStub(env, tenant).openMcpCall(call)
   if (!opened.ok) {
@@ -27,7 +32,31 @@ export async function callMcpTool(
   const result = await callServerTool(env, opened.value, { tool: call.tool, args }, signal)
   if (!result.ok) return flawToRefusal(result.fault)
   const { isError, data } = result.value
-  return isError ? createRefusal("tool_failed", cutText(String(data["text"]), MAX_ERROR_CHARS)) : data
+  if (isError) return createRefusal("tool_failed", cutText(String(data["text"]), MAX_ERROR_CHARS))
+  // Only a call of the user's own conversation is shown to somebody.
+  const app = card === null ? null : await saveApp(env, call.server, opened.value, { signal, saveAsset })
+  if (app !== null) attachApp(app)
+  return data
+}
+
+/** Stores the app of the tool. Null if it has none, or if its document can't be used: the result is then shown as text. */
+async function saveApp(
+  env: Env,
+  server: string,
+  endpoint: McpEndpoint,
+  { signal, saveAsset }: Pick<ToolContext, "signal" | "saveAsset">,
+): Promise<Asset | null> {
+  const { app: uri } = endpoint
+  if (uri === undefined) return null
+  const { readServerResource } = await import("./mcp-client.ts")
+  const { encodeApp, readAppResource } = await import("./app-document.ts")
+  // A slow app must not use up the time of a call that has its result.
+  const timeout = startTimeout(signal, readTimeLimits(env).providerMs)
+  const answer = await readServerResource(env, endpoint, uri, timeout.signal).finally(timeout.clear)
+  const app = answer.ok ? readAppResource(answer.value, server, uri) : null
+  if (app === null) return null
+  const stored = await saveAsset(encodeApp(app), { kind: "canvas", label: server, mime_type: APP_MIME_TYPE })
+  return stored.ok ? stored.value : null
 }
 
 function flawToRefusal(flaw: McpFlaw): JsonObject {

@@ -15,9 +15,9 @@ export function createMcpTools(env: Env, tenant: string, tools: readonly McpTool
     readsOnly: reads,
     ephemeral: false,
     ...(asks && { needsApproval: () => true }),
-    async execute(args, { signal }) {
+    async execute(args, context) {
       const { callMcpTool } = await import("./call-mcp-tool.ts")
-      return await callMcpTool(env, tenant, { server, tool, asks }, args, signal)
+      return await callMcpTool(env, tenant, { server, tool, asks }, args, context)
     },
   }))
 }

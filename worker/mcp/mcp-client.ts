@@ -11,6 +11,8 @@ import {
   SdkErrorCode,
   StreamableHTTPClientTransport,
 } from "@modelcontextprotocol/client"
+import { APP_MIME_TYPE } from "../../shared/asset-limits.ts"
+import { MAX_RESULT_BYTES } from "../../shared/limits.ts"
 import { fail, type McpFlaw, type Result, succeed } from "../../shared/fault.ts"
 import { parseJson } from "../../shared/json.ts"
 import { rejectOnAbort } from "../platform/abort.ts"
@@ -57,6 +59,11 @@ export async function listServerTools(
   }
 }
 
+/** The result of a call that an app made, as JSON text. */
+export interface AppToolResult {
+  readonly json: string
+}
+
 /** Calls a tool. The caller's signal limits the time. */
 export async function callServerTool(
   env: ProviderEnv,
@@ -68,6 +75,35 @@ export async function callServerTool(
     const result = await client.callTool({ name: call.tool, arguments: { ...call.args } }, { signal })
     return resultToData(result)
   })
+}
+
+/** Calls a tool for an app of the server, which gets the result as it is. */
+export async function callToolForApp(
+  env: ProviderEnv,
+  endpoint: McpEndpoint,
+  call: { readonly tool: string; readonly args: ToolArgs },
+  signal: AbortSignal,
+): Promise<Result<AppToolResult, McpFlaw>> {
+  return await withClient(env, endpoint, signal, async (client) => {
+    const { content, structuredContent, isError } = await client.callTool(
+      { name: call.tool, arguments: { ...call.args } },
+      { signal },
+    )
+    const result = { content, ...(structuredContent !== undefined && { structuredContent }), isError: isError === true }
+    const json = JSON.stringify(result)
+    if (json.length > MAX_RESULT_BYTES) throw new McpBoundError("too_large")
+    return { json }
+  })
+}
+
+/** Reads a resource, as the server sent it. */
+export async function readServerResource(
+  env: ProviderEnv,
+  endpoint: McpEndpoint,
+  uri: string,
+  signal: AbortSignal,
+): Promise<Result<unknown, McpFlaw>> {
+  return await withClient(env, endpoint, signal, (client) => client.readResource({ uri }, { signal }))
 }
 
 async function withClient<T>(
@@ -113,12 +149,12 @@ const NO_RECONNECTION = {
   reconnectionDelayGrowFactor: 1,
 }
 
-/** It offers no capabilities, so a server cannot ask for the user's input, a model or files. */
+/** It offers nothing but to show apps, so a server cannot ask for the user's input, a model or files. */
 function createClient(): Client {
   return new Client(
     { name: "cuecard", version: "1" },
     {
-      capabilities: {},
+      capabilities: { extensions: { "io.modelcontextprotocol/ui": { mimeTypes: [APP_MIME_TYPE] } } },
       versionNegotiation: { mode: "auto" },
       inputRequired: { autoFulfill: false },
       listMaxPages: MAX_LIST_PAGES,

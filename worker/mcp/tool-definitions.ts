@@ -6,6 +6,7 @@
 import { isJsonObject, type Json, parseJson, toCanonicalJson } from "../../shared/json.ts"
 import { MAX_TOOL_NAME_CHARS } from "../../shared/limits.ts"
 import { computeHash, computeShortHash } from "../platform/crypto/sha256-hex.ts"
+import { readToolUi } from "./tool-ui.ts"
 import { MAX_MCP_TOOLS, type OfferedTool, REMOTE_TOOL_NAME } from "../settings/mcp-config.ts"
 
 export const MAX_DESCRIPTION_CHARS = 4_096
@@ -45,8 +46,10 @@ async function readTool(server: string, entry: unknown): Promise<OfferedTool | n
   const schema = readSchema(inputSchema)
   if (schema === null) return null
   const shown = removeHidden(description)
-  const hash = await computeHash(JSON.stringify([name, shown, schema]))
-  return { name, slug: await createSlug(server, name), description: shown, schema, hash }
+  const ui = readToolUi(entry)
+  // Without an app, the hash is that of earlier versions, so that no tool has to be reviewed again.
+  const hash = await computeHash(JSON.stringify([name, shown, schema, ...(Object.keys(ui).length === 0 ? [] : [ui])]))
+  return { name, slug: await createSlug(server, name), description: shown, schema, hash, ...ui }
 }
 
 /** The schema as canonical JSON text. Null if it is too large, too deep, or refers to something outside of it. */

@@ -1,6 +1,6 @@
 /**
  * mcp-config.ts: the configuration of a tenant's MCP servers, their tools, and the calls of the tenant object that concern
- * them. Pure. Source: SPEC MP1-MP9.
+ * them. Pure. Source: SPEC MP1-MP9, MA1, MA4.
  */
 
 import * as v from "valibot"
@@ -15,6 +15,9 @@ export const MAX_MCP_SERVERS = 16
 export const MAX_MCP_TOOLS = 128
 
 const MAX_HEADER_CHARS = 4_096
+
+/** Most origins that apps of a server may use. */
+const MAX_APP_HOSTS = 16
 
 /** Names of tools at their server. */
 export const REMOTE_TOOL_NAME = /^[\w./-]{1,128}$/
@@ -63,6 +66,8 @@ export const mcpServerSchema = v.strictObject({
   tools: v.optional(toolNames, []),
   /** Those of them that change nothing. The server's own hints are not trusted. */
   reads: v.optional(toolNames, []),
+  /** The origins from which apps of this server may load something, if they declare them. SPEC MA4. */
+  app_hosts: v.optional(v.pipe(v.array(printable(256)), v.maxLength(MAX_APP_HOSTS)), []),
   /** When a user must allow a call: always, unless the tool only reads, or never. */
   approval: v.optional(v.picklist(["always", "write", "never"]), "always"),
 })
@@ -91,9 +96,16 @@ export interface OfferedTool {
   readonly description: string
   /** The JSON schema of its arguments, as JSON text. */
   readonly schema: string
-  /** Changes with the name, the description and the schema. */
+  /** Changes with the name, the description, the schema and the app. */
   readonly hash: string
+  /** The `ui://` address of the app that shows its results. Absent: none. */
+  readonly app?: string
+  /** Who may call it. Absent: models and apps. */
+  readonly visibility?: ToolVisibility
 }
+
+/** `model`: agents only. `app`: the apps of its server only. */
+export type ToolVisibility = "model" | "app" | "none"
 
 /**
  * `ready`: agents can use it. `not_allowed`: it is not in `tools`. `changed`, `gone`: its definition differs from the one
@@ -114,6 +126,8 @@ export interface McpServerView extends McpServerConfig {
     readonly tool: string
     readonly description: string
     readonly schema: string
+    readonly app?: string | undefined
+    readonly visibility?: ToolVisibility | undefined
     readonly state: McpToolState
   }[]
   /** When the tools were last listed. */
@@ -154,6 +168,8 @@ export interface McpEndpoint {
   readonly headers: Readonly<Record<string, string>>
   /** The server's answer to `server/discover`, as JSON text; null for a server of 2025-11-25. Undefined: not known yet. */
   readonly discover?: string | null
+  /** The app of the called tool. */
+  readonly app?: string | undefined
 }
 
 export interface McpCall {
@@ -161,6 +177,8 @@ export interface McpCall {
   readonly tool: string
   /** Whether a user was asked before this call. */
   readonly asks: boolean
+  /** The call comes from an app of the server, not from a model. */
+  readonly isFromApp?: boolean
 }
 
 export interface McpRpc {
@@ -181,4 +199,6 @@ export interface McpRpc {
   reviewMcpServer(actor: Actor, name: string, revision: string): Promise<Result<McpServerView>>
   /** Errors: `mcp_server_unknown`, `mcp_refused`. */
   openMcpCall(call: McpCall): Promise<Result<McpEndpoint>>
+  /** The origins that apps of a server may use; none if there is no such server. */
+  listMcpAppHosts(server: string): Promise<readonly string[]>
 }

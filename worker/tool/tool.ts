@@ -28,6 +28,8 @@ export interface ToolContext {
   readonly card: string | null
   readonly signal: AbortSignal
   readonly saveAsset: SaveAsset
+  /** Shows the result with this stored MCP App. */
+  readonly attachApp: (app: Asset) => void
   /** Milliseconds since 1970. */
   readonly now: () => number
 }

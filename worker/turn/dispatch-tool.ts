@@ -101,6 +101,7 @@ async function runTool(
 ): Promise<ToolResultEvent> {
   const { call, ordinal, channel, exchange_id, trace, nth, now, saveAsset } = dispatch
   const savedAssets = new Map<string, Asset>()
+  let app: Asset | null = null
   const context: ToolContext = {
     call_id: call.call_id,
     exchange_id,
@@ -110,11 +111,14 @@ async function runTool(
     signal,
     now,
     saveAsset: trackSavedAssets(saveAsset, savedAssets, signal),
+    attachApp: (stored) => {
+      app = stored
+    },
   }
   const outcome = await rejectOnAbort(executeTool(tool, args, context, output.append), signal)
   const shown = await rejectOnAbort(addTemplateCard(outcome, context, dispatch), signal)
   const result = outcomeToResult(call, channel === "user" ? ordinal : null, shown.outcome, shown.view)
-  return channel === "user" ? attachMedia(result, [...savedAssets.values()]) : result
+  return channel === "user" ? attachApp(attachMedia(result, [...savedAssets.values()]), app) : result
 }
 
 /** The result of a call that was stopped, timed out or threw. `expiredMs`: the time limit that it reached, if it did. */
@@ -242,6 +246,11 @@ function outcomeToResult(
 function attachMedia(event: ToolResultEvent, saved: readonly Asset[]): ToolResultEvent {
   const media = event.status === "ok" && event.result !== null ? readToolMedia(event.result, saved) : []
   return media.length === 0 ? event : { ...event, media }
+}
+
+/** The app that shows the result of a call. SPEC MA2. */
+function attachApp(event: ToolResultEvent, app: Asset | null): ToolResultEvent {
+  return app === null || event.status !== "ok" ? event : { ...event, media: [...(event.media ?? []), app] }
 }
 
 const errorSchema = v.object({ error: v.pipe(v.string(), v.minLength(1)), code: v.optional(v.string(), "tool_failed") })

@@ -10,6 +10,7 @@ import { extractResultData } from "../../shared/protocol/card-cue.ts"
 import { isDeferred, listCalls, type Message, type Summary, type ToolCall } from "../../shared/protocol/message.ts"
 import { cleanToModel } from "../../shared/sanitize/clean.ts"
 import { plainText, segmentsOf } from "../../shared/segment/segmenter.ts"
+import { isApp, isAsset } from "../../shared/protocol/asset.ts"
 import { callMediaToNote, stripDirectives } from "../../shared/segment/strip-directives.ts"
 import { cutText } from "../../shared/text/cut-text.ts"
 import type { AssistantPart, ModelMessage, ReplyQuote } from "../model/model-adapter.ts"
@@ -164,8 +165,9 @@ export function answerToModelMessages(
         const { call_id, name, args } = part.call
         parts.push({ type: "tool_call", call_id, name, args })
         results.push(callToResultMessage(part.call, isCurrent))
-      } else if (part.type === "tool_call" && part.call.media.length > 0) {
-        parts.push({ type: "text", text: formatMediaNotes(part.call) })
+      } else if (part.type === "tool_call") {
+        const notes = formatMediaNotes(part.call)
+        if (notes !== "") parts.push({ type: "text", text: notes })
       }
     }
     const state = states.find((one) => one.step === step)
@@ -185,11 +187,16 @@ function callToResultMessage(call: ToolCall, isCurrent: boolean): ModelMessage {
 
 /** The trailer that named the media is stripped from an earlier result, so notes replace it. */
 function appendMediaNotes(data: string, call: ToolCall): string {
-  return call.media.length === 0 ? data : `${data}\n\n${formatMediaNotes(call)}`
+  const notes = formatMediaNotes(call)
+  return notes === "" ? data : `${data}\n\n${notes}`
 }
 
+/** An MCP App shows the result itself, so the model needs no note of it. */
 function formatMediaNotes({ media }: ToolCall): string {
-  return media.map(callMediaToNote).join("\n")
+  return media
+    .filter((one) => !isAsset(one) || !isApp(one))
+    .map(callMediaToNote)
+    .join("\n")
 }
 
 /** Looks up the start of a message in the session by its id; null if there is nothing to quote. */

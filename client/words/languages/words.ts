@@ -37,6 +37,7 @@ import type { sharingText, readOnlyText } from "../sharing-text.ts"
 import type { toolText } from "../parts/call-text.ts"
 import type { canvasPanelText } from "../parts/canvas-panel-text.ts"
 import type { cardText } from "../parts/card-text.ts"
+import type { mcpAppText } from "../parts/mcp-app-text.ts"
 import type { viewText } from "../parts/view-text.ts"
 import type { mediaText } from "../parts/media-text.ts"
 import type { transcriptText, actionText, agentText, markdownText } from "../transcript-text.ts"
@@ -65,6 +66,7 @@ export interface PartWords {
   readonly agent: typeof agentText
   readonly media: typeof mediaText
   readonly canvasPanel: typeof canvasPanelText
+  readonly mcpApp: typeof mcpAppText
   readonly markdown: typeof markdownText
   readonly card: typeof cardText
   readonly view: typeof viewText

@@ -67,6 +67,7 @@ export const SESSION_RULES: readonly AccessRule[] = [
   { method: "GET", path: "/v1/sessions/:id/import", allow: READERS },
   { method: "GET", path: "/v1/sessions/:id/socket", allow: READERS, admitsViewers: true, rateClass: "socket" },
   { method: "POST", path: "/v1/sessions/:id/assets", allow: MEMBERS },
+  { method: "POST", path: "/v1/sessions/:id/apps/:asset/calls", allow: MEMBERS },
   {
     method: "POST",
     path: "/v1/sessions/:id/media/sign",

@@ -8,6 +8,7 @@ import { errorToResponse } from "../access/report-request.ts"
 import { receiveHandover } from "../hand-over.ts"
 import type { AppEnv } from "../request-body.ts"
 import { annotationRoutes } from "./annotation-routes.ts"
+import { appRoutes } from "./app-routes.ts"
 import { branchSession } from "./branch-route.ts"
 import { folderRoutes } from "./folder-routes.ts"
 import { organizingRoutes } from "./organizing-routes.ts"
@@ -40,6 +41,7 @@ export const library = createHono<AppEnv>()
   .route("/", shareRoutes)
   .route("/v1/sessions", viewerRoutes)
   .route("/v1/sessions", annotationRoutes)
+  .route("/v1/sessions", appRoutes)
   .route("/v1/sessions", assetRoutes)
   .route("/v1/sessions", mediaSigningRoutes)
   .route("/v1/sessions", externalTokenRoutes)

@@ -7,7 +7,8 @@
 import type { Context } from "hono"
 import { type Fault, fail, faultToWire, type Result, succeed } from "../../../shared/fault.ts"
 import { CANVAS_PATH } from "../../../shared/protocol/asset-url.ts"
-import { listLinkedKeys } from "../../asset/bucket.ts"
+import { isApp } from "../../../shared/protocol/asset.ts"
+import { listLinkedKeys, readAssetMetadata } from "../../asset/bucket.ts"
 import { type Env, getCanvasOrigin, parseAllowedOrigins } from "../../env.ts"
 import { faultToResponse } from "../../platform/fault-response.ts"
 import { describeError, logError } from "../../platform/log.ts"
@@ -29,7 +30,11 @@ export const canvasRoutes = createHono<AppEnv>().get(`${CANVAS_PATH}:id/index.ht
   // In a separate tab, the document could navigate anywhere. In a frame, the page's policy restricts it.
   if (!isFrameRequest(req.header("sec-fetch-dest"))) return refuseDocument(context, { reason: "link_invalid" })
   const ancestors = await listFrameAncestors(env, readLinkTenant(token))
-  return new Response(hardenDocument(found.value), { headers: createDocumentHeaders(ancestors) })
+  const { text, isApp } = found.value
+  if (!isApp) return new Response(hardenDocument(text), { headers: createDocumentHeaders(ancestors) })
+  const { createAppResponse } = await import("./app-frame.ts")
+  const response = await createAppResponse(env, readLinkTenant(token), text, ancestors)
+  return response ?? refuseDocument(context, { reason: "asset_unknown" })
 })
 
 canvasRoutes.notFound(() => faultToResponse({ reason: "route_unknown" }))
@@ -40,7 +45,13 @@ function isFrameRequest(destination = "iframe"): boolean {
   return destination === "iframe"
 }
 
-async function loadDocument(env: Env, id: string, token: string): Promise<Result<string>> {
+interface StoredDocument {
+  readonly text: string
+  /** Whether it is the document of an MCP App. */
+  readonly isApp: boolean
+}
+
+async function loadDocument(env: Env, id: string, token: string): Promise<Result<StoredDocument>> {
   const link = await openLink(env, "canvas", token)
   if (!link.ok) return link
   if (link.value.what !== id) return fail({ reason: "link_invalid" })
@@ -48,7 +59,9 @@ async function loadDocument(env: Env, id: string, token: string): Promise<Result
     for (const key of listLinkedKeys(link.value)) {
       const object = await mediaBucket(env, link.value.tenant).get(key)
       // An uploaded file is never served as a document.
-      if (object?.customMetadata?.["kind"] === "canvas") return succeed(await object.text())
+      const stored = object === null ? null : readAssetMetadata(object)
+      if (object !== null && stored?.kind === "canvas")
+        return succeed({ text: await object.text(), isApp: isApp(stored) })
     }
     return fail({ reason: "asset_unknown" })
   } catch (error) {

@@ -92,6 +92,14 @@ function createPagePolicy({ own, canvas }: PageOrigins, embeds: readonly string[
   ].join("; ")
 }
 
+/** The origins that an MCP App may use, as sources of a policy. Other documents have none. */
+export interface DocumentSources {
+  readonly connect: readonly string[]
+  readonly resource: readonly string[]
+}
+
+const NO_SOURCES: DocumentSources = { connect: [], resource: [] }
+
 /**
  * The headers of a canvas document: it can run its own inline scripts, and has no network access. Only pages of `ancestors`
  * can frame it.
@@ -99,15 +107,20 @@ function createPagePolicy({ own, canvas }: PageOrigins, embeds: readonly string[
  * The sandbox gives it an opaque origin, so it has no cookies, no storage and no access to our routes. In browsers that
  * support it, `connection-allowlist` also blocks what a policy does not cover (WebRTC, early connections).
  */
-export function createDocumentHeaders(ancestors: readonly string[]): Readonly<Record<string, string>> {
+export function createDocumentHeaders(
+  ancestors: readonly string[],
+  { connect, resource }: DocumentSources = NO_SOURCES,
+): Readonly<Record<string, string>> {
+  const hasSources = connect.length + resource.length > 0
   const policy = [
     "sandbox allow-scripts",
     "default-src 'none'",
-    "script-src 'unsafe-inline'",
-    "style-src 'unsafe-inline'",
-    "img-src data: blob:",
-    "media-src data: blob:",
-    "font-src data:",
+    ["script-src 'unsafe-inline'", ...resource].join(" "),
+    ["style-src 'unsafe-inline'", ...resource].join(" "),
+    ["img-src data: blob:", ...resource].join(" "),
+    ["media-src data: blob:", ...resource].join(" "),
+    ["font-src data:", ...resource].join(" "),
+    ...(connect.length === 0 ? [] : [["connect-src", ...connect].join(" ")]),
     "form-action 'none'",
     "base-uri 'none'",
     ["frame-ancestors", ...ancestors].join(" "),
@@ -118,7 +131,7 @@ export function createDocumentHeaders(ancestors: readonly string[]): Readonly<Re
     ...BASE_HEADERS,
     "content-type": "text/html; charset=utf-8",
     "content-security-policy": policy.join("; "),
-    "connection-allowlist": "()",
+    ...(!hasSources && { "connection-allowlist": "()" }),
     "permissions-policy": DOCUMENT_PERMISSIONS,
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "private, no-store",

@@ -79,6 +79,14 @@ export function getToolState({ config, offered, pinned }: StoredMcpServer, name:
   return pinned.some(({ hash }) => hash === now.hash) ? "ready" : "changed"
 }
 
+export function isForModels({ visibility }: OfferedTool): boolean {
+  return visibility === undefined || visibility === "model"
+}
+
+export function isForApps({ visibility }: OfferedTool): boolean {
+  return visibility === undefined || visibility === "app"
+}
+
 /** Whether a user must allow a call. Only the administrator's word counts. */
 export function asksFirst({ approval, reads }: McpServerConfig, name: string): boolean {
   return approval === "always" || (approval === "write" && !reads.includes(name))
@@ -88,7 +96,7 @@ export function asksFirst({ approval, reads }: McpServerConfig, name: string): b
 function listReadyTools(server: StoredMcpServer): McpTool[] {
   const { name, config, pinned } = server
   return pinned
-    .filter((tool) => getToolState(server, tool.name) === "ready")
+    .filter((tool) => getToolState(server, tool.name) === "ready" && isForModels(tool))
     .map(({ slug, name: tool, description, schema }) => {
       const [asks, reads] = [asksFirst(config, tool), config.reads.includes(tool)]
       return { name: slug, server: name, tool, description, schema, asks, reads }

@@ -6,7 +6,8 @@
  */
 
 import { type Fault, fail, type McpFlaw, type Result, succeed } from "../../../shared/fault.ts"
-import { checkProviderUrl } from "../../auth/issuer/provider-fetch.ts"
+import { isPlainOrigin } from "../../platform/origin.ts"
+import { checkProviderUrl, type ProviderEnv } from "../../auth/issuer/provider-fetch.ts"
 import { computeRevision, readOfferedTools } from "../../mcp/tool-definitions.ts"
 import { type Actor, SYSTEM_ACTOR } from "../../platform/rpc/actor.ts"
 import { openSecret, sealSecret } from "../../platform/crypto/seal-secret.ts"
@@ -24,6 +25,8 @@ import {
   asksFirst,
   findMcpServer,
   getToolState,
+  isForApps,
+  isForModels,
   listMcpServers,
   removeMcpServer,
   type StoredMcpServer,
@@ -68,6 +71,8 @@ export class McpServers {
     if (this.#host.isErased()) return fail({ reason: "tenant_erased" })
     const url = checkProviderUrl(input.url, this.#host.env)
     if (!url.ok) return refuse("address")
+    const badHost = input.app_hosts.findIndex((host) => !isAppHost(host, this.#host.env))
+    if (badHost >= 0) return fail({ reason: "field_invalid", field: `app_hosts.${badHost}` })
     const before = this.#find(name)
     if (before === null && this.list().length >= MAX_MCP_SERVERS)
       return fail({ reason: "mcp_servers_full", max: MAX_MCP_SERVERS })
@@ -119,7 +124,7 @@ export class McpServers {
   }
 
   /** Cost: one row read, and a request for the list if it has expired. */
-  async openCall({ server: name, tool, asks }: McpCall): Promise<Result<McpEndpoint>> {
+  async openCall({ server: name, tool, asks, isFromApp = false }: McpCall): Promise<Result<McpEndpoint>> {
     const stored = this.#find(name)
     if (stored === null) return UNKNOWN
     const isFresh = Date.now() - stored.fetched < stored.ttl
@@ -127,12 +132,19 @@ export class McpServers {
     if (!current.ok) return current
     const state = getToolState(current.value, tool)
     if (state !== "ready") return refuse(state)
+    const definition = current.value.pinned.find((pinned) => pinned.name === tool)
+    const isVisible = definition !== undefined && (isFromApp ? isForApps(definition) : isForModels(definition))
+    if (!isVisible) return refuse("not_allowed")
     // The session may have read an older rule.
     if (asksFirst(current.value.config, tool) && !asks) return refuse("approval")
     const opened = await this.#openEndpoint(current.value)
     if (!opened.ok) return opened
     this.#storeTokens(current.value, opened.value.tokens)
-    return succeed(opened.value.endpoint)
+    return succeed({ ...opened.value.endpoint, app: definition.app })
+  }
+
+  listAppHosts(name: string): readonly string[] {
+    return this.#find(name)?.config.app_hosts ?? []
   }
 
   /** Stores a new access token, unless the server was changed while it was requested. */
@@ -267,6 +279,11 @@ interface OpenedServer {
 
 type OAuthAccess = Extract<McpServerConfig["auth"], { type: "oauth" }>
 
+/** Whether apps can use an origin: a public https one without a path. */
+function isAppHost(host: string, env: ProviderEnv): boolean {
+  return isPlainOrigin(host) && checkProviderUrl(host, env).ok
+}
+
 /** Who receives the secret. */
 function getReceiver({ auth, url }: McpServerConfig): string {
   switch (auth.type) {
@@ -314,6 +331,8 @@ function toView(server: StoredMcpServer): McpServerView {
       tool: tool.slug,
       description: tool.description,
       schema: tool.schema,
+      app: tool.app,
+      visibility: tool.visibility,
       state: getToolState(server, tool.name),
     })),
     fetched,

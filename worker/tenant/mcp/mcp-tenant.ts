@@ -33,6 +33,10 @@ export abstract class McpTenant extends ModelledTenant implements McpRpc {
     return await (await this.#mcp()).openCall(call)
   }
 
+  async listMcpAppHosts(server: string): Promise<readonly string[]> {
+    return (await this.#mcp()).listAppHosts(server)
+  }
+
   async #mcp(): Promise<McpServers> {
     const { McpServers: Servers } = await import("./mcp-servers.ts")
     this.#servers ??= new Servers(this.host)

@@ -86,6 +86,14 @@ export default {
     previousVersion: "الإصدار السابق",
     nextVersion: "الإصدار التالي",
   },
+  mcpApp: {
+    app: (server) => `التطبيق: ${server}`,
+    linkAsked: "يريد هذا التطبيق فتح رابط:",
+    openLink: "فتح الرابط",
+    messageAsked: "يريد هذا التطبيق إرسال رسالة باسمك:",
+    send: "إرسال",
+    callAsked: (tool) => `يريد هذا التطبيق استخدام ${tool}:`,
+  },
   markdown: {
     taskDone: "منجز",
     taskOpen: "غير منجز",

@@ -85,6 +85,14 @@ export default {
     previousVersion: "Vorherige Version",
     nextVersion: "Nächste Version",
   },
+  mcpApp: {
+    app: (server) => `App: ${server}`,
+    linkAsked: "Diese App möchte einen Link öffnen:",
+    openLink: "Link öffnen",
+    messageAsked: "Diese App möchte in Ihrem Namen eine Nachricht senden:",
+    send: "Senden",
+    callAsked: (tool) => `Diese App möchte ${tool} verwenden:`,
+  },
   markdown: {
     taskDone: "Erledigt",
     taskOpen: "Offen",

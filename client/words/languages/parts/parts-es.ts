@@ -86,6 +86,14 @@ export default {
     previousVersion: "Versión anterior",
     nextVersion: "Versión siguiente",
   },
+  mcpApp: {
+    app: (server) => `Aplicación: ${server}`,
+    linkAsked: "Esta aplicación quiere abrir un enlace:",
+    openLink: "Abrir el enlace",
+    messageAsked: "Esta aplicación quiere enviar un mensaje en tu nombre:",
+    send: "Enviar",
+    callAsked: (tool) => `Esta aplicación quiere usar ${tool}:`,
+  },
   markdown: {
     taskDone: "Hecho",
     taskOpen: "Pendiente",

@@ -86,6 +86,14 @@ export default {
     previousVersion: "Version précédente",
     nextVersion: "Version suivante",
   },
+  mcpApp: {
+    app: (server) => `Application : ${server}`,
+    linkAsked: "Cette application souhaite ouvrir un lien :",
+    openLink: "Ouvrir le lien",
+    messageAsked: "Cette application souhaite envoyer un message en votre nom :",
+    send: "Envoyer",
+    callAsked: (tool) => `Cette application souhaite utiliser ${tool} :`,
+  },
   markdown: {
     taskDone: "Fait",
     taskOpen: "À faire",

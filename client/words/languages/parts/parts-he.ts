@@ -86,6 +86,14 @@ export default {
     previousVersion: "הגרסה הקודמת",
     nextVersion: "הגרסה הבאה",
   },
+  mcpApp: {
+    app: (server) => `אפליקציה: ${server}`,
+    linkAsked: "האפליקציה רוצה לפתוח קישור:",
+    openLink: "פתיחת הקישור",
+    messageAsked: "האפליקציה רוצה לשלוח הודעה בשמך:",
+    send: "שליחה",
+    callAsked: (tool) => `האפליקציה רוצה להשתמש ב-${tool}:`,
+  },
   markdown: {
     taskDone: "בוצע",
     taskOpen: "לא בוצע",

@@ -85,6 +85,14 @@ export default {
     previousVersion: "पिछला वर्शन",
     nextVersion: "अगला वर्शन",
   },
+  mcpApp: {
+    app: (server) => `ऐप: ${server}`,
+    linkAsked: "यह ऐप एक लिंक खोलना चाहता है:",
+    openLink: "लिंक खोलें",
+    messageAsked: "यह ऐप आपके नाम से एक संदेश भेजना चाहता है:",
+    send: "भेजें",
+    callAsked: (tool) => `यह ऐप ${tool} का उपयोग करना चाहता है:`,
+  },
   markdown: {
     taskDone: "पूरा हुआ",
     taskOpen: "बाकी",

@@ -84,6 +84,14 @@ export default {
     previousVersion: "前のバージョン",
     nextVersion: "次のバージョン",
   },
+  mcpApp: {
+    app: (server) => `アプリ: ${server}`,
+    linkAsked: "このアプリがリンクを開こうとしています:",
+    openLink: "リンクを開く",
+    messageAsked: "このアプリがあなたの名前でメッセージを送信しようとしています:",
+    send: "送信",
+    callAsked: (tool) => `このアプリが ${tool} を使用しようとしています:`,
+  },
   markdown: {
     taskDone: "完了",
     taskOpen: "未完了",

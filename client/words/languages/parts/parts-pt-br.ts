@@ -86,6 +86,14 @@ export default {
     previousVersion: "Versão anterior",
     nextVersion: "Próxima versão",
   },
+  mcpApp: {
+    app: (server) => `App: ${server}`,
+    linkAsked: "Este app quer abrir um link:",
+    openLink: "Abrir o link",
+    messageAsked: "Este app quer enviar uma mensagem em seu nome:",
+    send: "Enviar",
+    callAsked: (tool) => `Este app quer usar ${tool}:`,
+  },
   markdown: {
     taskDone: "Feito",
     taskOpen: "Pendente",

@@ -84,6 +84,14 @@ export default {
     previousVersion: "上一版",
     nextVersion: "下一版",
   },
+  mcpApp: {
+    app: (server) => `应用：${server}`,
+    linkAsked: "此应用想要打开一个链接：",
+    openLink: "打开链接",
+    messageAsked: "此应用想要以您的名义发送消息：",
+    send: "发送",
+    callAsked: (tool) => `此应用想要使用 ${tool}：`,
+  },
   markdown: {
     taskDone: "已完成",
     taskOpen: "未完成",

@@ -1,0 +1,62 @@
+/**
+ * app-request-view.tsx: asks the user about what an MCP App wants: to open a link, to send a message, or to use a tool.
+ *
+ * It is part of the page, outside of the app's frame. The buttons ignore clicks at first, because an app could time its
+ * request so that a click that was meant for something else meets a button. SPEC MA6.
+ */
+
+import type { VNode } from "preact"
+import { useEffect, useRef } from "preact/hooks"
+import { toolText } from "../words/parts/call-text.ts"
+import { mcpAppText } from "../words/parts/mcp-app-text.ts"
+import type { AppRequest } from "./app-bridge.ts"
+
+/** How long the buttons ignore clicks, in milliseconds. */
+const GUARD_MS = 500
+
+interface AppRequestViewProps {
+  readonly request: AppRequest
+  readonly onAnswer: (isAllowed: boolean) => void
+}
+
+export function AppRequestView({ request, onAnswer }: AppRequestViewProps): VNode {
+  const shownAt = useRef(Number.POSITIVE_INFINITY)
+  useEffect(() => {
+    shownAt.current = performance.now()
+  }, [])
+  const allow = (event: Event): void => {
+    if (event.timeStamp - shownAt.current >= GUARD_MS) onAnswer(true)
+    else event.preventDefault()
+  }
+  const { question, target } = describeRequest(request)
+  return (
+    <fieldset class="ask" aria-label={question}>
+      <p role="alert">{question}</p>
+      <pre dir="auto">{target}</pre>
+      {request.kind === "link" ? (
+        <a class="firm" href={request.url} target="_blank" rel="noopener noreferrer" onClick={allow}>
+          {mcpAppText.openLink}
+        </a>
+      ) : (
+        <button type="button" class="firm" onClick={allow}>
+          {request.kind === "message" ? mcpAppText.send : toolText.allow}
+        </button>
+      )}
+      <button type="button" onClick={() => onAnswer(false)}>
+        {toolText.deny}
+      </button>
+    </fieldset>
+  )
+}
+
+/** `target` is what the user decides about, as it is. */
+function describeRequest(request: AppRequest): { readonly question: string; readonly target: string } {
+  switch (request.kind) {
+    case "link":
+      return { question: mcpAppText.linkAsked, target: request.url }
+    case "message":
+      return { question: mcpAppText.messageAsked, target: request.text }
+    case "call":
+      return { question: mcpAppText.callAsked(request.tool), target: JSON.stringify(request.args, null, 2) }
+  }
+}

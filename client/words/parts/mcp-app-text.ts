@@ -1,0 +1,13 @@
+/** mcp-app-text.ts: the texts around an MCP App, and what it asks the user. */
+
+import { translate } from "../languages/language.ts"
+
+export const mcpAppText = translate("mcpApp", {
+  /** `server`: the name of the MCP server. */
+  app: (server: string) => `App: ${server}`,
+  linkAsked: "This app wants to open a link:",
+  openLink: "Open the link",
+  messageAsked: "This app wants to send a message in your name:",
+  send: "Send",
+  callAsked: (tool: string) => `This app wants to use ${tool}:`,
+})

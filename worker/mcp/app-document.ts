@@ -1,0 +1,86 @@
+/**
+ * app-document.ts: the stored form of an MCP App: a line of JSON with its server and the origins that it declares, and
+ * below it the document of the server. Pure.
+ *
+ * The line is a part of the stored bytes, so two servers with equal documents have different files. Which of the origins
+ * an app gets is decided when it is served (SPEC MA4).
+ */
+
+import { APP_MIME_TYPE, MAX_APP_BYTES } from "../../shared/asset-limits.ts"
+import { isJsonObject, parseJson } from "../../shared/json.ts"
+
+/** Most declared origins of a kind, and the longest one, in characters. */
+const MAX_DECLARED = 32
+const MAX_ORIGIN_CHARS = 256
+
+/** `connect`: requests. `resource`: scripts, styles, fonts, images and media. As the server declares them. */
+export interface AppOrigins {
+  readonly connect: readonly string[]
+  readonly resource: readonly string[]
+}
+
+export interface AppDocument extends AppOrigins {
+  readonly server: string
+  readonly html: string
+}
+
+/** Reads the answer to `resources/read`. Null if it has no app of this address, or one that is too large. SPEC MA2. */
+export function readAppResource(answer: unknown, server: string, uri: string): AppDocument | null {
+  const contents = isJsonObject(answer) ? answer["contents"] : null
+  const content = (Array.isArray(contents) ? contents : []).find((one) => isJsonObject(one) && one["uri"] === uri)
+  if (!isJsonObject(content) || !isAppType(content["mimeType"])) return null
+  const html = readHtml(content)
+  if (html === null || new TextEncoder().encode(html).byteLength > MAX_APP_BYTES) return null
+  const meta = isJsonObject(content["_meta"]) ? content["_meta"] : {}
+  const ui = isJsonObject(meta["ui"]) ? meta["ui"] : {}
+  const csp = isJsonObject(ui["csp"]) ? ui["csp"] : {}
+  return { server, html, connect: readOrigins(csp["connectDomains"]), resource: readOrigins(csp["resourceDomains"]) }
+}
+
+export function encodeApp({ html, ...head }: AppDocument): Uint8Array {
+  return new TextEncoder().encode(`${JSON.stringify(head)}\n${html}`)
+}
+
+/** Null if `encodeApp` has not written the text. */
+export function decodeApp(text: string): AppDocument | null {
+  const end = text.indexOf("\n")
+  const head = end < 0 ? undefined : parseJson(text.slice(0, end), 4)
+  if (!isJsonObject(head)) return null
+  const { server, connect, resource } = head
+  if (typeof server !== "string") return null
+  return { server, connect: readOrigins(connect), resource: readOrigins(resource), html: text.slice(end + 1) }
+}
+
+/** The origins of `allowed` that the server declares, as sources of a policy. */
+export function intersectOrigins(declared: readonly string[], allowed: readonly string[]): string[] {
+  return allowed.flatMap((origin) => {
+    const socket = origin.replace(/^http/, "ws")
+    return [origin, socket].filter((one) => declared.some((source) => matchesSource(source, one)))
+  })
+}
+
+/** `https://*.example.com` matches all hosts below `example.com`, as in a policy. */
+function matchesSource(source: string, origin: string): boolean {
+  const [scheme = "", host = ""] = source.split("://")
+  if (!host.startsWith("*.")) return source === origin
+  return origin.startsWith(`${scheme}://`) && origin.slice(scheme.length + 3).endsWith(host.slice(1))
+}
+
+function isAppType(value: unknown): boolean {
+  return typeof value === "string" && value.toLowerCase().replace(/\s/g, "") === APP_MIME_TYPE
+}
+
+function readHtml({ text, blob }: { readonly [key: string]: unknown }): string | null {
+  if (typeof text === "string") return text.toWellFormed()
+  if (typeof blob !== "string" || blob.length > MAX_APP_BYTES * 1.4) return null
+  try {
+    return new TextDecoder().decode(Uint8Array.from(atob(blob), (unit) => unit.charCodeAt(0)))
+  } catch {
+    return null
+  }
+}
+
+function readOrigins(value: unknown): string[] {
+  const origins = (Array.isArray(value) ? value : []).filter((one) => typeof one === "string")
+  return origins.slice(0, MAX_DECLARED).filter((one) => one.length <= MAX_ORIGIN_CHARS)
+}
