@@ -83,7 +83,7 @@ function markedLexerOnly(): Plugin {
 /**
  * Replaces Vite's helper that preloads the imports and styles of a chunk loaded on demand. The page doesn't need it:
  * index.html links one file with all styles, and the browser loads the chunk's few own imports when it reads the chunk. The
- * lists of what the helper would preload are removed, too.
+ * lists of what the helper would preload and its calls are removed, too.
  */
 function withoutPreloadHelper(): Plugin {
   return {
@@ -99,7 +99,11 @@ function withoutPreloadHelper(): Plugin {
       handler(_options, bundle) {
         for (const chunk of Object.values(bundle)) {
           if (chunk.type !== "chunk") continue
-          chunk.code = chunk.code.replace(/^const __vite__mapDeps=.*\n/m, "").replace(/,__vite__mapDeps\([^)]*\)/g, "")
+          chunk.code = chunk.code
+            .replace(/^const __vite__mapDeps=.*\n/m, "")
+            .replace(/,__vite__mapDeps\([^)]*\)/g, ",[]")
+            // Calls of the helper become the imports themselves.
+            .replace(/\b[\w$]+\(\(\)=>(import\(`[^`]+`\)),\[\]\)/g, "$1")
           if (chunk.code.includes("__vite__mapDeps")) throw new Error("A list has changed: adapt withoutPreloadHelper.")
         }
       },

@@ -24,8 +24,18 @@ export interface McpState {
   readonly ttlMs?: number
   /** Requests without this `authorization` are refused. */
   readonly token?: string
+  /** The tool `show` shows its result with this app, whose own tool is `refresh`. */
+  readonly app?: McpAppState
   /** A behaviour of hostile-mcp.ts, for one method of the protocol. */
   readonly hostile?: { readonly method: string; readonly play: string }
+}
+
+export interface McpAppState {
+  readonly html: string
+  /** Default: that of MCP Apps. */
+  readonly mimeType?: string
+  /** The policy that the server declares. */
+  readonly csp?: { readonly connectDomains?: readonly string[]; readonly resourceDomains?: readonly string[] }
 }
 
 /** A received request. */
@@ -80,7 +90,28 @@ const TEXT_SCHEMA = {
   required: ["text"],
 } as const
 
-function createRunServer({ description = "Repeats a text.", tools = ["echo", "write"], ttlMs }: McpState): McpServer {
+const APP_URI = "ui://test/app.html"
+const APP_TYPE = "text/html;profile=mcp-app"
+
+function addApp(server: McpServer, { html, mimeType = APP_TYPE, csp }: McpAppState): void {
+  const inputSchema = fromJsonSchema<{ text: string }>(TEXT_SCHEMA)
+  const add = (name: string, ui: object): void => {
+    const config = { description: "Shows a text.", inputSchema, _meta: { ui } }
+    server.registerTool(name, config, async ({ text }) => ({
+      content: [{ type: "text", text: `${name}: ${text}` }],
+      structuredContent: { name, text },
+    }))
+  }
+  add("show", { resourceUri: APP_URI })
+  add("refresh", { visibility: ["app"] })
+  const meta = csp === undefined ? {} : { _meta: { ui: { csp } } }
+  server.registerResource("app", APP_URI, { mimeType }, async () => ({
+    contents: [{ uri: APP_URI, mimeType, text: html, ...meta }],
+  }))
+}
+
+function createRunServer(state: McpState): McpServer {
+  const { description = "Repeats a text.", tools = ["echo", "write"], ttlMs, app } = state
   const hints = ttlMs === undefined ? {} : { cacheHints: { "tools/list": { ttlMs } } }
   const server = new McpServer({ name: "test", version: "1" }, hints)
   for (const name of tools) {
@@ -90,6 +121,7 @@ function createRunServer({ description = "Repeats a text.", tools = ["echo", "wr
       isError: text === "fail",
     }))
   }
+  if (app !== undefined) addApp(server, app)
   return server
 }
 

@@ -43,8 +43,11 @@ export async function putServer(tenant: string, name: string, body: object) {
   return put.json
 }
 
-/** Gives the tenant an agent with these servers, and opens a session with it. */
-export async function openAgentSession(tenant: string, servers: readonly string[]): Promise<TestClient> {
+/** Gives the tenant an agent with these servers, and opens a session with it. `session` is its id. */
+export async function openAgentSession(
+  tenant: string,
+  servers: readonly string[],
+): Promise<TestClient & { readonly session: string }> {
   const token = await roleToken(tenant, "root", "admin")
   const agent = { description: "d", prompt: "p", tools: [], mcp_servers: servers }
   expect((await call("/v1/agents/helper", { method: "PUT", token, body: JSON.stringify(agent) })).status).toBe(200)
@@ -52,7 +55,7 @@ export async function openAgentSession(tenant: string, servers: readonly string[
   const made = await call("/v1/sessions", { method: "POST", token: await roleToken(tenant, "ada", "member"), body })
   expect(made.status, made.text).toBe(201)
   const claims: Claims = { tenant, user: "ada", expires: 4_000_000_000, token: null, issued: 0 }
-  return await connect(made.json.id, claims)
+  return Object.assign(await connect(made.json.id, claims), { session: made.json.id })
 }
 
 /** Lets the scripted model call a tool. Returns the segment of the call when the turn has ended. */

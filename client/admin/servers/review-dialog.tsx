@@ -36,7 +36,7 @@ export function ReviewDialog({ api, server, onSaved, onClose }: ReviewDialogProp
   )
 }
 
-function ToolDefinition({ tool: { name, description, schema, state } }: { readonly tool: ServerTool }): VNode {
+function ToolDefinition({ tool: { name, description, schema, app, state } }: { readonly tool: ServerTool }): VNode {
   return (
     <section class="tool-definition" aria-label={name}>
       <h3>
@@ -48,6 +48,7 @@ function ToolDefinition({ tool: { name, description, schema, state } }: { readon
       ) : (
         <>
           <p dir="auto">{description}</p>
+          {app !== undefined && <p>{serversText.showsApp(app)}</p>}
           <details>
             <summary>{serversText.schema}</summary>
             <pre dir="ltr">{indentJson(schema)}</pre>

@@ -7,6 +7,7 @@ import {
   isBoolean,
   isListOf,
   isNumber,
+  isOptional,
   isString,
 } from "../../../shared/protocol/shape-check.ts"
 import type { serversText } from "../../words/admin/servers-text.ts"
@@ -24,6 +25,8 @@ export interface ServerTool {
   readonly description: string
   /** The JSON schema of its arguments, as JSON text. */
   readonly schema: string
+  /** The address of the app that shows its results. Absent: none. */
+  readonly app?: string
   readonly state: ToolState
 }
 
@@ -40,6 +43,8 @@ export interface McpServer {
   readonly has_secret: boolean
   readonly tools: readonly string[]
   readonly reads: readonly string[]
+  /** The origins that its apps may use. */
+  readonly app_hosts: readonly string[]
   readonly approval: Approval
   readonly protocol: string
   /** Identifies the definitions in `offered`. */
@@ -57,10 +62,19 @@ const SERVER = {
   has_secret: isBoolean,
   tools: isListOf(isString),
   reads: isListOf(isString),
+  app_hosts: isListOf(isString),
   approval: isString,
   protocol: isString,
   revision: isString,
-  offered: isListOf(hasShape<ServerTool>({ name: isString, description: isString, schema: isString, state: isString })),
+  offered: isListOf(
+    hasShape<ServerTool>({
+      name: isString,
+      description: isString,
+      schema: isString,
+      app: isOptional(isString),
+      state: isString,
+    }),
+  ),
   fetched: isNumber,
   flaw: isNullOr(isString),
 }
@@ -90,6 +104,8 @@ export interface ServerEntry {
   readonly scope: string
   readonly tools: readonly string[]
   readonly reads: readonly string[]
+  /** The origins that apps may use, with spaces between them. */
+  readonly appHosts: string
   readonly approval: Approval
 }
 
@@ -105,17 +121,19 @@ export function serverToEntry(server: McpServer | null): ServerEntry {
     scope: server?.auth.scope ?? "",
     tools: server?.tools ?? [],
     reads: server?.reads ?? [],
+    appHosts: server?.app_hosts.join(" ") ?? "",
     approval: server?.approval ?? "always",
   }
 }
 
 export function entryToServer(entry: ServerEntry): object {
-  const { url, tools, reads, approval } = entry
+  const { url, tools, reads, appHosts, approval } = entry
   return {
     url: url.trim(),
     auth: entryToAuth(entry),
     tools,
     reads: reads.filter((name) => tools.includes(name)),
+    app_hosts: appHosts.split(/\s+/).filter((host) => host !== ""),
     approval,
   }
 }

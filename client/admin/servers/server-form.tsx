@@ -153,6 +153,12 @@ function ToolFields({ entry, offered, onChange }: FieldsProps & { readonly offer
           onChange={(reads) => onChange({ reads })}
         />
       )}
+      <TextField
+        label={serversText.appHosts}
+        hint={serversText.appHostsHint}
+        value={entry.appHosts}
+        onChange={(appHosts) => onChange({ appHosts })}
+      />
     </>
   )
 }

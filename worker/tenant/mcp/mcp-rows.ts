@@ -64,7 +64,8 @@ export function removeMcpServer(sql: SqlStorage, name: string): boolean {
 function toServer({ config, offered, pinned, flaw, ...row }: McpRow): StoredMcpServer {
   return {
     ...row,
-    config: parseJson(config) as unknown as McpServerConfig,
+    // Rows of earlier versions have no `app_hosts`.
+    config: { app_hosts: [], ...(parseJson(config) as unknown as Omit<McpServerConfig, "app_hosts">) },
     offered: parseJson(offered) as unknown as OfferedTool[],
     pinned: parseJson(pinned) as unknown as OfferedTool[],
     flaw: flaw as McpFlaw | null,
