@@ -59,9 +59,9 @@ async function loadDocument(env: Env, id: string, token: string): Promise<Result
     for (const key of listLinkedKeys(link.value)) {
       const object = await mediaBucket(env, link.value.tenant).get(key)
       // An uploaded file is never served as a document.
-      const stored = object === null ? null : readAssetMetadata(object)
-      if (object !== null && stored?.kind === "canvas")
-        return succeed({ text: await object.text(), isApp: isApp(stored) })
+      if (object?.customMetadata?.["kind"] !== "canvas") continue
+      const stored = readAssetMetadata(object)
+      return succeed({ text: await object.text(), isApp: stored !== null && isApp(stored) })
     }
     return fail({ reason: "asset_unknown" })
   } catch (error) {
