@@ -77,6 +77,34 @@ describe("a call of a tool with an app", () => {
     expect(history.text).toContain("show: two")
   })
 
+  test("[MA2] a shared copy has the result as text, and not the app", async () => {
+    const run = "ma-shared"
+    const { session, tool } = await showApp(run)
+    const token = await roleToken(run, "ada", "member")
+    const made = await call(`/v1/sessions/${session}/shares`, { method: "POST", token, body: "{}" })
+    expect(made.status, made.text).toBe(201)
+    const copy = `/v1/shares/${made.json.url.split("/").at(-1)}`
+    const { text } = await call(`${copy}?page=1`)
+    expect(text).toContain("show: two")
+    expect(text).not.toContain("/canvas/")
+    const urls = [tool?.app]
+    const signed = await call(`${copy}/media/sign`, { method: "POST", body: JSON.stringify({ urls }) })
+    expect(signed.json.signed).toEqual([{ url: tool?.app, href: null }])
+  })
+
+  test.each(["redirect 302", "html", "huge-json", "deep-json", "result-null", "endless-json", "cut"])(
+    "[MA2] a server that answers the request for the document with %s changes nothing about the result",
+    async (play) => {
+      const run = `ma-h-${play.replace(/\W/g, "")}`
+      await showApp(run)
+      await setServer(run, { app: { html: HTML }, hostile: { method: "resources/read", play } })
+      const client = await openAgentSession(run, ["plans"])
+      const tool = await runTool(client, "q1", "plans_show", { text: "two" })
+      expect(tool).toMatchObject({ status: "ok", result: expect.stringContaining("show: two") })
+      expect(tool?.app).toBeUndefined()
+    },
+  )
+
   test("[MA1] the app and the visibility are part of what an administrator reviews", async () => {
     const run = "ma-review"
     const { client } = await showApp(run)

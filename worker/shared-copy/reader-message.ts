@@ -2,13 +2,20 @@
  * reader-message.ts: what the readers of a shared copy get of a message: what the owner's page shows of it. Pure.
  */
 
+import type { Segment } from "../../shared/protocol/segment.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 
 /**
- * Leaves out the numbers of other versions, usage, cost and trace ids. Text, thinking, tool calls as shown, cards and files
- * stay. SPEC SR4.
+ * Leaves out the numbers of other versions, usage, cost, trace ids and MCP Apps, whose results are shown as text (SPEC MA2).
+ * Text, thinking, tool calls as shown, cards and files stay. SPEC SR4.
  */
 export function toReaderMessage(message: WireMessage): WireMessage {
   const { version: _version, versions: _versions, trace: _trace, ...shown } = message
-  return { ...shown, metrics: null }
+  return { ...shown, segments: shown.segments.map(withoutApp), metrics: null }
+}
+
+function withoutApp(segment: Segment): Segment {
+  if (segment.type !== "tool") return segment
+  const { app: _app, ...call } = segment
+  return call
 }

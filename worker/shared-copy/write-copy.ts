@@ -4,6 +4,7 @@
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { MAX_PAGE_BYTES, MAX_PAGE_MESSAGES } from "../../shared/limits.ts"
+import { isApp } from "../../shared/protocol/asset.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
 import type { SessionShare } from "../../shared/protocol/http-body.ts"
 import { isEnded, type Message } from "../../shared/protocol/message.ts"
@@ -173,6 +174,7 @@ async function writeCopy(
 
 /** Those of the message's files that the session has: an import may have lost some. */
 function listMessageAssets({ assets }: CopyHost, message: Message): Asset[] {
-  const ids = [...listAssets(message).map(({ id }) => id), ...listCanvasIds(message)]
+  const files = listAssets(message).filter((asset) => !isApp(asset))
+  const ids = [...files.map(({ id }) => id), ...listCanvasIds(message)]
   return ids.flatMap((id) => assets.find(id) ?? [])
 }
