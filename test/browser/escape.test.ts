@@ -15,6 +15,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { hardenDocument } from "../../worker/routes/media/canvas-document.ts"
 import { createDocumentHeaders, createPageHeaders } from "../../worker/routes/media/content-policy.ts"
+import { wrapApp } from "../../worker/routes/media/wrap-app.ts"
 import { closeContexts, openChromium } from "../support/chromium.ts"
 import { usedOnce } from "../support/reused-contexts.ts"
 import { everyNth } from "../support/seeded.ts"
@@ -69,9 +70,10 @@ const server = createHttp((request, response) => {
   const [, at] = /^\/canvas\/documents\/(-?\d+)\/index\.html$/.exec(pathname) ?? []
   if (at !== undefined) {
     const { "connection-allowlist": allowlist = "", ...others } = createDocumentHeaders(["'self'"])
-    const closed = mode === "closed" ? { ...others, "connection-allowlist": allowlist } : others
+    const closed = mode === "closed-without-allowlist" ? others : { ...others, "connection-allowlist": allowlist }
     response.writeHead(200, mode === "open" ? { "content-type": "text/html" } : closed)
-    return void response.end(mode === "open" ? documentAt(Number(at)) : hardenDocument(documentAt(Number(at))))
+    const html = documentAt(Number(at))
+    return void response.end(mode === "open" ? html : mode === "app" ? wrapApp(html) : hardenDocument(html))
   }
   if (pathname !== "/favicon.ico") received.push(`GET ${pathname}`)
   response.writeHead(404).end()
@@ -83,9 +85,9 @@ const [GRABBING, ENDLESS] = [-1, -2]
 /** Returns a document that reports that its script runs, and then makes its attempt. */
 function documentAt(at: number): string {
   const to = hosts[at]
-  if (at === ENDLESS) return `<script>parent.postMessage(${at}, "*");setTimeout(() => { for (;;); }, 100)</script>`
+  if (at === ENDLESS) return `<script>top.postMessage(${at}, "*");setTimeout(() => { for (;;); }, 100)</script>`
   if (to === undefined) return createGrabbingDocument()
-  return `<script>parent.postMessage(${at}, "*")</script>${ALL[at]?.html(to) ?? ""}`
+  return `<script>top.postMessage(${at}, "*")</script>${ALL[at]?.html(to) ?? ""}`
 }
 
 function createGrabbingDocument(): string {
@@ -139,7 +141,7 @@ describe("a document that tries to escape", () => {
     },
   )
 
-  test.each(["closed", "closed-without-allowlist"])("[CD4] %s: no attempt reaches its host", async (mode) => {
+  test.each(["closed", "closed-without-allowlist", "app"])("[CD4] %s: no attempt reaches its host", async (mode) => {
     received.length = 0
     const context = await browser.newContext(usedOnce())
     const page = await context.newPage()

@@ -5,7 +5,6 @@
  * allowed this call.
  */
 
-import { Hono } from "hono"
 import * as v from "valibot"
 import { fail, type Result, succeed } from "../../../shared/fault.ts"
 import { isJsonObject, type Json } from "../../../shared/json.ts"
@@ -17,6 +16,7 @@ import { readTimeLimits } from "../../platform/time-limits.ts"
 import { startTimeout } from "../../platform/timeout.ts"
 import { REMOTE_TOOL_NAME } from "../../settings/mcp-config.ts"
 import { requireOwnSession, requireSession } from "../access/require-session.ts"
+import { createHono } from "../hono-app.ts"
 import { type AppEnv, readBody } from "../request-body.ts"
 
 const callSchema = v.strictObject({
@@ -25,7 +25,7 @@ const callSchema = v.strictObject({
   allowed: v.optional(v.boolean(), false),
 })
 
-export const appRoutes = new Hono<AppEnv>()
+export const appRoutes = createHono<AppEnv>()
 
 appRoutes.post("/:id/apps/:asset/calls", requireSession, requireOwnSession, async (context) => {
   const body = await readBody(context, callSchema)

@@ -1,0 +1,61 @@
+/**
+ * wrap-app.ts: puts an MCP App into a frame of an outer document, which has a script of ours. Pure.
+ *
+ * The app has an opaque origin of its own. The policy of the outer document applies to it too, and lets it navigate
+ * nowhere. The script passes messages on between the page and the app, and bounds those of the app, so that a flood never
+ * reaches the page (docs/decisions/0077-mcp-apps.md).
+ */
+
+import { hardenDocument } from "./canvas-document.ts"
+
+/** Longest message of an app, in characters, and the most messages of an app within a time window. */
+const MAX_MESSAGE_CHARS = 64 * 1024
+const MAX_MESSAGES = 200
+const MESSAGE_WINDOW_MS = 10_000
+
+/**
+ * A message reaches the page as JSON text, so the page never copies an object of unknown size. Messages that aren't
+ * JSON-RPC are dropped, so an app cannot send the page a message of ours.
+ */
+const RELAY_SCRIPT = `(() => {
+  const { parent } = globalThis
+  let start = -Infinity
+  let count = 0
+  addEventListener("message", ({ source, data, timeStamp }) => {
+    const app = frames[0]
+    if (source === parent) {
+      if (data?.type === "cuecard:app") app.postMessage(data.message, "*")
+      return
+    }
+    if (source !== app) return
+    if (timeStamp - start >= ${MESSAGE_WINDOW_MS}) {
+      start = timeStamp
+      count = 0
+    }
+    count++
+    if (count === ${MAX_MESSAGES}) parent.postMessage({ type: "cuecard:flood" }, "*")
+    if (count >= ${MAX_MESSAGES} || data?.jsonrpc !== "2.0") return
+    let text
+    try {
+      text = JSON.stringify(data)
+    } catch {
+      return
+    }
+    if (text.length <= ${MAX_MESSAGE_CHARS}) parent.postMessage({ type: "cuecard:app", text }, "*")
+  })
+})()`
+
+/** Libraries that find this interface use policies of their own, which the document's policy forbids. */
+const HIDE_TRUSTED_TYPES = `<script>Object.defineProperty(globalThis, "trustedTypes", { value: undefined })</script>`
+
+/** The frame fills the outer document. Its attribute can end only with a quotation mark. */
+export function wrapApp(html: string): string {
+  const hardened = hardenDocument(html).replace("</script>", `</script>${HIDE_TRUSTED_TYPES}`)
+  const attribute = hardened.replaceAll("&", "&amp;").replaceAll('"', "&quot;")
+  return [
+    `<!doctype html><meta charset="utf-8"><title>App</title>`,
+    "<style>:root{color-scheme:light dark}html,body,iframe{display:block;width:100%;height:100%;margin:0;border:0}html{overflow:hidden}</style>",
+    `<script>${RELAY_SCRIPT}</script>`,
+    `<iframe sandbox="allow-scripts" title="App" srcdoc="${attribute}"></iframe>`,
+  ].join("")
+}
