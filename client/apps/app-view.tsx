@@ -7,7 +7,7 @@
  */
 
 import type { RefObject, VNode } from "preact"
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks"
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
 import type { ReadonlySignal } from "@preact/signals"
 import type { Segment } from "../../shared/protocol/segment.ts"
 import { CanvasNote, createHeightStyle, FullScreenButton, useCanvasLink } from "../media/canvas-view.tsx"
@@ -37,6 +37,9 @@ interface AppViewProps {
     sendMessage?(content: string): void
   }
 }
+
+/** Why an app was removed. A click loads it again. */
+type Pause = "capturedTyping" | "floodedPage"
 
 /** A request of the app, and what to call with the user's answer. */
 interface OpenRequest {
@@ -69,11 +72,14 @@ interface AppBodyProps extends AppViewProps {
   readonly onRequest: (open: OpenRequest | null) => void
 }
 
+/** Apps that flooded the page with messages. They stay paused when their session is opened again. */
+const floodedUrls = new Set<string>()
+
 /** The frame, or a note that says why it is missing. */
 function AppBody(props: AppBodyProps): VNode {
   const link = useCanvasLink(props.url, props.sectionRef)
   const [height, setHeight] = useState(DEFAULT_HEIGHT_PX)
-  const [pause, setPause] = useState<"capturedTyping" | "floodedPage" | null>(null)
+  const [pause, setPause] = useState<Pause | null>(() => (floodedUrls.has(props.url) ? "floodedPage" : null))
   if (link.fault !== null || pause !== null)
     return (
       <CanvasNote text={pause === null ? describeLoadFault(link.fault ?? "gone") : mediaText[pause]} height={height}>
@@ -91,6 +97,7 @@ function AppBody(props: AppBodyProps): VNode {
           onHeight={setHeight}
           onMissing={link.onMissing}
           onPause={(reason) => {
+            if (reason === "floodedPage") floodedUrls.add(props.url)
             props.onRequest(null)
             setPause(reason)
           }}
@@ -104,19 +111,25 @@ interface AppFrameProps extends AppBodyProps {
   readonly href: string
   readonly onHeight: (height: number) => void
   readonly onMissing: () => void
-  readonly onPause: (reason: "capturedTyping" | "floodedPage") => void
+  readonly onPause: (reason: Pause) => void
 }
+
+/** Messages that an app sends to the page past our document in its frame. There is no use for any. */
+const MAX_STRAY_MESSAGES = 100
 
 function AppFrame(props: AppFrameProps): VNode {
   const { href, name, onMissing, onPause } = props
   const frameRef = useRef<HTMLIFrameElement>(null)
   useFocusGuard(frameRef, () => onPause("capturedTyping"))
-  const bridge = useMemo(() => createBridge(props, frameRef), [])
+  const [bridge] = useState(() => createBridge(props, frameRef))
   // A layout effect, so that the page listens before the app can send anything.
   useLayoutEffect(() => {
+    let strays = 0
     const onMessage = ({ source, data }: MessageEvent): void => {
-      const frame = frameRef.current
-      if (frame === null || source !== frame.contentWindow) return
+      const place = frameRef.current?.contentWindow
+      if (place == null || source === null) return
+      if (source === place[0] && ++strays === MAX_STRAY_MESSAGES) onPause("floodedPage")
+      if (source !== place) return
       const { type, text }: { readonly type?: unknown; readonly text?: unknown } = Object(data)
       if (type === "cuecard:gone") onMissing()
       if (type === "cuecard:flood") onPause("floodedPage")
@@ -154,6 +167,8 @@ function createBridge(props: AppFrameProps, frameRef: RefObject<HTMLIFrameElemen
       new Promise<boolean>((resolve) => {
         const answer = (isAllowed: boolean): void => {
           onRequest(null)
+          // The buttons disappear, so the focus returns to the app.
+          frameRef.current?.focus({ preventScroll: true })
           resolve(isAllowed)
         }
         if (requests.isReadOnly.peek() && request.kind !== "link") answer(false)

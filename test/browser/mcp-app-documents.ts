@@ -24,6 +24,11 @@ const BRIDGE = `
   }
 `
 
+/** An app with this markup and script, which can use the functions above. */
+export function createApp(body: string, script: string): string {
+  return `<!doctype html><meta charset="utf-8"><title>App</title>${body}<script>${BRIDGE}${script}</script>`
+}
+
 /** Shows the result of its call. Its buttons open a link, send a message and call a tool of its server. */
 export const BOOKING_APP = `<!doctype html><meta charset="utf-8"><title>Booking</title>
 <style>

@@ -54,6 +54,7 @@ const BODIES: Readonly<Record<string, BodyInit>> = {
   "POST /v1/sessions/:id/messages": '{"id":"m1","content":"/say hi"}',
   "PATCH /v1/sessions/:id": '{"title":"New"}',
   "POST /v1/sessions/:id/media/sign": '{"urls":["https://example.com/a.png"]}',
+  "POST /v1/sessions/:id/apps/:asset/calls": '{"tool":"t","args":{}}',
   "POST /v1/sessions/:id/assets": png(1),
   "POST /external/sessions/:id/messages": '{"text":"hi"}',
   "PUT /v1/agents/:name": '{"description":"d","prompt":"p"}',
