@@ -6,7 +6,7 @@ import type { ServerFrame } from "../../shared/protocol/server-frame.ts"
 import type { ActionClick } from "../../shared/protocol/cards/card-action.ts"
 import { findTenantCard } from "../../worker/tool/cards/tenant-card.ts"
 import { CLAIMS, connect, pageOf, type TestClient } from "../support/socket.ts"
-import { call as request, roleToken } from "./http.ts"
+import { call as request, roleToken, tokenOf } from "./http.ts"
 import { answerTo, call, expectSame, freshSession, say, script, toolsIn } from "./session-helpers.ts"
 
 /** A card for `probe_data`, whose buttons call `probe_effect` and `probe_ask`. */
@@ -126,6 +126,25 @@ describe("a click", () => {
     expect(refused).toMatchObject({ code: "action_refused", fields: { because: "done" } })
     click(client, "c1", action)
     expect([...client.messages.values()].filter(({ mode }) => mode === "action")).toHaveLength(1)
+  })
+
+  test("[KA3] stays done in an imported copy", async () => {
+    const { id, client, call_id } = await showCard()
+    const action = { call_id, name: "buy", fields: { count: 1 } }
+    click(client, "c1", action)
+    await client.untilEnd("c1")
+    const token = await tokenOf(CLAIMS.tenant, CLAIMS.user)
+    const body = (await request(`/v1/sessions/${id}/events`, { token })).text
+    const copy = await freshSession("act")
+    const headers = { "content-type": "application/jsonl" }
+    const imported = await request(`/v1/sessions/${copy}/import`, { method: "POST", token, headers, body })
+    expect(imported.status, imported.text).toBe(200)
+    const other = await connect(copy)
+    click(other, "c2", action)
+    expect(await untilRefused(other, "c2")).toMatchObject({ code: "action_refused", fields: { because: "done" } })
+    // Another action of the same card wasn't done.
+    click(other, "c3", { call_id, name: "more", fields: { count: 1 } })
+    expect(toolsIn(await other.untilEnd("c3"))).toMatchObject([{ name: "probe_json" }])
   })
 
   test("[KA3] a repeatable action can be done again", async () => {

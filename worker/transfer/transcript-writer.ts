@@ -95,7 +95,9 @@ export class TranscriptWriter {
     const seq = readSeq()
     const origin = message.role === "user" ? null : this.#isSealed ? message.origin : "import"
     const version = this.#assignVersion(pos, parent, message)
-    this.#insertRow({ pos, parent, seq, deadline: null, message: { ...message, origin, version: version?.n ?? 1 } })
+    const row = { pos, parent, seq, deadline: null, message: { ...message, origin, version: version?.n ?? 1 } }
+    const id = this.#insertRow(row)
+    if (message.action !== undefined) store.cardActions.put(message.action, id)
     if (message.feedback !== undefined) store.feedback.set(pos, message.feedback)
     this.#newestPos = pos
     this.#tipPos = pos
@@ -133,18 +135,20 @@ export class TranscriptWriter {
     return first === undefined || version === 1 ? null : { first, n: store.countVersions(parent) + 1 }
   }
 
-  /** Inserts a row. A message whose id is taken gets a new one that is derived from it. */
-  #insertRow(stored: StoredMessage): void {
+  /** Inserts a row, and returns the id of its message. One whose id is taken gets a new one that is derived from it. */
+  #insertRow(stored: StoredMessage): string {
     const { store } = this.#host
     const { pos, message } = stored
     try {
       store.insertMessage(stored, true)
       this.#onInsert(message.id)
+      return message.id
     } catch (error) {
       if (!store.isIdTaken(message.id)) throw error
       const id = `${message.id.slice(0, MAX_ID_CHARS - 18)}-${pos}`
       store.insertMessage({ ...stored, message: { ...message, id } }, true)
       this.#onInsert(id)
+      return id
     }
   }
 }
