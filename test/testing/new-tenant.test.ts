@@ -8,11 +8,12 @@ import { once } from "node:events"
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { join, resolve } from "node:path"
+import { createInterface } from "node:readline"
 import { promisify } from "node:util"
 import { createClient } from "cuecard/client"
 import { afterAll, beforeAll, expect, test } from "vitest"
+import type { SignResponse } from "../../shared/protocol/http-body.ts"
 import { type Cuecard, startCuecard } from "../support/checked-cuecard.ts"
-import { answerMcp, stopMcp } from "../support/upstream-mcp.ts"
 import { answerTo, callsIn, isEnded, StateClient } from "../state/state-client.ts"
 
 const run = promisify(execFile)
@@ -70,7 +71,7 @@ const callOf = (index: number, name: string, args: object) => ({
   function: { name, arguments: JSON.stringify(args) },
 })
 
-/** A model that calls both tools, then writes the tag that the order's result cued. */
+/** A model that calls both tools, then writes the tag that the order's result cued. About a reservation it writes a text. */
 async function answerModel(request: IncomingMessage, reply: ServerResponse): Promise<void> {
   let text = ""
   for await (const chunk of request.setEncoding("utf8")) text += chunk
@@ -78,9 +79,10 @@ async function answerModel(request: IncomingMessage, reply: ServerResponse): Pro
   modelRequests.push({ key: request.headers.authorization, body })
   const results = body.messages.filter(({ role }) => role === "tool").map(({ content }) => content)
   const tag = /<span id='(\w+)'>/.exec(results.join())?.[1]
-  const calls = [callOf(0, "orders", { order: "1042" }), callOf(1, "sums_get-sum", { a: 2, b: 40 })]
-  const delta =
-    results.length === 0 ? { tool_calls: calls } : { content: `It is 42. <span id='${tag}'>Your order.</span>` }
+  const calls = [callOf(0, "orders", { order: "1042" }), callOf(1, "stock_find", { item: "Desk lamp" })]
+  const isReserved = results.at(-1)?.includes("Reserved") === true
+  const words = isReserved ? "They are reserved." : `There are 12. <span id='${tag}'>Your order.</span>`
+  const delta = results.length === 0 ? { tool_calls: calls } : { content: words }
   const choices = [{ index: 0, delta, finish_reason: results.length === 0 ? "tool_calls" : "stop" }]
   reply.writeHead(200, { "content-type": "text/event-stream" })
   reply.end(`data: ${JSON.stringify({ id: "1", model: "m", choices })}\n\ndata: [DONE]\n\n`)
@@ -112,15 +114,20 @@ async function createTenant(): Promise<void> {
   await runBlock("export AUTH=")
 }
 
-/** Runs the guide's service on a port of its own. */
-async function startService(secret: string): Promise<void> {
-  const [code = ""] = listBlocks("js")
-  const listening = `.listen(Number(process.env.PORT), "127.0.0.1", () => console.log("listening"))`
-  await writeFile(join(FOLDER, "orders.mjs"), code.replace(".listen(3000)", listening))
-  const env = { ...process.env, TOOL_SECRET: secret, PORT: new URL(vars["ORDERS"] ?? "").port }
-  const child = spawn(process.execPath, [join(FOLDER, "orders.mjs")], { env, stdio: ["ignore", "pipe", "inherit"] })
+/** Runs a program of the guide on the port of an address. Returns what it prints. */
+async function startProgram(name: string, code = "", address = "", env: object = {}): Promise<string[]> {
+  const listening = `.listen(${new URL(address).port}, "127.0.0.1", () => console.log("listening"))`
+  await writeFile(join(FOLDER, name), code.replace(/\.listen\(\d+\)/, listening))
+  const child = spawn(process.execPath, [join(FOLDER, name)], {
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "pipe", "inherit"],
+  })
   cleanups.push(() => child.kill("SIGKILL"))
-  await once(child.stdout, "data")
+  const lines: string[] = []
+  const output = createInterface({ input: child.stdout })
+  output.on("line", (line) => lines.push(line))
+  await once(output, "line")
+  return lines
 }
 
 /** An address on which nothing listens yet. */
@@ -134,23 +141,42 @@ async function reserveAddress(): Promise<string> {
   return `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`
 }
 
-async function addToolsAndServers(): Promise<void> {
+/** Returns what the MCP server prints. */
+async function addToolsAndServers(): Promise<readonly string[]> {
+  const [orders, stock] = listBlocks("js")
   vars["ORDERS"] = await reserveAddress()
   const { secret } = JSON.parse(await runBlock("/v1/tools/orders")) as { secret: string }
-  await startService(secret)
+  await startProgram("orders.mjs", orders, vars["ORDERS"], { TOOL_SECRET: secret })
   await runBlock("/v1/cards/order")
-  const upstream = await listen(answerMcp)
-  cleanups.push(stopMcp)
-  vars["MCP"] = ((await (await fetch(`${upstream}/mcp/everything`)).json()) as { url: string }).url
-  expect(await runBlock(`'{"url": "http://127.0.0.1:3001/mcp"}'`)).toContain('"get-sum"')
-  await runBlock('"tools": ["get-sum"]')
+  const address = await reserveAddress()
+  vars["MCP"] = `${address}/mcp`
+  const printed = await startProgram("stock.mjs", stock, address)
+  expect(await runBlock(`'{"url": "http://127.0.0.1:3001/mcp"}'`)).toContain('"app":"ui://stock/level"')
+  await runBlock('"tools": ["find", "reserve"]')
   await runBlock("/v1/agents/shop")
+  return printed
 }
 
-test("[NT1] the guide's commands set up a new tenant; its answer is the same live, reloaded and imported", async () => {
+/** The document of the app that a session shows. */
+async function loadApp(you: StateClient, session: string, url: string): Promise<string> {
+  const { signed } = await you.send<SignResponse>("POST", `/v1/sessions/${session}/media/sign`, { urls: [url] })
+  const loaded = await fetch(new URL(signed[0]?.href ?? "", cuecard.url), { headers: { "sec-fetch-dest": "iframe" } })
+  return await loaded.text()
+}
+
+/** Sends the form of the order's card. Returns the status and the code of a refusal. */
+async function sendForm(you: StateClient, session: string, id: string, call_id: string) {
+  const body = { id, content: "", action: { call_id, name: "reserve", fields: { count: 2 } } }
+  const init = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) }
+  const sent = await you.request(`/v1/sessions/${session}/messages`, init)
+  const { code = null } = (await sent.json()) as { code?: string }
+  return { isAccepted: sent.ok, code }
+}
+
+test("[NT1] the guide's commands set up a new tenant; its answers are the same live, reloaded and imported, and its form acts once", async () => {
   await createTenant()
   expect(await runBlock("/v1/models/fast")).not.toContain(MODEL_KEY)
-  await addToolsAndServers()
+  const printed = await addToolsAndServers()
   await runBlock('"id": "first"')
   const token = /TOKEN="([^"]+)"/.exec(await readFile(join(FOLDER, "vars"), "utf8"))?.[1] ?? ""
   expect(token).toMatch(/^ey/)
@@ -161,28 +187,50 @@ test("[NT1] the guide's commands set up a new tenant; its answer is the same liv
   conversation.subscribe(() => {})
   await expect.poll(() => conversation.getSnapshot().connection, { timeout: 20_000 }).toBe("live")
   await runBlock("/v1/sessions/first/messages")
-  const readLive = () => answerTo(conversation.getSnapshot().messages, "q1")
+  const readLive = (id = "q1") => answerTo(conversation.getSnapshot().messages, id)
   await expect.poll(() => isEnded(readLive()), { timeout: 20_000 }).toBe(true)
-  const live = readLive()
-  expect(live).toMatchObject({ status: "completed" })
+  expect(readLive()).toMatchObject({ status: "completed" })
   const card = expect.objectContaining({ type: "rich", synthesis: "Your order.", payload: ORDER })
-  expect(live?.segments).toEqual(expect.arrayContaining([card]))
-  expect(callsIn(live).map(({ name, status }) => [name, status])).toEqual([
-    ["orders", "ok"],
-    ["sums_get-sum", "ok"],
+  expect(readLive()?.segments).toEqual(expect.arrayContaining([card]))
+  const [order, found] = callsIn(readLive())
+  expect([order, found]).toMatchObject([
+    { name: "orders", status: "ok" },
+    { name: "stock_find", status: "ok", app: expect.stringMatching(/^\/canvas\/documents\//) },
   ])
   for (const { key, body } of modelRequests) expect([key, body.model]).toEqual([`Bearer ${MODEL_KEY}`, "their-model"])
 
   const you = new StateClient(cuecard, token)
+  expect(await loadApp(you, "first", found?.app ?? "")).toContain(" in stock")
+  expect(await sendForm(you, "first", "c1", order?.call_id ?? "")).toMatchObject({ isAccepted: true })
+  await expect.poll(() => callsIn(readLive("c1"))[0]?.status, { timeout: 20_000 }).toBe("waiting")
+  expect(printed).toEqual(["listening"])
+  await conversation.approve(callsIn(readLive("c1"))[0]?.call_id ?? "")
+  await expect.poll(() => isEnded(readLive("c1")), { timeout: 20_000 }).toBe(true)
+  expect(callsIn(readLive("c1"))).toMatchObject([{ name: "stock_reserve", status: "ok" }])
+  // The same click again changes nothing, and another click is refused.
+  await sendForm(you, "first", "c1", order?.call_id ?? "")
+  expect(await sendForm(you, "first", "c2", order?.call_id ?? "")).toEqual({
+    isAccepted: false,
+    code: "action_refused",
+  })
+
+  const live = ["q1", "c1"].map((id) => readLive(id)?.segments)
   const stored = await you.messages("first")
-  expect(answerTo(stored, "q1")?.segments).toEqual(live?.segments)
+  expect(["q1", "c1"].map((id) => answerTo(stored, id)?.segments)).toEqual(live)
   await runBlock("format=markdown")
   const markdown = await readFile(join(FOLDER, "first.md"), "utf8")
   expect(markdown).toMatch(/Order 1042[\s\S]*\| Item +\| Count[\s\S]*\| Desk lamp/)
+  expect(markdown).toContain("12 of Desk lamp")
   await runBlock('"id": "second"')
-  const copied = await you.until("second", (messages) => isEnded(answerTo(messages, "q1")))
-  expect(answerTo(copied, "q1")?.segments).toEqual(live?.segments)
+  const copied = await you.until("second", (messages) => isEnded(answerTo(messages, "c1")))
+  expect(["q1", "c1"].map((id) => answerTo(copied, id)?.segments)).toEqual(live)
+  expect(await loadApp(you, "second", found?.app ?? "")).toContain(" in stock")
+  expect(await sendForm(you, "second", "c3", order?.call_id ?? "")).toEqual({
+    isAccepted: false,
+    code: "action_refused",
+  })
   expect(await you.text("/v1/sessions/second/events?format=markdown")).toContain(
     markdown.slice(markdown.indexOf("Order 1042")),
   )
+  expect(printed).toEqual(["listening", "reserved 2 for order 1042"])
 })
