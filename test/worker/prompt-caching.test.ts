@@ -1,10 +1,12 @@
 /** prompt-caching.test.ts: the start of a prompt is the same in each call, so that a provider can read it from its cache. */
 
 import { env } from "cloudflare:test"
+import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { connect } from "../support/socket.ts"
 import { readUpstream, upstreamUrl } from "../support/upstream-client.ts"
 import { call, roleToken } from "./http.ts"
+import { putServer, serverUrl } from "./mcp-helpers.ts"
 
 interface Block {
   readonly [key: string]: unknown
@@ -75,5 +77,49 @@ describe("Anthropic", () => {
     if (last === undefined) throw new Error("no request")
     const { cached, total } = countCached(bodies.slice(0, -1), last)
     expect(cached / total).toBeGreaterThan(0.9)
+  })
+})
+
+const TOOLS = ["weather", "chart", "speak", "search", "timer", "list", "calculate"]
+const SERVERS = ["files", "notes", "plans"]
+
+describe.each([
+  ["anthropic", "claude-opus-4-6"],
+  ["google", "gemini-3-pro"],
+  ["openai", "gpt-5"],
+  ["openai-compatible", "a-model"],
+])("%s", (provider, model) => {
+  test("[MO17] gets the same system prompt and tools in whatever order an agent names its tools and servers", async () => {
+    const tenant = `order-${provider}`
+    const owner = await roleToken(tenant, "boss", "owner")
+    const token = await roleToken(tenant, "ada", "member")
+    const send = async (method: string, path: string, body: object, as = owner) => {
+      const response = await call(path, { method, token: as, body: JSON.stringify(body) })
+      expect(response.status, response.text).toBeLessThan(300)
+      return response.json
+    }
+    for (const name of SERVERS)
+      await putServer(tenant, name, {
+        url: serverUrl(`${tenant}-${name}`),
+        tools: ["echo", "write"],
+        approval: "never",
+      })
+    const base_url = `${upstreamUrl(env)}/provider/${provider}.text/${tenant}`
+    await send("PUT", "/v1/models/own", { provider, model, base_url, key: "sk-0123456789abcdef" })
+    const orders = fc.tuple(
+      fc.shuffledSubarray(TOOLS, { minLength: TOOLS.length }),
+      fc.shuffledSubarray(SERVERS, { minLength: SERVERS.length }),
+    )
+    for (const [tools, mcp_servers] of fc.sample(orders, { numRuns: 5, seed: 17 })) {
+      await send("PUT", "/v1/agents/own", { description: "", prompt: "Answer.", model: "own", tools, mcp_servers })
+      const { id } = await send("POST", "/v1/sessions", { agent: "own" }, token)
+      const client = await connect(id, { tenant, user: "ada", expires: 4_000_000_000, token: null, issued: 0 })
+      client.say({ type: "send", id: "q1", content: "The same question" })
+      await client.untilEnd("q1")
+    }
+    const bodies = (await readUpstream(env, tenant)).map(({ body }) => JSON.stringify(body))
+    const withTools = bodies.filter((body) => body.includes("files_echo"))
+    expect(withTools).toHaveLength(5)
+    expect(new Set(withTools).size).toBe(1)
   })
 })

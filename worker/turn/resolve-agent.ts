@@ -52,6 +52,8 @@ export function resolveAgent(
   // A tool of a tenant or of a server never replaces one of ours.
   for (const tool of [...createWebhookTools(env, host, webhooks), ...createMcpTools(env, tenant, mcp)])
     if (tools.every(({ name }) => name !== tool.name)) tools.push(tool)
+  // A provider's cache needs the same order in each call (SPEC MO17).
+  tools.sort((one, other) => (one.name < other.name ? -1 : 1))
   const { model, context } = createAgentModel(env, log, tenant, self, models)
   const contextTokens = context ?? (Number(env.MODEL_CONTEXT_TOKENS) || MODEL_CONTEXT_TOKENS)
   const maxMessageTokens = Math.floor((contextTokens - estimatePromptTokens(system, tools)) * MESSAGE_SHARE)
