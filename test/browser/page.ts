@@ -121,6 +121,9 @@ const STILL_MS = 150
 /** How often the page is looked at meanwhile, in milliseconds. Looking at every frame would make the page draw them. */
 const LOOK_MS = 30
 
+/** How long to wait for a frame, in milliseconds. A browser without anything to draw sometimes skips frames for minutes. */
+const FRAME_MS = 500
+
 /** What is drawn before the code of a card, of buttons or of the version switch is loaded. A shared copy, outside `.page`, has none. */
 const UNLOADED = [
   ".card.loading",
@@ -132,7 +135,7 @@ const UNLOADED = [
 /** Waits until the transcript has stopped changing and no finite animation is running. */
 export async function untilStill(page: Page): Promise<void> {
   await page.evaluate(
-    ([stillMs, lookMs, unloaded]) =>
+    ([stillMs, lookMs, frameMs, unloaded]) =>
       new Promise<void>((done) => {
         let transcript: Element | null = null
         let since = 0
@@ -148,7 +151,16 @@ export async function untilStill(page: Page): Promise<void> {
         }
         const isMoving = (one: Animation): boolean =>
           one.playState === "running" && one.effect?.getComputedTiming().iterations !== Number.POSITIVE_INFINITY
-        requestAnimationFrame(look)
+        waitForFrame(look)
+        function waitForFrame(run: () => void): void {
+          let hasRun = false
+          const runOnce = (): void => {
+            if (!hasRun) run()
+            hasRun = true
+          }
+          requestAnimationFrame(runOnce)
+          setTimeout(runOnce, frameMs)
+        }
         function look(): void {
           const now = performance.now()
           const root = document.querySelector("cuecard-chat")?.shadowRoot ?? document
@@ -158,7 +170,7 @@ export async function untilStill(page: Page): Promise<void> {
           if (since === 0 || isLoading || document.getAnimations().some(isMoving)) since = now
           if (now - since < stillMs) return void setTimeout(look, lookMs)
           // Long code and long texts are drawn in idle slices, which a busy machine delays. A slice renders a frame later.
-          requestIdleCallback(() => requestAnimationFrame(() => requestAnimationFrame(finish)))
+          requestIdleCallback(() => waitForFrame(() => waitForFrame(finish)))
         }
         function finish(): void {
           if (since === 0) return look()
@@ -166,7 +178,7 @@ export async function untilStill(page: Page): Promise<void> {
           done()
         }
       }),
-    [STILL_MS, LOOK_MS, UNLOADED] as const,
+    [STILL_MS, LOOK_MS, FRAME_MS, UNLOADED] as const,
   )
 }
 

@@ -139,7 +139,13 @@ describe("a token that expires", () => {
       }),
     )
     const words = Array.from({ length: 1_500 }, (_, index) => `word${index}`).join(" ")
-    await askQuestion(page, `/say ${words}`)
+    // The token expires during the pause.
+    const steps = [
+      { type: "text_delta", delta: words.slice(0, 1_000) },
+      { type: "pause", ms: 8_000 },
+      { type: "text_delta", delta: words.slice(1_000) },
+    ]
+    await askQuestion(page, `/script ${JSON.stringify([steps])}`)
     await page.waitForSelector("article[data-role=assistant] >> text=word9", SOON)
     await expect.poll(() => closedWhile, { timeout: 30_000 }).toContain("running")
     const before = issued
