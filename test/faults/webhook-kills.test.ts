@@ -14,19 +14,14 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Webhook } from "standardwebhooks"
 import { afterAll, expect, test } from "vitest"
-import type { HistoryPage } from "../../shared/protocol/http-body.ts"
 import { answerTo, callsIn, clientOf, isEnded, StateClient } from "../state/state-client.ts"
-import { type Cuecard, startCuecard } from "../support/checked-cuecard.ts"
+import { type KillStage, openStage, sendAndKill, untilEnded, waitAtRandom } from "./kill-stage.ts"
+import { startCuecard } from "../support/checked-cuecard.ts"
 import { IS_FULL, IS_LONG } from "../support/seeded.ts"
 import type { WebhookCall, WebhookQuestion } from "../support/upstream-webhook.ts"
 
 const KILLS = IS_LONG ? 100 : IS_FULL ? 16 : 5
 const QUESTION_KILLS = IS_LONG ? 50 : IS_FULL ? 8 : 3
-/** A kill comes at most this long after the message was sent. A turn takes about as long. */
-const MAX_DELAY_MS = 60
-
-const VARS = { PROBE_TOOLS: "on" }
-
 /** A card for `probe_json`, whose button calls the tool of the service. */
 const OFFER_CARD = {
   for: "probe_json",
@@ -152,71 +147,25 @@ async function startService(): Promise<BookingService> {
   return service
 }
 
-async function registerTool(cuecard: Cuecard, service: BookingService): Promise<void> {
-  const root = new StateClient(cuecard, await cuecard.tokenFor({ user: "root", role: "admin" }))
-  const schema = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] }
-  const tool = { description: "Books.", url: service.url, schema, effects: "write", approval: "never" }
-  service.secret = (await root.send<{ secret: string }>("PUT", "/v1/tools/book", tool)).secret
-  await root.send("PUT", "/v1/agents/helper", { description: "d", prompt: "p", tools: ["book"] })
-}
-
-interface Stage {
-  /** The server that runs now. */
-  cuecard: Cuecard
+interface Stage extends KillStage {
   readonly service: BookingService
-  readonly ada: StateClient
-  readonly session: string
-  readonly persist: string
 }
 
-async function openStage(): Promise<Stage> {
-  const persist = await mkdtemp(join(tmpdir(), "cuecard-webhook-"))
-  cleanups.push(() => rm(persist, { recursive: true, force: true }))
+async function openBookings(): Promise<Stage> {
   const service = await startService()
-  const cuecard = await startCuecard({ persist, vars: VARS })
-  service.target = cuecard.url
-  await registerTool(cuecard, service)
-  const ada = await clientOf(cuecard, "ada")
-  const { id: session } = await ada.send<{ id: string }>("POST", "/v1/sessions", { agent: "helper" })
-  const stage = { cuecard, service, ada, session, persist }
-  cleanups.push(() => stage.cuecard.close())
-  return stage
-}
-
-const waitAtRandom = (): Promise<unknown> => new Promise((resolve) => setTimeout(resolve, randomInt(MAX_DELAY_MS)))
-
-/** Sends a message, kills the server at some moment, starts it again, and returns the ended answer. */
-async function sendAndKill(
-  stage: Stage,
-  message: { readonly id: string; readonly content: string },
-  moment: Promise<unknown> = waitAtRandom(),
-) {
-  const send = () => stage.ada.send("POST", `/v1/sessions/${stage.session}/messages`, message)
-  const sent = send().catch(() => null)
-  await moment
-  await stage.cuecard.kill()
-  await sent
-  stage.cuecard = await startCuecard({
-    persist: stage.persist,
-    vars: VARS,
-    port: Number(new URL(stage.cuecard.url).port),
+  const stage = await openStage(async (root, { url }) => {
+    service.target = url
+    const schema = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] }
+    const tool = { description: "Books.", url: service.url, schema, effects: "write", approval: "never" }
+    service.secret = (await root.send<{ secret: string }>("PUT", "/v1/tools/book", tool)).secret
+    await root.send("PUT", "/v1/agents/helper", { description: "d", prompt: "p", tools: ["book"] })
   })
-  // Repeating an id has no effect.
-  await send()
-  return await untilEnded(stage, message.id)
-}
-
-async function untilEnded({ ada, session }: Stage, id: string) {
-  const readAnswer = async () => {
-    const page = await ada.get<HistoryPage>(`/v1/sessions/${session}/conversation/recent?limit=4`)
-    return answerTo(page.messages, id)
-  }
-  await expect.poll(async () => isEnded(await readAnswer()), { timeout: 60_000 }).toBe(true)
-  return await readAnswer()
+  cleanups.push(stage.close)
+  return Object.assign(stage, { service })
 }
 
 /** A kill before the call was stored as running ends the turn (SPEC FS9). The call was then never sent. */
-function expectOneEffect({ service }: Stage, answer: Awaited<ReturnType<typeof untilEnded>>, n: number): void {
+function expectOneEffect({ service }: Stage, answer: Awaited<ReturnType<typeof sendAndKill>>, n: number): void {
   const isCut = answer?.reason === "process_restart"
   const booked = { name: "book", status: "ok", result: JSON.stringify({ booked: n }) }
   if (!isCut) expect(callsIn(answer)[0], `kill ${n}`).toMatchObject(booked)
@@ -224,7 +173,7 @@ function expectOneEffect({ service }: Stage, answer: Awaited<ReturnType<typeof u
 }
 
 test("[TW3] [TW5] each effect happens once, whenever the server is killed", { timeout: 600_000 }, async () => {
-  const stage = await openStage()
+  const stage = await openBookings()
   for (let n = 0; n < KILLS; n++) {
     const steps = [
       [{ type: "tool_call", name: "book", args: JSON.stringify({ n }) }],
@@ -240,7 +189,7 @@ test("[TW3] [TW5] each effect happens once, whenever the server is killed", { ti
 })
 
 test("[KA3] a click on a card makes its call once, whenever the server is killed", { timeout: 600_000 }, async () => {
-  const stage = await openStage()
+  const stage = await openBookings()
   const { ada, session, service } = stage
   const root = new StateClient(stage.cuecard, await stage.cuecard.tokenFor({ user: "root", role: "admin" }))
   await root.send("PUT", "/v1/cards/offer", OFFER_CARD)
