@@ -2,9 +2,9 @@
 
 import { parseJson } from "../../shared/json.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
-import { parseAsset } from "../../shared/protocol/responses.ts"
 import { RequestError, toRequestError } from "../net/http-request.ts"
 import { errorText } from "../words/page-text.ts"
+import { parseAsset } from "./asset-response.ts"
 import type { UploadFile } from "./attachment-uploads.ts"
 import { type UploadDeps, uploadWithToken } from "./upload-with-token.ts"
 

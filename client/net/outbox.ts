@@ -10,6 +10,7 @@ import { type Signal, signal } from "@preact/signals"
 import type { FaultFields } from "../../shared/fault.ts"
 import type { ActionClick } from "../../shared/protocol/cards/card-action.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
+import type { Effort } from "../../shared/model-effort.ts"
 import type { ClientFrame } from "../../shared/protocol/client-frame.ts"
 import { parseJson } from "../../shared/json.ts"
 import type { SessionOptions } from "./api.ts"
@@ -23,6 +24,8 @@ export interface MessageExtras {
   readonly attachments?: readonly Asset[]
   /** The click on a card that the message stands for. */
   readonly action?: ActionClick
+  /** How much the model thinks about the message. */
+  readonly effort?: Effort
 }
 
 type SendFrame = Extract<ClientFrame, { type: "send" }>
@@ -183,15 +186,17 @@ export function pickExtras({
   reply_to,
   attachments,
   action,
+  effort,
 }: { readonly [K in keyof MessageExtras]?: MessageExtras[K] | null | undefined }): MessageExtras {
   return {
     ...(reply_to && { reply_to }),
     ...(attachments?.[0] && { attachments }),
     ...(action && { action }),
+    ...(effort && { effort }),
   }
 }
 
 /** Returns the frame that sends a message. Attachments are sent as ids. JSON has no fields without a value. */
-export function toSendFrame({ id, content, reply_to, attachments, action }: OutboxEntry): SendFrame {
-  return { type: "send", id, content, reply_to, attachments: attachments?.map((asset) => asset.id), action }
+export function toSendFrame({ id, content, reply_to, attachments, action, effort }: OutboxEntry): SendFrame {
+  return { type: "send", id, content, reply_to, attachments: attachments?.map((asset) => asset.id), action, effort }
 }

@@ -7,6 +7,7 @@
  */
 
 import { type Signal, signal } from "@preact/signals"
+import type { EffortChoice } from "../../shared/model-effort.ts"
 import { AttachmentUploads } from "../files/attachment-uploads.ts"
 import { type MessageExtras, pickExtras } from "../net/outbox.ts"
 
@@ -16,6 +17,8 @@ export class Draft {
   readonly attachments = new AttachmentUploads()
   /** Id of the message being replied to. */
   readonly replyTo: Signal<string | null> = signal(null)
+  /** How much the model thinks about the next messages. Null: as the agent says. */
+  readonly effort: Signal<EffortChoice | null> = signal(null)
   /** The text of open message editors, by message id. */
   readonly editTexts = new Map<string, string>()
 
@@ -38,6 +41,6 @@ export class Draft {
   takeExtras(): MessageExtras {
     const reply_to = this.replyTo.peek()
     this.replyTo.value = null
-    return pickExtras({ reply_to, attachments: this.attachments.takeAssets() })
+    return pickExtras({ reply_to, attachments: this.attachments.takeAssets(), effort: this.effort.peek() })
   }
 }

@@ -22,7 +22,7 @@ export const appText = translate("app", {
   codeMissing: "Couldn't open that. Check your connection and try again.",
   loading: "Loading…",
   loadingOlder: "Loading older messages…",
-  printedPartly: "Only the messages that are loaded are printed. To print all of them, export the conversation.",
+  printedPartly: "Only loaded messages are printed. To print all of them, export the conversation.",
   jumpToLatest: "Jump to latest",
   newMessages: "New messages",
   /** The heading of a conversation's messages, for screen readers. */

@@ -9,6 +9,7 @@ import { focusRequests } from "../ui/focus.ts"
 import { writingText } from "../words/writing-text.ts"
 import { AllowedToolsDialog } from "./allowed-tools-dialog.tsx"
 import { restoreNotifying } from "./answer-notifications.ts"
+import { ChosenEffort } from "./effort-choice.tsx"
 import { createPastedFile, isLongPaste } from "./long-paste.ts"
 import { PromptDialog } from "./prompt-dialog.tsx"
 import { SuggestionMenu } from "./suggestion-menu.tsx"
@@ -39,6 +40,7 @@ export function ComposerTools({ host, field, onFiles }: ComposerToolsProps): VNo
     <>
       {textarea !== null && <SuggestionMenu host={host} field={textarea} />}
       {host.controller.value === null && <ChosenAgent host={host} />}
+      <ChosenEffort host={host} />
       <ToolsButton />
       {listening !== null && <StopDictationButton onStop={listening.stop} />}
       <p class="hint" role="status">

@@ -7,6 +7,7 @@ import { formatLocale } from "../words/languages/language.ts"
 import { writingText } from "../words/writing-text.ts"
 import { canNotify, isNotifying, switchNotifying } from "./answer-notifications.ts"
 import { appendPhrase, canDictate, startDictation } from "./dictation.ts"
+import { createEffortItem, useEffortOffer } from "./effort-choice.tsx"
 import { canTakePhoto, canTakeScreenshot, takeScreenshot } from "./screenshot.ts"
 import { dictation, menuAnchor, notice, openDialog } from "./tools-state.ts"
 import type { WritingHost } from "./writing-host.ts"
@@ -43,11 +44,13 @@ export function ToolsMenu({ host, onFiles }: ToolsMenuProps): VNode {
   const cameraRef = useRef<HTMLInputElement>(null)
   const anchor = menuAnchor.value
   const session = host.controller.value
+  const offersEffort = useEffortOffer(host)
   const items: MenuItem[] = [
     ...(onFiles === undefined ? [] : listFileItems(onFiles, () => cameraRef.current?.click())),
     ...(canDictate() && dictation.value === null
       ? [{ label: writingText.dictate, onSelect: () => dictateInto(host) }]
       : []),
+    ...(offersEffort ? [createEffortItem(host)] : []),
     { label: writingText.managePrompts, onSelect: () => (openDialog.value = "prompts") },
     ...(session === null ? [] : [{ label: writingText.allowedTools, onSelect: () => (openDialog.value = "allowed") }]),
     ...(canNotify() ? [createNotifyItem()] : []),

@@ -1,7 +1,8 @@
 /** writing-api.ts: the HTTP requests of the writing tools, and the parsers of their responses. */
 
 import * as v from "valibot"
-import type { AllowedTool, AnswerUsage } from "../../shared/protocol/writing/answer-usage.ts"
+import { EFFORTS, type Effort } from "../../shared/model-effort.ts"
+import type { AllowedTool, AnswerUsage, SessionAgent } from "../../shared/protocol/writing/answer-usage.ts"
 import { type AnswerFeedback, type FeedbackInput, feedbackSchema } from "../../shared/protocol/writing/feedback.ts"
 import type { PromptInput, SavedPrompt } from "../../shared/protocol/writing/saved-prompt.ts"
 import { type Api, sessionPath } from "../net/api.ts"
@@ -11,12 +12,18 @@ import { createSchemaParser } from "../net/schema-parser.ts"
 export interface ListedAgent {
   readonly name: string
   readonly description: string
+  /** Messages can choose another one. Absent: they can't. */
+  readonly effort?: Effort | undefined
 }
 
 const text = v.string()
 const count = v.number()
 
-const agentsSchema = v.object({ agents: v.array(v.object({ name: text, description: text })) })
+const effortSchema = v.picklist(EFFORTS)
+const agentsSchema = v.object({
+  agents: v.array(v.object({ name: text, description: text, effort: v.optional(effortSchema) })),
+})
+const sessionAgentSchema = v.object({ name: text, effort: v.nullable(effortSchema) })
 const promptSchema = v.object({ id: text, name: text, text, changed: count })
 const promptsSchema = v.object({ prompts: v.array(promptSchema) })
 const feedbackListSchema = v.object({ feedback: v.array(v.object({ message: text, ...feedbackSchema.entries })) })
@@ -45,6 +52,10 @@ async function requestNothing(api: Api, path: string, method: string): Promise<v
 
 export async function listAgents(api: Api): Promise<readonly ListedAgent[]> {
   return (await request(api, "/v1/agents", agentsSchema)).agents
+}
+
+export function readSessionAgent(api: Api, session: string): Promise<SessionAgent> {
+  return request(api, sessionPath(session, "/agent"), sessionAgentSchema)
 }
 
 export async function listPrompts(api: Api): Promise<readonly SavedPrompt[]> {

@@ -9,6 +9,7 @@ import * as v from "valibot"
 import { type Fault, fail, type Result, succeed } from "../fault.ts"
 import { isJsonObject, parseJson } from "../json.ts"
 import { actionClickSchema } from "./cards/card-action.ts"
+import { EFFORTS } from "../model-effort.ts"
 import { idSchema } from "./event.ts"
 
 const seqSchema = v.pipe(v.number(), v.integer(), v.minValue(0))
@@ -28,6 +29,8 @@ const clientFrameSchema = v.variant("type", [
     content: v.string(),
     reply_to: v.optional(idSchema),
     attachments: v.optional(v.array(idSchema)),
+    /** How much the model thinks about this message. Without it, the agent's setting counts. */
+    effort: v.optional(v.picklist(EFFORTS)),
     /** The message is a click on a card. The server writes its text. */
     action: v.optional(actionClickSchema),
   }),

@@ -2,14 +2,14 @@
  * message.ts: a message, its parts, and how an event changes it.
  *
  * event → FOLD → store → segments
- * A live turn folds its events as they arrive; history reads the same parts from the store. Parts are ordered by their
- * array position. `fold` returns a new message in which unchanged parts keep their identity.
+ * A live turn folds its events; history reads the same parts from the store. `fold` keeps the identity of unchanged parts.
  */
 
 import { extractResultData } from "./card-cue.ts"
 import type { CardAction } from "./cards/card-action.ts"
 import type { AgentTag, Approval, Asset, CallError, CallMedia, Channel, Metrics, TurnEvent } from "./event.ts"
 import type { Feedback } from "./writing/feedback.ts"
+import type { Effort } from "../model-effort.ts"
 import type { TextSize } from "../truncate.ts"
 import { turnFaultToText } from "../fault.ts"
 import type { PartTimes } from "./part-times.ts"
@@ -101,6 +101,8 @@ export interface Message {
   readonly attachments: readonly Asset[]
   /** The click on a card that a user's message stands for. */
   readonly action?: CardAction
+  /** On a user's message that chooses it, and on its answers. Never sent with the message. */
+  readonly effort?: Effort
   /** `external`: an external producer's answer. `spoken`: a spoken question, possibly without words. Otherwise `chat`. */
   readonly mode: string
   readonly metrics: Metrics | null

@@ -14,7 +14,6 @@ import type {
   SessionSummary,
   SignResponse,
 } from "./http-body.ts"
-import type { Asset } from "./event.ts"
 import { isJsonObject } from "../json.ts"
 import { isMessageShape } from "./server-frame.ts"
 import { createParser, hasShape, isBoolean, isListOf, isNumber, isOptional, isString } from "./shape-check.ts"
@@ -82,26 +81,6 @@ export const parseImportProgress = createParser<ImportCounts>({
   messages: isOptional(isNumber),
   kinds: isOptional(isCounts),
 })
-
-const parseAssetFields = createParser<Asset>({
-  id: isString,
-  kind: isString,
-  mime_type: isString,
-  label: isString,
-  size: isNumber,
-  voice: isOptional((value) => value === true),
-  width: isOptional(isNumber),
-  height: isOptional(isNumber),
-})
-
-/** The asset of an upload's response, without the response's other fields. */
-export function parseAsset(value: unknown): Asset | null {
-  const asset = parseAssetFields(value)
-  if (asset === null) return null
-  const { id, kind, mime_type, label, size, voice, width, height } = asset
-  const dimensions = width === undefined || height === undefined ? {} : { width, height }
-  return { id, kind, mime_type, label, size, ...(voice === true ? { voice } : {}), ...dimensions }
-}
 
 /** The body of an error. Its values aren't checked. */
 export interface Refusal {

@@ -14,8 +14,9 @@ import { SOON } from "./rich.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "1" } })
-const SHOTS = process.env["SHOTS"]
-if (SHOTS !== undefined) mkdirSync(SHOTS, { recursive: true })
+/** Pictures of the app's requests are written there. */
+const OUT = "test/browser/out"
+mkdirSync(OUT, { recursive: true })
 
 let upstream: Server
 let base = ""
@@ -77,40 +78,47 @@ test("[MA3] [MA5] an app shows the result of its call, live, after a reload and 
   await page.context().close()
 })
 
-test("[MA6] a link and a message of an app need a click in the page, which shows them", async () => {
-  const { page, errors } = await openPage(setup.browser, setup.cuecard, { bypassCSP: true })
-  await showApp(page)
-  await appIn(page).locator("#link").click(SOON)
-  const ask = page.locator(".canvas .ask")
-  await ask.waitFor(SOON)
-  expect(await ask.textContent()).toContain("https://place.example/map?table=2")
-  expect(await findViolations(page)).toEqual([])
-  const link = ask.locator("a")
-  expect(await link.evaluate((one: HTMLAnchorElement) => [one.href, one.target, one.rel])).toEqual([
-    "https://place.example/map?table=2",
-    "_blank",
-    "noopener noreferrer",
-  ])
-  await ask.getByRole("button", { name: "Deny" }).click()
-  await expect.poll(() => noteOf(page), SOON).toBe("not opened")
-  await appIn(page).locator("#message").click()
-  await ask.waitFor(SOON)
-  expect(await ask.textContent()).toContain("/say Booked.")
-  expect(await page.locator("article[data-role=user]").count()).toBe(1)
-  // The buttons ignore clicks in the first half second.
-  const send = ask.getByRole("button", { name: "Send" })
-  await expect
-    .poll(async () => {
-      if (await send.isVisible()) await send.click()
-      return await page.locator("article[data-role=user]").count()
-    }, SOON)
-    .toBe(2)
-  await expect.poll(() => noteOf(page), SOON).toBe("sent")
-  await untilSettled(page, 2)
-  expect(await page.locator("article").last().textContent()).toContain("Booked.")
-  expect(errors).toEqual([])
-  await page.context().close()
-})
+test.each([
+  ["desk", DESK, "light"],
+  ["phone", PHONE, "dark"],
+] as const)(
+  "[MA6] a link and a message of an app need a click in the page, which shows them, on a %s",
+  async (name, size, theme) => {
+    const { page, errors } = await openPage(setup.browser, setup.cuecard, { size, theme, bypassCSP: true })
+    await showApp(page)
+    await appIn(page).locator("#link").click(SOON)
+    const ask = page.locator(".canvas .ask")
+    await ask.waitFor(SOON)
+    expect(await ask.textContent()).toContain("https://place.example/map?table=2")
+    expect(await findViolations(page)).toEqual([])
+    await page.screenshot({ path: `${OUT}/app-link-${name}.png` })
+    const link = ask.locator("a")
+    expect(await link.evaluate((one: HTMLAnchorElement) => [one.href, one.target, one.rel])).toEqual([
+      "https://place.example/map?table=2",
+      "_blank",
+      "noopener noreferrer",
+    ])
+    await ask.getByRole("button", { name: "Deny" }).click()
+    await expect.poll(() => noteOf(page), SOON).toBe("not opened")
+    await appIn(page).locator("#message").click()
+    await ask.waitFor(SOON)
+    expect(await ask.textContent()).toContain("/say Booked.")
+    expect(await page.locator("article[data-role=user]").count()).toBe(1)
+    // The buttons ignore clicks in the first half second.
+    const send = ask.getByRole("button", { name: "Send" })
+    await expect
+      .poll(async () => {
+        if (await send.isVisible()) await send.click()
+        return await page.locator("article[data-role=user]").count()
+      }, SOON)
+      .toBe(2)
+    await expect.poll(() => noteOf(page), SOON).toBe("sent")
+    await untilSettled(page, 2)
+    expect(await page.locator("article").last().textContent()).toContain("Booked.")
+    expect(errors).toEqual([])
+    await page.context().close()
+  },
+)
 
 test("[MA7] an app calls a tool of its server; one that asks first is called when the user has allowed it", async () => {
   const { page } = await openPage(setup.browser, setup.cuecard)
@@ -182,22 +190,4 @@ test("[MA8] an app that floods the page with messages is stopped, and the page s
   expect(await page.locator(".canvas iframe").count()).toBe(0)
   await setApp(BOOKING_APP)
   await page.context().close()
-})
-
-test.runIf(SHOTS !== undefined)("pictures of apps", async () => {
-  for (const [name, view] of Object.entries({
-    desk: { size: DESK },
-    dark: { size: DESK, theme: "dark" },
-    phone: { size: PHONE },
-  } as const)) {
-    const { page } = await openPage(setup.browser, setup.cuecard, view)
-    await showApp(page)
-    for (const button of ["link", "message"]) {
-      await appIn(page).locator(`#${button}`).click(SOON)
-      await page.locator(".canvas .ask").waitFor(SOON)
-      await page.screenshot({ path: `${SHOTS}/app-${name}-${button}.png` })
-      await page.locator(".canvas .ask button").last().click()
-    }
-    await page.context().close()
-  }
 })

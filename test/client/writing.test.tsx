@@ -105,6 +105,31 @@ describe("the composer's tools", () => {
     return { host, draft, field, onFiles, onEnter, type, press, options }
   }
 
+  test("[TM9] an agent with an effort offers a choice, which later messages carry until it is removed", async () => {
+    const { host, draft } = await drawTools()
+    const openMenu = () => act(() => void document.querySelector<HTMLButtonElement>("button.tools")?.click())
+    const items = () => [...document.querySelectorAll<HTMLElement>("[role=menuitem]")]
+    const findItem = () => items().find(({ textContent }) => textContent?.startsWith("Thinking: "))
+    await openMenu()
+    expect(findItem()).toBeUndefined()
+    await openMenu()
+    listedAgents.entries.value = [{ name: "general", description: "Everything", effort: "medium" }]
+    await openMenu()
+    await vi.waitFor(() => expect(findItem()?.textContent).toBe("Thinking: As usual"))
+    for (const level of ["Short", "Medium", "Long"]) {
+      await act(() => findItem()?.click())
+      expect(findItem()?.textContent).toBe(`Thinking: ${level}`)
+    }
+    expect(document.querySelector(".chip b")?.textContent).toBe("Thinking: Long")
+    expect([draft.takeExtras(), draft.takeExtras()]).toEqual([{ effort: "high" }, { effort: "high" }])
+    await act(() => document.querySelector<HTMLButtonElement>(".chip button")?.click())
+    expect([draft.takeExtras(), document.querySelector(".chip")]).toEqual([{}, null])
+    host.nextOptions.value = { agent: "researcher" }
+    await act(() => {})
+    expect(findItem()).toBeUndefined()
+    await openMenu()
+  })
+
   test("[WR21] the list follows what is typed; the box names it while it is open, and Enter inserts", async () => {
     const { draft, field, onEnter, type, press, options } = await drawTools()
     await type("/")

@@ -1,9 +1,10 @@
 /** tenant-models.test.ts: a tenant's own models: their keys are used and never readable, and fallbacks take over in time. */
 
-import { env, runInDurableObject } from "cloudflare:test"
+import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import type { TenantModelView } from "../../worker/settings/model-config.ts"
+import { connect } from "../support/socket.ts"
 import { readUpstream, upstreamUrl } from "../support/upstream-client.ts"
 import type { Seen } from "../support/upstreams.ts"
 import { call, refusal, roleToken } from "./http.ts"
@@ -243,5 +244,48 @@ describe("fallbacks and effort", () => {
       Reflect.get(Object(body), "reasoning_effort"),
     )
     expect(efforts).toEqual(["low", "high"])
+  })
+
+  test("[TM9] a message chooses the effort of its turn, if the agent has one, also for versions and after a restart", async () => {
+    const { tenant, put, putModel } = await freshTenant()
+    await putModel("fast", "ok", { effort: "low" })
+    await putAgent(put, { model: "fast", effort: "medium" })
+    const token = await roleToken(tenant, "ada", "member")
+    const made = await call("/v1/sessions", { method: "POST", token, body: JSON.stringify({ agent: "own" }) })
+    const path = `/v1/sessions/${made.json.id}`
+    expect((await call(`${path}/agent`, { token })).json).toEqual({ name: "own", effort: "medium" })
+    const claims = { tenant, user: "ada", expires: 4_000_000_000, token: null, issued: 0 }
+    const client = await connect(made.json.id, claims)
+    /** Waits until the model was asked this often and the last answer has ended. */
+    const untilAsked = async (times: number): Promise<void> => {
+      await expect.poll(async () => (await requestsTo(`${tenant}-fast`)).length).toBe(times)
+      const readStatus = async () => (await call(`${path}/conversation/recent`, { token })).json.messages.at(-1)?.status
+      await expect.poll(readStatus).toBe("completed")
+    }
+    client.say({ type: "send", id: "q1", content: "Hello?", effort: "high" })
+    const answer = await client.untilEnd("q1")
+    await evictDurableObject(env.SESSION.getByName(`${tenant}:${made.json.id}`))
+    client.say({ type: "regenerate", id: "r1", message: answer.id })
+    await untilAsked(2)
+    client.say({ type: "edit", id: "e1", message: "q1", content: "Hello there?" })
+    await untilAsked(3)
+    client.say({ type: "send", id: "q2", content: "And now?" })
+    await untilAsked(4)
+    expect(client.texts.join()).not.toContain("effort")
+    await putAgent(put, { model: "fast" })
+    const other = await call("/v1/sessions", { method: "POST", token, body: JSON.stringify({ agent: "own" }) })
+    expect((await call(`/v1/sessions/${other.json.id}/agent`, { token })).json).toEqual({ name: "own", effort: null })
+    const body = JSON.stringify({ content: "Hello?", effort: "max", id: "q1" })
+    const sent = await call(`/v1/sessions/${other.json.id}/messages`, { method: "POST", token, body })
+    expect(sent.status).toBe(202)
+    await expect.poll(async () => (await requestsTo(`${tenant}-fast`)).length).toBe(5)
+    const efforts = (await requestsTo(`${tenant}-fast`)).map(({ body: asked }) =>
+      Reflect.get(Object(asked), "reasoning_effort"),
+    )
+    expect(efforts).toEqual(["high", "high", "high", "medium", "low"])
+    const bad = JSON.stringify({ content: "Hello?", effort: "endless" })
+    expect(await call(`${path}/messages`, { method: "POST", token, body: bad })).toEqual(
+      refusal(400, "field_invalid", "effort"),
+    )
   })
 })

@@ -47,7 +47,14 @@ export function createAgentModel(
   const contexts = own.flatMap(({ name, context }) => (names.includes(name) && context !== undefined ? [context] : []))
   const context = contexts.length === 0 ? null : Math.min(...contexts)
   if (usable.length === 0) return { model: first ?? fail("The agent has no model."), context }
-  return { model: succeed(withEffort(withFallbacks(usable, log), agent.effort)), context }
+  const model = withFallbacks(usable, log)
+  const { effort } = agent
+  return { model: succeed(effort === undefined ? withoutEffort(model) : withEffort(model, effort)), context }
+}
+
+/** Without an effort of its agent, a message can't choose one (SPEC TM9). */
+function withoutEffort(model: Model): Model {
+  return { ...model, stream: ({ effort: _, ...request }) => model.stream(request) }
 }
 
 function withEffort(model: Model, effort: Agent["effort"]): Model {

@@ -24,7 +24,7 @@ agentRoutes.get("/", async (context) => {
     const webhookTools = await tenant.listWebhookTools()
     return context.json({ agents, tools: [...BUILT_IN_TOOL_NAMES, ...webhookTools.map(({ name }) => name)] })
   }
-  return context.json({ agents: agents.map(({ name, description }) => ({ name, description })) })
+  return context.json({ agents: agents.map(({ name, description, effort }) => ({ name, description, effort })) })
 })
 
 agentRoutes.put("/:name", async (context) => {

@@ -6,6 +6,7 @@
 import { nanoid } from "nanoid"
 import * as v from "valibot"
 import { DEFAULT_PAGE_MESSAGES, MAX_PAGE_MESSAGES, PROTOCOL_VERSION } from "../../shared/limits.ts"
+import { EFFORTS } from "../../shared/model-effort.ts"
 import { actionClickSchema } from "../../shared/protocol/cards/card-action.ts"
 import { idSchema } from "../../shared/protocol/event.ts"
 import { CLAIMS_HEADER } from "../auth/verify-token.ts"
@@ -45,6 +46,7 @@ const sendSchema = v.object({
   content: v.string(),
   reply_to: v.optional(idSchema),
   attachments: v.optional(v.array(idSchema)),
+  effort: v.optional(v.picklist(EFFORTS)),
   action: v.optional(actionClickSchema),
 })
 

@@ -7,6 +7,7 @@
 import type { CardAction } from "../../shared/protocol/cards/card-action.ts"
 import type { AgentTag, Asset, CallMedia, CallError, Metrics } from "../../shared/protocol/event.ts"
 import type { Feedback } from "../../shared/protocol/writing/feedback.ts"
+import type { Effort } from "../../shared/model-effort.ts"
 import {
   type CallStatus,
   type Grants,
@@ -100,6 +101,7 @@ interface TranscriptMeta {
   /** Omitted if empty. */
   readonly attachments?: readonly Asset[]
   readonly action?: CardAction
+  readonly effort?: Effort
   readonly endedAt?: string
   readonly trace?: string
 }
@@ -163,7 +165,7 @@ export function rowToPosition(row: Row): Omit<StoredMessage, "message"> {
 }
 
 export function messageToMeta(message: Message): string {
-  const { reply_to, mode, metrics, attachments, action, endedAt, trace } = message
+  const { reply_to, mode, metrics, attachments, action, effort, endedAt, trace } = message
   const files = attachments.length === 0 ? {} : { attachments }
   const ending = endedAt === undefined ? {} : { endedAt }
   const tracing = trace === undefined ? {} : { trace }
@@ -174,6 +176,7 @@ export function messageToMeta(message: Message): string {
     metrics,
     ...files,
     ...acting,
+    ...(effort && { effort }),
     ...ending,
     ...tracing,
   } satisfies TranscriptMeta)

@@ -44,7 +44,7 @@ export function acceptMessage(
   trace: string,
 ): Result<AcceptedMessage> {
   const { store, turns, assets, maxMessageTokens } = ingress
-  const { id, content, reply_to, attachments: ids = [], made } = request
+  const { id, content, reply_to, attachments: ids = [], effort, made } = request
   const known = store.findById(id)
   if (known !== null && known.role !== "user") return fail({ reason: "frame_invalid", field: "id" })
   if (known !== null) return succeed({ id, seq: known.seq, duplicate: true })
@@ -61,7 +61,13 @@ export function acceptMessage(
   if (store.countQueued("person") >= MAX_QUEUED_MESSAGES)
     return fail({ reason: "queue_full", max: MAX_QUEUED_MESSAGES })
   const acting = made === undefined ? {} : { action: made, mode: "action" }
-  const extras = { reply_to: reply_to ?? null, attachments: attachments.value, trace, ...acting }
+  const extras = {
+    reply_to: reply_to ?? null,
+    attachments: attachments.value,
+    trace,
+    ...acting,
+    ...(effort && { effort }),
+  }
   const seq = turns.startOrQueue(createUserMessage(id, content, now, extras))
   return succeed({ id, seq, duplicate: false })
 }

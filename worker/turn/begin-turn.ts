@@ -26,7 +26,8 @@ export function beginTurn(host: TurnHost, user: Message, queueNumber: number | n
   // The trace is stored where it is shown, with the answer.
   const { trace = createTraceId(), ...message } = user
   const question: StoredMessage = { pos, parent: tip, seq: host.nextSeq(), deadline: null, message }
-  const head = { id: host.nextId(), exchange_id: user.id, agent: toAnswerTag(user.agent), trace }
+  const effort = user.effort === undefined ? {} : { effort: user.effort }
+  const head = { id: host.nextId(), exchange_id: user.id, agent: toAnswerTag(user.agent), trace, ...effort }
   const answer = createEmptyAnswer(host, { pos: pos + 1, parent: pos }, head)
   store.atomically(() => {
     if (queueNumber !== null) store.deleteQueued(queueNumber)
@@ -105,7 +106,7 @@ export function withdrawQueued({ store, sockets, nextSeq }: TurnHost, id: string
   return succeed(seq)
 }
 
-type MessageExtras = Pick<Message, "reply_to" | "attachments" | "trace" | "action" | "mode">
+type MessageExtras = Pick<Message, "reply_to" | "attachments" | "trace" | "action" | "effort" | "mode">
 
 /** A user's message. The caller has already validated its content. */
 export function createUserMessage(

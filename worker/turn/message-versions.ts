@@ -150,13 +150,14 @@ function createVersion(
 function createQuestionVersion(
   host: TurnHost,
   { id, content }: Extract<RevisionFrame, { type: "edit" }>,
-  { parent, pos: first, message: { reply_to, attachments } }: StoredMessage,
+  { parent, pos: first, message: { reply_to, attachments, effort } }: StoredMessage,
   version: number,
 ): StoredMessage[] {
   const { store } = host
   const pos = store.readNewestPos() + 1
-  // Only the text changes: `reply_to` and the attachments stay (SPEC AT4).
-  const revised = createUserMessage(id, content, host.now(), { reply_to, attachments })
+  // Only the text changes: `reply_to`, the attachments and the effort stay (SPEC AT4).
+  const kept = effort === undefined ? {} : { effort }
+  const revised = createUserMessage(id, content, host.now(), { reply_to, attachments, ...kept })
   const message: Message = { ...revised, version, versions: version }
   const question: StoredMessage = { pos, parent, seq: host.nextSeq(), deadline: null, message }
   store.insertMessage(question)
@@ -168,6 +169,7 @@ function createQuestionVersion(
       id: host.nextId(),
       exchange_id: id,
       trace: createTraceId(),
+      ...kept,
     },
   )
   insertAnswer(host, answer)
@@ -186,7 +188,7 @@ function createAnswerVersion(
 ): StoredMessage[] {
   const { store } = host
   const pos = store.readNewestPos() + 1
-  const { exchange_id, summary, agent } = message
+  const { exchange_id, summary, agent, effort } = message
   const isContinued = type === "retry" && message.mode !== "external" && !host.currentAgent().isExternal
   // An answer that reached the step limit would fail again at once if it kept its steps.
   const reopened = isContinued ? reopenText(message) : null
@@ -200,7 +202,7 @@ function createAnswerVersion(
   // The kept parts of an imported answer stay unverified.
   const origin = keptParts.length > 0 ? message.origin : null
   const trace = createTraceId()
-  const versioned = { id, exchange_id, agent, origin, version, versions: version, trace }
+  const versioned = { id, exchange_id, agent, origin, version, versions: version, trace, ...(effort && { effort }) }
   const head = isContinued ? { ...versioned, summary } : versioned
   const step = reopened?.step ?? Math.max(steps, 0)
   const answer = createEmptyAnswer(host, { pos, parent }, { ...head, parts: keptParts, step })

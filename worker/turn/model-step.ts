@@ -52,7 +52,8 @@ async function callModel(host: TurnHost, run: TurnRun, model: Model, span: Trace
   if (context === null) return "context_exceeded"
   const open = findOpenText(current)
   if (open === null) run.recorder.feed({ type: "step_start" })
-  const events = model.stream({ ...context, tools, load: host.loadAsset, signal })
+  const { effort } = current
+  const events = model.stream({ ...context, tools, load: host.loadAsset, signal, ...(effort && { effort }) })
   run.usage.beginCall(model, createTokenEstimate({ ...context, tools }))
   try {
     const stream = iterateUntilAborted(events, signal)

@@ -5,7 +5,7 @@
  */
 
 import type { Result, TurnFault } from "../../../shared/fault.ts"
-import type { AllowedTool, AnswerUsage } from "../../../shared/protocol/writing/answer-usage.ts"
+import type { AllowedTool, AnswerUsage, SessionAgent } from "../../../shared/protocol/writing/answer-usage.ts"
 import type { Asset } from "../../../shared/protocol/event.ts"
 import type {
   ImportAnswer,
@@ -120,6 +120,8 @@ export interface SessionRpc extends Rpc.DurableObjectBranded {
   /** The model calls of one answer, with their cost. Errors: `message_unknown`. */
   readAnswerUsage(claims: Claims, message: string): Promise<Result<AnswerUsage>>
   listAllowedTools(claims: Claims): Result<readonly AllowedTool[]>
+  /** The agent that answers, and its effort. */
+  describeAgent(claims: Claims): Result<SessionAgent>
   /** Allows all calls of a tool in this session, now and later. Errors: `field_invalid`. */
   allowTool(claims: Claims, tool: string): Promise<Result<readonly AllowedTool[]>>
   /** Repeating the call has no effect. */

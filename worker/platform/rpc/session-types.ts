@@ -5,6 +5,7 @@
 import type { ActionClick } from "../../../shared/protocol/cards/card-action.ts"
 import type { SessionViewer } from "../../../shared/protocol/http-body.ts"
 import type { Fault } from "../../../shared/fault.ts"
+import type { Effort } from "../../../shared/model-effort.ts"
 import type { Asset } from "../../../shared/protocol/event.ts"
 import type { Feedback } from "../../../shared/protocol/writing/feedback.ts"
 import type { MessageStatus } from "../../../shared/protocol/message.ts"
@@ -17,6 +18,8 @@ export interface SendRequest {
   readonly reply_to?: string | undefined
   /** Ids of the session's assets, in display order. */
   readonly attachments?: readonly string[] | undefined
+  /** How much the model thinks about this message. Ignored unless the agent has an effort. */
+  readonly effort?: Effort | undefined
   /** The message is a click on a card, which replaces the content. */
   readonly action?: ActionClick | undefined
 }

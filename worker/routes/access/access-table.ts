@@ -81,6 +81,7 @@ export const SESSION_RULES: readonly AccessRule[] = [
   { method: "PUT", path: "/v1/sessions/:id/viewers/:user", allow: MEMBERS },
   { method: "DELETE", path: "/v1/sessions/:id/viewers/:user", allow: MEMBERS },
   { method: "POST", path: "/v1/sessions/:id/branch", allow: MEMBERS },
+  { method: "GET", path: "/v1/sessions/:id/agent", allow: READERS },
   { method: "GET", path: "/v1/sessions/:id/feedback", allow: READERS },
   { method: "PUT", path: "/v1/sessions/:id/messages/:message/feedback", allow: MEMBERS },
   { method: "DELETE", path: "/v1/sessions/:id/messages/:message/feedback", allow: MEMBERS },

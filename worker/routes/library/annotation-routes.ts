@@ -29,6 +29,11 @@ annotationRoutes.get("/:id/feedback", requireSession, async (context) => {
     : faultToResponse(listed.fault)
 })
 
+annotationRoutes.get("/:id/agent", requireSession, async (context) => {
+  const described = await context.get("session").describeAgent(context.get("claims"))
+  return described.ok ? context.json(described.value) : faultToResponse(described.fault)
+})
+
 annotationRoutes.put("/:id/messages/:message/feedback", requireSession, async (context) => {
   const body = await readBody(context, feedbackInputSchema)
   return body.ok ? await setFeedback(context, body.value) : faultToResponse(body.fault)

@@ -5,7 +5,7 @@
 
 import { DurableObject } from "cloudflare:workers"
 import { fail, type Result, succeed } from "../../../shared/fault.ts"
-import type { AllowedTool, AnswerUsage } from "../../../shared/protocol/writing/answer-usage.ts"
+import type { AllowedTool, AnswerUsage, SessionAgent } from "../../../shared/protocol/writing/answer-usage.ts"
 import type { AnswerFeedback, FeedbackInput } from "../../../shared/protocol/writing/feedback.ts"
 import type { Env } from "../../env.ts"
 import type { Claims, OwnerClaims } from "../../platform/rpc/claims.ts"
@@ -29,6 +29,12 @@ export abstract class AnnotatedSession extends DurableObject<Env> {
   async readAnswerUsage(claims: Claims, message: string): Promise<Result<AnswerUsage>> {
     const { readAnswerUsage } = await import("./sum-answer-usage.ts")
     return this.#withReadable(claims, ({ store }) => readAnswerUsage(store, message))
+  }
+
+  describeAgent(claims: Claims): Result<SessionAgent> {
+    return this.#withReadable(claims, ({ agentView: { self } }) =>
+      succeed({ name: self.name, effort: self.effort ?? null }),
+    )
   }
 
   listAllowedTools(claims: Claims): Result<readonly AllowedTool[]> {
