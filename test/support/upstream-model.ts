@@ -23,7 +23,21 @@ const USAGE_DETAILS = {
 /** The text of `steady`: one chunk per character, 75 ms apart, so 3.75 s in total. */
 const STEADY_TEXT = "x".repeat(50)
 
+const hasSchema = ({ body }: Call): boolean => Object(body).response_format?.type === "json_schema"
+
 const SCENARIOS: Record<string, (call: Call) => void> = {
+  // Follows a schema.
+  titled: (call) =>
+    streamLines(call, [
+      createText(hasSchema(call) ? '{"title": "Rain today"}' : "An answer."),
+      createFinish("stop"),
+      USAGE,
+    ]),
+  // Refuses a schema.
+  "schema-refused": (call) =>
+    hasSchema(call)
+      ? void call.reply.writeHead(400, { "content-type": "application/json" }).end('{"error":{"message":"no schema"}}')
+      : streamLines(call, [createText("Plain words"), createFinish("stop"), USAGE]),
   ok: (call) =>
     streamLines(call, [createText("Hello"), createText(", "), createText("world."), createFinish("stop"), USAGE]),
   "usage-parts": (call) =>

@@ -2,7 +2,8 @@
 
 import { env, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
-import { cleanTitle } from "../../worker/session/titles/auto-title.ts"
+import { readUpstream, upstreamUrl } from "../support/upstream-client.ts"
+import { cleanTitle, readTitle } from "../../worker/session/titles/auto-title.ts"
 import { call, makeSession, roleToken, tokenOf } from "./http.ts"
 
 /** The tests' deployment has AUTO_TITLES=off, so the tenant switches titles on. */
@@ -47,6 +48,37 @@ describe("a session's title", () => {
     const today = new Date().toISOString().slice(0, 10)
     const usage = () => call(`/v1/usage?from=${today}&to=${today}`, { token: admin })
     await expect.poll(async () => (await usage()).json.total.calls).toBe(4)
+  })
+
+  test.each([
+    ["follows the schema", "titled", "Rain today", 2],
+    ["refuses the schema", "schema-refused", "Plain words", 3],
+    ["ignores the schema", "ok", "Hello, world", 2],
+  ])("[OG20] [OG22] is asked for as JSON, from a model that %s", async (_what, scenario, title, calls) => {
+    const tenant = `titles-${scenario}`
+    await switchTitles(tenant, true)
+    const owner = await roleToken(tenant, "admin", "owner")
+    const put = (path: string, body: object) => call(path, { method: "PUT", token: owner, body: JSON.stringify(body) })
+    const base_url = `${upstreamUrl(env)}/model/${scenario}/${tenant}`
+    await put("/v1/models/own", { provider: "openai-compatible", model: "m", base_url })
+    await put("/v1/agents/own", { description: "", prompt: "Answer.", model: "own" })
+    const token = await tokenOf(tenant, "ada")
+    const made = await call("/v1/sessions", { method: "POST", token, body: JSON.stringify({ agent: "own" }) })
+    await ask(token, made.json.id, QUESTION)
+    await expect.poll(() => titleOf(token, made.json.id)).toBe(title)
+    const asked = (await readUpstream(env, tenant)).map(({ body }) => Object(body).response_format?.type)
+    expect(asked).toEqual([undefined, "json_schema", undefined].slice(0, calls))
+  })
+
+  test.each([
+    ['{"title":"Rain in Rome."}', "Rain in Rome"],
+    ['{"title":7}', ""],
+    ['{"name":"Rain"}', ""],
+    ['{"title":"Rain in', ""],
+    ["[1]", "[1]"],
+    ["Rain in Rome", "Rain in Rome"],
+  ])("[OG22] the output %j is the title %j", (output, title) => {
+    expect(readTitle(output)).toBe(title)
   })
 
   test("[OG20] is not replaced if it was given before, or if the user renames the session", async () => {

@@ -2,7 +2,7 @@
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
-import type { ModelEvent } from "../../worker/model/model-adapter.ts"
+import type { ModelEvent, ModelRequest } from "../../worker/model/model-adapter.ts"
 import { ALL_FILE_KINDS } from "../../worker/model/model-files.ts"
 import { loadProviderModel } from "../../worker/model/provider-loader.ts"
 import { MODEL_PROVIDERS, type ModelProvider } from "../../worker/settings/model-config.ts"
@@ -29,7 +29,7 @@ interface Played {
   readonly seen: readonly Seen[]
 }
 
-async function play(provider: ModelProvider, scenario: string, effort?: "high"): Promise<Played> {
+async function play(provider: ModelProvider, scenario: string, change: Partial<ModelRequest> = {}): Promise<Played> {
   runs += 1
   const run = `p${runs}`
   const model = await loadProviderModel(provider, {
@@ -51,7 +51,7 @@ async function play(provider: ModelProvider, scenario: string, effort?: "high"):
     ],
     tools: generalTools(),
     signal: new AbortController().signal,
-    ...(effort === undefined ? {} : { effort }),
+    ...change,
   } as const
   const events: ModelEvent[] = []
   for await (const event of model.stream(request)) events.push(event)
@@ -104,7 +104,7 @@ describe.each(MODEL_PROVIDERS)("%s", (provider) => {
   })
 
   test("[MO14] gets the key where its API expects it, the tools and their results, and the effort", async () => {
-    const { seen } = await play(provider, "text", "high")
+    const { seen } = await play(provider, "text", { effort: "high" })
     expect(seen).toHaveLength(1)
     const text = JSON.stringify(seen[0]?.body)
     for (const part of ["Answer.", "What's the weather?", "Rome", "unknown"]) expect(text).toContain(part)
@@ -112,5 +112,26 @@ describe.each(MODEL_PROVIDERS)("%s", (provider) => {
     expect(text).toMatch(/high|thinking_?[lL]evel|budget/)
     expect(text).not.toContain("secret-key")
     expect(seen[0]?.keys).toContain("secret-key")
+  })
+})
+
+test.each(MODEL_PROVIDERS)("[OG22] %s gets the schema of a response", async (provider) => {
+  const schema = {
+    type: "object",
+    properties: { title: { type: "string" } },
+    required: ["title"],
+    additionalProperties: false,
+  }
+  const { seen } = await play(provider, "text", { tools: [], schema })
+  const body = Object(seen[0]?.body)
+  const sent = {
+    "openai-compatible": body.response_format?.json_schema?.schema,
+    openai: body.text?.format?.schema,
+    anthropic: body.output_config?.format?.schema ?? body.output_format?.schema ?? body.tools?.[0]?.input_schema,
+    google: body.generationConfig?.responseJsonSchema ?? body.generationConfig?.responseSchema,
+  }[provider]
+  expect(sent).toMatchObject({
+    properties: { title: { type: expect.stringMatching(/^string$/i) } },
+    required: ["title"],
   })
 })

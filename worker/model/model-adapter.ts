@@ -72,6 +72,8 @@ export interface ModelRequest {
   /** Oldest first. */
   readonly messages: readonly ModelMessage[]
   readonly tools: readonly ToolSpec[]
+  /** The response is to be JSON of this schema. A model that ignores it writes plain text. */
+  readonly schema?: { readonly [keyword: string]: Json }
   /** How much the model thinks. Absent: the provider's default. */
   readonly effort?: Effort
   /** Loads at most `bytes` bytes of a file that is included whole; null if it can't be read. */

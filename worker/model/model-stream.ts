@@ -67,6 +67,11 @@ export function createStreamedModel(
   return { name, provider, fileKinds, stream: (request) => streamModelCall(streamed, request) }
 }
 
+type ResponseFormat = NonNullable<LanguageModelV4CallOptions["responseFormat"]>
+
+const createFormat = (schema: NonNullable<ModelRequest["schema"]>): ResponseFormat =>
+  ({ type: "json", name: "response", schema }) as ResponseFormat
+
 /** One model call. It throws only if the request's signal is aborted. */
 async function* streamModelCall(
   { model, limits, createUsageReader, providerOptions, markPrompt = keepPrompt, markTools = keepTools }: StreamedModel,
@@ -81,6 +86,7 @@ async function* streamModelCall(
       tools: markTools(toolSpecsToFunctions(request.tools)),
       abortSignal: watch.signal,
       ...(request.effort === undefined ? {} : { reasoning: request.effort }),
+      ...(request.schema === undefined ? {} : { responseFormat: createFormat(request.schema) }),
       ...(providerOptions === undefined ? {} : { providerOptions }),
       includeRawChunks: createUsageReader !== undefined,
     })

@@ -12,6 +12,7 @@ export function createOpenAiModel(config: ProviderConfig): Model {
     name: "model",
     baseURL: config.baseUrl,
     includeUsage: true,
+    supportsStructuredOutputs: true,
     ...(config.apiKey === undefined ? {} : { apiKey: config.apiKey }),
     ...(config.headers === undefined ? {} : { headers: config.headers }),
     fetch: fetchBounded,

@@ -10,8 +10,9 @@ import type { Message } from "../../../shared/protocol/message.ts"
 import { plainText } from "../../../shared/segment/segmenter.ts"
 import { cutText } from "../../../shared/text/cut-text.ts"
 import { toTitle } from "../../../shared/text/title.ts"
+import { isJsonObject, parseJson } from "../../../shared/json.ts"
 import { MAX_TITLE_CHARS } from "../../../shared/limits.ts"
-import type { Model, ModelRequest } from "../../model/model-adapter.ts"
+import { type Model, type ModelRequest, readStatus } from "../../model/model-adapter.ts"
 import { createTitlePrompt } from "../../model/system-prompt.ts"
 import { createTokenEstimate } from "../../model/token-estimate.ts"
 import { iterateUntilAborted } from "../../platform/abort.ts"
@@ -27,6 +28,16 @@ const MAX_EXCERPT_CHARS = 2_000
 /** Longer output isn't a title. */
 const MAX_OUTPUT_CHARS = 400
 
+const TITLE_SCHEMA = {
+  type: "object",
+  properties: { title: { type: "string", description: "The title, of at most six words" } },
+  required: ["title"],
+  additionalProperties: false,
+}
+
+/** Statuses with which endpoints refuse a request that has a schema. */
+const REFUSALS: ReadonlySet<number | null> = new Set([400, 404, 415, 422, 501])
+
 /** Asks for a title if this kind of session gets one. `show` updates the lists. Never rejects. */
 export async function titleSession(session: LiveSession, show: (title: string) => Promise<void>): Promise<void> {
   try {
@@ -36,7 +47,7 @@ export async function titleSession(session: LiveSession, show: (title: string) =
     // Nothing is awaited between the check and the write, so two callers don't both ask.
     if (session.store.readTitleSource() !== "words") return
     session.store.setTitleSource("asked")
-    const title = cleanTitle(await requestTitle(session, model.value, request))
+    const title = readTitle(await requestTitle(session, model.value, request))
     // The user may have renamed the session meanwhile.
     if (session.store.readTitleSource() !== "asked") return
     if (title === "") return session.log("title_failed", {})
@@ -79,8 +90,23 @@ function isFinishedAnswer(message: Message | undefined): message is Message {
   return isOurs && message.status === "completed"
 }
 
-/** The model's output; empty if it failed. The call is metered like the calls of a turn. */
+/** The model's output; empty if it failed. A model that refuses the schema is asked again without it. */
 async function requestTitle(session: LiveSession, model: Model, request: ModelRequest): Promise<string> {
+  const output = await callModel(session, model, { ...request, schema: TITLE_SCHEMA })
+  return typeof output === "string"
+    ? output
+    : REFUSALS.has(output.status)
+      ? readText(await callModel(session, model, request))
+      : ""
+}
+
+const readText = (output: Output): string => (typeof output === "string" ? output : "")
+
+/** The text, or the status of the response if the call failed. */
+type Output = string | { readonly status: number | null }
+
+/** The call is metered like the calls of a turn. */
+async function callModel(session: LiveSession, model: Model, request: ModelRequest): Promise<Output> {
   const { host, store } = session
   const usage = new TurnUsage(host.usageRecorder, host.now)
   usage.beginCall(model, createTokenEstimate(request))
@@ -89,7 +115,7 @@ async function requestTitle(session: LiveSession, model: Model, request: ModelRe
     for await (const event of iterateUntilAborted(model.stream(request), request.signal)) {
       usage.observe(event)
       if (event.type === "text_delta") text += event.delta
-      if (event.type === "fault") return ""
+      if (event.type === "fault") return { status: readStatus(event.detail) }
       if (event.type === "finish" || text.length > MAX_OUTPUT_CHARS) break
     }
   } finally {
@@ -98,6 +124,14 @@ async function requestTitle(session: LiveSession, model: Model, request: ModelRe
     await session.directorySync.syncRunningState()
   }
   return request.signal.aborted ? "" : text
+}
+
+/** The title in the model's output: a field of JSON, or plain text. */
+export function readTitle(output: string): string {
+  const value = parseJson(output)
+  if (isJsonObject(value)) return typeof value["title"] === "string" ? cleanTitle(value["title"]) : ""
+  // JSON that was cut off isn't a title.
+  return output.trimStart().startsWith("{") ? "" : cleanTitle(output)
 }
 
 /** One line without Markdown, quotation marks and a full stop; empty if the output isn't a title. */
