@@ -73,7 +73,7 @@ const MAX_OBJECT_LINES: Readonly<Record<string, number>> = {
   "worker/session/producers/streamed-session.ts": 50,
   "worker/directory/directory-object.ts": 270,
   "worker/directory/directory-library.ts": 185,
-  "worker/session/annotations/annotated-session.ts": 80,
+  "worker/session/annotations/annotated-session.ts": 90,
   "worker/tenant/feedback/feedback-counter.ts": 25,
   "worker/tenant/cards/carded-tenant.ts": 60,
   "worker/tenant/theme/themed-tenant.ts": 50,

@@ -25,7 +25,8 @@ export function SettingsSection({ api }: AdminContext): VNode {
     void action.run(async () => {
       const [embed_origins, media_hosts, embed_hosts] = [origins, hosts, sites].map((list) => splitLines(list.peek()))
       // The request replaces all settings.
-      const body = { embed_origins, media_hosts, embed_hosts, titles: settings.value?.titles }
+      const { titles, follow_ups, show_cost } = settings.value ?? {}
+      const body = { embed_origins, media_hosts, embed_hosts, titles, follow_ups, show_cost }
       settings.set(await api.send("PUT", SETTINGS_PATH, body, parsePageSettings))
       notice.value = adminText.saved
     })

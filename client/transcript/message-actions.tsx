@@ -52,35 +52,47 @@ export function AnswerActions({ message }: { readonly message: WireMessage }): V
     isLast &&
     (status === "completed" || (status === "cancelled" && segments.length > 0)) &&
     !isFromProducer(message)
+  const { api, sendMessage } = requests
+  const canFollowUp = canRegenerate && status === "completed" && requests.settings.value.follow_ups === true
   return (
-    <footer class="acts" data-last={isLast ? "" : undefined}>
-      <VersionSwitch message={message} />
-      {canCopy && <CopyAnswerButton segments={segments} />}
-      {canCopy && <ReplyButton id={id} />}
-      {canRegenerate && (
-        <ActionButton
-          label={actionText.regenerate}
-          isDisabled={isDisabled}
-          onActivate={() => regenerateAndFocus(requests, id)}
-        >
-          <path d="M15.8 8.2A6.2 6.2 0 1 0 16.2 10M16 4.5v3.8h-3.8" />
-        </ActionButton>
+    <>
+      {canFollowUp && tools !== null && api !== undefined && sendMessage !== undefined && (
+        <tools.FollowUps
+          api={api}
+          session={requests.id}
+          messageId={id}
+          onSelect={(question) => requests.sendMessage?.(question)}
+        />
       )}
-      {tools !== null && (
-        <span class="tools">
-          <tools.AnswerTools
-            message={message}
-            session={requests.id}
-            api={requests.api}
-            canChange={changes !== null}
-            sharing={sessionActions}
-            writeText={writeToClipboard}
-            getSpokenText={() => segmentsToSpokenText(segments)}
-          />
-        </span>
-      )}
-      <MessageTime timestamp={message.timestamp} />
-    </footer>
+      <footer class="acts" data-last={isLast ? "" : undefined}>
+        <VersionSwitch message={message} />
+        {canCopy && <CopyAnswerButton segments={segments} />}
+        {canCopy && <ReplyButton id={id} />}
+        {canRegenerate && (
+          <ActionButton
+            label={actionText.regenerate}
+            isDisabled={isDisabled}
+            onActivate={() => regenerateAndFocus(requests, id)}
+          >
+            <path d="M15.8 8.2A6.2 6.2 0 1 0 16.2 10M16 4.5v3.8h-3.8" />
+          </ActionButton>
+        )}
+        {tools !== null && (
+          <span class="tools">
+            <tools.AnswerTools
+              message={message}
+              session={requests.id}
+              api={requests.api}
+              canChange={changes !== null}
+              sharing={sessionActions}
+              writeText={writeToClipboard}
+              getSpokenText={() => segmentsToSpokenText(segments)}
+            />
+          </span>
+        )}
+        <MessageTime timestamp={message.timestamp} />
+      </footer>
+    </>
   )
 }
 

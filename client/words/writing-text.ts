@@ -21,6 +21,7 @@ export const writingText = translate("writing", {
   noAgent: "Use the default agent",
   effort: (level: string) => `Thinking: ${level}`,
   noEffort: "Think as usual",
+  followUps: "Suggested questions",
   efforts: { standard: "As usual", low: "Short", medium: "Medium", high: "Long" },
   startsNew: "Starts a new conversation",
   notify: "Notify me when a long response is ready",

@@ -23,6 +23,7 @@ const effortSchema = v.picklist(EFFORTS)
 const agentsSchema = v.object({
   agents: v.array(v.object({ name: text, description: text, effort: v.optional(effortSchema) })),
 })
+const followUpsSchema = v.object({ follow_ups: v.array(text) })
 const sessionAgentSchema = v.object({ name: text, effort: v.nullable(effortSchema) })
 const promptSchema = v.object({ id: text, name: text, text, changed: count })
 const promptsSchema = v.object({ prompts: v.array(promptSchema) })
@@ -56,6 +57,12 @@ export async function listAgents(api: Api): Promise<readonly ListedAgent[]> {
 
 export function readSessionAgent(api: Api, session: string): Promise<SessionAgent> {
   return request(api, sessionPath(session, "/agent"), sessionAgentSchema)
+}
+
+/** Questions that the user could ask after the newest answer. */
+export async function suggestFollowUps(api: Api, session: string, message: string): Promise<readonly string[]> {
+  const path = sessionPath(session, `/messages/${message}/follow-ups`)
+  return (await request(api, path, followUpsSchema, { method: "POST" })).follow_ups
 }
 
 export async function listPrompts(api: Api): Promise<readonly SavedPrompt[]> {

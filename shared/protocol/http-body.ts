@@ -219,6 +219,10 @@ export interface PageSettings {
   readonly embed_origins: readonly string[]
   /** Whether the model gives titles to conversations, if the tenant has decided it. */
   readonly titles?: boolean | undefined
+  /** Whether the model suggests questions after an answer. Absent: no. */
+  readonly follow_ups?: boolean
+  /** Whether users see what their answers cost. Absent: no. */
+  readonly show_cost?: boolean
   /** Sites that may show the tenant's widget. Absent: none. */
   readonly embed_hosts?: readonly string[]
   /** Set while the tenant is leaving and can only be read: when it is erased, in milliseconds since 1970. */

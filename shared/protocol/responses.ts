@@ -62,6 +62,8 @@ export const parsePageSettings = createParser<PageSettings>({
   media_hosts: isListOf(isString),
   embed_origins: isListOf(isString),
   titles: isOptional(isBoolean),
+  follow_ups: isOptional(isBoolean),
+  show_cost: isOptional(isBoolean),
   embed_hosts: isOptional(isListOf(isString)),
   erases_at: isOptional(isNumber),
   theme: isOptional(isJsonObject),

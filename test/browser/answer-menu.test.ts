@@ -1,5 +1,7 @@
 /** answer-menu.test.ts: an answer's trace id identifies its turn's line in a real server's log. */
 
+import { callApi, tokenFor } from "./admin-pages.ts"
+import { findViolations } from "./axe-violations.ts"
 import { expect, test } from "vitest"
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import { closeContexts, openChromium } from "../support/chromium.ts"
@@ -36,6 +38,40 @@ test.each([
   await closeContexts(browser)
   await cuecard.close()
 })
+
+test.each([
+  ["desk", DESK, "dark"],
+  ["phone", PHONE, "light"],
+] as const)(
+  "[FU3] suggested questions are below the newest answer, and a click asks one, on a %s",
+  async (name, size, theme) => {
+    const cuecard = await startCuecard()
+    const browser = await openChromium()
+    const settings = { follow_ups: true, embed_origins: [], media_hosts: [] }
+    const owner = await tokenFor(cuecard, "root", "owner")
+    expect((await callApi(cuecard, owner, "PUT", "/v1/settings", settings)).status).toBe(200)
+    const { page, errors } = await openPage(browser, cuecard, { size, theme, bypassCSP: true })
+    await askQuestion(page, "What's the weather in London?")
+    const questions = page.getByRole("group", { name: "Suggested questions" }).getByRole("button")
+    await expect
+      .poll(() => questions.allTextContents())
+      .toEqual(["And tomorrow?", "Do I need an umbrella?", "Draw the temperatures as a chart"])
+    await untilStill(page)
+    expect(await findViolations(page)).toEqual([])
+    await page.screenshot({ path: `${OUT}/suggested-questions-${name}.png` })
+    await page.reload()
+    await expect.poll(() => questions.count()).toBe(3)
+    await questions.first().click()
+    await untilSettled(page, 2)
+    expect(await page.locator("article[data-role=user]").last().textContent()).toContain("And tomorrow?")
+    // Only the newest answer has some.
+    await expect.poll(() => page.locator(".follow-ups").count()).toBe(1)
+    expect(await page.locator("article").last().locator(".follow-ups").count()).toBe(1)
+    expect(errors).toEqual([])
+    await closeContexts(browser)
+    await cuecard.close()
+  },
+)
 
 test("[OB6] a planted text in a real server's log line is detected", async () => {
   const lines: string[] = []

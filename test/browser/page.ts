@@ -170,7 +170,7 @@ export async function untilStill(page: Page): Promise<void> {
           if (since === 0 || isLoading || document.getAnimations().some(isMoving)) since = now
           if (now - since < stillMs) return void setTimeout(look, lookMs)
           // Long code and long texts are drawn in idle slices, which a busy machine delays. A slice renders a frame later.
-          requestIdleCallback(() => waitForFrame(() => waitForFrame(finish)))
+          requestIdleCallback(() => waitForFrame(() => waitForFrame(finish)), { timeout: frameMs })
         }
         function finish(): void {
           if (since === 0) return look()

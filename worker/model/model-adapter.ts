@@ -66,8 +66,8 @@ export type ModelMessage =
     }
 
 export interface ModelRequest {
-  /** Set if the response isn't shown as an answer: a summary for later calls, or the session's title. */
-  readonly purpose?: "summary" | "title"
+  /** Set if the response isn't shown as an answer: a summary for later calls, the session's title, or suggested questions. */
+  readonly purpose?: "summary" | "title" | "follow_ups"
   readonly system: string
   /** Oldest first. */
   readonly messages: readonly ModelMessage[]

@@ -64,6 +64,8 @@ export interface TenantSettings {
   readonly titles?: boolean | undefined
   /** Sites that may show the tenant's widget, as `https://host` or `https://*.domain`. Absent: none. */
   readonly embed_hosts?: readonly string[]
+  /** Whether the model suggests questions after an answer. Absent: no. */
+  readonly follow_ups?: boolean
   /** Whether users see what their answers cost. Absent: no. */
   readonly show_cost?: boolean
 }

@@ -37,6 +37,7 @@ export function createSettingsSchema(allowsLoopback: boolean) {
       embed_origins: createListSchema(MAX_EMBED_ORIGINS, parseOrigin),
       media_hosts: createListSchema(MAX_MEDIA_HOSTS, parseHostName),
       titles: v.optional(v.boolean()),
+      follow_ups: v.exactOptional(v.boolean()),
       show_cost: v.exactOptional(v.boolean()),
       embed_hosts: createListSchema(MAX_EMBED_HOSTS, parseHost),
     }),

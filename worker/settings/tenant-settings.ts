@@ -79,10 +79,11 @@ export function mergeSettings(one: TenantSettings, other: TenantSettings): Tenan
     media_hosts: [...new Set([...one.media_hosts, ...other.media_hosts])],
     ...(titles === undefined ? {} : { titles }),
     ...(embed_hosts === undefined ? {} : { embed_hosts }),
+    ...(one.follow_ups === true || other.follow_ups === true ? { follow_ups: true } : {}),
     ...(one.show_cost === true || other.show_cost === true ? { show_cost: true } : {}),
   }
 }
 
-export function isEmptySettings({ embed_origins, media_hosts, titles }: TenantSettings): boolean {
-  return embed_origins.length === 0 && media_hosts.length === 0 && titles === undefined
+export function isEmptySettings({ embed_origins, media_hosts, titles, follow_ups }: TenantSettings): boolean {
+  return embed_origins.length === 0 && media_hosts.length === 0 && titles === undefined && follow_ups === undefined
 }

@@ -23,6 +23,7 @@ import { canReadAloud, guessLanguage, readingId, startReading, stopReading } fro
 import { UsageDialog } from "./usage-dialog.tsx"
 
 export { AlwaysAllowButton } from "./always-allow-button.tsx"
+export { FollowUps } from "./suggested-questions.tsx"
 export { VersionSwitch } from "./version-switch.tsx"
 
 interface AnswerToolsProps {

@@ -38,7 +38,7 @@ import {
 import { planMediaCall, describeMediaResults } from "./scripted-media.ts"
 import { describeSearch, planSearch } from "./scripted-search.ts"
 import { planToolRequest } from "./scripted-tools.ts"
-import { writeTitle } from "./scripted-title.ts"
+import { writeFollowUps, writeTitle } from "./scripted-title.ts"
 import { skipShownText, splitContinuation } from "./scripted-continuation.ts"
 import { getScriptedResponse } from "./showcase.ts"
 
@@ -62,6 +62,8 @@ export function createScriptedModel(env: Pick<Env, "SCRIPTED_DELAY_MS"> = {}): M
       const countInput = (): InputCounts => countScriptedInput(request)
       if (purpose === "summary")
         return streamTokens([createTextEvent(summarizeQuestions(messages.slice(0, -1)))], 0, signal, countInput)
+      if (purpose === "follow_ups")
+        return streamTokens([createTextEvent(writeFollowUps(messages))], 0, signal, countInput)
       if (purpose === "title") return streamTokens([createTextEvent(writeTitle(messages))], 0, signal, countInput)
       const turn = readTurn(messages)
       const script = /^\/script\s+([\s\S]+)$/.exec(turn.question)?.[1]

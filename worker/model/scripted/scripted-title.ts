@@ -1,4 +1,4 @@
-/** scripted-title.ts: the titles that the offline model gives to conversations. */
+/** scripted-title.ts: the titles that the offline model gives to conversations, and the questions that it suggests. */
 
 import type { ModelMessage } from "../model-adapter.ts"
 
@@ -13,4 +13,14 @@ export function writeTitle([question]: readonly ModelMessage[]): string {
   const words = text.replace(OPENING, "").split(" ").slice(0, MAX_WORDS)
   const subject = words.join(" ").replace(/[?!.,:;]+$/, "")
   return subject.charAt(0).toUpperCase() + subject.slice(1)
+}
+
+/** Questions about the subject of the question, as JSON. */
+export function writeFollowUps(messages: readonly ModelMessage[]): string {
+  const subject = writeTitle(messages)
+  const isWeather = /\bweather|umbrella|rain\b/i.test(subject)
+  const follow_ups = isWeather
+    ? ["And tomorrow?", "Do I need an umbrella?", "Draw the temperatures as a chart"]
+    : [`Tell me more about ${subject}`, "Summarise that in one sentence", "What can you do?"]
+  return JSON.stringify({ follow_ups })
 }

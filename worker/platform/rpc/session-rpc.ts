@@ -120,6 +120,8 @@ export interface SessionRpc extends Rpc.DurableObjectBranded {
   /** The model calls of one answer, with their cost. Errors: `message_unknown`. */
   readAnswerUsage(claims: Claims, message: string): Promise<Result<AnswerUsage>>
   listAllowedTools(claims: Claims): Result<readonly AllowedTool[]>
+  /** Questions that the user could ask next. Empty unless the message is the newest answer and the tenant wants them. */
+  suggestFollowUps(claims: Claims, message: string): Promise<Result<readonly string[]>>
   /** The agent that answers, and its effort. */
   describeAgent(claims: Claims): Result<SessionAgent>
   /** Allows all calls of a tool in this session, now and later. Errors: `field_invalid`. */

@@ -85,6 +85,7 @@ export const SESSION_RULES: readonly AccessRule[] = [
   { method: "GET", path: "/v1/sessions/:id/feedback", allow: READERS },
   { method: "PUT", path: "/v1/sessions/:id/messages/:message/feedback", allow: MEMBERS },
   { method: "DELETE", path: "/v1/sessions/:id/messages/:message/feedback", allow: MEMBERS },
+  { method: "POST", path: "/v1/sessions/:id/messages/:message/follow-ups", allow: MEMBERS },
   { method: "GET", path: "/v1/sessions/:id/messages/:message/usage", allow: READERS },
   { method: "GET", path: "/v1/sessions/:id/allowed-tools", allow: READERS },
   { method: "PUT", path: "/v1/sessions/:id/allowed-tools/:tool", allow: MEMBERS },

@@ -56,6 +56,13 @@ async function setFeedback(context: Context<AppEnv>, feedback: FeedbackInput | n
   return after === null ? context.body(null, 204) : context.json({ message, ...after })
 }
 
+annotationRoutes.post("/:id/messages/:message/follow-ups", requireSession, async (context) => {
+  const message = context.req.param("message")
+  if (!v.is(idSchema, message)) return faultToResponse({ reason: "message_unknown" })
+  const suggested = await context.get("session").suggestFollowUps(context.get("claims"), message)
+  return suggested.ok ? context.json({ follow_ups: [...suggested.value] }) : faultToResponse(suggested.fault)
+})
+
 annotationRoutes.get("/:id/messages/:message/usage", requireSession, async (context) => {
   const claims = context.get("claims")
   const message = context.req.param("message")

@@ -31,6 +31,14 @@ export abstract class AnnotatedSession extends DurableObject<Env> {
     return this.#withReadable(claims, ({ store }) => readAnswerUsage(store, message))
   }
 
+  /** Questions that the user could ask after the newest answer. */
+  async suggestFollowUps(claims: Claims, message: string): Promise<Result<readonly string[]>> {
+    const session = this.getLifecycle().find(claims)
+    if (session === null) return fail({ reason: "session_unknown" })
+    const { suggestFollowUps } = await import("../titles/follow-ups.ts")
+    return succeed(await suggestFollowUps(session, message))
+  }
+
   describeAgent(claims: Claims): Result<SessionAgent> {
     return this.#withReadable(claims, ({ agentView: { self } }) =>
       succeed({ name: self.name, effort: self.effort ?? null }),

@@ -12,21 +12,16 @@ import { cutText } from "../../../shared/text/cut-text.ts"
 import { toTitle } from "../../../shared/text/title.ts"
 import { isJsonObject, parseJson } from "../../../shared/json.ts"
 import { MAX_TITLE_CHARS } from "../../../shared/limits.ts"
-import { type Model, type ModelRequest, readStatus } from "../../model/model-adapter.ts"
 import { createTitlePrompt } from "../../model/system-prompt.ts"
-import { createTokenEstimate } from "../../model/token-estimate.ts"
-import { iterateUntilAborted } from "../../platform/abort.ts"
 import { describeError } from "../../platform/log.ts"
 import { SessionErasedError } from "../../store/storage-gate.ts"
-import { TurnUsage } from "../../usage/turn-usage.ts"
 import type { LiveSession } from "../live-session.ts"
+import { askInBackground, type BackgroundRequest } from "./background-call.ts"
 
 /** Longest time that the model may take, in milliseconds. */
 const TITLE_MS = 20_000
 /** How much of the question and of the answer the model gets, in UTF-16 code units: enough to name the subject. */
 const MAX_EXCERPT_CHARS = 2_000
-/** Longer output isn't a title. */
-const MAX_OUTPUT_CHARS = 400
 
 const TITLE_SCHEMA = {
   type: "object",
@@ -34,9 +29,6 @@ const TITLE_SCHEMA = {
   required: ["title"],
   additionalProperties: false,
 }
-
-/** Statuses with which endpoints refuse a request that has a schema. */
-const REFUSALS: ReadonlySet<number | null> = new Set([400, 404, 415, 422, 501])
 
 /** Asks for a title if this kind of session gets one. `show` updates the lists. Never rejects. */
 export async function titleSession(session: LiveSession, show: (title: string) => Promise<void>): Promise<void> {
@@ -47,7 +39,7 @@ export async function titleSession(session: LiveSession, show: (title: string) =
     // Nothing is awaited between the check and the write, so two callers don't both ask.
     if (session.store.readTitleSource() !== "words") return
     session.store.setTitleSource("asked")
-    const title = readTitle(await requestTitle(session, model.value, request))
+    const title = readTitle(await askInBackground(session, model.value, request, TITLE_MS))
     // The user may have renamed the session meanwhile.
     if (session.store.readTitleSource() !== "asked") return
     if (title === "") return session.log("title_failed", {})
@@ -64,7 +56,7 @@ export async function titleSession(session: LiveSession, show: (title: string) =
 const MAX_FIRST_MESSAGES = 10
 
 /** Null if the conversation doesn't begin with a question and has no finished answer of our own model. */
-function createRequest({ store, row }: LiveSession): ModelRequest | null {
+function createRequest({ store, row }: LiveSession): BackgroundRequest | null {
   // Agents' sessions and temporary ones are in no list.
   if (row.id !== row.family.session || row.erasesAt !== null) return null
   const first = store.listPathAfter(0, MAX_FIRST_MESSAGES).map((pos) => store.findMessageAt(pos)?.message)
@@ -81,49 +73,13 @@ function createRequest({ store, row }: LiveSession): ModelRequest | null {
       { role: "user", content: "Now write that title." },
     ],
     tools: [],
-    signal: AbortSignal.timeout(TITLE_MS),
+    schema: TITLE_SCHEMA,
   }
 }
 
 function isFinishedAnswer(message: Message | undefined): message is Message {
   const isOurs = message?.role === "assistant" && message.mode !== "external" && message.origin === null
   return isOurs && message.status === "completed"
-}
-
-/** The model's output; empty if it failed. A model that refuses the schema is asked again without it. */
-async function requestTitle(session: LiveSession, model: Model, request: ModelRequest): Promise<string> {
-  const output = await callModel(session, model, { ...request, schema: TITLE_SCHEMA })
-  return typeof output === "string"
-    ? output
-    : REFUSALS.has(output.status)
-      ? readText(await callModel(session, model, request))
-      : ""
-}
-
-const readText = (output: Output): string => (typeof output === "string" ? output : "")
-
-/** The text, or the status of the response if the call failed. */
-type Output = string | { readonly status: number | null }
-
-/** The call is metered like the calls of a turn. */
-async function callModel(session: LiveSession, model: Model, request: ModelRequest): Promise<Output> {
-  const { host, store } = session
-  const usage = new TurnUsage(host.usageRecorder, host.now)
-  usage.beginCall(model, createTokenEstimate(request))
-  let text = ""
-  try {
-    for await (const event of iterateUntilAborted(model.stream(request), request.signal)) {
-      usage.observe(event)
-      if (event.type === "text_delta") text += event.delta
-      if (event.type === "fault") return { status: readStatus(event.detail) }
-      if (event.type === "finish" || text.length > MAX_OUTPUT_CHARS) break
-    }
-  } finally {
-    usage.endCall()
-    store.usage.addTurn(usage.calls(), session.agentName(), host.now())
-    await session.directorySync.syncRunningState()
-  }
-  return request.signal.aborted ? "" : text
 }
 
 /** The title in the model's output: a field of JSON, or plain text. */

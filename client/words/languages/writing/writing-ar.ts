@@ -21,6 +21,7 @@ export default {
     noAgent: "استخدام الوكيل الافتراضي",
     effort: (level) => `التفكير: ${level}`,
     noEffort: "التفكير كالمعتاد",
+    followUps: "أسئلة مقترحة",
     efforts: { standard: "كالمعتاد", low: "قصير", medium: "متوسط", high: "طويل" },
     startsNew: "يبدأ محادثة جديدة",
     notify: "إشعاري عند اكتمال إجابة طويلة",

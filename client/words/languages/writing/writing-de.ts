@@ -21,6 +21,7 @@ export default {
     noAgent: "Standardagenten verwenden",
     effort: (level) => `Nachdenken: ${level}`,
     noEffort: "Wie üblich nachdenken",
+    followUps: "Vorgeschlagene Fragen",
     efforts: { standard: "wie üblich", low: "kurz", medium: "mittel", high: "lang" },
     startsNew: "Beginnt eine neue Unterhaltung",
     notify: "Benachrichtigen, wenn eine lange Antwort fertig ist",

@@ -21,6 +21,7 @@ export default {
     noAgent: "Usar el agente predeterminado",
     effort: (level) => `Razonamiento: ${level}`,
     noEffort: "Razonar como de costumbre",
+    followUps: "Preguntas sugeridas",
     efforts: { standard: "normal", low: "breve", medium: "medio", high: "largo" },
     startsNew: "Inicia una conversación nueva",
     notify: "Avisarme cuando una respuesta larga esté lista",

@@ -21,6 +21,7 @@ export default {
     noAgent: "Utiliser l’agent standard",
     effort: (level) => `Réflexion : ${level}`,
     noEffort: "Réfléchir comme d’habitude",
+    followUps: "Questions suggérées",
     efforts: { standard: "habituelle", low: "courte", medium: "moyenne", high: "longue" },
     startsNew: "Démarre une nouvelle conversation",
     notify: "M’avertir quand une longue réponse est prête",

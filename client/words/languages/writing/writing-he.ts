@@ -21,6 +21,7 @@ export default {
     noAgent: "שימוש בסוכן הרגיל",
     effort: (level) => `חשיבה: ${level}`,
     noEffort: "לחשוב כרגיל",
+    followUps: "שאלות מוצעות",
     efforts: { standard: "כרגיל", low: "קצרה", medium: "בינונית", high: "ארוכה" },
     startsNew: "פותח שיחה חדשה",
     notify: "התראה כשתשובה ארוכה מוכנה",

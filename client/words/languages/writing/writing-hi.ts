@@ -21,6 +21,7 @@ export default {
     noAgent: "डिफ़ॉल्ट एजेंट इस्तेमाल करें",
     effort: (level) => `सोच-विचार: ${level}`,
     noEffort: "सामान्य रूप से सोचें",
+    followUps: "सुझाए गए सवाल",
     efforts: { standard: "सामान्य", low: "कम", medium: "मध्यम", high: "अधिक" },
     startsNew: "नई बातचीत शुरू होती है",
     notify: "लंबा जवाब तैयार होने पर सूचना दें",

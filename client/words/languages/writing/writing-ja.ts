@@ -21,6 +21,7 @@ export default {
     noAgent: "既定のエージェントを使用",
     effort: (level) => `思考：${level}`,
     noEffort: "通常どおり思考する",
+    followUps: "質問の候補",
     efforts: { standard: "通常", low: "短め", medium: "普通", high: "長め" },
     startsNew: "新しい会話を開始します",
     notify: "長い回答が完了したら通知する",

@@ -21,6 +21,7 @@ export default {
     noAgent: "Usar o agente padrão",
     effort: (level) => `Raciocínio: ${level}`,
     noEffort: "Raciocinar como de costume",
+    followUps: "Perguntas sugeridas",
     efforts: { standard: "normal", low: "curto", medium: "médio", high: "longo" },
     startsNew: "Inicia uma nova conversa",
     notify: "Avisar quando uma resposta longa estiver pronta",

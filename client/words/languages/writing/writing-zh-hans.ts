@@ -21,6 +21,7 @@ export default {
     noAgent: "使用默认智能体",
     effort: (level) => `思考：${level}`,
     noEffort: "按默认方式思考",
+    followUps: "建议的问题",
     efforts: { standard: "默认", low: "短", medium: "中", high: "长" },
     startsNew: "将开始新对话",
     notify: "长回答完成时通知我",

@@ -1,0 +1,89 @@
+/** follow-ups.test.ts: questions that the model suggests after the newest answer. */
+
+import { env, evictDurableObject } from "cloudflare:test"
+import { describe, expect, test } from "vitest"
+import { readFollowUps } from "../../worker/session/titles/follow-ups.ts"
+import { readUpstream, upstreamUrl } from "../support/upstream-client.ts"
+import { call, makeSession, refusal, roleToken, tokenOf } from "./http.ts"
+
+async function switchOn(tenant: string): Promise<void> {
+  const token = await roleToken(tenant, "admin", "admin")
+  const body = JSON.stringify({ follow_ups: true, embed_origins: [], media_hosts: [] })
+  expect((await call("/v1/settings", { method: "PUT", token, body })).status).toBe(200)
+}
+
+/** Asks a question. Returns the id of its finished answer. */
+async function answerTo(token: string, session: string, id: string, content: string): Promise<string> {
+  await call(`/v1/sessions/${session}/messages`, { method: "POST", token, body: JSON.stringify({ id, content }) })
+  const readLast = async () =>
+    (await call(`/v1/sessions/${session}/conversation/recent`, { token })).json.messages.at(-1)
+  await expect.poll(async () => [(await readLast()).exchange_id, (await readLast()).status]).toEqual([id, "completed"])
+  return (await readLast()).id
+}
+
+const suggest = (token: string, session: string, message: string) =>
+  call(`/v1/sessions/${session}/messages/${message}/follow-ups`, { method: "POST", token })
+
+describe("suggested questions", () => {
+  test("[FU1] [FU2] are those of the newest answer, once for all tabs, and nothing is stored", async () => {
+    await switchOn("follow-on")
+    const token = await tokenOf("follow-on", "ada")
+    const id = await makeSession(token)
+    const first = await answerTo(token, id, "q1", "What's the weather in London?")
+    const expected = { follow_ups: ["And tomorrow?", "Do I need an umbrella?", "Draw the temperatures as a chart"] }
+    const [one, other] = await Promise.all([suggest(token, id, first), suggest(token, id, first)])
+    expect([one.json, other.json]).toEqual([expected, expected])
+    const file = await call(`/v1/sessions/${id}/events`, { token })
+    const history = await call(`/v1/sessions/${id}/conversation/recent`, { token })
+    expect(file.text + history.text).not.toContain("temperatures as a chart")
+    await evictDurableObject(env.SESSION.getByName(`follow-on:${id}`))
+    expect((await suggest(token, id, first)).json).toEqual(expected)
+    const second = await answerTo(token, id, "q2", "/say Hello")
+    expect((await suggest(token, id, first)).json).toEqual({ follow_ups: [] })
+    expect((await suggest(token, id, second)).json.follow_ups).toHaveLength(3)
+  })
+
+  test("[FU1] are none unless the tenant wants them, and only for the owner", async () => {
+    const token = await tokenOf("follow-off", "ada")
+    const id = await makeSession(token)
+    const answer = await answerTo(token, id, "q1", "/say Hello")
+    expect((await suggest(token, id, answer)).json).toEqual({ follow_ups: [] })
+    await switchOn("follow-off")
+    expect(await suggest(await tokenOf("follow-off", "eve"), id, answer)).toEqual(refusal(404, "session_unknown"))
+    expect(await suggest(token, id, "a b")).toEqual(refusal(404, "message_unknown"))
+    expect((await suggest(token, id, "q1")).json).toEqual({ follow_ups: [] })
+    expect((await suggest(token, id, "nothing")).json).toEqual({ follow_ups: [] })
+  })
+
+  test("[FU1] [FU2] are none if the model writes something else; it is asked once for all tabs", async () => {
+    const tenant = "follow-plain"
+    await switchOn(tenant)
+    const owner = await roleToken(tenant, "admin", "owner")
+    const put = (path: string, body: object) => call(path, { method: "PUT", token: owner, body: JSON.stringify(body) })
+    await put("/v1/models/own", {
+      provider: "openai-compatible",
+      model: "m",
+      base_url: `${upstreamUrl(env)}/model/schema-refused/${tenant}`,
+    })
+    await put("/v1/agents/own", { description: "", prompt: "Answer.", model: "own" })
+    const token = await tokenOf(tenant, "ada")
+    const made = await call("/v1/sessions", { method: "POST", token, body: JSON.stringify({ agent: "own" }) })
+    const answer = await answerTo(token, made.json.id, "q1", "Hello")
+    const both = await Promise.all([1, 2].map(() => suggest(token, made.json.id, answer)))
+    expect(both.map(({ json }) => json)).toEqual([{ follow_ups: [] }, { follow_ups: [] }])
+    // One for the answer, one with a schema and one without.
+    expect(await readUpstream(env, tenant)).toHaveLength(3)
+  })
+
+  test.each([
+    ['{"follow_ups":["a?"," b\\n c ","a?","","d","e"]}', ["a?", "b c", "d"]],
+    ['```json\n{"follow_ups":["a"]}\n```', ["a"]],
+    [JSON.stringify({ follow_ups: ["x".repeat(101), "x".repeat(100), 7, null] }), ["x".repeat(100)]],
+    ['{"follow_ups":"a"}', []],
+    ['{"follow_ups":["a"', []],
+    ["What next?", []],
+    ["", []],
+  ])("[FU1] are read from %j", (output, questions) => {
+    expect(readFollowUps(output)).toEqual(questions)
+  })
+})
