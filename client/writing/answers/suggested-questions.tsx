@@ -35,12 +35,12 @@ export function FollowUps({ api, session, messageId, onSelect }: FollowUpsProps)
   }, [session, messageId])
   if (questions.length === 0) return null
   return (
-    <div class="follow-ups" role="group" aria-label={writingText.followUps}>
+    <fieldset class="follow-ups" aria-label={writingText.followUps}>
       {questions.map((question) => (
         <button key={question} type="button" dir="auto" onClick={() => onSelect(question)}>
           {question}
         </button>
       ))}
-    </div>
+    </fieldset>
   )
 }
