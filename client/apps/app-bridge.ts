@@ -6,6 +6,7 @@
  */
 
 import { isJsonObject, type Json, parseJson } from "../../shared/json.ts"
+import { INVISIBLE_CHARS } from "../../shared/protocol/asset.ts"
 
 export type JsonObject = { readonly [key: string]: Json }
 
@@ -204,11 +205,16 @@ function readUrl({ url }: JsonObject): string {
 function readMessage({ role, content }: JsonObject): string {
   const blocks = Array.isArray(content) ? content : []
   const texts = blocks.map((block: unknown) => (isJsonObject(block) && block["type"] === "text" ? block["text"] : null))
-  const text = texts.join("\n").trim()
+  const text = removeInvisible(texts.join("\n")).trim()
   const isText = texts.every((one) => typeof one === "string")
   if (role !== "user" || !isText || text === "" || text.length > MAX_MESSAGE_CHARS)
     throw new AppError(PARAMS_INVALID, "Invalid params")
   return text
+}
+
+/** The user must see all of what a model will read. Line ends stay. */
+function removeInvisible(text: string): string {
+  return text.replace(INVISIBLE_CHARS, (character) => (character === "\n" ? "\n" : ""))
 }
 
 function parseArgs(args: string): JsonObject {

@@ -6,10 +6,11 @@
  */
 
 import type { VNode } from "preact"
-import { useEffect, useRef } from "preact/hooks"
+import { useLayoutEffect, useRef } from "preact/hooks"
+import { INVISIBLE_CHARS } from "../../shared/protocol/asset.ts"
 import { toolText } from "../words/parts/call-text.ts"
 import { mcpAppText } from "../words/parts/mcp-app-text.ts"
-import type { AppRequest } from "./app-bridge.ts"
+import type { AppRequest, JsonObject } from "./app-bridge.ts"
 
 /** How long the buttons ignore clicks, in milliseconds. */
 const GUARD_MS = 500
@@ -21,9 +22,9 @@ interface AppRequestViewProps {
 
 export function AppRequestView({ request, onAnswer }: AppRequestViewProps): VNode {
   const shownAt = useRef(Number.POSITIVE_INFINITY)
-  useEffect(() => {
+  useLayoutEffect(() => {
     shownAt.current = performance.now()
-  }, [])
+  }, [request])
   const allow = (event: Event): void => {
     if (event.timeStamp - shownAt.current >= GUARD_MS) onAnswer(true)
     else event.preventDefault()
@@ -32,7 +33,10 @@ export function AppRequestView({ request, onAnswer }: AppRequestViewProps): VNod
   return (
     <fieldset class="ask" aria-label={question}>
       <p role="alert">{question}</p>
-      <pre dir="auto">{target}</pre>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long text must scroll with the keyboard. */}
+      <pre dir="auto" tabIndex={0}>
+        {target}
+      </pre>
       {request.kind === "link" ? (
         <a class="firm" href={request.url} target="_blank" rel="noopener noreferrer" onClick={allow}>
           {mcpAppText.openLink}
@@ -57,6 +61,13 @@ function describeRequest(request: AppRequest): { readonly question: string; read
     case "message":
       return { question: mcpAppText.messageAsked, target: request.text }
     case "call":
-      return { question: mcpAppText.callAsked(request.tool), target: JSON.stringify(request.args, null, 2) }
+      return { question: mcpAppText.callAsked(request.tool), target: formatArgs(request.args) }
   }
+}
+
+/** Invisible characters are shown by their codes. They could also reverse the text. */
+function formatArgs(args: JsonObject): string {
+  return JSON.stringify(args, null, 2).replace(INVISIBLE_CHARS, (character) =>
+    character === "\n" ? "\n" : `\\u{${character.codePointAt(0)?.toString(16)}}`,
+  )
 }

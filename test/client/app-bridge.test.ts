@@ -151,6 +151,17 @@ describe("a link and a message", () => {
     expect(denied.host.sendMessage).not.toHaveBeenCalled()
   })
 
+  test("[MA6] a message has no characters that the user can't see, but that a model reads", async () => {
+    const hidden = "\u{e0041}\u{e0100}\u200b\u202e\ufe0f\u0007"
+    const { host, request } = createApp()
+    await request("ui/message", { role: "user", content: [{ type: "text", text: `Book${hidden} it.\nNow.` }] })
+    expect(host.ask).toHaveBeenCalledWith({ kind: "message", text: "Book it.\nNow." })
+    expect(host.sendMessage.mock.calls).toEqual([["Book it.\nNow."]])
+    expect(await request("ui/message", { role: "user", content: [{ type: "text", text: hidden }] })).toHaveProperty(
+      "error",
+    )
+  })
+
   test.each([
     ["of the assistant", { role: "assistant", content: [{ type: "text", text: "a" }] }],
     ["with an image", { role: "user", content: [{ type: "image", data: "" }] }],

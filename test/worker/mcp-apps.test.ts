@@ -308,3 +308,14 @@ describe("reading what a server declares", () => {
     expect(intersectOrigins(["*", "https://*", "https:"], allowed)).toEqual([])
   })
 })
+
+test("[MA4] the audit log has the origins that an administrator allows", async () => {
+  await setServer("ma-audit", { app: { html: HTML } })
+  const app_hosts = ["https://a.example.com", "https://b.example.com"]
+  await putServer("ma-audit", "plans", { url: serverUrl("ma-audit"), ...OPEN, app_hosts })
+  const { json } = await call("/v1/audit", { token: await roleToken("ma-audit", "root", "admin") })
+  expect(json.entries[0]).toMatchObject({
+    action: "mcp.added",
+    details: { app_hosts: "https://a.example.com https://b.example.com" },
+  })
+})

@@ -160,13 +160,14 @@ export class McpServers {
   #write(server: StoredMcpServer, actor: Actor, action: string): Result<McpServerView> {
     return this.#host.change(() => {
       writeMcpServer(this.#host.sql, server)
-      const { url, tools, reads, approval, auth } = server.config
+      const { url, tools, reads, app_hosts, approval, auth } = server.config
       const details = {
         url: new URL(url).origin,
         auth: auth.type,
         approval,
         tools: tools.join(" "),
         reads: reads.join(" "),
+        app_hosts: app_hosts.join(" "),
       }
       this.#host.audit.append(actor, { action, target: server.name, details }, Date.now())
       return succeed(toView(server))
