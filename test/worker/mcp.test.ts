@@ -93,6 +93,11 @@ describe("a server", () => {
     expect(await sendMcp("mp-url", "PUT", "/one", { url })).toEqual(refusal(422, "mcp_refused", "address"))
   })
 
+  test("[MP2] a server that doesn't listen is unreachable", async () => {
+    const body = { url: "http://127.0.0.1:9/mcp" }
+    expect(await sendMcp("mp-none", "PUT", "/one", body)).toEqual(refusal(422, "mcp_refused", "unreachable"))
+  })
+
   test("[MP1] only administrators see and change servers, and an unknown tool can't be allowed", async () => {
     for (const role of ["member", "viewer"] as const) {
       const token = await roleToken("mp-who", "ada", role)

@@ -52,7 +52,12 @@ export function createGuardedFetch(address: string, env: ProviderEnv, signal: Ab
     if (!url.ok || String(input) !== address) return refuse("address")
     if (requestsLeft-- <= 0) return refuse("too_many")
     const signals = init.signal == null ? [stopped] : [stopped, init.signal]
-    const response = await fetch(url.value, { ...init, redirect: "manual", signal: AbortSignal.any(signals) })
+    const request = { ...init, redirect: "manual", signal: AbortSignal.any(signals) } as const
+    const response = await fetch(url.value, request).catch((error: unknown) => {
+      if (request.signal.aborted) throw error
+      // The protocol package would report it as a malformed response.
+      return refuse("unreachable")
+    })
     if (response.status >= 300 && response.status < 400)
       return await cancelAndRefuse(response, () => refuse("redirect"))
     if (response.status === 401 || response.status === 403)
