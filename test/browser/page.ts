@@ -122,7 +122,7 @@ const STILL_MS = 150
 const LOOK_MS = 30
 
 /** How long to wait for a frame, in milliseconds. A browser without anything to draw sometimes skips frames for minutes. */
-const FRAME_MS = 500
+const FRAME_MS = 5_000
 
 /** What is drawn before the code of a card, of buttons or of the version switch is loaded. A shared copy, outside `.page`, has none. */
 const UNLOADED = [

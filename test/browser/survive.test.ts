@@ -257,9 +257,9 @@ describe("approval", () => {
   test("[PG20] approval works with the keyboard alone", async () => {
     const [first] = await threeWindows()
     await askQuestion(first, '/call probe_ask {"text":"now"}')
-    await first.waitForSelector(".ask")
-    await first.focus(".ask .firm")
     // The button in between, which allows all further calls of the tool, loads later.
+    await first.locator(".ask button").nth(2).waitFor()
+    await first.focus(".ask .firm")
     const isOnDeny = () => first.evaluate(() => document.activeElement?.textContent === "Deny")
     for (let tabs = 0; tabs < 3 && !(await isOnDeny()); tabs += 1) await first.keyboard.press("Tab")
     await first.keyboard.press("Enter")
