@@ -1,5 +1,5 @@
 /**
- * kept-focus.test.ts: everything that opens by keyboard takes the focus, and gives it back when Escape closes it; what
+ * kept-focus.test.ts: everything that opens by keyboard takes the focus, and returns it when Escape closes it; what
  * removes the focused control moves the focus to what is nearest.
  */
 
@@ -173,7 +173,7 @@ const OVERLAYS: readonly Overlay[] = [
 ]
 
 describe("by keyboard", () => {
-  test.each(["short", "media"] as const)("[AX13] what opens takes the focus, and gives it back: %s", async (name) => {
+  test.each(["short", "media"] as const)("[AX13] what opens takes the focus, and returns it: %s", async (name) => {
     const page = await openConversation(name)
     for (const { name: label, press, opens, returnsTo } of OVERLAYS.filter((one) => one.in === name)) {
       for (const selector of press) await pressOn(page, selector)
@@ -188,7 +188,7 @@ describe("by keyboard", () => {
     ["Control+K", ".palette"],
     ["Control+/", "dialog"],
     ["Control+Shift+F", ".find-bar"],
-  ])("[AX13] what %s opens gives the focus back to the message field", async (keys, opens) => {
+  ])("[AX13] what %s opens returns the focus to the message field", async (keys, opens) => {
     const page = await openConversation("short")
     await page.focus(FIELD)
     // The code for the shortcuts is loaded after the first view. A second press could close what the first one opens.

@@ -1,6 +1,6 @@
 /**
- * mcp-app-limits.test.ts: MCP Apps in a real Chromium that flood, that keep asking, that time a click, and where nothing can
- * be changed; and an app that is written with the official package.
+ * mcp-app-limits.test.ts: MCP Apps in a real Chromium that flood the page, keep asking the user, or time a click; apps in a
+ * session that can't be changed; and an app that is written with the official package.
  */
 
 import { readFileSync } from "node:fs"
@@ -63,7 +63,7 @@ test.each([
   ["our document with requests", "post({ id: 'r' + n, method: 'ping' })"],
   ["the page, past our document", "top.postMessage({ x: 1 }, '*')"],
 ])(
-  "[MA8] an app that floods %s is stopped, also when its session is opened again, until a click",
+  "[MA8] an app that floods %s is stopped until a click, even when its session is opened again",
   async (_name, code) => {
     await serve({ html: createApp("<p>App</p>", `start().then(() => { for (let n = 0; n < 5_000; n++) ${code} })`) })
     const { page } = await openPage(setup.browser, setup.cuecard)
@@ -124,7 +124,7 @@ test("[MA6] a click that an app has timed has no effect: the buttons ignore clic
   await serve({ html: BOOKING_APP })
   const { page } = await openPage(setup.browser, setup.cuecard)
   const app = await showApp(page)
-  // Clicks in the moment in which the button appears, as a user does who was about to click in its place.
+  // Clicks at the moment when the button appears, like a user who was about to click something else there.
   await page.evaluate((place) => {
     new MutationObserver((_changes, observer) => {
       const button = document.querySelector<HTMLElement>(`${place} .ask .firm`)

@@ -1,4 +1,4 @@
-/** page-measures.ts: measures what is drawn, also in open shadow roots: targets that are too small, and what overflows sideways. */
+/** page-measures.ts: measures what is drawn, including open shadow roots: targets that are too small, and what overflows sideways. */
 
 import type { Page } from "playwright-core"
 

@@ -32,7 +32,7 @@ function keepAsOtherVersion(): void {
   })
 }
 
-/** The name has the same hash backwards: no build has that file, and no two files of a build get the same name. */
+/** Reverses the hash in the name: no build has such a file, and no two files of a build get the same name. */
 function toOtherName(name: string): string {
   return name.replace(/[\w-]{8}(?=\.(?:js|css)$)/, (hash) => hash.split("").reverse().join(""))
 }

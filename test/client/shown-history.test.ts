@@ -60,7 +60,7 @@ describe("scrolling through a long history", () => {
     expect(requests).toEqual(["newest 24", "before 977 24", "before 953 100", "before 853 24"])
   })
 
-  test("[LT1] after the newer end was dropped, the messages there are found by the last one that is shown", async () => {
+  test("[LT1] after the newer end was dropped, its messages are loaded again from the last one that is shown", async () => {
     const path = createHistory(400)
     const { store, history, shown, requests } = await openLongSession(path)
     for (let i = 0; i < 4; i++) await history.loadOlder()
@@ -187,7 +187,7 @@ describe("a message far away", () => {
     expectContiguous(shown(), path)
   })
 
-  test("[LT6] [SO12] if it isn't on the active path anymore, one before it is shown", async () => {
+  test("[LT6] [SO12] if it is no longer on the active path, one before it is shown", async () => {
     const path = createHistory(3_000)
     const { controller, server, session, shown } = await openLongSession(path)
     await controller.loadUntilMessage("m1000")

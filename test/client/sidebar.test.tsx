@@ -285,7 +285,7 @@ describe("organising", () => {
     expect(listShown(root)[0]).toContain("Title a")
   })
 
-  test("[LB25] an unread conversation is marked, also for screen readers", async () => {
+  test("[LB25] an unread conversation is marked, including for screen readers", async () => {
     const { root } = await openPage([createRow("a", { unread: true }), createRow("b")])
     expect(listShown(root)).toEqual(["Title a, unread", "Title b1 min"])
     expect(root.querySelectorAll("[data-unread]")).toHaveLength(1)

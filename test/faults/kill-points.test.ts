@@ -84,7 +84,7 @@ class KilledServer {
       return sessions.every(({ running }: { running: boolean }) => !running)
     }
     for (const late = Date.now() + WAIT.timeout; !(await isIdle()); ) {
-      if (Date.now() > late) throw new Error("a turn runs for ever")
+      if (Date.now() > late) throw new Error("a turn never ends")
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
   }

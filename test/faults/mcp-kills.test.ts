@@ -15,7 +15,7 @@ import { IS_FULL, IS_LONG } from "../support/seeded.ts"
 import { type KillStage, openStage, sendAndKill, waitAtRandom } from "./kill-stage.ts"
 
 const KILLS = IS_LONG ? 50 : IS_FULL ? 8 : 3
-/** How long a call takes, in milliseconds, so that kills come during it. */
+/** How long a call takes, in milliseconds: long enough that the server can be killed during it. */
 const BOOK_MS = 30
 const LOOK_MS = 800
 

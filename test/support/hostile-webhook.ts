@@ -1,4 +1,4 @@
-/** hostile-webhook.ts: what a tenant's service can answer to make a turn fail, hang, grow, or show what isn't a result. */
+/** hostile-webhook.ts: responses of a tenant's service that try to make a turn fail, hang, grow, or show what isn't a result. */
 
 import type { ServerResponse } from "node:http"
 import { MAX_RESULT_BYTES } from "../../shared/limits.ts"

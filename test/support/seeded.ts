@@ -11,7 +11,7 @@ const requestedSeed = process.env["FC_SEED"]
 const seed = requestedSeed === "random" ? Math.floor(Math.random() * 2 ** 31) : Number(requestedSeed ?? DEFAULT_SEED)
 
 const length = process.env["FC_RUNS"]
-/** `RUNS=long` plays everything, also the runs that take many minutes each. */
+/** `RUNS=long` plays everything, including the runs that take many minutes each. */
 export const IS_LONG = process.env["RUNS"] === "long"
 /** `RUNS=full`, as `npm run check` sets it, plays more than any other test run, from the same seed. */
 export const IS_FULL = IS_LONG || process.env["RUNS"] === "full"

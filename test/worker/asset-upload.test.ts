@@ -303,7 +303,7 @@ describe("an erased session", () => {
     expect(await keysOf(id)).toBe(0)
   })
 
-  test("[AS9] leaves nothing even if the uploading process is killed before it learns of the erasure", async () => {
+  test("[AS9] leaves nothing even if the uploading process is killed before the erasure is reported to it", async () => {
     const token = await tokenOf(T, "dan")
     const id = await makeSession(token)
     const reserved = await stubOf(id).reserveAsset(claimsOf("dan"), 200)

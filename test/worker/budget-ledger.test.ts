@@ -136,7 +136,7 @@ describe("counting", () => {
     asked.mockRestore()
   })
 
-  test("[BU8] spending from before the budget was set counts", async () => {
+  test("[BU8] spending before the budget was set counts", async () => {
     const token = await roleToken("bl-before", "ada", "member")
     const session = await makeSession(token)
     await askQuestion(session, token, scriptUsage(80))

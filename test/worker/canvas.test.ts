@@ -54,7 +54,7 @@ describe("a document", () => {
     expect(headers["set-cookie"]).toBeUndefined()
   })
 
-  test("[CD1] no other URL opens it: another document's, tenant's or audience's, one with a bearer token, or an expired one", async () => {
+  test("[CD1] no other URL opens it: one of another document, tenant or audience, one with a bearer token, or an expired one", async () => {
     const id = await storeCanvas()
     const bearer = await issueToken(
       { tenant: "cv", user: "ada", expires: nowSeconds() + 60, token: nanoid(), issued: nowSeconds() },

@@ -290,7 +290,7 @@ describe("the search of all conversations", () => {
 })
 
 describe("the search of one conversation", () => {
-  test("[FT8] finds messages of the active path, newest first, in pages, also for a viewer", async () => {
+  test("[FT8] finds messages of the active path, newest first, in pages, for the owner and for a viewer", async () => {
     const [token, claims] = [await tokenOf("ft8", "ada"), claimsOf("ft8", "ada")]
     const id = await makeSession(token, "x")
     const client = await connect(id, claims)

@@ -246,7 +246,7 @@ describe("fallbacks and effort", () => {
     expect(efforts).toEqual(["low", "high"])
   })
 
-  test("[TM9] a message chooses the effort of its turn, if the agent has one, also for versions and after a restart", async () => {
+  test("[TM9] a message chooses the effort of its turn, if the agent has one, including for versions and after a restart", async () => {
     const { tenant, put, putModel } = await freshTenant()
     await putModel("fast", "ok", { effort: "low" })
     await putAgent(put, { model: "fast", effort: "medium" })

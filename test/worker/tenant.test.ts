@@ -80,7 +80,7 @@ describe("the routes", () => {
     ["no name", "/v1/agents/Bad%20Name", body, 400, "field_invalid"],
     ["no prompt", "/v1/agents/a", '{"description":""}', 400, "field_invalid"],
     [
-      "a tool that there is not",
+      "a tool that doesn't exist",
       "/v1/agents/a",
       '{"description":"","prompt":"x","tools":["rm"]}',
       400,

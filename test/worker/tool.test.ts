@@ -44,7 +44,7 @@ describe("renaming", () => {
 })
 
 describe("output while a tool runs", () => {
-  test("[TO11] grows live in its segment, also for several tools in parallel, and is stored", async () => {
+  test("[TO11] grows live in its segment, even with several tools in parallel, and is stored", async () => {
     const id = await freshSession("out")
     const client = await connect(id)
     const stream = call("probe_stream", { lines: 8, ms: 60 })

@@ -41,7 +41,7 @@ describe("the keys of a user", () => {
     expect(toSearchKey(text)).toBe(key.normalize("NFKD"))
   })
 
-  test("[US14] are the id in lower case, and the name from each word on; a plain id needs none", () => {
+  test("[US14] are the id in lower case, and the name from each of its words on; an id that is already in lower case needs none", () => {
     expect(listSearchKeys("ada", null)).toEqual([])
     expect(listSearchKeys("ada", "Ada")).toEqual([])
     expect(listSearchKeys("Team-Ada_1", "Ada de Souza")).toEqual(["team-ada_1", "ada de souza", "de souza", "souza"])

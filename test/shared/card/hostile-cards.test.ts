@@ -67,7 +67,7 @@ describe("hostile results", () => {
     expect(drawn).not.toMatch(/"type":"(?:link|image)"/)
   })
 
-  test.each(MARKUP)("[CV8] [CV12] the text %j stays text, also in Markdown", (a) => {
+  test.each(MARKUP)("[CV8] [CV12] the text %j stays text, even in Markdown", (a) => {
     const filled = fill({ a, n: 1, rows: [{ a }] })
     if (filled === null) return
     expect(JSON.stringify(filled)).not.toMatch(/"type":"(?:link|image)"/)
