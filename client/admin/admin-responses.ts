@@ -133,7 +133,7 @@ export interface Agent {
   readonly prompt: string
   readonly model: string | null
   readonly tools: readonly string[]
-  /** The MCP servers whose tools the agent has. */
+  /** The MCP servers whose tools the agent can use. */
   readonly mcp_servers?: readonly string[]
 }
 

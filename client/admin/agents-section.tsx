@@ -204,7 +204,7 @@ function ToolList({ api, known, value, onChange }: ListProps & { readonly known:
   )
 }
 
-/** The MCP servers whose tools the agent has. Nothing without a server. */
+/** The MCP servers whose tools the agent can use. Draws nothing if the tenant has no server. */
 function ServerList({ api, value, onChange }: ListProps): VNode | null {
   const list = useLoaded(() => api.get(SERVERS_PATH, parseServerNames))
   const names = mergeNames(list.value?.servers.map(({ name }) => name) ?? [], value)

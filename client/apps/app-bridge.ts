@@ -49,7 +49,7 @@ export const MIN_APP_HEIGHT = 60
 export const MAX_APP_HEIGHT = 900
 /** After this many refusals the user is not asked again. */
 const MAX_REFUSALS = 3
-/** Most tool calls of an app within a minute. */
+/** Maximum number of tool calls of an app per minute. */
 const MAX_CALLS = 30
 const MINUTE_MS = 60_000
 const METHOD_UNKNOWN = -32_601

@@ -114,7 +114,7 @@ interface AppFrameProps extends AppBodyProps {
   readonly onPause: (reason: Pause) => void
 }
 
-/** Messages that an app sends to the page past our document in its frame. There is no use for any. */
+/** Messages that an app sends directly to the page instead of to our document in its frame. None of them is needed. */
 const MAX_STRAY_MESSAGES = 100
 
 function AppFrame(props: AppFrameProps): VNode {

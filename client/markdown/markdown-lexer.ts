@@ -82,7 +82,7 @@ class ProseTokenizer extends Tokenizer {
     }
   }
 
-  /** A footnote ends the paragraph before it, so its line is no part of a heading. */
+  /** A footnote ends the paragraph before it, so its line isn't part of a heading. */
   override lheading(src: string): Tokens.Heading | undefined {
     const token = super.lheading(src)
     return token !== undefined && FOOTNOTE_LINE.test(token.raw) ? undefined : token

@@ -22,7 +22,7 @@ export interface HitPage<T> {
 }
 
 export interface SearchState<T> {
-  /** Empty if nothing is searched for. */
+  /** Empty if there is no search. */
   readonly query: string
   readonly hits: readonly T[]
   readonly next: string | null

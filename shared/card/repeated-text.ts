@@ -6,7 +6,7 @@ const MAX_REPEATED_CHARS = 400
 const FIGURE = /[-−]?\d+(?:[.,]\d+)?/g
 
 /**
- * Whether each sentence has a figure, and all figures are the card's, also when rounded. A sentence without a figure, such
+ * Whether each sentence has a figure, and all figures are the card's, rounded or not. A sentence without a figure, such
  * as advice, says something that the card doesn't show. Linear in the text.
  */
 export function repeatsFigures(text: string, figures: readonly (number | null)[]): boolean {

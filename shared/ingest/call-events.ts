@@ -45,7 +45,7 @@ export function readCallArguments(record: {
 
 /**
  * The card that another system's result requests in its trailer, and the text that contains the trailer (SPEC IR9). A
- * result may be that text, or an object whose `content` holds it, as in the tool protocol MCP.
+ * result may be that text, or an object whose `content` contains it, as in MCP.
  */
 export function findForeignCard(
   toolName: string,

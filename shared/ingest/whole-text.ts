@@ -101,7 +101,7 @@ export class StreamedText {
   }
 
   /**
-   * The text that a whole text adds at the end of the answer: to the text of the response, to the open or last part, or as a new part.
+   * What a whole text adds at the end of the answer: to the text of the response, to the open or last part, or as a new part.
    *
    * Cost: linear in `whole`, plus the number of parts.
    */
@@ -113,7 +113,7 @@ export class StreamedText {
     return restOfPart === "" ? "" : whole
   }
 
-  /** The additional end of the response's whole text. Null if it is a different text. */
+  /** What the whole text of the response adds at the end. Null if it is a different text. */
   findRestOfResponse(kind: TextKind, whole: string): string | null {
     return whole.trim() === "" ? "" : findRest(this.#parts[kind], this.#isSanitized ? clean(whole) : whole)
   }
@@ -128,7 +128,7 @@ export class StreamedText {
 /** The end of `whole` after `parts`, or null if neither text begins with the other. White space is not compared. */
 function findRest(parts: readonly string[], whole: string): string | null {
   let at = 0
-  // A streamed text may consist of white space only; its length must not count for each short `whole`.
+  // The streamed text may be nothing but white space, and reading all of it for every short `whole` would be quadratic.
   let unitsLeft = 2 * whole.length + MIN_COMPARED_UNITS
   let last = ""
   for (const part of parts) {

@@ -32,7 +32,7 @@ export interface ToolCall {
   readonly channel: Channel | null
   /** The tag that this call cued (`<name>_<ordinal>`), or null. Decided once, at dispatch. */
   readonly card: string | null
-  /** Output while the tool ran. */
+  /** The output of the tool while it was running. */
   readonly output: string
   readonly result: string | null
   readonly error: CallError | null
@@ -101,7 +101,7 @@ export interface Message {
   readonly attachments: readonly Asset[]
   /** The click on a card that a user's message stands for. */
   readonly action?: CardAction
-  /** On a user's message that chooses it, and on its answers. Never sent with the message. */
+  /** The effort that a user's message chose, on that message and its answers. Never sent to clients. */
   readonly effort?: Effort
   /** `external`: an external producer's answer. `spoken`: a spoken question, possibly without words. Otherwise `chat`. */
   readonly mode: string

@@ -24,7 +24,7 @@ export const MAX_RADIUS_PX = 24
 export const MAX_THEME_NAME_CHARS = 40
 export const MAX_WELCOME_CHARS = 120
 export const MAX_SUGGESTION_CHARS = 120
-/** Most suggestions: more would push the message field of a phone out of view. */
+/** Maximum number of suggestions: more would push the message field of a phone out of view. */
 export const MAX_SUGGESTIONS = 6
 
 /** What an administrator sets. */

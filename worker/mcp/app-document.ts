@@ -9,7 +9,7 @@
 import { APP_MIME_TYPE, MAX_APP_BYTES } from "../../shared/asset-limits.ts"
 import { isJsonObject, parseJson } from "../../shared/json.ts"
 
-/** Most declared origins of a kind, and the longest one, in characters. */
+/** Maximum number of declared origins of each kind, and the maximum length of one, in characters. */
 const MAX_DECLARED = 32
 const MAX_ORIGIN_CHARS = 256
 

@@ -7,13 +7,13 @@ import type { McpFlaw } from "../../shared/fault.ts"
 import { createJsonMeter } from "../../shared/json.ts"
 import { checkProviderUrl, type ProviderEnv } from "../auth/issuer/provider-fetch.ts"
 
-/** Most bytes of all responses of one operation: a result of MAX_RESULT_BYTES, and what surrounds it. */
+/** Maximum number of bytes in all responses of one operation: a result of MAX_RESULT_BYTES and its envelope. */
 export const MAX_MCP_BYTES = 2 * 1024 * 1024
 
-/** Most requests of one operation: the handshake of an old server, and the pages of a list. */
+/** Maximum number of requests in one operation: the handshake of an old server, and the pages of a list. */
 const MAX_MCP_REQUESTS = 12
 
-/** Most lines of an event stream. Each event is parsed, so many small ones would take seconds of processor time. */
+/** Maximum number of lines in an event stream. Each event is parsed, so many small ones would take seconds of processor time. */
 const MAX_STREAM_LINES = 6_000
 
 /** A request or response beyond the bounds. */
@@ -46,7 +46,7 @@ export function createGuardedFetch(address: string, env: ProviderEnv, signal: Ab
     throw new McpBoundError(because)
   }
   const send = async (input: string | URL, init: RequestInit = {}): Promise<Response> => {
-    // Servers of 2025-11-25 are asked for a stream of notifications, which nobody here would read.
+    // The package asks servers of 2025-11-25 for a stream of notifications, which nothing here reads.
     if (init.method === "GET") return new Response(null, { status: 405 })
     const url = checkProviderUrl(address, env)
     if (!url.ok || String(input) !== address) return refuse("address")

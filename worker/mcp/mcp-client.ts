@@ -149,7 +149,7 @@ const NO_RECONNECTION = {
   reconnectionDelayGrowFactor: 1,
 }
 
-/** It offers nothing but to show apps, so a server cannot ask for the user's input, a model or files. */
+/** The client declares only that it can show apps, so a server can't ask for the user's input, a model or files. */
 function createClient(): Client {
   return new Client(
     { name: "cuecard", version: "1" },

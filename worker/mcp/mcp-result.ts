@@ -1,13 +1,13 @@
 /**
  * mcp-result.ts: turns the result of an MCP tool into the data of a tool result. Pure.
  *
- * Everything that the server sent is below fields of ours, so it cannot claim to be an error, a source or a trailer.
+ * Everything that the server sent is nested in our own fields, so it can't pass for an error, a source or a trailer.
  */
 
 import { isJsonObject, type Json } from "../../shared/json.ts"
 import { cutText } from "../../shared/text/cut-text.ts"
 
-/** Most parts of a result that are read. */
+/** Maximum number of parts of a result that are read. */
 const MAX_PARTS = 200
 const MAX_LINK_CHARS = 2_048
 

@@ -70,7 +70,7 @@ function hasForeignReference(value: Json): boolean {
   )
 }
 
-/** Removes characters that an administrator would not see, but that a model reads. Line ends stay. */
+/** Removes characters that a model reads but an administrator can't see. Line breaks stay. */
 function removeHidden(text: string): string {
   return text.toWellFormed().replace(/[\p{Cc}\p{Cf}\p{Co}]/gu, (character) => (character === "\n" ? "\n" : ""))
 }

@@ -10,7 +10,7 @@ import type { TenantModel } from "./model-config.ts"
 import type { WebhookTool } from "./webhooks/webhook-tool.ts"
 import type { PriceEntry } from "../../shared/usage/price-entry.ts"
 
-/** Most tools that an agent names itself. */
+/** Maximum number of tools in an agent's own list. */
 const MAX_AGENT_TOOLS = 64
 
 /** Most MCP servers of one agent. */

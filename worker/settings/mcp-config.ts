@@ -11,12 +11,12 @@ import type { Actor } from "../platform/rpc/actor.ts"
 /** Maximum number of servers of a tenant. */
 export const MAX_MCP_SERVERS = 16
 
-/** Most tools that a server can offer. Models choose badly among more. */
+/** Maximum number of tools that a server can offer. Models make poor choices among more. */
 export const MAX_MCP_TOOLS = 128
 
 const MAX_HEADER_CHARS = 4_096
 
-/** Most origins that apps of a server may use. */
+/** Maximum number of origins that apps of a server may use. */
 const MAX_APP_HOSTS = 16
 
 /** Names of tools at their server. */

@@ -23,7 +23,7 @@ export class ShareRows {
     return this.#sql.exec<Row>(query, now).toArray().map(rowToShare)
   }
 
-  /** The ids of all copies, also of those that are being written. */
+  /** The ids of all copies, including those that are being written. */
   listIds(): string[] {
     return this.#listIds("SELECT id FROM share")
   }

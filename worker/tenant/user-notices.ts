@@ -32,7 +32,7 @@ const MAX_CONCURRENT_NOTICES = 20
 
 const ADD_SQL = "INSERT INTO user_notices (user, version, retry, up_to)"
 
-/** A pending notice that ends all tokens still does, because the maximum of NULL and a number is NULL. */
+/** A pending notice that ends all tokens continues to end all, because the maximum of NULL and a number is NULL. */
 const REPLACE_SQL = `ON CONFLICT (user) DO UPDATE SET
   version = excluded.version, retry = max(retry, excluded.retry), up_to = max(up_to, excluded.up_to)`
 

@@ -109,7 +109,7 @@ export class DirectoryMetering {
     return this.#host.tables.exist() ? this.#usage.readTotals(from, to) : []
   }
 
-  /** The entries that are in no batch. With `after`, also those of the newest batch if it is later than that one. */
+  /** The entries that are in no batch. With `after`, includes those of the newest batch if it is later than that one. */
   readUnsent(after: { readonly included: BatchId | null } | null): UsageEntry[] {
     return this.#usage.readUnsent(after)
   }

@@ -233,7 +233,7 @@ export class DirectoryUsage {
     return batch
   }
 
-  /** The entries that are in no batch. With `after`, also those of the newest batch if it is later than that one. */
+  /** The entries that are in no batch. With `after`, includes those of the newest batch if it is later than that one. */
   readUnsent(after: { readonly included: BatchId | null } | null): UsageEntry[] {
     const { sql } = this.#host
     const rows = sql.exec<{ unsent: string }>("SELECT unsent FROM usage_session WHERE has_unsent = 1").toArray()

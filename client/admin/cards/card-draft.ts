@@ -26,7 +26,7 @@ export type CheckedDraft =
   | { readonly ok: true; readonly template: CardTemplate }
   | { readonly ok: false; readonly problem: DraftProblem }
 
-/** Longer texts are refused before they are parsed. A template has at most 64 KB, and a sample, too. */
+/** Longer texts are refused before they are parsed. A template and a sample have at most 64 KB each. */
 export const MAX_TEXT_CHARS = 300_000
 
 /** What the narrower editor shows without scrolling. */
@@ -75,7 +75,7 @@ export function splitPasted(text: string): CardDraft | null {
   return isJsonObject(body) && Array.isArray(body["samples"]) ? bodyToDraft(body) : null
 }
 
-/** In a line what fits into one: what is short is easier to read so. */
+/** Writes short values on one line, because they are easier to read that way. */
 export function formatJson(value: unknown, indent = "", key = ""): string {
   const short = key + formatLine(value)
   if (typeof value !== "object" || value === null || indent.length + short.length <= MAX_LINE_CHARS) return short

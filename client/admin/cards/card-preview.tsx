@@ -19,10 +19,10 @@ import { loadTexts } from "../../words/languages/load-language.ts"
 import { SelectField } from "../form-fields.tsx"
 import { createCardSheets } from "./card-preview-styles.ts"
 
-/** The version that the result is kept under. No stored version has this hash. */
+/** The version under which the preview is stored. No stored card has this hash. */
 const REFERENCE = `preview@${"0".repeat(32)}`
 
-/** The texts that are part of a card. The others stay English, as the page around it. */
+/** The texts that are part of a card. All others stay in English, like the admin page. */
 const CARD_AREAS: readonly string[] = ["view", "card", "chart", "media", "mediaKind"]
 
 /** In their own languages. */
@@ -33,7 +33,7 @@ const LANGUAGE_NAMES = Object.fromEntries(
   ]),
 ) as Record<Language, string>
 
-/** The language of the result, and what changes it. English again when the section is left. */
+/** The language of the preview, and the function that changes it. Leaving the section resets it to English. */
 function useReaderLanguage(): { readonly language: Language; readonly choose: (language: Language) => void } {
   const chosen = useSignal<Language>("en")
   const choose = (language: Language): void => {
@@ -56,7 +56,7 @@ interface CardPreviewProps {
   /** The newest template without a problem; null if there was none yet. */
   readonly template: CardTemplate | null
   readonly sample: number
-  /** Whether there is a problem since then. */
+  /** Whether the template has had a problem since then. */
   readonly isOld: boolean
 }
 

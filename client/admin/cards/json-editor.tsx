@@ -1,4 +1,4 @@
-/** json-editor.tsx: a field for JSON text with line numbers. A problem marks its line, and a button leads to its place. */
+/** json-editor.tsx: a field for JSON text with line numbers. The line with a problem is marked, and a button moves to it. */
 
 import type { VNode } from "preact"
 import { useId, useMemo, useRef } from "preact/hooks"

@@ -1,5 +1,5 @@
 /**
- * json-place.ts: where a value is in JSON text, and where text stops being JSON. The editor leads to these places. Pure.
+ * json-place.ts: where a value is in JSON text, and where text stops being JSON. The editor moves the cursor there. Pure.
  *
  * One pass over the text. Text that is nested deeper than MAX_JSON_DEPTH counts as an error.
  */
@@ -27,7 +27,7 @@ const SPACE = /[ \t\n\r]*/y
 
 interface Reader {
   readonly text: string
-  /** The keys of the pointer that is looked for. */
+  /** The keys of the pointer to find. */
   readonly keys: readonly string[]
   at: number
   /** The place of the value with the most keys of the pointer. */
@@ -35,7 +35,7 @@ interface Reader {
   foundKeys: number
 }
 
-/** Returns the place of a pointer's value, with its key. If there is none, that of the innermost value around it. */
+/** Returns the place of a pointer's value, with its key. If there is no such value, returns the place of the innermost value around it. */
 export function findPlace(text: string, pointer: string): TextPlace {
   const keys = pointer === "" ? [] : pointer.slice(1).split("/")
   const decoded = keys.map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"))
@@ -119,7 +119,7 @@ function take(reader: Reader, unit: string): boolean {
   return true
 }
 
-/** Whether the pattern matches here. It does, with nothing, for space. */
+/** Whether the pattern matches here. The pattern for white space also matches the empty string. */
 function skip(reader: Reader, pattern: RegExp): boolean {
   pattern.lastIndex = reader.at
   if (!pattern.test(reader.text)) return false

@@ -1,5 +1,5 @@
 /**
- * playground.tsx: a template and its samples as texts, with the result beside them. Everything but the start from a stored
+ * playground.tsx: a template and its samples as texts, with the result beside them. Everything except loading a stored
  * card and saving works without a connection. SPEC CV41.
  */
 

@@ -1,4 +1,4 @@
-/** shipped-templates.ts: the templates that ship, as part of the section's code, so that they need no connection. */
+/** shipped-templates.ts: the shipped templates. They are part of the section's code, so they need no connection. */
 
 import barChart from "../../../shared/card/templates/bar-chart.json"
 import calculation from "../../../shared/card/templates/calculation.json"

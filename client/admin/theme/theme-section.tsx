@@ -216,7 +216,7 @@ function TextFields({ theme, onChange }: FieldsProps): VNode {
   )
 }
 
-/** Keeps what is typed, also empty lines, while the theme has only the texts. */
+/** Keeps the text as it is typed, including empty lines. The theme itself contains only the parsed texts. */
 function SuggestionsField({ theme, onChange }: FieldsProps): VNode {
   const lines = useSignal(theme.suggestions.join("\n"))
   const stored = theme.suggestions.join("\n")

@@ -30,7 +30,7 @@ export interface WebhookTool {
   readonly effects: Effects
   readonly approval: "always" | "never"
   readonly has_secret: boolean
-  /** Until when the previous secret also counts; null if there is none. */
+  /** When the previous secret stops being valid; null if there is none. */
   readonly old_secret_until: number | null
   /** Only in the response that creates it. */
   readonly secret?: string

@@ -1,4 +1,4 @@
-/** action-state.ts: what has become of the clicks on a card, from the messages that stand for them. Pure. SPEC KA7. */
+/** action-state.ts: the state of each action of a card, derived from the messages of its clicks. Pure. SPEC KA7. */
 
 import type { WireMessage } from "../../../shared/protocol/server-frame.ts"
 import type { OutboxEntry } from "../../net/outbox.ts"

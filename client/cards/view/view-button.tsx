@@ -1,4 +1,4 @@
-/** view-button.tsx: a button of a card, which shows what has become of its click. SPEC KA7. */
+/** view-button.tsx: a button of a card, which shows the state of its action. SPEC KA7. */
 
 import type { VNode } from "preact"
 import { useRef } from "preact/hooks"

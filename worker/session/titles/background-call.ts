@@ -1,4 +1,4 @@
-/** background-call.ts: a call of the session's model that is no part of a turn, for titles and suggested questions. */
+/** background-call.ts: a call of the session's model outside of turns, for titles and suggested questions. */
 
 import { type Model, type ModelRequest, readStatus } from "../../model/model-adapter.ts"
 import { createTokenEstimate } from "../../model/token-estimate.ts"

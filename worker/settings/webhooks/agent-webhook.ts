@@ -7,7 +7,7 @@ import type { WebhookEndpoint } from "./webhook-tool.ts"
 /** A secret that is shown once. */
 export interface NewAgentSecret {
   readonly secret: string
-  /** Until when the previous secret also counts, in milliseconds since 1970; null if there is none. */
+  /** When the previous secret stops being valid, in milliseconds since 1970; null if there is none. */
   readonly old_secret_until: number | null
 }
 

@@ -9,7 +9,7 @@ import { MAX_URL_CHARS } from "../../../shared/limits.ts"
 import type { Actor } from "../../platform/rpc/actor.ts"
 import type { AgentWebhookRpc } from "./agent-webhook.ts"
 
-/** Most webhook tools of a tenant. */
+/** Maximum number of webhook tools per tenant. */
 export const MAX_WEBHOOK_TOOLS = 64
 const MAX_DESCRIPTION_CHARS = 4_096
 /** The JSON Schema of the arguments, as JSON text. */
@@ -47,7 +47,7 @@ export interface WebhookToolView extends WebhookToolConfig {
   readonly name: string
   /** False after an import from another deployment, which can't contain secrets. */
   readonly has_secret: boolean
-  /** Until when the previous secret also counts, in milliseconds since 1970; null if there is none. */
+  /** When the previous secret stops being valid, in milliseconds since 1970; null if there is none. */
   readonly old_secret_until: number | null
 }
 

@@ -1,5 +1,5 @@
 /**
- * provider-state-rows.ts: the `provider_state` table: what a provider needs back with the next step of a turn, such as the
+ * provider-state-rows.ts: the `provider_state` table: what a provider must get back in the next step of a turn, such as the
  * signatures of its thinking. Opaque. No frame, export, copy or log contains it. Source: SPEC MO16.
  */
 
@@ -12,7 +12,7 @@ const PROVIDER_STATE_TABLE = `CREATE TABLE IF NOT EXISTS provider_state (
 
 export interface StepState {
   readonly step: number
-  /** The model that gave it, which alone gets it back. */
+  /** The model that returned it. It is sent to no other model. */
   readonly model: string
   readonly data: string
 }

@@ -88,7 +88,7 @@ export function isForApps({ visibility }: OfferedTool): boolean {
   return visibility === undefined || visibility === "app"
 }
 
-/** Whether a user must allow a call. Only the administrator's word counts. */
+/** Whether a user must allow a call. Only the administrator's settings decide, not the server's hints. */
 export function asksFirst({ approval, reads }: McpServerConfig, name: string): boolean {
   return approval === "always" || (approval === "write" && !reads.includes(name))
 }

@@ -34,12 +34,12 @@ import {
 } from "./mcp-rows.ts"
 import { requestClientToken } from "../../mcp/client-token.ts"
 
-/** How long a list of tools is valid, in milliseconds: within these bounds, what the server says. */
+/** The bounds of how long a list of tools is valid, in milliseconds. Within them, the server decides. */
 const MIN_TTL_MS = 60_000
 const DEFAULT_TTL_MS = 15 * 60_000
 const MAX_TTL_MS = 24 * 60 * 60_000
 
-/** Most characters of all definitions of a server. They are stored in one row. */
+/** Maximum number of characters in all definitions of a server. They are stored in one row. */
 const MAX_OFFERED_CHARS = 512 * 1024
 
 /** An access token is renewed this long before it expires, in milliseconds. */
@@ -93,7 +93,7 @@ export class McpServers {
     if (!listed.ok) return listed
     const unknown = config.tools.findIndex((tool) => !listed.value.offered.some((offered) => offered.name === tool))
     if (unknown >= 0) return fail({ reason: "field_invalid", field: `tools.${unknown}` })
-    // Another change of the settings is no review: tools that were allowed before keep their pins.
+    // Other changes of the settings aren't a review: tools that were already allowed keep their pins.
     const kept = before !== null && before.config.url === config.url ? before.pinned : []
     const pinned = pinTools(config.tools, listed.value.offered, kept)
     const server = { ...listed.value, pinned }
@@ -188,7 +188,7 @@ export class McpServers {
   async #refreshStored(server: StoredMcpServer): Promise<Result<StoredMcpServer>> {
     const listed = await this.#listTools(server)
     const stored = this.#find(server.name)
-    // Replaced or removed meanwhile.
+    // The server was replaced or removed in the meantime.
     if (stored === null || stored.config.url !== server.config.url) return UNKNOWN
     if (!listed.ok) {
       const flaw = listed.fault.reason === "mcp_refused" ? listed.fault.because : "unreachable"

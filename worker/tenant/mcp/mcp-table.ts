@@ -7,7 +7,7 @@ export const MCP_TABLE = `CREATE TABLE mcp_servers (name TEXT PRIMARY KEY, confi
   discover TEXT, offered TEXT NOT NULL, pinned TEXT NOT NULL, ready TEXT NOT NULL, revision TEXT NOT NULL,
   fetched INTEGER NOT NULL, ttl INTEGER NOT NULL, flaw TEXT) WITHOUT ROWID`
 
-/** Most characters of all tool definitions that an agent has: a quarter of a usual context. */
+/** Maximum number of characters in all tool definitions of an agent: a quarter of a usual context. */
 const MAX_DEFINITION_CHARS = 128 * 1024
 
 /** The tools of these servers that can be used, up to MAX_DEFINITION_CHARS. */

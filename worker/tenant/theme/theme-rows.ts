@@ -22,7 +22,7 @@ export function readTheme(sql: SqlStorage, tenant: string): ThemeView {
   return { theme: { ...configToTheme(row?.config ?? null), logo }, revision: row?.revision ?? 0 }
 }
 
-/** Null if the tenant has another logo by now. */
+/** Null if the tenant has replaced the logo. */
 export function readLogo(sql: SqlStorage, id: string): ArrayBuffer | null {
   const [row] = sql.exec<{ logo: ArrayBuffer }>("SELECT logo FROM theme WHERE logo_id = ?", id).toArray()
   return row?.logo ?? null

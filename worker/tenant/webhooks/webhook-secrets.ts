@@ -1,7 +1,7 @@
 /**
  * webhook-secrets.ts: the secrets that sign requests to a tenant's services: sealed, rotated and opened. Loaded on demand.
  *
- * After a rotation the previous secret counts for another day. Source: SPEC TW2.
+ * After a rotation, the previous secret stays valid for a day. Source: SPEC TW2.
  */
 
 import { parseJson } from "../../../shared/json.ts"
@@ -9,7 +9,7 @@ import { openSecret, sealSecret } from "../../platform/crypto/seal-secret.ts"
 import { createWebhookSecret } from "../../webhook/webhook-signature.ts"
 import type { TenantHost } from "../tenant-host.ts"
 
-/** How long the previous secret counts after a rotation, in milliseconds. */
+/** How long the previous secret stays valid after a rotation, in milliseconds. */
 const OLD_SECRET_MS = 24 * 60 * 60_000
 
 /** What is sealed, as JSON. */
@@ -28,7 +28,7 @@ export async function sealSecrets({ env, tenant }: TenantHost, owner: SecretOwne
   return await sealSecret(env, { tenant, ...owner }, JSON.stringify(secrets))
 }
 
-/** Null without a sealed value, and if it can't be opened. */
+/** Returns null if there is no sealed value, or if it can't be opened. */
 export async function openSecrets(
   { env, tenant }: TenantHost,
   owner: SecretOwner,
@@ -39,18 +39,18 @@ export async function openSecrets(
   return opened === null ? null : (parseJson(opened.text) as unknown as Secrets)
 }
 
-/** A new secret. The one before, if there is one, stays valid for a while. */
+/** Adds a new secret. The previous secret, if there is one, stays valid for a while. */
 export function rotateSecrets(before: Secrets | null, now: number): Secrets {
   const old = before === null ? {} : { old: { secret: before.current, until: now + OLD_SECRET_MS } }
   return { current: createWebhookSecret(), ...old }
 }
 
-/** The secrets that count, the newest first. */
+/** The valid secrets, newest first. */
 export function listSecrets({ current, old }: Secrets, now: number): readonly string[] {
   return old !== undefined && old.until > now ? [current, old.secret] : [current]
 }
 
-/** Until when the previous secret counts; null if there is none. */
+/** When the previous secret stops being valid; null if there is none. */
 export function oldSecretUntil(secrets: Secrets | null, now: number): number | null {
   const until = secrets?.old?.until ?? 0
   return until > now ? until : null

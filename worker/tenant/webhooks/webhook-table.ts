@@ -34,7 +34,7 @@ export function writeWebhookTool(sql: SqlStorage, { name, config, secret }: Stor
   sql.exec("INSERT OR REPLACE INTO webhook_tools (name, config, secret) VALUES (?, ?, ?)", name, text, secret)
 }
 
-/** Those of these names that are webhook tools, as an agent has them. */
+/** Returns the webhook tools among these names, in the form in which agents get them. */
 export function listAgentWebhooks(sql: SqlStorage, names: readonly string[]): WebhookTool[] {
   return names.flatMap((name) => {
     const tool = findWebhookTool(sql, name)

@@ -51,7 +51,7 @@ export async function putWebhookTool(
   const secret = isNew ? await sealSecrets(host, ownerOf(name), secrets) : sealed
   return host.change(() => {
     const before = findWebhookTool(host.sql, name)
-    // Another request has added, removed or rotated it meanwhile.
+    // Another request has added, removed or rotated the secret in the meantime.
     const isCurrent = (before?.secret ?? null) === sealed
     if (before === null && listWebhookTools(host.sql).length >= MAX_WEBHOOK_TOOLS)
       return fail({ reason: "webhook_tools_full", max: MAX_WEBHOOK_TOOLS })
@@ -93,7 +93,7 @@ export async function rotateWebhookSecret(
   })
 }
 
-/** Only the stored rule counts: the session may have read an older one. */
+/** Checks the stored rule, because the session may have read an older one. */
 export async function openWebhook(host: TenantHost, name: string, wasAsked: boolean): Promise<WebhookEndpoint | null> {
   const tool = findWebhookTool(host.sql, name)
   if (tool === null || (tool.config.approval === "always" && !wasAsked)) return null

@@ -3,7 +3,7 @@
  *
  * text → parser with a closed list of operators and functions → number
  * The parser's operators and functions are replaced by those below, which only take and return numbers. Everything else that
- * the package has is off: assignments, functions of the expression's own, arrays, texts, members and comparisons. Nothing
+ * the package has is off: assignments, functions defined in the expression, arrays, strings, members and comparisons. Nothing
  * loops, so the time is linear in the expression. Loaded with the first call.
  */
 
@@ -11,13 +11,13 @@ import { Parser } from "expr-eval-fork"
 import type { Json } from "../../../shared/json.ts"
 import { createRefusal } from "../tool.ts"
 
-/** Most brackets that can be open at one place. The parser calls itself for each. */
+/** Maximum nesting of brackets. The parser is recursive, so each level takes space on the stack. */
 const MAX_DEPTH = 60
 
-/** Digits that a double has in any case. Further ones are errors of the binary representation: 0.1 + 0.2. */
+/** Significant decimal digits that a double always preserves. Further digits are rounding errors, as in 0.1 + 0.2. */
 const DIGITS = 15
 
-/** Results beyond these have an exponent, and are texts, because a reader expects no other form. */
+/** Results outside these bounds are strings with an exponent, because that is how people write such numbers. */
 const MAX_PLAIN = 1e15
 const MIN_PLAIN = 1e-4
 
@@ -113,7 +113,7 @@ function toShortFigure(value: number): number | string {
   return size >= MIN_PLAIN && size < MAX_PLAIN ? figure : figure.toExponential().replace("e+", "e")
 }
 
-/** The most brackets that are open at one place. */
+/** Returns the deepest nesting of brackets. */
 function measureDepth(expression: string): number {
   let depth = 0
   let deepest = 0

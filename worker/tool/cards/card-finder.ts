@@ -1,4 +1,4 @@
-/** card-finder.ts: finds the card for a result. The code that does it is loaded when it is needed. */
+/** card-finder.ts: finds the card for a result. Its code is loaded on demand. */
 
 import type { Json } from "../../../shared/json.ts"
 import type { ViewReference } from "../../../shared/protocol/cards/card-view-url.ts"
@@ -21,7 +21,7 @@ export function createCardFinder(env: Env, tenant: string) {
   }
 }
 
-/** Reads the stored template of a version of a card (`{title, view, actions?}`), as JSON text. Null: it isn't kept. */
+/** Reads the stored template of a version of a card (`{title, view, actions?}`), as JSON text. Null: the version is no longer stored. */
 export function createCardLoader(env: Env, tenant: string) {
   return async ({ name, revision }: ViewReference): Promise<string | null> =>
     await tenantStub(env, tenant).getCardView(name, revision)

@@ -22,7 +22,7 @@ export interface CardPrinter {
   readonly print: PrintCard
 }
 
-/** A conversation can name more, if it was imported. Further cards are printed as JSON. */
+/** An imported conversation can name more versions. Cards of further versions are printed as JSON. */
 const MAX_VIEWS = 200
 
 export function createCardPrinter({ env, tenant }: CardOwner): CardPrinter {

@@ -1,4 +1,4 @@
-/** clean-page-text.ts: removes what a reader of a page doesn't see from its text. Pure. */
+/** clean-page-text.ts: removes the characters of a page's text that its readers don't see. Pure. */
 
 /**
  * Control characters except tab and line break, changes of direction, characters without width that only separate, and the

@@ -42,7 +42,7 @@ const HEADERS = { "user-agent": "Cuecard-Page/1", accept: "text/html, text/plain
 const refuseAddress = (details: string) => fail({ reason: "address", details } as const)
 const refusePage = (details: string) => fail({ reason: "page", details } as const)
 
-/** Fetches a document. Errors: a PageFault; never throws. */
+/** Fetches a document. Returns a PageFault on failure, and never throws. */
 export async function fetchDocument(
   url: string,
   env: PageEnv,

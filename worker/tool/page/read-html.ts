@@ -87,7 +87,7 @@ class PageReader {
     if (VOID.has(name)) return this.#addVoid(name)
     if (SKIPPED.has(name) || tag.isHidden) {
       if (BLOCKS.has(name)) this.#endBlock()
-      // In HTML, only elements of drawings can end themselves.
+      // In HTML, only SVG and MathML elements can be self-closing.
       if (!(tag.isSelfClosing && name === "svg")) this.#skip = { name, depth: 1 }
       return
     }

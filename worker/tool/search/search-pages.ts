@@ -38,7 +38,7 @@ export async function searchPages(
   return { query, service: name, sources: listSources(found.value) }
 }
 
-/** A text is why the service can't be used. With wrong settings every call fails: samples must not pass for real pages. */
+/** A string is the reason why the service can't be used. With wrong settings every call fails: samples must not pass for real pages. */
 async function loadService(name: string, env: SearchEnv): Promise<SearchService | string> {
   const { SEARCH_API_KEY: key, SEARCH_URL } = env
   const url = SEARCH_URL?.replace(/\/+$/, "")
