@@ -30,13 +30,13 @@ const messageHitSchema = v.object({
 })
 const messagePageSchema = v.object({ hits: v.array(messageHitSchema), next: nextSchema })
 
-/** Searches all of the user's conversations. `after` is the `next` of the page before. */
+/** Searches all of the user's conversations. `after` is the `next` of the previous page. */
 export async function searchAll(api: Api, query: string, after: string | null): Promise<SearchPage> {
   const fields = new URLSearchParams({ q: query, limit: String(PALETTE_HITS), ...(after === null ? {} : { after }) })
   return await parseBody(await api.fetchAuthorized(`/v1/search?${fields}`), createSchemaParser(searchPageSchema))
 }
 
-/** Searches one conversation, the newest messages first. `before` is the `next` of the page before. */
+/** Searches one conversation, the newest messages first. `before` is the `next` of the previous page. */
 export async function searchSession(
   api: Api,
   session: string,

@@ -1,5 +1,5 @@
 /**
- * reader-message.ts: what the readers of a shared copy get of a message: what the owner's page shows of it. Pure.
+ * reader-message.ts: the part of a message that readers of a shared copy get: what the owner's page shows. Pure.
  */
 
 import type { Segment } from "../../shared/protocol/segment.ts"
