@@ -18,7 +18,7 @@ test("[PG21] an answer that a crash cut off shows all that was visible, and cont
   const vars = { SCRIPTED_DELAY_MS: "5" }
   const before = await startCuecard({ vars })
   const { page } = await openPage(browser, before)
-  await askQuestion(page, "/bench deltas=200 delay_ms=20")
+  await askQuestion(page, "/bench deltas=400 delay_ms=20")
   await page.waitForFunction(
     () => (document.querySelector("[data-status=running] [data-segment=text]")?.textContent?.length ?? 0) > 100,
   )

@@ -304,12 +304,14 @@ test("[PG32] a click in the composer saves the title and focuses the composer; a
 
 test("[PG31] [PG53] a conversation in the background is marked as running until its answer has ended", async () => {
   const { page } = await openPage(browser, cuecard)
-  await askQuestion(page, "/bench deltas=250 delay_ms=10")
+  await askQuestion(page, "/bench deltas=4000 delay_ms=10")
   await page.waitForSelector("article[data-status=running] [data-segment=text]", SOON)
   const id = sessionIn(page)
   await page.click(".sidebar .new")
   await page.waitForSelector(`[data-session="${id}"] .pulse`, SOON)
   expect(await page.textContent(`[data-session="${id}"] a`)).toContain("generating response")
+  const headers = { authorization: `Bearer ${await cuecard.tokenFor()}` }
+  await fetch(`${cuecard.url}/v1/sessions/${id}/cancel`, { method: "POST", headers })
   await page.waitForSelector(`[data-session="${id}"] .pulse`, { state: "detached", timeout: 20_000 })
   await page.context().close()
 })
