@@ -19,6 +19,7 @@ import {
   transcriptOf,
   untilStill,
 } from "./page.ts"
+import { END_OF_ANSWER, postRecords, START_OF_ANSWER } from "./program-answer.ts"
 
 const SLOW = "/bench deltas=4000 delay_ms=10"
 
@@ -114,31 +115,6 @@ async function closeOwnWindows(): Promise<void> {
   await Promise.all(windows.filter((page) => !shared.has(page)).map((page) => page.context().close()))
 }
 
-/** The first part of a program's answer, and the rest of it. */
-const START_OF_ANSWER = [
-  { n: 1, type: "thinking_delta", delta: "Which build failed?" },
-  { n: 2, type: "tool_call", callId: "c1", toolName: "ci_status", arguments: '{"branch":"main"}' },
-  { n: 3, type: "text_delta", delta: "Looking at the build" },
-]
-const END_OF_ANSWER = [
-  { n: 4, type: "text_delta", delta: " of **main**." },
-  { n: 5, type: "tool_result", callId: "c1", ok: true, result: { status: "red" } },
-  { n: 6, type: "text_delta", delta: " It is red." },
-  { n: 7, type: "assistant_message", text: "", status: "completed" },
-]
-
-/** Adds records to a program's answer in the conversation of a window. */
-async function postRecords(page: Page, records: readonly object[]): Promise<void> {
-  const session = sessionIn(page)
-  const token = await cuecard.tokenFor({ scope: "external", session })
-  const response = await fetch(`${cuecard.url}/external/sessions/${session}/events?responseId=job`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${token}` },
-    body: records.map((record) => `${JSON.stringify(record)}\n`).join(""),
-  })
-  expect(response.status).toBe(200)
-}
-
 describe("stopping", () => {
   test("[PG18] after Stop on a phone, every window shows the answer so far and that it was stopped", async () => {
     const [first, second, phone] = await threeWindows()
@@ -180,14 +156,14 @@ describe("the network", () => {
       await lost.waitForSelector("article")
       // A program's answer ends only when the test ends it, however slow the machine is.
       if (isStopped) await askQuestion(first, SLOW)
-      else await postRecords(first, START_OF_ANSWER)
+      else await postRecords(cuecard, sessionIn(first), START_OF_ANSWER)
       await untilShown(windows, "article[data-status=running] [data-segment=text]")
       await net.cut()
       // By now, the window has rendered everything that it received.
       await lost.waitForSelector("footer .link")
       const before = await lost.textContent("article[data-status=running]")
       if (isStopped) await second.keyboard.press("Escape")
-      else await postRecords(first, END_OF_ANSWER)
+      else await postRecords(cuecard, sessionIn(first), END_OF_ANSWER)
       await askQuestion(lost, "/say written offline")
       // Waits until the answer has ended in the other windows.
       await Promise.all([untilSettled(first, 2), untilSettled(second, 2)])
