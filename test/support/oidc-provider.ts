@@ -98,7 +98,7 @@ function createConfiguration(keys: Keys, redirectUris: readonly string[]): Confi
       devInteractions: { enabled: true },
       clientCredentials: { enabled: true },
       resourceIndicators: { enabled: true, getResourceServerInfo: (_context, resource) => describeResource(resource) },
-      revocation: { enabled: true },
+      revocation: { enabled: true, allowedPolicy: (_context, client, token) => token.clientId === client.clientId },
     },
     cookies: { keys: ["a key for the cookies of the test provider"] },
     pkce: { required: () => true },
@@ -107,13 +107,21 @@ function createConfiguration(keys: Keys, redirectUris: readonly string[]): Confi
       client.grantTypeAllowed("refresh_token") && "resource" in code && code.resource !== undefined,
     rotateRefreshToken: true,
     findAccount: (_context, id) => ({ accountId: id, claims: () => ({ sub: id, ...describeUser(id) }) }),
-    ttl: { AccessToken: 3600, AuthorizationCode: 60, IdToken: 3600, Interaction: 3600, Grant: 3600, Session: 3600 },
+    ttl: {
+      AccessToken: (_context, token) => token.resourceServer?.accessTokenTTL ?? 3600,
+      RefreshToken: 3600,
+      AuthorizationCode: 60,
+      IdToken: 3600,
+      Interaction: 3600,
+      Grant: 3600,
+      Session: 3600,
+    },
   }
 }
 
 /** A token for an address that contains `short-lived` is about to expire. */
 function describeResource(resource: string): { scope: string; accessTokenTTL?: number } {
-  return { scope: "", ...(resource.includes("short-lived") && { accessTokenTTL: 20 }) }
+  return { scope: "files", ...(resource.includes("short-lived") && { accessTokenTTL: 20 }) }
 }
 
 function describeUser(login: string): Record<string, unknown> {

@@ -10,6 +10,7 @@
 import * as oauth from "oauth4webapi"
 import { fail, type McpFlaw, type Result, succeed } from "../../shared/fault.ts"
 import { createAuthentication, createRequestOptions, ProviderUnreachable } from "../auth/issuer/oauth-fetch.ts"
+import { describeError, log } from "../platform/log.ts"
 import { checkProviderUrl, type ProviderEnv } from "../auth/issuer/provider-fetch.ts"
 import type { McpClient, UserTokens } from "../settings/mcp-config.ts"
 import { findIssuerMetadata, type IssuerMetadata } from "./issuer-metadata.ts"
@@ -129,6 +130,7 @@ async function requestTokens(
   try {
     return readTokens(await request(metadata, createAuthentication(client.clientSecret, listMethods(metadata))))
   } catch (error) {
+    log("mcp_token_failed", { error: describeError(error) })
     return fail(isTemporary(error) ? "unreachable" : "unauthorized")
   }
 }

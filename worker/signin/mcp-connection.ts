@@ -11,7 +11,7 @@ import type { Env } from "../env.ts"
 import { createAuthorizationRequest, redeemCallback } from "../mcp/user-authorization.ts"
 import { computeHash } from "../platform/crypto/sha256-hex.ts"
 import { log } from "../platform/log.ts"
-import type { SessionOwner } from "../platform/rpc/claims.ts"
+import { type Claims, getRole } from "../platform/rpc/claims.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
 import { describeClient, type McpClient } from "../settings/mcp-config.ts"
 import {
@@ -36,11 +36,15 @@ export interface ConnectRequest {
 /** Returns the address at which the user allows the access, and the cookies. Errors: `mcp_server_unknown`, `mcp_refused`. */
 export async function startConnection(
   env: Env,
-  { tenant, user }: SessionOwner,
+  claims: Claims,
   { server, origin, cookie }: ConnectRequest,
 ): Promise<Result<{ readonly url: string; readonly cookies: readonly string[] }>> {
-  const client = await tenantStub(env, tenant).getMcpClient(server)
+  const { tenant, user } = claims
+  const tenantObject = tenantStub(env, tenant)
+  const client = await tenantObject.getMcpClient(server)
   if (!client.ok) return client
+  // The callback stores tokens only for users that the tenant has, so none that was erased in the meantime.
+  await tenantObject.registerUser({ id: user, role: getRole(claims) })
   const request = await createAuthorizationRequest(env, client.value, getRedirectUri(origin, server))
   if (!request.ok) return fail({ reason: "mcp_refused", because: request.fault })
   const { url, state, verifier } = request.value

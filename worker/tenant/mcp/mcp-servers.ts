@@ -99,7 +99,7 @@ export class McpServers {
     const pinned = pinTools(config.tools, listed.value.offered, kept)
     const server = { ...listed.value, pinned }
     // A token of the users must not reach another server.
-    if (!isSameServer) this.connections.removeServer(name)
+    if (before !== null && !isSameServer) this.connections.removeServer(name)
     return this.#write(server, actor, before === null ? "mcp.added" : "mcp.changed")
   }
 

@@ -141,6 +141,7 @@ export class UserConnections {
   }
 
   #find(user: string, server: string): string | null {
+    if (!this.#host.tables.exist()) return null
     const query = "SELECT tokens FROM mcp_connections WHERE user = ? AND server = ?"
     const [row] = this.#host.sql.exec<{ tokens: string }>(query, user, server).toArray()
     return row?.tokens ?? null
