@@ -42,6 +42,7 @@ export const FORMAT_FUNCTIONS = [
   "pluralize",
   "choose",
   "join",
+  "label",
 ] as const
 
 export type FormatFunction = (typeof FORMAT_FUNCTIONS)[number]

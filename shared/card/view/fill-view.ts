@@ -205,7 +205,7 @@ function fillTimer(component: ViewComponent, scope: ViewScope): ViewNode | null 
   const shown = {
     label: formatDynamic(label, scope) ?? [],
     text: text.join(""),
-    done: typeof done === "string" ? done : "",
+    done: formatDynamic(done, scope)?.join("") ?? "",
   }
   return { type: "timer", endsAt, ...shown }
 }

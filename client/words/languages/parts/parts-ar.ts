@@ -131,8 +131,18 @@ export default {
     done: "تم",
     refused: "لم يُنفَّذ",
     choose: "اختر…",
-    yes: "نعم",
-    no: "لا",
+    labels: {
+      yes: "نعم",
+      no: "لا",
+      done: "تم",
+      open: "لم يتم بعد",
+      openCount: "المتبقي: #",
+      calculation: "عملية حسابية",
+      resultsFor: "نتائج البحث عن #",
+      timer: "المؤقت: #",
+      endsAt: "ينتهي في الساعة #",
+      timeIsUp: "انتهى الوقت",
+    },
     more: (count) =>
       plural(count, {
         zero: "لا عناصر أخرى",
