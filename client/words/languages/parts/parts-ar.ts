@@ -86,6 +86,17 @@ export default {
     previousVersion: "الإصدار السابق",
     nextVersion: "الإصدار التالي",
   },
+  mcpConnection: {
+    connections: "الاتصالات",
+    connected: "متصل بحسابك.",
+    notConnected: "غير متصل.",
+    connect: (server) => `ربط ${server}`,
+    disconnect: "قطع الاتصال",
+    needed: (server) => `يحتاج ${server} إلى الوصول إلى حسابك.`,
+    waiting: "اسمح بالوصول في النافذة التي فُتحت.",
+    connectedTo: (server) => `أنت متصل بـ ${server}.`,
+    askAgain: "اسأل مرة أخرى",
+  },
   mcpApp: {
     app: (server) => `التطبيق: ${server}`,
     linkAsked: "يريد هذا التطبيق فتح رابط:",

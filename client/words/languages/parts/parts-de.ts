@@ -85,6 +85,17 @@ export default {
     previousVersion: "Vorherige Version",
     nextVersion: "Nächste Version",
   },
+  mcpConnection: {
+    connections: "Verbindungen",
+    connected: "Mit Ihrem Konto verbunden.",
+    notConnected: "Nicht verbunden.",
+    connect: (server) => `${server} verbinden`,
+    disconnect: "Trennen",
+    needed: (server) => `${server} braucht Zugriff auf Ihr Konto.`,
+    waiting: "Erlauben Sie den Zugriff in dem Fenster, das sich geöffnet hat.",
+    connectedTo: (server) => `Sie sind mit ${server} verbunden.`,
+    askAgain: "Noch einmal fragen",
+  },
   mcpApp: {
     app: (server) => `App: ${server}`,
     linkAsked: "Diese App möchte einen Link öffnen:",

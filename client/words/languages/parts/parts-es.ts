@@ -86,6 +86,17 @@ export default {
     previousVersion: "Versión anterior",
     nextVersion: "Versión siguiente",
   },
+  mcpConnection: {
+    connections: "Conexiones",
+    connected: "Conectado con tu cuenta.",
+    notConnected: "Sin conectar.",
+    connect: (server) => `Conectar ${server}`,
+    disconnect: "Desconectar",
+    needed: (server) => `${server} necesita acceso a tu cuenta.`,
+    waiting: "Permite el acceso en la ventana que se ha abierto.",
+    connectedTo: (server) => `Estás conectado a ${server}.`,
+    askAgain: "Preguntar de nuevo",
+  },
   mcpApp: {
     app: (server) => `Aplicación: ${server}`,
     linkAsked: "Esta aplicación quiere abrir un enlace:",

@@ -86,6 +86,17 @@ export default {
     previousVersion: "Version précédente",
     nextVersion: "Version suivante",
   },
+  mcpConnection: {
+    connections: "Connexions",
+    connected: "Connecté avec votre compte.",
+    notConnected: "Non connecté.",
+    connect: (server) => `Connecter ${server}`,
+    disconnect: "Déconnecter",
+    needed: (server) => `${server} a besoin d’accéder à votre compte.`,
+    waiting: "Autorisez l’accès dans la fenêtre qui s’est ouverte.",
+    connectedTo: (server) => `Vous êtes connecté à ${server}.`,
+    askAgain: "Demander à nouveau",
+  },
   mcpApp: {
     app: (server) => `Application : ${server}`,
     linkAsked: "Cette application souhaite ouvrir un lien :",

@@ -86,6 +86,17 @@ export default {
     previousVersion: "הגרסה הקודמת",
     nextVersion: "הגרסה הבאה",
   },
+  mcpConnection: {
+    connections: "חיבורים",
+    connected: "מחובר עם החשבון שלך.",
+    notConnected: "לא מחובר.",
+    connect: (server) => `חיבור ${server}`,
+    disconnect: "ניתוק",
+    needed: (server) => `${server} צריך גישה לחשבון שלך.`,
+    waiting: "יש לאשר את הגישה בחלון שנפתח.",
+    connectedTo: (server) => `החשבון שלך מחובר אל ${server}.`,
+    askAgain: "לשאול שוב",
+  },
   mcpApp: {
     app: (server) => `אפליקציה: ${server}`,
     linkAsked: "האפליקציה רוצה לפתוח קישור:",

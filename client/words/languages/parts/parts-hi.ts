@@ -85,6 +85,17 @@ export default {
     previousVersion: "पिछला वर्शन",
     nextVersion: "अगला वर्शन",
   },
+  mcpConnection: {
+    connections: "कनेक्शन",
+    connected: "आपके खाते से कनेक्ट है।",
+    notConnected: "कनेक्ट नहीं है।",
+    connect: (server) => `${server} कनेक्ट करें`,
+    disconnect: "डिस्कनेक्ट करें",
+    needed: (server) => `${server} को आपके खाते का ऐक्सेस चाहिए।`,
+    waiting: "खुली हुई विंडो में ऐक्सेस की अनुमति दें।",
+    connectedTo: (server) => `आप ${server} से कनेक्ट हैं।`,
+    askAgain: "फिर से पूछें",
+  },
   mcpApp: {
     app: (server) => `ऐप: ${server}`,
     linkAsked: "यह ऐप एक लिंक खोलना चाहता है:",

@@ -84,6 +84,17 @@ export default {
     previousVersion: "前のバージョン",
     nextVersion: "次のバージョン",
   },
+  mcpConnection: {
+    connections: "接続",
+    connected: "あなたのアカウントで接続済みです。",
+    notConnected: "接続されていません。",
+    connect: (server) => `${server} に接続`,
+    disconnect: "接続を解除",
+    needed: (server) => `${server} はあなたのアカウントへのアクセスを必要としています。`,
+    waiting: "開いたウィンドウでアクセスを許可してください。",
+    connectedTo: (server) => `${server} に接続しました。`,
+    askAgain: "もう一度質問する",
+  },
   mcpApp: {
     app: (server) => `アプリ: ${server}`,
     linkAsked: "このアプリがリンクを開こうとしています:",

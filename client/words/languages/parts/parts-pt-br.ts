@@ -86,6 +86,17 @@ export default {
     previousVersion: "Versão anterior",
     nextVersion: "Próxima versão",
   },
+  mcpConnection: {
+    connections: "Conexões",
+    connected: "Conectado com a sua conta.",
+    notConnected: "Não conectado.",
+    connect: (server) => `Conectar ${server}`,
+    disconnect: "Desconectar",
+    needed: (server) => `${server} precisa de acesso à sua conta.`,
+    waiting: "Permita o acesso na janela que foi aberta.",
+    connectedTo: (server) => `Você está conectado a ${server}.`,
+    askAgain: "Perguntar novamente",
+  },
   mcpApp: {
     app: (server) => `App: ${server}`,
     linkAsked: "Este app quer abrir um link:",

@@ -84,6 +84,17 @@ export default {
     previousVersion: "上一版",
     nextVersion: "下一版",
   },
+  mcpConnection: {
+    connections: "连接",
+    connected: "已通过您的账号连接。",
+    notConnected: "未连接。",
+    connect: (server) => `连接 ${server}`,
+    disconnect: "断开连接",
+    needed: (server) => `${server} 需要访问您的账号。`,
+    waiting: "请在打开的窗口中允许访问。",
+    connectedTo: (server) => `已连接到 ${server}。`,
+    askAgain: "再问一次",
+  },
   mcpApp: {
     app: (server) => `应用：${server}`,
     linkAsked: "此应用想要打开一个链接：",
