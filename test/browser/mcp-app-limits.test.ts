@@ -28,7 +28,9 @@ beforeAll(async () => {
   upstream = createServer((request, reply) => {
     if (request.url?.startsWith("/mcp/")) return void answerMcp(request, reply)
     received.push(request.url ?? "")
-    reply.writeHead(200, { "access-control-allow-origin": "*" }).end("reached")
+    const open = { "access-control-allow-origin": "*" }
+    if (request.url === "/moved") return void reply.writeHead(302, { ...open, location: "/data" }).end()
+    reply.writeHead(200, open).end("reached")
   })
   await new Promise<void>((done) => upstream.listen(0, "127.0.0.1", done))
   base = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`
@@ -160,6 +162,29 @@ test("[MA4] an app reaches an origin that its server declares and the tenant all
   await expect.poll(() => appIn(page).locator("#result").textContent(SOON), SOON).toBe("blocked")
   expect(received).toEqual([])
   await page.context().close()
+})
+
+test("[MA4] an app with an allowed origin follows its redirects, and opens no connection that a policy doesn't cover", async () => {
+  const connections: unknown[] = []
+  const other = createServer().on("connection", (socket) => connections.push(socket.remotePort))
+  await new Promise<void>((done) => other.listen(0, "127.0.0.1", done))
+  const { port } = other.address() as AddressInfo
+  const html = createApp(
+    "<p id=result></p>",
+    `const link = Object.assign(document.createElement("link"), { rel: "preconnect", href: "http://127.0.0.1:${port}" })
+document.head.append(link)
+const result = document.getElementById("result")
+start().then(() => fetch("${base}/moved")).then((reply) => reply.text()).catch(() => "blocked")
+  .then((text) => { result.textContent = text })`,
+  )
+  await serve({ html, csp: { connectDomains: [base] } }, { app_hosts: [base] })
+  const { page } = await openPage(setup.browser, setup.cuecard)
+  const app = await showApp(page)
+  await expect.poll(() => app.locator("#result").textContent(SOON), SOON).toBe("reached")
+  expect(received.splice(0)).toEqual(["/moved", "/data"])
+  expect(connections).toEqual([])
+  await page.context().close()
+  other.close()
 })
 
 test("[MA7] a user who can only read a session sees its apps, which call nothing and send nothing", async () => {
