@@ -14,7 +14,7 @@ const nameOf = ({ method, path }: Route): string => `${method} ${path}`
 
 /** Whether the route isn't for all members: their sessions, tokens and usage, and reading agents, settings and the theme. */
 export function isAdministration(route: Route): boolean {
-  if (/^\/(?:external|v1\/sessions|v1\/search|v1\/folders|v1\/shares|v1\/prompts|v1\/dev)\b/.test(route.path))
+  if (/^\/(?:external|v1\/sessions|v1\/search|v1\/folders|v1\/shares|v1\/prompts|v1\/connections|v1\/dev)\b/.test(route.path))
     return false
   return ![
     "POST /v1/tokens/revoke",
