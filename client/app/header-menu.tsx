@@ -13,7 +13,7 @@ import { formatTitle } from "../session/session-list.ts"
 import type { SessionRouter } from "../session/session-router.ts"
 import { DeleteDialog } from "../sidebar/delete-dialog.tsx"
 import { MoveDialog } from "../sidebar/organizing/move-dialog.tsx"
-import { dropArchived, isArchived } from "../sidebar/organizing/archived-sessions.ts"
+import { dropArchived, isArchived, retitleArchived } from "../sidebar/organizing/archived-sessions.ts"
 import { deleteSessions, organizeSessions } from "../sidebar/organizing/organize-sessions.ts"
 import { listOrganizing } from "../sidebar/organizing/session-commands.ts"
 import { RenameField } from "../sidebar/rename-field.tsx"
@@ -127,7 +127,9 @@ export function TitleField({ router: { sessionList }, id, onDone }: TitleFieldPr
     onDone()
     // The field disappears.
     if (byKeyboard) focusRequests.value++
-    if (title !== null) void sessionList.renameSession(id, title)
+    if (title === null) return
+    retitleArchived(sessionList, id, title)
+    void sessionList.renameSession(id, title)
   }
   return <RenameField title={sessionList.findTitle(id) ?? ""} onDone={finish} />
 }

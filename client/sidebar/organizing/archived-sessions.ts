@@ -39,6 +39,11 @@ export function isArchived({ archived }: SessionList, id: string): boolean {
   return archived.value.some((row) => row.id === id)
 }
 
+/** Called when the user has renamed a session. */
+export function retitleArchived({ archived }: SessionList, id: string, title: string): void {
+  archived.value = archived.peek().map((row) => (row.id === id ? { ...row, title } : row))
+}
+
 /** Called when a session is no longer in the archive. */
 export function dropArchived({ archived }: SessionList, id: string): void {
   archived.value = archived.peek().filter((row) => row.id !== id)
