@@ -33,7 +33,7 @@ beforeAll(async () => {
   upstream = createServer((request, reply) => void answerMcp(request, reply))
   await new Promise<void>((done) => upstream.listen(0, "127.0.0.1", done))
   const url = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}/mcp/serve/own-accounts`
-  provider = await startOidcProvider({ redirectUris: [`${setup.cuecard.url}/auth/connections/files`] })
+  provider = await startOidcProvider({ redirectUris: [`${setup.cuecard.url}/auth/connections/demo/files`] })
   const client = { client_id: CLIENT_ID, client_secret: CLIENT_SECRET, scope: "files" }
   const server = { url, auth: { type: "oauth", per: "user", issuer: provider.issuer, ...client } }
   await callAsRoot("PUT", "/v1/mcp-servers/files", server)
@@ -112,7 +112,7 @@ test("[MP14] [MP12] a call that needs the user's account shows a button, which c
 test("[MP12] a callback without a connection shows what happened, in the browser's language", async () => {
   const { page } = await openPage(setup.browser, setup.cuecard)
   await page.setExtraHTTPHeaders({ "accept-language": "ar,en;q=0.5" })
-  const response = await page.goto(`${setup.cuecard.url}/auth/connections/files?state=x&code=y`)
+  const response = await page.goto(`${setup.cuecard.url}/auth/connections/demo/files?state=x&code=y`)
   expect(response?.status()).toBe(400)
   expect(await page.getAttribute("html", "dir")).toBe("rtl")
   expect(await page.textContent("p")).toContain("تعذّر")

@@ -6,16 +6,16 @@ import { CLIENT_ID, CLIENT_SECRET } from "./oidc.ts"
 import { CookieJar, type RemoteProvider, signInAtProvider, startRemoteProvider } from "../support/oidc-client.ts"
 import { upstreamUrl } from "../support/upstream-client.ts"
 import { call, HOST, refusal, roleToken } from "./http.ts"
-import { registerUser } from "./tenant-transfer.ts"
+import { downloadArchive, exportTenant, registerUser, skipWait } from "./tenant-transfer.ts"
 import { openAgentSession, putServer, runTool, seenAt, sendMcp, serverUrl, setServer } from "./mcp-helpers.ts"
 
 const PUBLIC_CLIENT_ID = "cuecard-public"
-const CALLBACK = `${HOST}/auth/connections/files`
+const callbackOf = (tenant: string): string => `${HOST}/auth/connections/${tenant}/files`
 const OPEN = { tools: ["echo"], reads: ["echo"], approval: "write" }
 
 /** A tenant with the server `files`, to which nobody has connected yet. */
 async function createTenant(tenant: string, change: object = {}, run = tenant): Promise<RemoteProvider> {
-  const provider = await startRemoteProvider(upstreamUrl(env), [CALLBACK])
+  const provider = await startRemoteProvider(upstreamUrl(env), [callbackOf(tenant)])
   const { issuer } = provider
   const auth = {
     type: "oauth",
@@ -103,13 +103,20 @@ test("[MP11] the address asks for the server's resource, with PKCE and our callb
   expect(parameters).toEqual({
     client_id: CLIENT_ID,
     response_type: "code",
-    redirect_uri: CALLBACK,
+    redirect_uri: callbackOf("mc-url"),
     scope: "openid files",
     resource: serverUrl("mc-url"),
     code_challenge_method: "S256",
     code_challenge: expect.stringMatching(/^[\w-]{43}$/),
     state: expect.stringMatching(/^[\w-]{43}$/),
   })
+})
+
+test("[MP11] the scope for refresh tokens asks for consent, as OpenID Connect requires", async () => {
+  await createTenant("mc-offline", { scope: "openid offline_access" })
+  const url = new URL(await start("mc-offline", "ada", new CookieJar()))
+  expect(url.searchParams.get("prompt")).toBe("consent")
+  await connectUser("mc-offline", "ada")
 })
 
 test("[MP11] a public client needs no secret", async () => {
@@ -188,7 +195,7 @@ test("[MP12] a response is accepted once, and only in the browser that started i
 
 test("[MP12] a response that names another issuer, state, server or code stores nothing", async () => {
   await createTenant("mc-mix")
-  const evil = await startRemoteProvider(upstreamUrl(env), [CALLBACK])
+  const evil = await startRemoteProvider(upstreamUrl(env), [callbackOf("mc-mix")])
   const changes: ((url: URL) => void)[] = [
     (url) => url.searchParams.set("iss", evil.issuer),
     (url) => url.searchParams.delete("iss"),
@@ -197,7 +204,11 @@ test("[MP12] a response that names another issuer, state, server or code stores 
     (url) => url.searchParams.append("code", "a-second-code"),
     (url) => url.searchParams.set("error", "access_denied"),
     (url) => {
-      url.pathname = "/auth/connections/other"
+      url.pathname = "/auth/connections/mc-mix/other"
+    },
+    // The code was issued for another tenant's client, whose authorization server names no issuer.
+    (url) => {
+      url.pathname = "/auth/connections/mc-victim/files"
     },
     (url) => url.searchParams.set("padding", "x".repeat(9_000)),
   ]
@@ -260,7 +271,36 @@ test("[MP13] tokens are stored sealed, and open for their user and server only",
     storage.sql.exec("UPDATE mcp_connections SET user = 'bob' WHERE user = 'ada'")
   })
   const call = { user: "bob", server: "files", tool: "echo", asks: false }
-  expect(await env.TENANT.getByName("mc-seal").openMcpCall(call)).toMatchObject({ fault: { because: "not_connected" } })
+  const refused = { fault: { because: "not_connected" } }
+  expect(await env.TENANT.getByName("mc-seal").openMcpCall(call)).toMatchObject(refused)
+  // A row that outlives a change of the server, which a bug could cause, sends nothing to the new address.
+  await runInDurableObject(env.TENANT.getByName("mc-seal"), (_object, { storage }) => {
+    storage.sql.exec("UPDATE mcp_servers SET config = replace(config, '127.0.0.1', 'localhost')")
+  })
+  expect(await env.TENANT.getByName("mc-seal").openMcpCall({ ...call, user: "root" })).toMatchObject(refused)
+})
+
+test("[MP13] tokens are in no archive of the tenant, and are deleted with the user", { timeout: 60_000 }, async () => {
+  await createTenant("mc-erase")
+  await registerUser("mc-erase", "boss", "owner")
+  await allowTools("mc-erase")
+  await connectUser("mc-erase", "ada")
+  const archive = await downloadArchive("mc-erase", await exportTenant("mc-erase"))
+  const text = [archive.manifest, ...archive.files.map((file) => new TextDecoder().decode(file))].join("")
+  expect(text).toContain("mcpServers")
+  expect(text).not.toContain("s1.")
+  const jar = new CookieJar()
+  const callback = await signInAtProvider(await start("mc-erase", "ada", jar), "ada")
+  const token = await roleToken("mc-erase", "boss", "owner")
+  expect((await call("/v1/users/ada", { method: "DELETE", token })).status).toBe(202)
+  const readRows = async () => {
+    await skipWait("mc-erase")
+    return await rowsOf("mc-erase")
+  }
+  await expect.poll(readRows, { timeout: 40_000 }).not.toContain('"user":"ada"')
+  // A callback that arrives after the erasure stores nothing.
+  expect((await returnTo(callback, jar)).status).toBe(400)
+  expect(await rowsOf("mc-erase")).not.toContain('"user":"ada"')
 })
 
 test("[MP13] an expired token is renewed once for all calls that wait, and a refused one ends the connection", async () => {
@@ -279,6 +319,11 @@ test("[MP13] an expired token is renewed once for all calls that wait, and a ref
   expect(await stub.openMcpCall(call)).toMatchObject({ ok: true })
   await provider.setFaults({ path: "/token", status: 503, body: "busy" })
   expect(await stub.openMcpCall(call)).toMatchObject({ fault: { because: "unreachable" } })
+  await provider.setFaults({})
+  expect(await stub.openMcpCall(call)).toMatchObject({ ok: true })
+  // The secret of our client has expired, for example. That is not a matter of the user.
+  await provider.setFaults({ path: "/token", status: 401, body: '{"error":"invalid_client"}' })
+  expect(await stub.openMcpCall(call)).toMatchObject({ fault: { because: "unauthorized" } })
   await provider.setFaults({})
   expect(await stub.openMcpCall(call)).toMatchObject({ ok: true })
   await provider.setFaults({ path: "/token", status: 400, body: '{"error":"invalid_grant"}' })

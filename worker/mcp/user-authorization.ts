@@ -51,6 +51,8 @@ export async function createAuthorizationRequest(
     code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
     code_challenge_method: "S256",
     resource: client.resource,
+    // OpenID Connect grants this scope only if the user was asked.
+    ...(client.scope?.split(" ").includes("offline_access") && { prompt: "consent" }),
   }
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
   return succeed({ url: url.href, state, verifier })
@@ -64,8 +66,8 @@ function supportsPkce({ code_challenge_methods_supported: methods }: IssuerMetad
 /**
  * Exchanges the code of a callback for tokens.
  *
- * Errors: `unauthorized` if the response is an error, belongs to another request or issuer, or the code is refused;
- * `unreachable`; `issuer`.
+ * Errors: `not_connected` if the code is refused; `unauthorized` if the response is an error, or belongs to another request
+ * or issuer; `unreachable`; `issuer`.
  */
 export async function redeemCallback(
   env: ProviderEnv,
@@ -91,7 +93,10 @@ export async function redeemCallback(
   })
 }
 
-/** Errors: `unauthorized` if the server refuses the refresh token; `unreachable`; `issuer`. */
+/**
+ * Errors: `not_connected` if the server refuses the refresh token; `unauthorized` if it refuses our client; `unreachable`;
+ * `issuer`.
+ */
 export async function refreshTokens(
   env: ProviderEnv,
   client: McpClient,
@@ -131,7 +136,9 @@ async function requestTokens(
     return readTokens(await request(metadata, createAuthentication(client.clientSecret, listMethods(metadata))))
   } catch (error) {
     log("mcp_token_failed", { error: describeError(error) })
-    return fail(isTemporary(error) ? "unreachable" : "unauthorized")
+    if (isTemporary(error)) return fail("unreachable")
+    const isEnded = error instanceof oauth.ResponseBodyError && error.error === "invalid_grant"
+    return fail(isEnded ? "not_connected" : "unauthorized")
   }
 }
 

@@ -141,9 +141,9 @@ signInRoutes.get("/callback/:provider", requireNavigation, limitAttempts, async 
 })
 
 /** Returns from the authorization server of an MCP server. SPEC MP12. */
-signInRoutes.get("/connections/:server", requireNavigation, async ({ env, req }) => {
+signInRoutes.get("/connections/:tenant/:server", requireNavigation, async ({ env, req }) => {
   const { completeConnection } = await import("../signin/mcp-connection.ts")
-  return await completeConnection(env, req.raw, req.param("server"))
+  return await completeConnection(env, req.raw, req.param())
 })
 
 signInRoutes.post("/token", requireOwnPage, async (context) => {

@@ -45,7 +45,7 @@ export async function startConnection(
   if (!client.ok) return client
   // The callback stores tokens only for users that the tenant has, so none that was erased in the meantime.
   await tenantObject.registerUser({ id: user, role: getRole(claims) })
-  const request = await createAuthorizationRequest(env, client.value, getRedirectUri(origin, server))
+  const request = await createAuthorizationRequest(env, client.value, getRedirectUri(origin, tenant, server))
   if (!request.ok) return fail({ reason: "mcp_refused", because: request.fault })
   const { url, state, verifier } = request.value
   const started = { tenant, user, server, client: await digestClient(client.value), state, verifier }
@@ -53,19 +53,24 @@ export async function startConnection(
 }
 
 /** Handles the return from the authorization server. The response is a page that tells the user how it ended. */
-export async function completeConnection(env: Env, request: Request, server: string): Promise<Response> {
+export async function completeConnection(
+  env: Env,
+  request: Request,
+  { tenant, server }: { readonly tenant: string; readonly server: string },
+): Promise<Response> {
   const callback = new URL(request.url)
   const state = callback.searchParams.get("state") ?? ""
   const cookie = request.headers.get("cookie")
   const started = await readConnectCookie(env.JWT_SECRET ?? "", cookie, state)
   const languages = request.headers.get("accept-language")
-  if (started === null || started.server !== server || callback.search.length > MAX_CALLBACK_CHARS)
+  const isOwn = started !== null && started.tenant === tenant && started.server === server
+  if (!isOwn || callback.search.length > MAX_CALLBACK_CHARS)
     return await createConnectedPage({ server: null, languages })
   const completed = await redeem(env, callback, started)
   if (!completed.ok) {
     const { reason } = completed.fault
     const because = reason === "mcp_refused" ? completed.fault.because : reason
-    log("mcp_connection_failed", { tenant: started.tenant, server, because })
+    log("mcp_connection_failed", { tenant, server, because })
   }
   const page = await createConnectedPage({ server: completed.ok ? server : null, languages })
   page.headers.append("set-cookie", removeConnectCookie(started))
@@ -78,7 +83,7 @@ async function redeem(env: Env, callback: URL, started: StartedConnection): Prom
   const client = await tenantObject.getMcpClient(server)
   if (!client.ok) return client
   if ((await digestClient(client.value)) !== started.client) return refuse("changed")
-  const redirectUri = getRedirectUri(callback.origin, server)
+  const redirectUri = getRedirectUri(callback.origin, tenant, server)
   const tokens = await redeemCallback(env, client.value, started, callback, redirectUri)
   return tokens.ok
     ? await tenantObject.addMcpConnection(user, server, client.value, tokens.value)
@@ -89,9 +94,12 @@ function refuse(because: McpFlaw): { readonly ok: false; readonly fault: Fault }
   return fail({ reason: "mcp_refused", because })
 }
 
-/** Each server has an address of its own, so that the response of one is never taken for that of another. */
-function getRedirectUri(origin: string, server: string): string {
-  return `${origin}/auth/connections/${server}`
+/**
+ * Each server of each tenant has an address of its own, so that the response of one is never taken for that of another
+ * (RFC 9700, 4.4). Tenants can share an origin, and don't trust each other's authorization servers.
+ */
+function getRedirectUri(origin: string, tenant: string, server: string): string {
+  return `${origin}/auth/connections/${tenant}/${server}`
 }
 
 async function digestClient(client: McpClient): Promise<string> {

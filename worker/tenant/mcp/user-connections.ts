@@ -47,17 +47,21 @@ export class UserConnections {
 
   async getClient(name: string): Promise<Result<McpClient>> {
     const server = this.#findServer(name)
-    return server === null ? UNKNOWN : succeed(await this.#openClient(server))
+    return server === null ? UNKNOWN : await this.#openClient(server)
   }
 
   async connect(user: string, name: string, client: McpClient, tokens: UserTokens): Promise<Result<null>> {
     const server = this.#findServer(name)
-    const isSame = server !== null && describeClient(await this.#openClient(server)) === describeClient(client)
-    if (!isSame) return UNKNOWN
-    // The user may have been suspended or erased since the request.
-    if (this.#host.users.find(user)?.status !== "active") return fail({ reason: "user_unknown" })
-    await this.#write(user, name, tokens)
-    return succeed(null)
+    if (server === null) return UNKNOWN
+    const sealed = await this.#seal(user, server, tokens)
+    return this.#host.change(() => {
+      const now = this.#findServer(name)
+      if (now === null || describeClient(toClient(now, null)) !== describeClient(client)) return UNKNOWN
+      // The user may have been suspended or erased since the request.
+      if (this.#host.users.find(user)?.status !== "active") return fail({ reason: "user_unknown" })
+      this.#write(user, name, sealed)
+      return succeed(null)
+    })
   }
 
   async disconnect(user: string, name: string): Promise<Result<null>> {
@@ -65,9 +69,10 @@ export class UserConnections {
     if (server === null) return UNKNOWN
     const sealed = this.#find(user, name)
     this.#remove(user, name)
-    const tokens = sealed === null ? null : await this.#open(user, name, sealed)
+    const tokens = sealed === null ? null : await this.#open(user, server, sealed)
+    const client = await this.#openClient(server)
     const { revokeTokens } = await import("../../mcp/user-authorization.ts")
-    if (tokens !== null) await revokeTokens(this.#host.env, await this.#openClient(server), tokens)
+    if (tokens !== null && client.ok) await revokeTokens(this.#host.env, client.value, tokens)
     return succeed(null)
   }
 
@@ -81,21 +86,20 @@ export class UserConnections {
     return server !== null && isPerUser(server.config) ? server : null
   }
 
-  /** Only for servers of `isPerUser`. */
-  async #openClient(server: StoredMcpServer): Promise<McpClient> {
-    const { auth, url } = server.config
-    const { issuer, client_id, scope } = auth as Extract<typeof auth, { type: "oauth" }>
-    return { issuer, client_id, scope, resource: url, clientSecret: await openServerSecret(this.#host, server) }
+  /** Errors: `mcp_refused` (`unauthorized`) if the stored secret can't be opened. */
+  async #openClient(server: StoredMcpServer): Promise<Result<McpClient>> {
+    const clientSecret = await openServerSecret(this.#host, server)
+    const isLost = server.secret !== null && clientSecret === null
+    return isLost ? fail({ reason: "mcp_refused", because: "unauthorized" }) : succeed(toClient(server, clientSecret))
   }
 
-  async #write(user: string, server: string, tokens: UserTokens): Promise<void> {
-    const sealed = await sealSecret(this.#host.env, this.#placeOf(user, server), JSON.stringify(tokens))
-    this.#host.sql.exec(
-      "INSERT OR REPLACE INTO mcp_connections (user, server, tokens) VALUES (?, ?, ?)",
-      user,
-      server,
-      sealed,
-    )
+  async #seal(user: string, server: StoredMcpServer, tokens: UserTokens): Promise<string> {
+    return await sealSecret(this.#host.env, this.#placeOf(user, server), JSON.stringify(tokens))
+  }
+
+  #write(user: string, server: string, sealed: string): void {
+    const statement = "INSERT OR REPLACE INTO mcp_connections (user, server, tokens) VALUES (?, ?, ?)"
+    this.#host.sql.exec(statement, user, server, sealed)
   }
 
   #remove(user: string, server: string): void {
@@ -107,7 +111,7 @@ export class UserConnections {
     const { name } = server
     const sealed = this.#find(user, name)
     if (sealed === null) return fail("not_connected")
-    const tokens = await this.#open(user, name, sealed)
+    const tokens = await this.#open(user, server, sealed)
     if (tokens === null) return fail("not_connected")
     if (tokens.expires - TOKEN_MARGIN_MS > Date.now()) return succeed(tokens.access)
     if (tokens.refresh === null) return fail("not_connected")
@@ -127,17 +131,17 @@ export class UserConnections {
     sealed: string,
     refresh: string,
   ): Promise<Result<string, McpFlaw>> {
+    const client = await this.#openClient(server)
+    if (!client.ok) return fail("unauthorized")
     const { refreshTokens } = await import("../../mcp/user-authorization.ts")
-    const renewed = await refreshTokens(this.#host.env, await this.#openClient(server), refresh)
+    const renewed = await refreshTokens(this.#host.env, client.value, refresh)
+    const next = renewed.ok ? await this.#seal(user, server, renewed.value) : null
     // The user has connected again or disconnected, or the server was changed in the meantime.
     if (this.#find(user, server.name) !== sealed) return fail("not_connected")
-    if (renewed.ok) {
-      await this.#write(user, server.name, renewed.value)
-      return succeed(renewed.value.access)
-    }
-    if (renewed.fault !== "unauthorized") return renewed
-    this.#remove(user, server.name)
-    return fail("not_connected")
+    if (next !== null) this.#write(user, server.name, next)
+    // Any other error may be temporary, or one of our client, and the refresh token is still valid.
+    else if (!renewed.ok && renewed.fault === "not_connected") this.#remove(user, server.name)
+    return renewed.ok ? succeed(renewed.value.access) : renewed
   }
 
   #find(user: string, server: string): string | null {
@@ -147,14 +151,21 @@ export class UserConnections {
     return row?.tokens ?? null
   }
 
-  async #open(user: string, server: string, sealed: string): Promise<UserTokens | null> {
+  async #open(user: string, server: StoredMcpServer, sealed: string): Promise<UserTokens | null> {
     const opened = await openSecret(this.#host.env, this.#placeOf(user, server), sealed)
-    // `write` made this JSON.
+    // `#seal` made this JSON.
     return opened === null ? null : (parseJson(opened.text) as unknown as UserTokens)
   }
 
-  /** No name of a server contains a space. */
-  #placeOf(user: string, server: string): SecretPlace {
-    return { tenant: this.#host.tenant, purpose: "mcp user token", name: `${server} ${user}` }
+  /** Tokens open only for the user, and for the server and the client for which they were requested. */
+  #placeOf(user: string, server: StoredMcpServer): SecretPlace {
+    const name = JSON.stringify([server.name, user, describeClient(toClient(server, null))])
+    return { tenant: this.#host.tenant, purpose: "mcp user token", name }
   }
+}
+
+/** Only for servers of `isPerUser`. */
+function toClient({ config: { auth, url } }: StoredMcpServer, clientSecret: string | null): McpClient {
+  const { issuer, client_id, scope } = auth as Extract<typeof auth, { type: "oauth" }>
+  return { issuer, client_id, scope, resource: url, clientSecret }
 }
