@@ -228,6 +228,7 @@ void waitForConversation().then(() => {
   void userMenu.load()
   void composerTools.load()
   void searchTools.load()
+  void import("./register-service-worker.ts").then(({ registerServiceWorker }) => registerServiceWorker())
   // If this fails, the next use tries again.
   router.loadUploads().catch(() => {})
 })
