@@ -220,6 +220,8 @@ export type McpFlaw =
   // The server, or its authorization server, does not accept the credentials. `issuer`: its metadata is missing or wrong.
   | "unauthorized"
   | "issuer"
+  // The user has not connected to the server, or has to do it again.
+  | "not_connected"
   // Responses are beyond the bounds, or don't follow the protocol.
   | "too_large"
   | "too_deep"
@@ -295,6 +297,7 @@ const TURN_FAULT_TEXTS = {
   tool_timeout: "The tool took too long.",
   tool_result_too_large: "The tool's result is too large to store.",
   tool_interrupted: "The tool was interrupted.",
+  tool_not_connected: "The tool needs your account. Connect it and try again.",
   agent_unknown: "We couldn't find that agent.",
   agent_loop: "These agents would wait on each other.",
   agent_fan_out: "Too many agents were called in one turn.",

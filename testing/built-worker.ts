@@ -23,6 +23,8 @@ export interface Build {
   readonly objects: Readonly<Record<string, string>>
   /** Names of the R2 buckets, by binding. */
   readonly buckets: Readonly<Record<string, string>>
+  /** The address that stands for Workers AI, behind the binding `AI`. Absent: there is no such binding. */
+  readonly ai?: URL
 }
 
 /** The parts of the built wrangler.json that are used. */

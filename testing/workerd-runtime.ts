@@ -84,7 +84,13 @@ function miniflareOptions({ build, vars, persist, port, onLog }: RuntimeOptions)
     resourcePersistencePath: persist,
     handleStructuredLogs: ({ message }) => onLog(message),
     workers: [
-      { config: workerConfig(build, vars), dev: { outboundService: { type: "worker", worker: "outbound" } } },
+      {
+        config: workerConfig(build, vars),
+        dev: {
+          outboundService: { type: "worker", worker: "outbound" },
+          ...(build.ai !== undefined && { remoteProxyConnectionString: build.ai as never }),
+        },
+      },
       {
         config: {
           name: "outbound",
@@ -109,6 +115,7 @@ function workerConfig(build: Build, vars: Readonly<Record<string, string>>) {
       ...mapValues(build.objects, (exportName) => ({ type: "durable-object" as const, worker: name, exportName })),
       ...mapValues(build.buckets, (bucket) => ({ type: "r2" as const, name: bucket })),
       ASSETS: { type: "assets" as const },
+      ...(build.ai !== undefined && { AI: { type: "ai" as const, dev: { remote: true } } }),
     },
     exports: Object.fromEntries(
       objects.map(([, exportName]) => [exportName, { type: "durable-object" as const, storage: "sqlite" as const }]),

@@ -85,11 +85,11 @@ export interface Env extends BackupBuckets, BackupVars, RegionBuckets, RateBindi
   readonly SEARCH_API_KEY?: string
   /** Its address, without a path. Required for `searxng`. */
   readonly SEARCH_URL?: string
-  /** Workers AI. Without it, the built-in renderer draws images. */
-  readonly AI?: { run(model: string, input: { readonly prompt: string }): Promise<unknown> }
+  /** Workers AI, for images and for models. Without it, the built-in renderer draws images. */
+  readonly AI?: { run(model: string, input: object, options?: object): Promise<unknown> }
   /** The text-to-image model of Workers AI. */
   readonly IMAGE_MODEL?: string
-  /** `scripted` or `openai`. Default: `openai` if MODEL_BASE_URL is set, otherwise `scripted`. */
+  /** `scripted`, `openai` or `workers-ai`. Default: `openai` if MODEL_BASE_URL is set, otherwise `scripted`. */
   readonly MODEL?: string
   readonly MODEL_BASE_URL?: string
   readonly MODEL_NAME?: string

@@ -46,6 +46,7 @@ for (const path of [
   "/v1/search",
   "/v1/folders/*",
   "/v1/prompts/*",
+  "/v1/connections/*",
   "/v1/shares",
 ]) {
   app.all(path, async (context) => {

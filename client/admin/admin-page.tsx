@@ -42,6 +42,7 @@ const SECTIONS: Readonly<Record<SectionName, ComponentType<AdminContext>>> = {
   tools: deferSection(() => import("./tools/tools-section.tsx")),
   servers: deferSection(() => import("./servers/servers-section.tsx")),
   cards: deferSection(() => import("./cards/cards-section.tsx")),
+  feedback: deferSection(() => import("./feedback/feedback-section.tsx")),
   usage: UsageSection,
   prices: DeferredPrices,
   budgets: BudgetsSection,

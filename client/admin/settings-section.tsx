@@ -1,40 +1,45 @@
-/** settings-section.tsx: the origins and media hosts that the tenant allows, and the sites of its widget. Source: SPEC AD5. */
+/**
+ * settings-section.tsx: the origins and media hosts that the tenant allows, the sites of its widget, and what is added to
+ * answers. Source: SPEC AD5, AD22.
+ */
 
-import { useSignal } from "@preact/signals"
+import { type Signal, useSignal } from "@preact/signals"
 import type { VNode } from "preact"
 import { useEffect } from "preact/hooks"
+import type { PageSettings } from "../../shared/protocol/http-body.ts"
 import { adminText, settingsText } from "../words/admin-text.ts"
 import { parsePageSettings } from "../../shared/protocol/responses.ts"
 import { type AdminContext, notice, useAction, useLoaded } from "./admin-state.ts"
-import { FaultText, Pending, TextField } from "./form-fields.tsx"
+import { CheckList, FaultText, Pending, SelectField, TextField } from "./form-fields.tsx"
 
 const SETTINGS_PATH = "/v1/settings"
 
+/** The settings that are on or off. */
+const SWITCHES = ["follow_ups", "show_cost"] as const
+
+type Switch = (typeof SWITCHES)[number]
+
+/** What the form contains. The lists have an entry per line. */
+interface Entry {
+  readonly embed_origins: string
+  readonly media_hosts: string
+  readonly embed_hosts: string
+  readonly titles: keyof typeof settingsText.titles
+  readonly switches: readonly Switch[]
+}
+
 export function SettingsSection({ api }: AdminContext): VNode {
   const settings = useLoaded(() => api.get(SETTINGS_PATH, parsePageSettings))
-  const origins = useSignal("")
-  const hosts = useSignal("")
-  const sites = useSignal("")
+  const entry = useSignal(toEntry(null))
   const action = useAction()
   useEffect(() => {
-    origins.value = settings.value?.embed_origins.join("\n") ?? ""
-    hosts.value = settings.value?.media_hosts.join("\n") ?? ""
-    sites.value = settings.value?.embed_hosts?.join("\n") ?? ""
+    entry.value = toEntry(settings.value)
   }, [settings.value])
-  const saveSettings = (): void =>
-    void action.run(async () => {
-      const [embed_origins, media_hosts, embed_hosts] = [origins, hosts, sites].map((list) => splitLines(list.peek()))
-      // The request replaces all settings.
-      const { titles, follow_ups, show_cost } = settings.value ?? {}
-      const body = { embed_origins, media_hosts, embed_hosts, titles, follow_ups, show_cost }
-      settings.set(await api.send("PUT", SETTINGS_PATH, body, parsePageSettings))
-      notice.value = adminText.saved
-    })
-  const fields = [
-    { label: settingsText.embedOrigins, hint: settingsText.embedHint, lines: origins },
-    { label: settingsText.mediaHosts, hint: settingsText.mediaHint, lines: hosts },
-    { label: settingsText.embedHosts, hint: settingsText.embedHostsHint, lines: sites },
-  ]
+  const saveSettings = async (): Promise<void> => {
+    // The request replaces all settings.
+    settings.set(await api.send("PUT", SETTINGS_PATH, toBody(entry.peek()), parsePageSettings))
+    notice.value = adminText.saved
+  }
   return (
     <>
       <p class="lead">{settingsText.lead}</p>
@@ -44,20 +49,11 @@ export function SettingsSection({ api }: AdminContext): VNode {
           class="settings"
           onSubmit={(event) => {
             event.preventDefault()
-            saveSettings()
+            void action.run(saveSettings)
           }}
         >
-          {fields.map(({ label, hint, lines }) => (
-            <TextField
-              key={label}
-              label={label}
-              hint={hint}
-              rows={4}
-              value={lines.value}
-              onChange={(value) => (lines.value = value)}
-            />
-          ))}
-          <p class="row-note">{settingsText.deployment}</p>
+          <ListFields entry={entry} />
+          <AnswerFields entry={entry} />
           <FaultText text={action.fault} />
           <p>
             <button type="submit" class="firm" disabled={action.isRunning}>
@@ -68,6 +64,77 @@ export function SettingsSection({ api }: AdminContext): VNode {
       )}
     </>
   )
+}
+
+const LISTS = [
+  { name: "embed_origins", label: settingsText.embedOrigins, hint: settingsText.embedHint },
+  { name: "media_hosts", label: settingsText.mediaHosts, hint: settingsText.mediaHint },
+  { name: "embed_hosts", label: settingsText.embedHosts, hint: settingsText.embedHostsHint },
+] as const
+
+interface FieldsProps {
+  readonly entry: Signal<Entry>
+}
+
+function ListFields({ entry }: FieldsProps): VNode {
+  return (
+    <>
+      {LISTS.map(({ name, label, hint }) => (
+        <TextField
+          key={name}
+          label={label}
+          hint={hint}
+          rows={4}
+          value={entry.value[name]}
+          onChange={(value) => (entry.value = { ...entry.peek(), [name]: value })}
+        />
+      ))}
+      <p class="row-note">{settingsText.deployment}</p>
+    </>
+  )
+}
+
+function AnswerFields({ entry }: FieldsProps): VNode {
+  return (
+    <>
+      <CheckList
+        label={settingsText.answers}
+        options={SWITCHES}
+        texts={settingsText.switches}
+        value={entry.value.switches}
+        onChange={(switches) => (entry.value = { ...entry.peek(), switches })}
+      />
+      <SelectField
+        label={settingsText.titlesLabel}
+        options={settingsText.titles}
+        value={entry.value.titles}
+        onChange={(titles) => (entry.value = { ...entry.peek(), titles })}
+      />
+    </>
+  )
+}
+
+function toEntry(settings: PageSettings | null): Entry {
+  const titles = settings?.titles
+  return {
+    embed_origins: settings?.embed_origins.join("\n") ?? "",
+    media_hosts: settings?.media_hosts.join("\n") ?? "",
+    embed_hosts: settings?.embed_hosts?.join("\n") ?? "",
+    titles: titles === undefined ? "server" : titles ? "on" : "off",
+    switches: SWITCHES.filter((name) => settings?.[name] === true),
+  }
+}
+
+/** Without `titles`, the deployment decides. */
+function toBody({ titles, switches, ...lists }: Entry): object {
+  const chosen = titles === "server" ? {} : { titles: titles === "on" }
+  return {
+    embed_origins: splitLines(lists.embed_origins),
+    media_hosts: splitLines(lists.media_hosts),
+    embed_hosts: splitLines(lists.embed_hosts),
+    ...chosen,
+    ...Object.fromEntries(switches.map((name) => [name, true])),
+  }
 }
 
 function splitLines(text: string): string[] {

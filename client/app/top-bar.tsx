@@ -63,6 +63,11 @@ export function TopBar({ router, isDrawerOpen }: TopBarProps): VNode {
       {id !== undefined && heading.title !== null && (
         <HeaderMenuButton key={id} router={router} id={id} isRenaming={isRenaming} />
       )}
+      {heading.agent !== undefined && (
+        <span class="agent" dir="auto">
+          {heading.agent}
+        </span>
+      )}
       {!router.isReadOnly.value && (
         <a href="#/">
           <span class="visually-hidden">{appText.newConversation}</span>

@@ -9,6 +9,7 @@
 import { apply } from "../../shared/protocol/apply-ops.ts"
 import type { ClientFrame } from "../../shared/protocol/client-frame.ts"
 import {
+  type HelloFrame,
   type MessageFrame,
   type OpsFrame,
   parseServerFrame,
@@ -31,7 +32,8 @@ export interface SessionSocketHandlers {
   onAck(id: string, seq: number): void
   onError(error: ErrorFrame): void
   /** Called after the server's hello, to resend what has not been acknowledged. */
-  onLive(): void
+  /** `agent`: see `HelloFrame`. */
+  onLive(agent: string | undefined): void
   /** Called when the client's state doesn't match the server's. Load the newest page, then call `resumeFrom`. */
   onReset(reason: "epoch" | "step"): void
   onStateChange(state: LinkState): void
@@ -127,12 +129,12 @@ export class SessionSocket {
     }
   }
 
-  #handleHello(hello: ResumePoint): void {
+  #handleHello(hello: HelloFrame): void {
     if (this.#resumePoint === null) return
     if (hello.epoch !== this.#resumePoint.epoch || hello.seq < this.#resumePoint.seq) return this.#requestReset("epoch")
     this.#isReady = true
     this.#link.confirmLive()
-    this.#handlers.onLive()
+    this.#handlers.onLive(hello.agent)
   }
 
   #applyNumbered(fragment: MessageFrame | OpsFrame): void {

@@ -70,6 +70,8 @@ export class SessionController<D extends SessionDraft = Draft> {
   readonly link: Signal<LinkState> = signal("connecting")
   /** Whether the connection has been live at least once. */
   readonly wasLive = signal(false)
+  /** Undefined for the general agent, and until the connection is live. */
+  readonly agent: Signal<string | undefined> = signal(undefined)
   /** Whether the newest history has been loaded at least once. */
   readonly isLoaded = signal(false)
   /** The error of the last attempt to load the newest history; null if it succeeded. */
@@ -144,7 +146,7 @@ export class SessionController<D extends SessionDraft = Draft> {
       onFrame: (frame) => this.#applyFrame(frame),
       onAck: (acknowledgedId, seq) => this.#handleAck(acknowledgedId, seq),
       onError: (error) => this.#handleError(error),
-      onLive: () => this.#handleLive(),
+      onLive: (agent) => this.#handleLive(agent),
       onReset: (reason) => this.#reloads.handleReset(reason),
       onStateChange: (state) => {
         if (state === "gone") this.#markGone(connectionText.deleted)
@@ -361,7 +363,8 @@ export class SessionController<D extends SessionDraft = Draft> {
     this.#closeIfDone()
   }
 
-  #handleLive(): void {
+  #handleLive(agent: string | undefined): void {
+    this.agent.value = agent
     if (this.api.hold.end === null) this.api.hold.text.value = ""
     this.#reloads.markLive()
     this.#resend()

@@ -16,6 +16,8 @@ export interface SessionHeading {
   readonly isAgentSession: boolean
   /** The agent that asked in this session. Null in a user's session, and until a loaded message names the agent. */
   readonly askingAgent: string | null
+  /** The session's agent. Undefined for the general agent, and until the session is live. */
+  readonly agent?: string | undefined
   /** Id of the session from which an agent's session was opened. */
   readonly openedFrom: string | null
   /** Id of the open session if it is the user's own and not in the list yet. */
@@ -44,6 +46,6 @@ export function createHeading(
     }
     const title = sessionList.findTitle(open.id) ?? null
     const isUnlisted = title === null && open.isLoaded.value && !isShared(open.id)
-    return { ...NO_HEADING, title, unlistedId: isUnlisted ? open.id : null }
+    return { ...NO_HEADING, title, agent: open.agent.value, unlistedId: isUnlisted ? open.id : null }
   })
 }

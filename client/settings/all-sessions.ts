@@ -2,7 +2,8 @@
 
 import type { SessionSummary } from "../../shared/protocol/http-body.ts"
 import { parseSessionList } from "../../shared/protocol/responses.ts"
-import { createParser, hasShape, isBoolean, isListOf, isString } from "../../shared/protocol/shape-check.ts"
+import { createParser, hasShape, isBoolean, isListOf, isNumber, isString } from "../../shared/protocol/shape-check.ts"
+import type { PromptList, SavedPrompt } from "../../shared/protocol/writing/saved-prompt.ts"
 import { MAX_BULK_SESSIONS } from "../../shared/user-limits.ts"
 import { downloadExport } from "../files/download-export.ts"
 import type { Api } from "../net/api.ts"
@@ -10,6 +11,12 @@ import { createJsonRequest, parseBody } from "../net/http-request.ts"
 import { formatTitle } from "../session/session-list.ts"
 import { createFileName } from "../sidebar/save-session.ts"
 import { ZipWriter } from "./zip-file.ts"
+
+const PROMPTS_NAME = "saved-prompts.json"
+
+const PROMPT = { id: isString, name: isString, text: isString, changed: isNumber }
+
+const parsePrompts = createParser<PromptList>({ prompts: isListOf(hasShape<SavedPrompt>(PROMPT)) })
 
 type AuthorizedApi = Pick<Api, "fetchAuthorized">
 
@@ -39,8 +46,8 @@ export async function listAllSessions(api: AuthorizedApi): Promise<readonly Sess
 }
 
 /**
- * Downloads each conversation, one after the other, and returns a ZIP file with a data file for each; null if there are no
- * conversations. A conversation that can't be downloaded, or no longer fits into the file, is counted as failed.
+ * Downloads each conversation, one after the other, and returns a ZIP file with a data file for each, and one with the saved
+ * prompts; null if there are no conversations. What can't be downloaded, or no longer fits into the file, is counted as failed.
  */
 export async function exportAllSessions(
   api: AuthorizedApi,
@@ -49,8 +56,9 @@ export async function exportAllSessions(
   const sessions = await listAllSessions(api)
   if (sessions.length === 0) return null
   const zip = new ZipWriter()
-  const usedNames = new Map<string, number>()
-  let [done, failed] = [0, 0]
+  const usedNames = new Map([[PROMPTS_NAME, 1]])
+  const hasPrompts = await addPrompts(api, zip)
+  let [done, failed] = [0, hasPrompts ? 0 : 1]
   for (const { id, title, active } of sessions) {
     try {
       const content = await downloadExport(api, id, "jsonl")
@@ -63,6 +71,18 @@ export async function exportAllSessions(
     onProgress(done + failed)
   }
   return { done, failed, file: zip.finish() }
+}
+
+/** Adds the user's saved prompts, if there are any. Returns false if they can't be loaded. */
+async function addPrompts(api: AuthorizedApi, zip: ZipWriter): Promise<boolean> {
+  try {
+    const { prompts } = await parseBody(await api.fetchAuthorized("/v1/prompts"), parsePrompts)
+    if (prompts.length === 0) return true
+    const content = new Blob([`${JSON.stringify(prompts, null, 2)}\n`])
+    return await zip.addFile(PROMPTS_NAME, content, new Date(Math.max(...prompts.map(({ changed }) => changed))))
+  } catch {
+    return false
+  }
 }
 
 /** Adds a number to a name that is already used: "Plan (2).jsonl". Many file systems ignore case. */

@@ -10,6 +10,7 @@ import { useEffect, useId, useRef } from "preact/hooks"
 import { readIdentity } from "../account/identity.ts"
 import { tokenResponse } from "../account/token-response.ts"
 import { SignOutDialog } from "../account/user-menu.tsx"
+import { ConnectionsSection } from "./connections-section.tsx"
 import { chooseUnit, temperatureUnit } from "../cards/temperature-unit.ts"
 import type { SessionRouter } from "../session/session-router.ts"
 import { LanguageSelect } from "../ui/preferences/language-select.tsx"
@@ -37,6 +38,7 @@ export function SettingsPage({ router }: { readonly router: SessionRouter }): VN
           {settingsText.settings}
         </h1>
         <GeneralSection onFault={() => router.sessionList.showNotice(appText.codeMissing, true)} />
+        {!router.isReadOnly.value && <ConnectionsSection api={router.api} />}
         {!router.isReadOnly.value && <DataSection router={router} />}
         <AccountSection />
       </div>

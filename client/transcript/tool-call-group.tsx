@@ -15,7 +15,7 @@ import { getToolLabel } from "../words/settings/tool-name-text.ts"
 import { formatCallStatus, toolText } from "../words/parts/call-text.ts"
 import { isAgentCall } from "./agent-exchange.tsx"
 import { useTranscriptRequests } from "./transcript-requests.ts"
-import { createHint, isApprovalPending, ToolIcon, type ToolSegment } from "./tool-call.tsx"
+import { createHint, isApprovalPending, needsUser, ToolIcon, type ToolSegment } from "./tool-call.tsx"
 
 /** Adjacent tool calls, or one other segment (then `calls` is empty). */
 export interface SegmentRun {
@@ -64,7 +64,7 @@ export function ToolCallGroup({ calls, children }: ToolCallGroupProps): VNode {
         {calls.length > 1 && <GroupHeading calls={calls} listId={id} isOpen={isOpen} onToggle={toggle} />}
         <div class="list" id={id} ref={listRef}>
           {calls.map((call, at) => (
-            <div key={at} hidden={!isOpen && !isApprovalPending(call)}>
+            <div key={at} hidden={!isOpen && !needsUser(call)}>
               {children[at]}
             </div>
           ))}

@@ -6,10 +6,11 @@
  */
 
 import type { VNode } from "preact"
-import { useLayoutEffect, useRef, useState } from "preact/hooks"
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
 import type { Segment } from "../../shared/protocol/segment.ts"
 import { parseJson } from "../../shared/json.ts"
 import { isSettled } from "../../shared/protocol/message.ts"
+import { deferModule } from "../ui/deferred-module.ts"
 import { toExcerpt } from "../words/format/excerpt.ts"
 import { getToolLabel } from "../words/settings/tool-name-text.ts"
 import { formatCallStatus, formatTruncation, toolText } from "../words/parts/call-text.ts"
@@ -22,6 +23,19 @@ export type ToolSegment = Extract<Segment, { type: "tool" }>
 interface ToolViewProps {
   readonly tool: ToolSegment
   readonly messageId: string
+}
+
+/** Loaded with the first call that needs the user's own account. */
+const connections = deferModule(() => import("../connections/connect-request.tsx"))
+
+/** Whether the call failed because the user is not connected to its server. */
+function needsConnection({ error }: ToolSegment): boolean {
+  return error?.code === "tool_not_connected"
+}
+
+/** Whether the user can do something about the call, so that it must be visible. */
+export function needsUser(tool: ToolSegment): boolean {
+  return isApprovalPending(tool) || needsConnection(tool)
 }
 
 /** Whether the call waits for the user's approval. A call may also wait for another agent. */
@@ -47,7 +61,21 @@ export function ToolView({ tool, messageId }: ToolViewProps): VNode {
         <CallDetails tool={tool} isColoured={isOpened} />
       </details>
       {needsApproval && <ApprovalRequest tool={tool} messageId={messageId} />}
+      {needsConnection(tool) && <ConnectionPlace tool={tool} messageId={messageId} />}
     </div>
+  )
+}
+
+/** Only the last answer asks for a connection, because only that one can be asked for again. */
+function ConnectionPlace({ tool: { name }, messageId }: ToolViewProps): VNode | null {
+  const requests = useChangeRequests()
+  useEffect(() => void connections.load(), [])
+  const loaded = connections.module.value
+  if (loaded === null || requests?.api === undefined || requests.store.lastAnswerId.value !== messageId) return null
+  // The name of a server has no underscore (SPEC MP3).
+  const [server = ""] = name.split("_")
+  return (
+    <loaded.ConnectRequest api={requests.api} server={server} onRetry={() => requests.regenerateAnswer(messageId)} />
   )
 }
 

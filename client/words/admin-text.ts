@@ -18,6 +18,7 @@ export const adminText = {
     tools: "Tools",
     servers: "MCP servers",
     cards: "Cards",
+    feedback: "Feedback",
     usage: "Usage",
     prices: "Prices",
     budgets: "Budgets",
@@ -218,7 +219,7 @@ export const agentsText = {
 } as const
 
 export const settingsText = {
-  lead: "What answers may show from other websites without asking the reader first, and where the chat widget may appear.",
+  lead: "What answers may show from other websites without asking the reader first, where the chat widget may appear, and what is added to answers.",
   embedOrigins: "Sites that can be embedded",
   embedHint: "One per line, for example https://charts.example.com",
   mediaHosts: "Hosts whose images, audio and video load without a click",
@@ -227,6 +228,13 @@ export const settingsText = {
   embedHostsHint: "One per line, for example https://www.example.com or https://*.example.com",
   deployment:
     "Of the first two lists, entries that apply to the whole deployment are listed too, and stay when you remove them.",
+  titlesLabel: "Automatic titles (one short model call for each new conversation)",
+  titles: { server: "As the server is set", on: "On", off: "Off" },
+  answers: "Answers",
+  switches: {
+    follow_ups: "Suggest questions below the newest answer (one short model call for each answer)",
+    show_cost: "Show users the cost of an answer in its menu",
+  },
 } as const
 
 export const auditText = {

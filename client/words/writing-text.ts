@@ -19,6 +19,7 @@ export const writingText = translate("writing", {
   prompts: "Saved prompts",
   agent: (name: string) => `Agent: ${name}`,
   noAgent: "Use the default agent",
+  chooseAgent: "Choose an agent…",
   effort: (level: string) => `Thinking: ${level}`,
   noEffort: "Think as usual",
   followUps: "Suggested questions",

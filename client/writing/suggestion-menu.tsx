@@ -10,6 +10,7 @@ import { useEffect, useRef, useState } from "preact/hooks"
 import { writingText } from "../words/writing-text.ts"
 import { listedAgents, savedPrompts } from "./prompt-store.ts"
 import { filterByName, findSuggestionQuery, type SuggestionQuery } from "./suggestion-query.ts"
+import { startWithAgent } from "./start-with-agent.ts"
 import type { WritingHost } from "./writing-host.ts"
 
 interface SuggestionMenuProps {
@@ -190,15 +191,4 @@ function replaceRange(host: WritingHost, field: HTMLTextAreaElement, from: numbe
     field.focus()
     field.setSelectionRange(caret, caret)
   })
-}
-
-/** Moves the text to a new conversation with the agent, unless this one is new. */
-function startWithAgent(host: WritingHost, agent: string, text: string): void {
-  host.nextOptions.value = { ...host.nextOptions.peek(), agent }
-  const isNew = host.controller.peek() === null
-  host.draft.text.value = isNew ? text : ""
-  if (isNew) return
-  // The page opens the new conversation in an earlier listener, and its draft may already have a text.
-  addEventListener("hashchange", () => host.draft.restoreText(text), { once: true })
-  location.hash = "#/"
 }

@@ -7,9 +7,10 @@ import { formatLocale } from "../words/languages/language.ts"
 import { writingText } from "../words/writing-text.ts"
 import { canNotify, isNotifying, switchNotifying } from "./answer-notifications.ts"
 import { appendPhrase, canDictate, startDictation } from "./dictation.ts"
+import { listAgentItems, useAgentItem } from "./agent-choice.ts"
 import { createEffortItem, useEffortOffer } from "./effort-choice.tsx"
 import { canTakePhoto, canTakeScreenshot, takeScreenshot } from "./screenshot.ts"
-import { dictation, menuAnchor, notice, openDialog } from "./tools-state.ts"
+import { dictation, isChoosingAgent, menuAnchor, notice, openDialog } from "./tools-state.ts"
 import type { WritingHost } from "./writing-host.ts"
 
 export function ToolsButton(): VNode {
@@ -45,7 +46,9 @@ export function ToolsMenu({ host, onFiles }: ToolsMenuProps): VNode {
   const anchor = menuAnchor.value
   const session = host.controller.value
   const offersEffort = useEffortOffer(host)
-  const items: MenuItem[] = [
+  const agentItem = useAgentItem(host)
+  const toolItems: MenuItem[] = [
+    ...agentItem,
     ...(onFiles === undefined ? [] : listFileItems(onFiles, () => cameraRef.current?.click())),
     ...(canDictate() && dictation.value === null
       ? [{ label: writingText.dictate, onSelect: () => dictateInto(host) }]
@@ -72,8 +75,10 @@ export function ToolsMenu({ host, onFiles }: ToolsMenuProps): VNode {
       )}
       {anchor !== null && (
         <PopupMenu
-          label={writingText.tools}
-          items={items}
+          // Another list of items gets the focus anew.
+          key={String(isChoosingAgent.value)}
+          label={isChoosingAgent.value ? writingText.agents : writingText.tools}
+          items={isChoosingAgent.value ? listAgentItems(host) : toolItems}
           findAnchor={() => anchor}
           onClose={(isFocusHandled) => {
             menuAnchor.value = null

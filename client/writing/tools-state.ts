@@ -5,6 +5,9 @@ import { type Signal, signal } from "@preact/signals"
 /** The button whose menu is open. */
 export const menuAnchor: Signal<HTMLElement | null> = signal(null)
 
+/** Whether the menu lists the agents. */
+export const isChoosingAgent = signal(false)
+
 export const openDialog: Signal<"prompts" | "allowed" | null> = signal(null)
 
 /** A message below the composer. */

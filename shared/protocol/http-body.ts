@@ -345,3 +345,19 @@ export interface Receipt {
    */
   readonly unrecoverable_after: number | null
 }
+
+/** An MCP server to which each user connects with their own account. */
+export interface McpConnection {
+  readonly server: string
+  readonly connected: boolean
+}
+
+/** `GET /v1/connections` */
+export interface McpConnectionList {
+  readonly connections: readonly McpConnection[]
+}
+
+/** `POST /v1/connections/:server`: the address at which the user allows the access. */
+export interface McpConnectionStart {
+  readonly url: string
+}

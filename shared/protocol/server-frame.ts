@@ -64,8 +64,17 @@ export interface OpsFrame {
   readonly pieces?: number
 }
 
+export interface HelloFrame {
+  readonly type: "hello"
+  readonly protocol: number
+  readonly epoch: string
+  readonly seq: number
+  /** The session's agent. Absent: the general agent. */
+  readonly agent?: string | undefined
+}
+
 export type ServerFrame =
-  | { readonly type: "hello"; readonly protocol: number; readonly epoch: string; readonly seq: number }
+  | HelloFrame
   | MessageFrame
   | OpsFrame
   | { readonly type: "ack"; readonly id: string; readonly seq: number }
@@ -102,7 +111,11 @@ const messageFields = {
 export const isMessageShape = hasShape<Pick<WireMessage, keyof typeof messageFields>>(messageFields)
 
 const FRAME_CHECKS: { readonly [T in ServerFrame["type"]]: Check } = {
-  hello: hasShape<{ epoch: string; seq: number }>({ epoch: isString, seq: isNumber }),
+  hello: hasShape<{ epoch: string; seq: number; agent?: string }>({
+    epoch: isString,
+    seq: isNumber,
+    agent: isOptional(isString),
+  }),
   message: hasShape<Pick<MessageFrame, keyof typeof numbered | keyof typeof messageFields>>({
     ...numbered,
     ...messageFields,

@@ -4,6 +4,7 @@ import { render } from "preact"
 import { ViewNodes } from "../../client/cards/view/view-nodes.tsx"
 import { type CardView, MAX_VIEW_COMPONENTS, type ViewComponent } from "../../shared/card/view/card-template.ts"
 import { fillView } from "../../shared/card/view/fill-view.ts"
+import { ENGLISH_LABELS } from "../../shared/card/view/view-labels.ts"
 import type { Json } from "../../shared/json.ts"
 
 declare global {
@@ -11,7 +12,7 @@ declare global {
 }
 
 const GROUP = 5
-const LOCALE = { locale: "en", timeZone: "UTC", yes: "Yes", no: "No" }
+const LOCALE = { locale: "en", timeZone: "UTC", labels: ENGLISH_LABELS }
 
 /** Rows of an icon, a name, a figure and a badge, in one column. */
 function createView(): CardView {

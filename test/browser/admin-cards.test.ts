@@ -54,9 +54,9 @@ describe("the playground", () => {
     }
     await startWith(page, "Search results")
     await expect.poll(() => card(page).getAttribute("aria-label")).toBe("Results for green tea")
-    await replaceIn(templateField(page), "Results for ", "Found for ")
+    await replaceIn(templateField(page), '"resultsFor"', '"timer"')
     await replaceIn(sampleField(page), "green tea", "black tea")
-    await expect.poll(() => card(page).getAttribute("aria-label")).toBe("Found for black tea")
+    await expect.poll(() => card(page).getAttribute("aria-label")).toBe("Timer: black tea")
     expect((await api("GET", "/v1/cards")).body.cards).toEqual([])
     expect(errors).toEqual([])
     await page.context().close()
@@ -67,9 +67,7 @@ describe("the playground", () => {
     const problem = page.locator(".json-problem p")
     await startWith(page, "Search results")
     await replaceIn(templateField(page), '"/query"', '"/quarry"')
-    await expect
-      .poll(() => problem.textContent())
-      .toMatch(/^Line 6 \/title\/args\/values\/1 finds no value in any sample$/)
+    await expect.poll(() => problem.textContent()).toMatch(/^Line 7 \/title\/args\/value finds no value in any sample$/)
     await startWith(page, "Table")
     await dialogButton(page, "Discard them").click()
     await replaceIn(templateField(page), '"component": "Table"', '"component": "Tabel"')

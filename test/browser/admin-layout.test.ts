@@ -17,6 +17,7 @@ const SECTIONS = [
   "models",
   "tools",
   "servers",
+  "feedback",
   "usage",
   "prices",
   "settings",

@@ -306,6 +306,37 @@ describe("agents and settings", () => {
   })
 })
 
+describe("the settings of answers", () => {
+  test("[AD22] are switched on and off, and keep the lists", async () => {
+    await callApiAs("PUT", "/v1/settings", { media_hosts: ["images.example.com"], show_cost: true })
+    const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "settings")
+    const titles = page.getByLabel("Automatic titles")
+    const questions = page.getByLabel("Suggest questions")
+    const cost = page.getByLabel("Show users the cost")
+    await expect.poll(() => cost.isChecked()).toBe(true)
+    expect([await titles.inputValue(), await questions.isChecked()]).toEqual(["server", false])
+    await titles.selectOption("Off")
+    await questions.check()
+    await cost.uncheck()
+    const save = async (): Promise<object> => {
+      await page.getByRole("button", { name: "Save changes" }).click()
+      await expect.poll(() => page.textContent(".notice")).toBe("Saved.")
+      return (await callApiAs("GET", "/v1/settings")).body
+    }
+    const lists = { embed_origins: [], media_hosts: ["images.example.com"] }
+    expect(await save()).toEqual({ ...lists, titles: false, follow_ups: true })
+    await page.reload()
+    await expect.poll(() => questions.isChecked()).toBe(true)
+    expect([await titles.inputValue(), await cost.isChecked()]).toEqual(["off", false])
+    await titles.selectOption("As the server is set")
+    await questions.uncheck()
+    expect(await save()).toEqual(lists)
+    expect(errors).toEqual([])
+    await page.context().close()
+    await callApiAs("PUT", "/v1/settings", { embed_origins: [], media_hosts: [] })
+  })
+})
+
 describe("the audit log", () => {
   test("[AD6] is shown newest first, and can be filtered, downloaded and verified", async () => {
     for (const name of ["one", "two"]) {

@@ -3,6 +3,7 @@
 import type { Page } from "playwright-core"
 import { expect, test } from "vitest"
 import { fillView } from "../../shared/card/view/fill-view.ts"
+import { ENGLISH_LABELS } from "../../shared/card/view/view-labels.ts"
 import { readTemplates } from "../shared/card/card-templates.ts"
 import { tokenFor } from "./admin-pages.ts"
 import { findViolations } from "./axe-violations.ts"
@@ -68,7 +69,7 @@ async function copyByExport(session: string): Promise<string> {
   expect(imported.status).toBe(200)
   const markdown = await (await fetch(url(`/${session}/events?format=markdown`), { headers })).text()
   for (const [name, template] of readTemplates()) {
-    const title = fillView(template, template.samples[0] ?? null, { locale: "en", yes: "Yes", no: "No" })?.title ?? ""
+    const title = fillView(template, template.samples[0] ?? null, { locale: "en", labels: ENGLISH_LABELS })?.title ?? ""
     expect(markdown.replaceAll("\\", ""), name).toContain(`**${title}**`)
   }
   return id

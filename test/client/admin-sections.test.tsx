@@ -7,6 +7,7 @@ import { BudgetMeters } from "../../client/account/budget-meters.tsx"
 import type { AdminApi } from "../../client/admin/admin-api.ts"
 import { notice } from "../../client/admin/admin-state.ts"
 import { AnnouncedStatus, describeQuarter, useStateChange } from "../../client/admin/announced-status.tsx"
+import { FeedbackSection } from "../../client/admin/feedback/feedback-section.tsx"
 import { UnpricedModels } from "../../client/admin/prices/unpriced-models.tsx"
 import { TenantBackups } from "../../client/admin/tenant/tenant-backups.tsx"
 import { UsersSection } from "../../client/admin/users-section.tsx"
@@ -62,6 +63,36 @@ test.each([
   select.dispatchEvent(new Event("change", { bubbles: true }))
   await until(() => expect(root.querySelector(".usage-scroll")?.textContent).toMatch(/^User/))
   expect(countNotes()).toBe(ofUsers)
+})
+
+test("[AD23] feedback is added up by agent, for all months or for one", async () => {
+  const counts = [
+    { agent: "general", month: "2026-10", up: 2, down: 1, reasons: { slow: 1 } },
+    { agent: "general", month: "2026-11", up: 1, down: 2, reasons: { incorrect: 3, slow: 1, invented: 1 } },
+    { agent: "writer", month: "2026-11", up: 1, down: 0, reasons: {} },
+    // All its ratings were taken back.
+    { agent: "quiet", month: "2026-11", up: 0, down: 0, reasons: {} },
+  ]
+  const api = apiWith({ get: async (_path, parse) => parseResponse({ counts }, parse) })
+  const root = draw(<FeedbackSection api={api} identity={identity} />)
+  const readRows = (): string[][] =>
+    [...root.querySelectorAll("tbody tr")].map((row) => [...row.children].map((cell) => cell.textContent ?? ""))
+  await until(() => expect(readRows()).toHaveLength(2))
+  expect(readRows()).toEqual([
+    ["general", "3", "3", "50%", "Incorrect: 3 · Too slow: 2 · invented: 1"],
+    ["writer", "1", "0", "100%", ""],
+  ])
+  const select = await waitForElement<HTMLSelectElement>(root, "select")
+  expect([...select.options].map(({ text }) => text)).toEqual(["All months", "November 2026", "October 2026"])
+  select.value = "2026-10"
+  select.dispatchEvent(new Event("change", { bubbles: true }))
+  await until(() => expect(readRows()).toEqual([["general", "2", "1", "67%", "Too slow: 1"]]))
+})
+
+test("[AD23] says that no answer was rated", async () => {
+  const api = apiWith({ get: async (_path, parse) => parseResponse({ counts: [] }, parse) })
+  const root = draw(<FeedbackSection api={api} identity={identity} />)
+  await until(() => expect(textOf(root)).toContain("No answer has been rated yet."))
 })
 
 test("[AD2] choosing a role sends nothing until the button is pressed", async () => {

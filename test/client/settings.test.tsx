@@ -16,7 +16,12 @@ import { delay, draw, until } from "./dom.ts"
 const createSession = (id: string, title = `Title ${id}`) => ({ id, title, created: 1, active: 1e12, running: false })
 
 /** A server with these lists, a page for each array. */
-function createApi(listed: readonly string[][], archived: readonly string[][], failing: readonly string[] = []) {
+function createApi(
+  listed: readonly string[][],
+  archived: readonly string[][],
+  failing: readonly string[] = [],
+  prompts: unknown = [],
+) {
   const requests: string[] = []
   const deleted: string[] = []
   const readPage = (query: string): Response => {
@@ -34,6 +39,7 @@ function createApi(listed: readonly string[][], archived: readonly string[][], f
       deleted.push(...ids.filter((id) => !failing.includes(id)))
       return Response.json({ results: ids.map((id) => ({ id, ok: !failing.includes(id) })) })
     }
+    if (path === "/v1/prompts") return Response.json({ prompts })
     const [, id] = /^\/v1\/sessions\/(\w+)\/events/.exec(path) ?? []
     if (id === undefined) return readPage(path)
     return failing.includes(id)
@@ -84,6 +90,18 @@ describe("all conversations", () => {
       "The same (3).jsonl": '{"d":1}\n',
     })
     expect(await exportAllSessions(createApi([[]], [[]]).api, () => {})).toBe(null)
+  })
+
+  test("[VD7] are exported with the saved prompts; without them if they can't be loaded, which is counted", async () => {
+    const prompt = { id: "p", name: "Reply", text: "Answer:", changed: 1e12 }
+    const { api } = createApi([["a"]], [[]], [], [prompt])
+    const outcome = await exportAllSessions(api, () => {})
+    expect(outcome).toMatchObject({ done: 1, failed: 0 })
+    const { "saved-prompts.json": saved, ...others } = await readZip(outcome?.file ?? new Blob())
+    expect(JSON.parse(saved ?? "")).toEqual([prompt])
+    expect(Object.keys(others)).toEqual(["The same.jsonl"])
+    const broken = createApi([["a"]], [[]], [], "none")
+    expect(await exportAllSessions(broken.api, () => {})).toMatchObject({ done: 1, failed: 1 })
   })
 
   test("[VD8] are deleted a hundred at a time, archived ones too; failures are counted", async () => {

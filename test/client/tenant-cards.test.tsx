@@ -4,15 +4,21 @@ import fc from "fast-check"
 import { render } from "preact"
 import { beforeAll, expect, test } from "vitest"
 import { loadCards } from "../../client/cards/card-registry.tsx"
+import { renderCard } from "../../client/cards/view/view-card.tsx"
 import { ViewNodes } from "../../client/cards/view/view-nodes.tsx"
+import { keepView } from "../../client/cards/view/view-source.ts"
+import { findEnglishTexts, findTexts, formatLocale, LANGUAGES } from "../../client/words/languages/language.ts"
+import { loadTexts } from "../../client/words/languages/load-language.ts"
+import { viewText } from "../../client/words/parts/view-text.ts"
 import { fillView } from "../../shared/card/view/fill-view.ts"
+import { ENGLISH_LABELS } from "../../shared/card/view/view-labels.ts"
 import { isJsonObject, type Json } from "../../shared/json.ts"
-import { readTemplates } from "../shared/card/card-templates.ts"
+import { readTemplate, readTemplates } from "../shared/card/card-templates.ts"
 import { EVERYTHING, MARKUP, SCRIPTS } from "../shared/card/hostile-corpus.ts"
 import { assertProperty } from "../support/seeded.ts"
-import { draw } from "./dom.ts"
+import { draw, until } from "./dom.ts"
 
-const ENGLISH = { locale: "en", timeZone: "UTC", yes: "Yes", no: "No" }
+const ENGLISH = { locale: "en", timeZone: "UTC", labels: ENGLISH_LABELS }
 const everything = { title: "Everything", view: EVERYTHING } as never
 
 beforeAll(loadCards)
@@ -56,6 +62,30 @@ test("[CV8] every text node of a card is a literal, a formatted value of the res
     }),
     1_000,
   )
+})
+
+const TRANSLATIONS = LANGUAGES.filter((language) => language !== "en")
+
+test.each(TRANSLATIONS)("[CV14] [BT10] the card of a list has the labels of the page in %s", async (language) => {
+  const list = readTemplate("list")
+  const reference = `list@${"0".repeat(32)}`
+  keepView(reference, list)
+  await loadTexts(language, (texts) => {
+    findTexts.value = texts
+  })
+  formatLocale.value = language
+  await until(() => expect(viewText.labels).not.toEqual(ENGLISH_LABELS))
+  const { labels } = viewText
+  for (const [name, text] of Object.entries(ENGLISH_LABELS))
+    expect(labels[name as keyof typeof labels].split("#").length, name).toBe(text.split("#").length)
+  const content = { payload: list.samples[0] ?? null, synthesis: "", view: reference, isFresh: false }
+  const root = draw(renderCard(content, null))
+  const badges = [...root.querySelectorAll(".view-badge")].map((badge) => badge.textContent)
+  expect(badges).toEqual([labels.openCount.replace("#", "2"), labels.done, labels.open, labels.open])
+  render(null, root)
+  root.remove()
+  findTexts.value = findEnglishTexts
+  formatLocale.value = "en"
 })
 
 function* listTextNodes(node: Node): Generator<Text> {

@@ -81,7 +81,7 @@ function createConfiguration(keys: Keys, redirectUris: readonly string[]): Confi
     client_secret: CLIENT_SECRET,
     redirect_uris: [...redirectUris],
     post_logout_redirect_uris: redirectUris.map((uri) => new URL("/", uri).href),
-    grant_types: ["authorization_code", "client_credentials"],
+    grant_types: ["authorization_code", "client_credentials", "refresh_token"],
     response_types: ["code"],
   }
   const { client_secret: _secret, ...publicClient } = client
@@ -97,14 +97,31 @@ function createConfiguration(keys: Keys, redirectUris: readonly string[]): Confi
     features: {
       devInteractions: { enabled: true },
       clientCredentials: { enabled: true },
-      resourceIndicators: { enabled: true, getResourceServerInfo: () => ({ scope: "" }) },
-      revocation: { enabled: true },
+      resourceIndicators: { enabled: true, getResourceServerInfo: (_context, resource) => describeResource(resource) },
+      revocation: { enabled: true, allowedPolicy: (_context, client, token) => token.clientId === client.clientId },
     },
     cookies: { keys: ["a key for the cookies of the test provider"] },
     pkce: { required: () => true },
+    // Sign-ins get none. A refresh token is valid once.
+    issueRefreshToken: (_context, client, code) =>
+      client.grantTypeAllowed("refresh_token") && "resource" in code && code.resource !== undefined,
+    rotateRefreshToken: true,
     findAccount: (_context, id) => ({ accountId: id, claims: () => ({ sub: id, ...describeUser(id) }) }),
-    ttl: { AccessToken: 3600, AuthorizationCode: 60, IdToken: 3600, Interaction: 3600, Grant: 3600, Session: 3600 },
+    ttl: {
+      AccessToken: (_context, token) => token.resourceServer?.accessTokenTTL ?? 3600,
+      RefreshToken: 3600,
+      AuthorizationCode: 60,
+      IdToken: 3600,
+      Interaction: 3600,
+      Grant: 3600,
+      Session: 3600,
+    },
   }
+}
+
+/** A token for an address that contains `short-lived` is about to expire. */
+function describeResource(resource: string): { scope: string; accessTokenTTL?: number } {
+  return { scope: "files", ...(resource.includes("short-lived") && { accessTokenTTL: 20 }) }
 }
 
 function describeUser(login: string): Record<string, unknown> {

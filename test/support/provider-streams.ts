@@ -272,9 +272,26 @@ const GOOGLE: Record<string, Recording> = {
   ],
 }
 
+// Workers AI: the format of most of its models. The others have that of OpenAI's chat completions.
+
+const WORKERS_AI_USAGE: Json = { response: "", usage: { prompt_tokens: 21, completion_tokens: 7, total_tokens: 28 } }
+const ownCall = (args: string): Json => ({ name: "weather", arguments: JSON.parse(args) as Json })
+
+const WORKERS_AI: Record<string, Recording> = {
+  text: [{ response: "Hello", p: "abcdefgh" }, { response: ", world." }, WORKERS_AI_USAGE, "data: [DONE]"],
+  // A token that looks like a number is one.
+  figures: [{ response: "It is " }, { response: 42 }, { response: "." }, WORKERS_AI_USAGE, "data: [DONE]"],
+  tools: [{ tool_calls: [ownCall(LONDON), ownCall(TOKYO)] }, WORKERS_AI_USAGE, "data: [DONE]"],
+  broken: [{ response: "And so it" }],
+  "429": { status: 429, body: { internalCode: 3040, name: "AiError", description: "Capacity temporarily exceeded." } },
+  "error-in-stream": [{ response: "And" }, { errors: [{ code: 3040, message: "Capacity temporarily exceeded." }] }],
+}
+
 const RECORDINGS: Record<string, Record<string, Recording>> = {
   "openai-compatible": COMPATIBLE,
   openai: RESPONSES,
   anthropic: ANTHROPIC,
   google: GOOGLE,
+  "workers-ai": WORKERS_AI,
+  "workers-ai-chat": COMPATIBLE,
 }

@@ -50,6 +50,11 @@ describe("the built Worker", () => {
     expect(added.filter((name) => name === "model-stream" || PROVIDERS.some((one) => one === name))).toEqual([])
   })
 
+  test("[MO15] a turn of Workers AI evaluates the code of its format, and of no other provider", () => {
+    const added = listAdded("workers-ai")
+    expect(added.filter((name) => PROVIDERS.some((one) => one === name))).toEqual(["openai-compatible"])
+  })
+
   test.each(PROVIDERS)("[MO15] a turn of %s evaluates the code of no other provider", (provider) => {
     const added = listAdded(provider)
     expect(added).toContain("model-stream")

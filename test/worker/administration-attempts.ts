@@ -12,10 +12,12 @@ type Route = Pick<AccessRule, "method" | "path">
 
 const nameOf = ({ method, path }: Route): string => `${method} ${path}`
 
+/** Routes of sessions, of producers, and of what belongs to each user. */
+const OWN_ROUTES = /^\/(?:external|v1\/(?:sessions|search|folders|shares|prompts|connections|dev))\b/
+
 /** Whether the route isn't for all members: their sessions, tokens and usage, and reading agents, settings and the theme. */
 export function isAdministration(route: Route): boolean {
-  if (/^\/(?:external|v1\/sessions|v1\/search|v1\/folders|v1\/shares|v1\/prompts|v1\/dev)\b/.test(route.path))
-    return false
+  if (OWN_ROUTES.test(route.path)) return false
   return ![
     "POST /v1/tokens/revoke",
     "GET /v1/agents",

@@ -95,16 +95,26 @@ describe("a shipped card", () => {
 
   /** Messages refer to these versions. If a template changes, add its earlier form to OLD_TEMPLATES and the new version here. */
   test.each([
-    ["list", LIST, "ee102167a7a61c499d3b97a5c2a38faf"],
+    ["list", LIST, "66a925844fc42b383edc4d318dbeb925"],
     [
       "search",
       { query: "tea", sources: [{ title: "Tea", url: "https://example.com/" }] },
-      "cd487dbcfee15812795224d4e8482e91",
+      "8d2555c8522099c22f8e0253f7897862",
     ],
-    ["calculation", { expression: "6 * 7", result: 42 }, "94139c7eb088039d524c90aa3f8c78f0"],
+    ["calculation", { expression: "6 * 7", result: 42 }, "a6a7db179b7fe1d96ed7d5015e86e163"],
     ["page", { url: "https://example.com/", title: "Tea", site: "example.com" }, "f56e1a2b57cc9cb8c931bccdc591c7c1"],
-    ["timer", { label: "Tea", ends_at: "2026-05-02T14:05:00Z" }, "73a6e9977aa858c8141b776a58b1e21d"],
+    ["timer", { label: "Tea", ends_at: "2026-05-02T14:05:00Z" }, "38a492c06048e1085af700c1900eed4a"],
   ] as const)("[TO14] the version of %s is the one that messages name", async (name, data, revision) => {
     expect(await findShippedCard(name, data)).toBe(`${name}@${revision}`)
+  })
+
+  test.each([
+    ["list", "ee102167a7a61c499d3b97a5c2a38faf"],
+    ["search", "cd487dbcfee15812795224d4e8482e91"],
+    ["calculation", "94139c7eb088039d524c90aa3f8c78f0"],
+    ["timer", "73a6e9977aa858c8141b776a58b1e21d"],
+  ])("[TO14] an earlier version of %s is still served", async (name, revision) => {
+    const view = await tenantStub(env, "to14").getCardView(name, revision)
+    expect(JSON.parse(view ?? "null")).toMatchObject({ view: expect.any(Array) })
   })
 })

@@ -167,10 +167,12 @@ describe("a call", () => {
     // The session still has the older rule, by which this tool needs no approval. The tenant object refuses.
     await putServer("mp-ask", "files", { url, tools: ["echo", "write"], approval: "always" })
     const stub = env.TENANT.getByName("mp-ask")
-    expect(await stub.openMcpCall({ server: "files", tool: "echo", asks: false })).toMatchObject({
+    expect(await stub.openMcpCall({ user: "ada", server: "files", tool: "echo", asks: false })).toMatchObject({
       fault: { reason: "mcp_refused", because: "approval" },
     })
-    expect(await stub.openMcpCall({ server: "files", tool: "echo", asks: true })).toMatchObject({ ok: true })
+    expect(await stub.openMcpCall({ user: "ada", server: "files", tool: "echo", asks: true })).toMatchObject({
+      ok: true,
+    })
   })
 })
 
@@ -226,7 +228,7 @@ describe("changed tools", () => {
     await expire("mp-ttl")
     const before = (await seenAt("mp-ttl")).length
     const stub = env.TENANT.getByName("mp-ttl")
-    const call = { server: "files", tool: "echo", asks: false }
+    const call = { user: "ada", server: "files", tool: "echo", asks: false }
     await Promise.all([stub.openMcpCall(call), stub.openMcpCall(call), stub.openMcpCall(call)])
     expect((await seenAt("mp-ttl")).slice(before).map(({ method }) => method)).toEqual([
       "server/discover",
@@ -264,7 +266,12 @@ describe("credentials", () => {
     await runInDurableObject(env.TENANT.getByName("mp-move"), (_object, { storage }) => {
       storage.sql.exec("UPDATE mcp_servers SET name = 'stolen'")
     })
-    const opened = await env.TENANT.getByName("mp-move").openMcpCall({ server: "stolen", tool: "echo", asks: false })
+    const opened = await env.TENANT.getByName("mp-move").openMcpCall({
+      user: "ada",
+      server: "stolen",
+      tool: "echo",
+      asks: false,
+    })
     expect(opened).toMatchObject({ fault: { reason: "mcp_refused", because: "unauthorized" } })
   })
 
@@ -314,7 +321,7 @@ test("[MP9] an archive contains servers without their secrets, and an import nee
   expect(after).toEqual({ ...before, has_secret: false })
   expect(await rowsOf("mp-to")).not.toContain("s1.")
   const stub = env.TENANT.getByName("mp-to")
-  expect(await stub.openMcpCall({ server: "files", tool: "echo", asks: false })).toMatchObject({
+  expect(await stub.openMcpCall({ user: "ada", server: "files", tool: "echo", asks: false })).toMatchObject({
     fault: { because: "unauthorized" },
   })
 })

@@ -19,6 +19,8 @@ import {
   uploadFile,
 } from "./tenant-transfer.ts"
 
+const promptOf = (name: string): string => JSON.stringify({ name, text: `${name}:\n${"x".repeat(4_000)}` })
+
 /** Creates a tenant with two users, cards, files, versions, an agent conversation, an empty session and settings. */
 async function fillTenant(tenant: string): Promise<void> {
   await registerUser(tenant, "boss", "owner")
@@ -31,6 +33,8 @@ async function fillTenant(tenant: string): Promise<void> {
   expect((await call("/v1/settings", { method: "PUT", token: boss, body: settings })).status).toBe(200)
   for (const user of ["ada", "bob"]) {
     const token = await roleToken(tenant, user, "member")
+    for (const name of user === "ada" ? ["Reply", "Shorter"] : [])
+      expect((await call(`/v1/prompts/${name}`, { method: "PUT", token, body: promptOf(name) })).status).toBe(200)
     const id = await makeSession(token)
     await askQuestion(id, token, "What is the weather in Oslo?")
     const uploaded = await postFile(id, token, png(7))
@@ -45,6 +49,13 @@ async function fillTenant(tenant: string): Promise<void> {
     const other = user === "ada" ? "bob" : "ada"
     expect((await call(`/v1/sessions/${id}/viewers/${other}`, { method: "PUT", token })).status).toBe(200)
   }
+}
+
+async function expectSamePrompts(from: string, to: string, user: string, count: number): Promise<void> {
+  const [before, after] = [await roleToken(from, user, "member"), await roleToken(to, user, "member")]
+  const saved = (await call("/v1/prompts", { token: before })).json
+  expect(saved.prompts).toHaveLength(count)
+  expect((await call("/v1/prompts", { token: after })).json).toEqual(saved)
 }
 
 const listOf = async (token: string) => (await call("/v1/sessions", { token })).json.sessions
@@ -71,6 +82,8 @@ describe("a tenant that is exported", () => {
     const tally = { users: 2, sessions: 4, agent_sessions: 2, files: 2 }
     expect(imported).toMatchObject({ state: "done", from: "tx-from", skipped: 0, missing: [], tally })
     for (const user of ["ada", "bob"]) await expectSameSessions("tx-from", "tx-to", user)
+    await expectSamePrompts("tx-from", "tx-to", "ada", 2)
+    await expectSamePrompts("tx-from", "tx-to", "bob", 0)
     const ada = await roleToken("tx-to", "ada", "member")
     const { id } = (await listOf(ada)).at(-1)
     const page = (await call(`/v1/sessions/${id}/conversation/recent?limit=50`, { token: ada })).json

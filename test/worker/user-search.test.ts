@@ -92,9 +92,9 @@ describe("the search", () => {
     await addUsers("us14d", names)
     await runInDurableObject(tenantOf("us14d"), (_object, { storage: { sql } }) => {
       sql.exec(
-        "DELETE FROM user_keys; DROP TABLE user_key_fill; DROP TABLE theme; DROP TABLE cards; DROP TABLE models; DROP TABLE mcp_servers; DROP TABLE webhook_tools; DROP TABLE agent_secrets",
+        "DELETE FROM user_keys; DROP TABLE user_key_fill; DROP TABLE theme; DROP TABLE cards; DROP TABLE models; DROP TABLE mcp_servers; DROP TABLE webhook_tools; DROP TABLE agent_secrets; DROP TABLE mcp_connections",
       )
-      sql.exec("UPDATE schema_version SET version = version - 7")
+      sql.exec("UPDATE schema_version SET version = version - 8")
       sql.exec("INSERT INTO user_keys (user, key) VALUES ('old-7', 'earlier')")
     })
     await evictDurableObject(tenantOf("us14d"))

@@ -121,6 +121,12 @@ export abstract class DirectoryLibrary extends DurableObject<Env> {
     return (await this.#loadLibrary()).prompts.put(prompt)
   }
 
+  async restorePrompts(prompts: readonly SavedPrompt[]): Promise<void> {
+    this.getHost().tables.create()
+    const { prompts: rows } = await this.#loadLibrary()
+    for (const prompt of prompts) rows.put(prompt)
+  }
+
   async removePrompt(id: string): Promise<void> {
     if (this.#isUsed()) (await this.#loadLibrary()).prompts.remove(id)
   }

@@ -7,6 +7,7 @@
  */
 
 import { isJsonObject, parseJson } from "../../shared/json.ts"
+import type { SavedPrompt } from "../../shared/protocol/writing/saved-prompt.ts"
 import type { DirectoryEntry } from "../platform/rpc/directory-rpc.ts"
 import type { AskLink, AssetEntry, StoredSession } from "../platform/rpc/session-types.ts"
 import type { TenantUser } from "../settings/tenant-rpc.ts"
@@ -20,6 +21,8 @@ interface InSession {
 export type BlockHeader =
   | { readonly type: "config"; readonly config: TenantConfig }
   | { readonly type: "user"; readonly about: TenantUser }
+  /** A saved prompt of the user. */
+  | { readonly type: "prompt"; readonly user: string; readonly prompt: SavedPrompt }
   /** `listed` is null for an agent's session, which is not in the user's list. */
   | (InSession & {
       readonly type: "session"

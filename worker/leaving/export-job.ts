@@ -143,6 +143,9 @@ class ExportSlice {
     const [next] = this.#host.content.listUsers(user ?? null, 1)
     if (next === undefined) return null
     await this.#add({ type: "user", about: next })
+    this.#requestsLeft -= 1
+    const prompts = await directoryStub(this.#host.env, { tenant: this.#job.tenant, user: next.id }).listPrompts()
+    for (const prompt of prompts) await this.#add({ type: "prompt", user: next.id, prompt })
     this.#progress = { hasConfig: true, user: next.id }
     return next.id
   }

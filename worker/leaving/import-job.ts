@@ -1,11 +1,12 @@
 /**
  * import-job.ts: imports an archive into a tenant without conversations.
  *
- * files ▶ index ▶ configuration and users ▶ sessions
+ * files ▶ index ▶ configuration and users ▶ saved prompts ▶ sessions
  * All files were compared with the sealed manifest before the job began (archive-files.ts). The index locates the blocks of
  * each session. Nothing is created before the whole archive is indexed.
  */
 
+import type { SavedPrompt } from "../../shared/protocol/writing/saved-prompt.ts"
 import { computeHash } from "../platform/crypto/sha256-hex.ts"
 import { mediaBucket } from "../platform/media-bucket.ts"
 import { directoryStub } from "../platform/rpc/object-stubs.ts"
@@ -30,6 +31,9 @@ const REQUESTS_PER_SLICE = 400
 /** Users that are created in one transaction. */
 const USERS_PER_SLICE = 500
 
+/** Saved prompts that are restored in one slice. Each of their users takes a request. */
+const PROMPTS_PER_SLICE = 200
+
 /** Delay before the state of a transcript that is still being folded is read again, in milliseconds. */
 const FOLDING_POLL_MS = 1_000
 
@@ -39,7 +43,7 @@ const MAX_USERS_BEFORE_IMPORT = 50
 const BAD_CONTENT = { reason: "archive_refused", because: "content" } as const
 
 export interface ImportProgress {
-  readonly step: "index" | "config" | "users" | "sessions"
+  readonly step: "index" | "config" | "users" | "prompts" | "sessions"
   /** The exported tenant. */
   readonly from: string
   /** The last file that was indexed, or the last item that was imported. */
@@ -61,6 +65,8 @@ export async function runImportSlice(host: LeavingHost, job: Job): Promise<Slice
       return await restoreConfig(host, job, progress)
     case "users":
       return restoreUsers(host, job, progress)
+    case "prompts":
+      return await restorePrompts(host, job, progress)
     case "sessions":
       return await restoreSessions(host, job, progress)
   }
@@ -106,7 +112,7 @@ function restoreUsers(host: LeavingHost, job: Job, progress: ImportProgress): Sl
   const { storage, content } = host
   const items = new ArchiveItems(storage.sql, job.id).listAfter("user", progress.at, USERS_PER_SLICE)
   const last = items.at(-1)
-  if (last === undefined) return continueFrom(host, job, { ...progress, step: "sessions", at: 0 })
+  if (last === undefined) return continueFrom(host, job, { ...progress, step: "prompts", at: 0 })
   const isNew = new Set<string>()
   storage.transactionSync(() => {
     for (const { header } of items) {
@@ -117,6 +123,20 @@ function restoreUsers(host: LeavingHost, job: Job, progress: ImportProgress): Sl
   })
   const tally = addTally(job.tally, { users: isNew.size })
   return continueFrom(host, { ...job, tally }, { ...progress, at: last.n })
+}
+
+/** One request for each user. Repeating it has no effect. */
+async function restorePrompts(host: LeavingHost, job: Job, progress: ImportProgress): Promise<SliceResult> {
+  const items = new ArchiveItems(host.storage.sql, job.id).listAfter("prompt", progress.at, PROMPTS_PER_SLICE)
+  const last = items.at(-1)
+  if (last === undefined) return continueFrom(host, job, { ...progress, step: "sessions", at: 0 })
+  const byUser = new Map<string, SavedPrompt[]>()
+  for (const { header } of items) {
+    if (header.type === "prompt") byUser.set(header.user, [...(byUser.get(header.user) ?? []), header.prompt])
+  }
+  for (const [user, prompts] of byUser)
+    await directoryStub(host.env, { tenant: job.tenant, user }).restorePrompts(prompts)
+  return continueFrom(host, job, { ...progress, at: last.n })
 }
 
 async function restoreSessions(host: LeavingHost, job: Job, progress: ImportProgress): Promise<SliceResult> {

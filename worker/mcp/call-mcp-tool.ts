@@ -26,11 +26,14 @@ export async function callMcpTool(
   const opened = await tenantStub(env, tenant).openMcpCall(call)
   if (!opened.ok) {
     const { fault } = opened
-    return fault.reason === "mcp_refused" ? flawToRefusal(fault.because) : createRefusal("tool_unknown", call.tool)
+    return fault.reason === "mcp_refused"
+      ? flawToRefusal(fault.because, call)
+      : createRefusal("tool_unknown", call.tool)
   }
   const { callServerTool } = await import("./mcp-client.ts")
   const result = await callServerTool(env, opened.value, { tool: call.tool, args }, signal)
-  if (!result.ok) return flawToRefusal(result.fault)
+  const isRefusedUser = !result.ok && result.fault === "unauthorized" && opened.value.isPerUser === true
+  if (!result.ok) return flawToRefusal(isRefusedUser ? "not_connected" : result.fault, call)
   const { isError, data } = result.value
   if (isError) return createRefusal("tool_failed", cutText(String(data["text"]), MAX_ERROR_CHARS))
   // Only a call of the user's own conversation is shown to somebody.
@@ -59,6 +62,10 @@ async function saveApp(
   return stored.ok ? stored.value : null
 }
 
-function flawToRefusal(flaw: McpFlaw): JsonObject {
+function flawToRefusal(flaw: McpFlaw, { server }: McpCall): JsonObject {
+  if (flaw === "not_connected") {
+    const advice = `The user is not connected to ${server}. The page shows a button to connect. Ask the user to use it.`
+    return createRefusal("tool_not_connected", advice)
+  }
   return createRefusal(flaw === "timeout" ? "tool_timeout" : "tool_failed", `MCP server: ${flaw}`)
 }

@@ -7,7 +7,8 @@
 
 import { fail, type McpFlaw, type Result, succeed } from "../../shared/fault.ts"
 import { isJsonObject, parseJson } from "../../shared/json.ts"
-import { fetchProviderJson, type ProviderEnv, requestProvider } from "../auth/issuer/provider-fetch.ts"
+import { type ProviderEnv, requestProvider } from "../auth/issuer/provider-fetch.ts"
+import { findIssuerMetadata } from "./issuer-metadata.ts"
 
 export interface ClientAccess {
   readonly issuer: string
@@ -31,8 +32,8 @@ export async function requestClientToken(
   env: ProviderEnv,
   access: ClientAccess,
 ): Promise<Result<ClientToken, McpFlaw>> {
-  const endpoint = await findTokenEndpoint(env, access.issuer)
-  if (endpoint === null) return fail("issuer")
+  const metadata = await findIssuerMetadata(env, access.issuer)
+  if (metadata === null) return fail("issuer")
   const { client_id, clientSecret, scope, resource } = access
   const body = new URLSearchParams({
     grant_type: "client_credentials",
@@ -41,26 +42,9 @@ export async function requestClientToken(
   })
   const credentials = btoa(`${encodeURIComponent(client_id)}:${encodeURIComponent(clientSecret)}`)
   const headers = { authorization: `Basic ${credentials}`, accept: "application/json" }
-  const response = await requestProvider(endpoint, env, { method: "POST", headers, body })
+  const response = await requestProvider(metadata.token_endpoint, env, { method: "POST", headers, body })
   if (!response.ok || response.value.status !== 200) return fail("unauthorized")
   return readToken(parseJson(await response.value.text()))
-}
-
-/** The paths of RFC 8414 and of OpenID Connect. Null if there is no metadata, or if it is that of another issuer. */
-async function findTokenEndpoint(env: ProviderEnv, issuer: string): Promise<string | null> {
-  if (!URL.canParse(issuer)) return null
-  const { origin, pathname } = new URL(issuer)
-  const path = pathname.replace(/\/$/, "")
-  for (const address of [
-    `${origin}/.well-known/oauth-authorization-server${path}`,
-    `${origin}${path}/.well-known/openid-configuration`,
-  ]) {
-    const metadata = await fetchProviderJson(address, env)
-    if (!metadata.ok) continue
-    const { issuer: named, token_endpoint } = metadata.value
-    return named === issuer && typeof token_endpoint === "string" ? token_endpoint : null
-  }
-  return null
 }
 
 function readToken(value: unknown): Result<ClientToken, McpFlaw> {

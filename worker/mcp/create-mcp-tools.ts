@@ -2,10 +2,12 @@
 
 import { type Json, parseJson } from "../../shared/json.ts"
 import type { Env } from "../env.ts"
+import type { SessionOwner } from "../platform/rpc/claims.ts"
 import type { McpTool } from "../settings/mcp-config.ts"
 import type { Tool } from "../tool/tool.ts"
 
-export function createMcpTools(env: Env, tenant: string, tools: readonly McpTool[]): Tool[] {
+/** `owner`: the user in whose session the tools are called. */
+export function createMcpTools(env: Env, { tenant, user }: SessionOwner, tools: readonly McpTool[]): Tool[] {
   return tools.map(({ name, server, tool, description, schema, asks, reads }) => ({
     name,
     description,
@@ -17,7 +19,7 @@ export function createMcpTools(env: Env, tenant: string, tools: readonly McpTool
     ...(asks && { needsApproval: () => true }),
     async execute(args, context) {
       const { callMcpTool } = await import("./call-mcp-tool.ts")
-      return await callMcpTool(env, tenant, { server, tool, asks }, args, context)
+      return await callMcpTool(env, tenant, { user, server, tool, asks }, args, context)
     },
   }))
 }

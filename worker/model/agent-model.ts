@@ -34,13 +34,15 @@ export function createAgentModel(
   env: Env,
   log: Log,
   tenant: string,
-  agent: Pick<Agent, "model" | "fallbacks" | "effort">,
+  agent: Pick<Agent, "name" | "model" | "fallbacks" | "effort">,
   own: readonly TenantModel[],
 ): AgentModel {
   const names = [agent.model, ...(agent.fallbacks ?? [])]
   const results = names.map((name) => {
     const ownModel = own.find((model) => model.name === name)
-    return ownModel === undefined ? createModel(env, log, name) : succeed(createTenantModel(env, log, tenant, ownModel))
+    return ownModel === undefined
+      ? createModel(env, log, name)
+      : succeed(createTenantModel(env, log, { tenant, agent: agent.name }, ownModel))
   })
   const usable = results.flatMap((result) => (result.ok ? [result.value] : []))
   const [first] = results
@@ -61,8 +63,15 @@ function withEffort(model: Model, effort: Agent["effort"]): Model {
   return effort === undefined ? model : { ...model, stream: (request) => model.stream({ effort, ...request }) }
 }
 
+/** For whom a model is called. */
+interface Caller {
+  readonly tenant: string
+  readonly agent: string
+}
+
 /** The key is read with the first call, and again after CONFIG_TRUST_MS. */
-function createTenantModel(env: Env, log: Log, tenant: string, config: TenantModel): Model {
+function createTenantModel(env: Env, log: Log, caller: Caller, config: TenantModel): Model {
+  const { tenant } = caller
   const { name, provider: api, base_url: baseUrl, model: modelName, takes, effort } = config
   const { retryMs, maxRetryAfterMs, firstByteMs, idleMs } = readTimeLimits(env)
   const fileKinds = new Set([...takes, "text"] as const)
@@ -71,7 +80,7 @@ function createTenantModel(env: Env, log: Log, tenant: string, config: TenantMod
   const loadModel = async (): Promise<Model> => {
     const readKey = (): Promise<string | null> => tenantStub(env, tenant).getModelKey(name)
     const apiKey = (await readCachedConfig(tenant, `model key ${name}`, readKey)) ?? undefined
-    const headers = createGatewayHeaders(baseUrl, tenant)
+    const headers = createGatewayHeaders(baseUrl, caller)
     return await loadProviderModel(api, { baseUrl, modelName, apiKey, fileKinds, firstByteMs, idleMs, headers })
   }
   const lazy = withEffort(createLazyModel({ name: modelName, provider, fileKinds, keepsState }, loadModel), effort)
@@ -84,10 +93,10 @@ function createTenantModel(env: Env, log: Log, tenant: string, config: TenantMod
   return withRetries(watchKey(lazy, report), { retryMs, maxRetryAfterMs, random: Math.random, log })
 }
 
-/** Cloudflare's AI Gateway counts and limits what is spent by the values of this header. */
-function createGatewayHeaders(baseUrl: string, tenant: string): Readonly<Record<string, string>> {
+/** Cloudflare's AI Gateway counts and limits what is spent by the values of this header. Source: SPEC TM10. */
+export function createGatewayHeaders(baseUrl: string, { tenant, agent }: Caller): Readonly<Record<string, string>> {
   const isGateway = new URL(baseUrl).hostname === "gateway.ai.cloudflare.com"
-  return isGateway ? { "cf-aig-metadata": JSON.stringify({ tenant }) } : {}
+  return isGateway ? { "cf-aig-metadata": JSON.stringify({ tenant, agent }) } : {}
 }
 
 /** Reports a call whose key the provider refused. */

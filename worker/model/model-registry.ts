@@ -24,12 +24,14 @@ export type ModelEnv = Pick<
   | "MODEL_SCRIPT"
   | "SCRIPTED_DELAY_MS"
   | "TIME_SCALE"
+  | "AI"
 >
 
 /**
  * The selected model with its retries, or a fault for the log. MODEL_SCRIPT overrides all other variables. The default is
  * `openai` if MODEL_BASE_URL is set, else `scripted` (SPEC MO10).
- * `name` is an agent's own choice: `scripted`, or the name of a model at MODEL_BASE_URL. Null: the deployment's model.
+ * `name` is an agent's own choice: `scripted`, or the name of a model at MODEL_BASE_URL or of Workers AI. Null: the
+ * deployment's model.
  */
 export function createModel(env: ModelEnv, log: Log = () => {}, name: string | null = null): Result<Model, string> {
   const model = createModelWithoutRetries(name === null ? env : withModelName(env, name))
@@ -44,8 +46,10 @@ function createModelWithoutRetries(env: ModelEnv): Result<Model, string> {
       return succeed(createScriptedFromEnv(env))
     case "openai":
       return createOpenAiFromEnv(env)
+    case "workers-ai":
+      return createWorkersAiFromEnv(env)
   }
-  return fail(`MODEL is "${env.MODEL}", but must be "scripted" or "openai"`)
+  return fail(`MODEL is "${env.MODEL}", but must be "scripted", "openai" or "workers-ai"`)
 }
 
 /** The name under which calls to an agent's model are recorded. `name` is the same as for `createModel`. */
@@ -55,7 +59,8 @@ export function getModelName(env: ModelEnv, name: string | null): string {
 }
 
 function withModelName(env: ModelEnv, name: string): ModelEnv {
-  return name === "scripted" ? { ...env, MODEL: "scripted" } : { ...env, MODEL: "openai", MODEL_NAME: name }
+  if (name === "scripted") return { ...env, MODEL: "scripted" }
+  return { ...env, MODEL: env.MODEL === "workers-ai" ? env.MODEL : "openai", MODEL_NAME: name }
 }
 
 function createOpenAiFromEnv(env: ModelEnv): Result<Model, string> {
@@ -70,6 +75,20 @@ function createOpenAiFromEnv(env: ModelEnv): Result<Model, string> {
   const loadModel = () => loadProviderModel("openai-compatible", { ...config, firstByteMs, idleMs })
   const provider = findProviderName(url.hostname)
   return succeed(createLazyModel({ name: modelName, provider, fileKinds: config.fileKinds }, loadModel))
+}
+
+function createWorkersAiFromEnv(env: ModelEnv): Result<Model, string> {
+  const { AI: ai, MODEL_NAME: modelName = "" } = env
+  if (ai === undefined) return fail("MODEL is workers-ai, but the binding AI is missing")
+  if (modelName === "") return fail("MODEL_NAME is missing")
+  const fileKinds = parseFileKinds(env.MODEL_TAKES)
+  if (!fileKinds.ok) return fileKinds
+  const { firstByteMs, idleMs } = readTimeLimits(env)
+  const loadModel = async (): Promise<Model> => {
+    const { createWorkersAiModel } = await import("./providers/workers-ai.ts")
+    return createWorkersAiModel(ai, { modelName, fileKinds: fileKinds.value, firstByteMs, idleMs })
+  }
+  return succeed(createLazyModel({ name: modelName, provider: "workers-ai", fileKinds: fileKinds.value }, loadModel))
 }
 
 function createReplayFromEnv({ SCRIPTED_DELAY_MS }: ModelEnv, script: string): Model {

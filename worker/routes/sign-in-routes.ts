@@ -140,6 +140,12 @@ signInRoutes.get("/callback/:provider", requireNavigation, limitAttempts, async 
   return redirectToError(completed.error, [noTransaction])
 })
 
+/** Returns from the authorization server of an MCP server. SPEC MP12. */
+signInRoutes.get("/connections/:tenant/:server", requireNavigation, async ({ env, req }) => {
+  const { completeConnection } = await import("../signin/mcp-connection.ts")
+  return await completeConnection(env, req.raw, req.param())
+})
+
 signInRoutes.post("/token", requireOwnPage, async (context) => {
   const body = await readBody(context, v.strictObject({}))
   if (!body.ok) return faultToResponse(body.fault)

@@ -10,6 +10,7 @@ import { readChangesSince } from "../socket/history-pages.ts"
 import { type RevisionFrame, reviseMessage } from "../turn/message-versions.ts"
 import { describeError, log } from "../platform/log.ts"
 import type { AcceptedMessage, SendRequest } from "../platform/rpc/session-types.ts"
+import { GENERAL_AGENT_NAME } from "../settings/agent-config.ts"
 import { createTraceId } from "../telemetry/trace-id.ts"
 import type { LiveSession } from "./live-session.ts"
 import type { ActionClick } from "../../shared/protocol/cards/card-action.ts"
@@ -163,7 +164,9 @@ function handleHello(session: LiveSession, socket: WebSocket, frame: Extract<Cli
   // A client with another epoch discards its state and reads history, so there is nothing to resume.
   const after = frame.epoch === epoch ? (frame.after ?? null) : null
   const changesSince = (from: number) => readChangesSince(store, from)
-  sockets.resumeSocket(socket, { epoch, seq, after, live: frame.live, changesSince })
+  const { name } = session.agentView.self
+  const agent = name === GENERAL_AGENT_NAME ? undefined : name
+  sockets.resumeSocket(socket, { epoch, seq, after, live: frame.live, agent, changesSince })
 }
 
 function handleRevision(session: LiveSession, socket: WebSocket, frame: RevisionFrame): void {

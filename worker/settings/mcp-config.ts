@@ -5,6 +5,7 @@
 
 import * as v from "valibot"
 import type { McpFlaw, Result } from "../../shared/fault.ts"
+import type { McpConnection } from "../../shared/protocol/http-body.ts"
 import { MAX_URL_CHARS } from "../../shared/limits.ts"
 import type { Actor } from "../platform/rpc/actor.ts"
 
@@ -55,6 +56,8 @@ const authSchema = v.variant("type", [
     /** Absent: keeps the stored one if the issuer stays the same. */
     client_secret: v.optional(printable(MAX_HEADER_CHARS)),
     scope: v.optional(printable(512)),
+    /** `user`: each user gives access to their own account. Default: the client's own credentials, for all users. */
+    per: v.optional(v.picklist(["tenant", "user"])),
   }),
 ])
 
@@ -84,7 +87,38 @@ export interface McpServerConfig extends Omit<McpServerInput, "auth"> {
         readonly issuer: string
         readonly client_id: string
         readonly scope?: string | undefined
+        readonly per?: "tenant" | "user" | undefined
       }
+}
+
+/** A server to which each user connects with their own account. */
+export function isPerUser({ auth }: Pick<McpServerConfig, "auth">): boolean {
+  return auth.type === "oauth" && auth.per === "user"
+}
+
+/** Our client at an authorization server. */
+export interface McpClient {
+  readonly issuer: string
+  readonly client_id: string
+  /** Null: a public client. */
+  readonly clientSecret: string | null
+  readonly scope?: string | undefined
+  /** The address of the MCP server. */
+  readonly resource: string
+}
+
+/** Identifies a client and what its tokens are for. */
+export function describeClient({ issuer, client_id, scope = "", resource }: McpClient): string {
+  return JSON.stringify([issuer, client_id, scope, resource])
+}
+
+/** What a user's connection to a server consists of. */
+export interface UserTokens {
+  readonly access: string
+  /** Null: the access can't be renewed. */
+  readonly refresh: string | null
+  /** Milliseconds since 1970. */
+  readonly expires: number
 }
 
 /** A tool as its server offers it, within bounds. */
@@ -168,11 +202,15 @@ export interface McpEndpoint {
   readonly headers: Readonly<Record<string, string>>
   /** The server's answer to `server/discover`, as JSON text; null for a server of 2025-11-25. Undefined: not known yet. */
   readonly discover?: string | null
+  /** The token is that of a user, who can connect again if the server refuses it. */
+  readonly isPerUser?: boolean
   /** The app of the called tool. */
   readonly app?: string | undefined
 }
 
 export interface McpCall {
+  /** The user in whose conversation the tool is called. */
+  readonly user: string
   readonly server: string
   readonly tool: string
   /** Whether a user was asked before this call. */
@@ -190,8 +228,11 @@ export interface McpRpc {
   putMcpServer(actor: Actor, name: string, input: McpServerInput): Promise<Result<McpServerView>>
   /** Errors: `mcp_server_unknown`, `tenant_erased`. */
   removeMcpServer(actor: Actor, name: string): Promise<Result<null>>
-  /** Lists the tools again. Errors: `mcp_server_unknown`, `mcp_refused`. */
-  refreshMcpServer(name: string): Promise<Result<McpServerView>>
+  /**
+   * Lists the tools again, as `user` if users connect with their own accounts. Errors: `mcp_server_unknown`,
+   * `mcp_refused`.
+   */
+  refreshMcpServer(name: string, user: string): Promise<Result<McpServerView>>
   /**
    * Allows the definitions of a revision. Errors: `mcp_server_unknown`; `mcp_refused` (`changed`) if the server's tools
    * have changed since.
@@ -201,4 +242,15 @@ export interface McpRpc {
   openMcpCall(call: McpCall): Promise<Result<McpEndpoint>>
   /** The origins that apps of a server may use; none if there is no such server. */
   listMcpAppHosts(server: string): Promise<readonly string[]>
+  /** The servers to which a user can connect. */
+  listMcpConnections(user: string): Promise<readonly McpConnection[]>
+  /** The client with which users connect to a server. Errors: `mcp_server_unknown`. */
+  getMcpClient(name: string): Promise<Result<McpClient>>
+  /**
+   * Stores what `client` has received for a user. Errors: `mcp_server_unknown` if the server was changed meanwhile;
+   * `user_unknown` if the user was suspended or removed.
+   */
+  addMcpConnection(user: string, name: string, client: McpClient, tokens: UserTokens): Promise<Result<null>>
+  /** Ends a user's connection, also at the authorization server. Errors: `mcp_server_unknown`. */
+  removeMcpConnection(user: string, name: string): Promise<Result<null>>
 }

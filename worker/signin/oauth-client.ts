@@ -3,14 +3,11 @@
  */
 
 import * as oauth from "oauth4webapi"
-import { requestProvider } from "../auth/issuer/provider-fetch.ts"
+import { createAuthentication, createRequestOptions, ProviderUnreachable } from "../auth/issuer/oauth-fetch.ts"
 import type { Env } from "../env.ts"
 import type { SignInClient } from "../settings/issuer-config.ts"
 import type { SignInError } from "../../shared/protocol/sign-in.ts"
 import type { SignInTransaction } from "./sign-in-cookies.ts"
-
-/** Thrown through `oauth4webapi`, whose fetch cannot return a fault. */
-class ProviderUnreachable extends Error {}
 
 /** The provider's address to which `/auth/login` redirects. */
 export async function createAuthorizationUrl(
@@ -58,11 +55,11 @@ export async function fetchIdToken(
   const response = await oauth.authorizationCodeGrantRequest(
     server,
     oauthClient,
-    createAuthentication(client),
+    createAuthentication(client.clientSecret, client.metadata.token_endpoint_auth_methods_supported),
     parameters,
     redirectUri,
     verifier,
-    { [oauth.customFetch]: createFetch(env), [oauth.allowInsecureRequests]: env.ENVIRONMENT === "local" },
+    createRequestOptions(env),
   )
   const options = { expectedNonce: nonce, requireIdToken: true }
   const tokens = await oauth.processAuthorizationCodeResponse(server, oauthClient, response, options)
@@ -76,27 +73,6 @@ function createServer({ metadata, config }: SignInClient): oauth.AuthorizationSe
     token_endpoint,
     authorization_response_iss_parameter_supported,
     id_token_signing_alg_values_supported: [...config.algorithms],
-  }
-}
-
-function createAuthentication({ clientSecret, metadata }: SignInClient): oauth.ClientAuth {
-  if (clientSecret === null) return oauth.None()
-  // The standard's default, if the provider's metadata does not list any.
-  const methods = metadata.token_endpoint_auth_methods_supported ?? ["client_secret_basic"]
-  const isPost = !methods.includes("client_secret_basic") && methods.includes("client_secret_post")
-  return isPost ? oauth.ClientSecretPost(clientSecret) : oauth.ClientSecretBasic(clientSecret)
-}
-
-function createFetch(env: Env) {
-  return async (
-    url: string,
-    init: oauth.CustomFetchOptions<string, URLSearchParams | undefined>,
-  ): Promise<Response> => {
-    const { method, headers, body = null } = init
-    const response = await requestProvider(url, env, { method, headers, body })
-    if (response.ok) return response.value
-    const isUnreachable = response.fault.reason === "issuer_refused" && response.fault.because === "unreachable"
-    throw new (isUnreachable ? ProviderUnreachable : Error)(JSON.stringify(response.fault))
   }
 }
 

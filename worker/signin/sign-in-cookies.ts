@@ -7,11 +7,11 @@
 
 import * as v from "valibot"
 import { idSchema } from "../../shared/protocol/event.ts"
-import { parseJson } from "../../shared/json.ts"
 import { LOGIN_IDLE_MS, SIGN_IN_MS } from "../../shared/limits.ts"
-import { decryptText, encryptText } from "../auth/encryption.ts"
+import { encryptText } from "../auth/encryption.ts"
 import { ROLES } from "../platform/rpc/claims.ts"
 import { tenantIdSchema } from "../platform/tenant-id.ts"
+import { decryptCookie, formatCookie, listCookies, MAX_COOKIE_CHARS } from "./sealed-cookies.ts"
 
 const LOGIN_COOKIE = "__Host-cuecard"
 const TRANSACTION_COOKIE = "__Host-cuecard-signin"
@@ -21,9 +21,6 @@ const STATE_NAME_CHARS = 12
 
 /** Maximum number of unfinished sign-ins in a browser. One more removes the oldest. SPEC SI2. */
 export const MAX_TRANSACTIONS = 5
-
-/** Longest cookie that is decrypted, in characters. Browsers store at most 4 KB. */
-const MAX_COOKIE_CHARS = 4_096
 
 const text = v.pipe(v.string(), v.maxLength(MAX_COOKIE_CHARS))
 
@@ -115,21 +112,4 @@ export async function readTransactionCookie(
   const cookie = await decryptCookie(secret, TRANSACTION_COOKIE, header, nameTransaction(state))
   const parsed = v.safeParse(transactionSchema, cookie)
   return parsed.success && parsed.output.state === state && now < parsed.output.expires ? parsed.output : null
-}
-
-async function decryptCookie(secret: string, purpose: string, header: string | null, name = purpose): Promise<unknown> {
-  const sealed = listCookies(header).find((cookie) => cookie.name === name)?.value
-  if (sealed === undefined || sealed === "" || sealed.length > MAX_COOKIE_CHARS) return null
-  return parseJson((await decryptText(secret, purpose, sealed)) ?? "")
-}
-
-function listCookies(header: string | null): { readonly name: string; readonly value: string }[] {
-  return (header ?? "").split(";").map((pair) => {
-    const at = pair.indexOf("=")
-    return { name: pair.slice(0, at).trim(), value: pair.slice(at + 1).trim() }
-  })
-}
-
-function formatCookie(name: string, value: string, maxAgeMs: number): string {
-  return `${name}=${value}; Path=/; Max-Age=${Math.floor(maxAgeMs / 1000)}; HttpOnly; Secure; SameSite=Lax`
 }

@@ -36,6 +36,8 @@ export interface ResumeRequest {
   /** The newest seq that the client has; null: it starts at the newest one. */
   readonly after: number | null
   readonly live: boolean
+  /** See `HelloFrame`. */
+  readonly agent?: string | undefined
   /** Reads missed messages from the store; null if there are too many, so that the client must read history. */
   readonly changesSince: (after: number) => readonly StoredMessage[] | null
 }
@@ -120,7 +122,7 @@ export class Sockets {
   }
 
   /** Sends what the client missed. From then on it receives new frames. */
-  resumeSocket(socket: WebSocket, { epoch, seq, after, live, changesSince }: ResumeRequest): void {
+  resumeSocket(socket: WebSocket, { epoch, seq, after, live, agent, changesSince }: ResumeRequest): void {
     const from = after ?? seq
     const buffered = live ? this.#replayBuffer.framesAfter(from, seq) : null
     const missed = buffered ?? changesSince(from)?.map(messageToFrame) ?? null
@@ -132,7 +134,7 @@ export class Sockets {
     this.#stopWaiting(socket)
     let attachment: SocketAttachment = { ...before, isGreeted: true, last: from, live }
     setAttachment(socket, attachment)
-    this.#sendHello(socket, epoch, seq)
+    this.#sendHello(socket, epoch, seq, agent)
     for (const frame of missed) attachment = sendNumbered(socket, attachment, frame)
     // A client may have missed more than REPLAY_FRAMES frames, so replayed frames count only by size.
     setAttachment(socket, { ...attachment, unseen: before.unseen })
@@ -243,8 +245,8 @@ export class Sockets {
     this.#helloTimers.delete(socket)
   }
 
-  #sendHello(socket: WebSocket, epoch: string, seq: number): void {
-    this.sendFrame(socket, { type: "hello", protocol: PROTOCOL_VERSION, epoch, seq })
+  #sendHello(socket: WebSocket, epoch: string, seq: number, agent?: string): void {
+    this.sendFrame(socket, { type: "hello", protocol: PROTOCOL_VERSION, epoch, seq, agent })
   }
 
   #broadcast(frame: NumberedFrame, toWholeMessage: () => NumberedFrame): void {

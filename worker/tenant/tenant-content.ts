@@ -13,6 +13,7 @@ import { readPrices, writePrices } from "../usage/price-rows.ts"
 import type { TenantHost } from "./tenant-host.ts"
 import { addVersion, readVersions } from "./cards/card-table.ts"
 import { listMcpServers, writeMcpServer } from "./mcp/mcp-rows.ts"
+import { removeUserConnections } from "./mcp/mcp-table.ts"
 import { readStoredTheme, restoreTheme } from "./theme/theme-rows.ts"
 import { listWebhookTools, writeWebhookTool } from "./webhooks/webhook-table.ts"
 
@@ -33,6 +34,7 @@ export function createTenantContent(host: TenantHost): TenantContent {
       users.remove(id)
       notices.remove(id)
       apiKeys.removeUser(id)
+      removeUserConnections(sql, id)
       budgets.removeUser(id)
       storedBytes.removeUser(id)
       usage.removeUser(id, ledger, Date.now())

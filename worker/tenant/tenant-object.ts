@@ -47,7 +47,7 @@ import { TenantKeys } from "./tenant-keys.ts"
 import { TenantMetering } from "./tenant-metering.ts"
 import { TenantUsers } from "./tenant-users.ts"
 import { THEME_TABLE } from "./theme/theme-rows.ts"
-import { MCP_TABLE } from "./mcp/mcp-table.ts"
+import { MCP_CONNECTION_TABLE, MCP_TABLE } from "./mcp/mcp-table.ts"
 import { listNamedModels, MODEL_TABLE } from "./models/model-rows.ts"
 import { USER_NOTICE_TABLE } from "./user-notices.ts"
 import { AGENT_SECRET_TABLE, WEBHOOK_TABLE } from "./webhooks/webhook-table.ts"
@@ -77,6 +77,7 @@ const MIGRATIONS: readonly string[] = [
   CARD_TABLE,
   WEBHOOK_TABLE,
   AGENT_SECRET_TABLE,
+  MCP_CONNECTION_TABLE,
 ]
 
 export class Tenant extends WebhookTenant implements TenantRpc {

@@ -50,7 +50,7 @@ export function resolveAgent(
   const { tenant } = host.row
   const tools = [...createTools(env, self.tools, { ...host, peers })]
   // A tool of a tenant or of a server never replaces one of ours.
-  for (const tool of [...createWebhookTools(env, host, webhooks), ...createMcpTools(env, tenant, mcp)])
+  for (const tool of [...createWebhookTools(env, host, webhooks), ...createMcpTools(env, host.row, mcp)])
     if (tools.every(({ name }) => name !== tool.name)) tools.push(tool)
   // A provider's cache needs the same order in each call (SPEC MO17).
   tools.sort((one, other) => (one.name < other.name ? -1 : 1))

@@ -9,6 +9,7 @@ import type { CardTemplate } from "../../../shared/card/view/card-template.ts"
 import type { Json } from "../../../shared/json.ts"
 import { loadCards } from "../../cards/card-registry.tsx"
 import { renderCard } from "../../cards/view/view-card.tsx"
+import { iconPaths } from "../../cards/view/view-icon.tsx"
 import { viewControls } from "../../cards/view/view-nodes.tsx"
 import { keepView } from "../../cards/view/view-source.ts"
 import { mediaViews } from "../../media/loading/deferred-media.ts"
@@ -91,10 +92,11 @@ function CardBox({ template, sample, language, isOld }: CardBoxProps): VNode {
   const hostRef = useRef<HTMLDivElement>(null)
   const boxRef = useRef<HTMLElement | null>(null)
   useEffect(() => {
-    // A connection may be missing when the first chart, image or field is drawn.
+    // A connection may be missing when the first chart, image, icon or field is drawn.
     void mediaViews.load()
     void loadCards()
     void viewControls.load()
+    void iconPaths.load()
     const box = openBox(hostRef.current)
     boxRef.current = box
     return () => box !== null && render(null, box)

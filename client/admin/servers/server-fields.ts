@@ -17,7 +17,8 @@ export const SERVERS_PATH = "/v1/mcp-servers"
 
 export type ToolState = keyof typeof serversText.state
 export type Approval = keyof typeof serversText.approvals
-export type AuthType = keyof typeof serversText.auths
+/** As the form shows them: the two kinds of `oauth` are choices of their own. */
+export type AuthChoice = keyof typeof serversText.auths
 
 export interface ServerTool {
   /** Its name at the server. */
@@ -34,11 +35,12 @@ export interface McpServer {
   readonly name: string
   readonly url: string
   readonly auth: {
-    readonly type: AuthType
+    readonly type: "none" | "header" | "oauth"
     readonly name?: string
     readonly issuer?: string
     readonly client_id?: string
     readonly scope?: string
+    readonly per?: string
   }
   readonly has_secret: boolean
   readonly tools: readonly string[]
@@ -94,7 +96,7 @@ export function listUnreviewed({ offered }: McpServer): readonly ServerTool[] {
 export interface ServerEntry {
   readonly name: string
   readonly url: string
-  readonly auth: AuthType
+  readonly auth: AuthChoice
   /** The name of the header. */
   readonly header: string
   /** The value of the header, or the secret of the client. */
@@ -113,7 +115,7 @@ export function serverToEntry(server: McpServer | null): ServerEntry {
   return {
     name: server?.name ?? "",
     url: server?.url ?? "",
-    auth: server?.auth.type ?? "none",
+    auth: server?.auth.per === "user" ? "user" : (server?.auth.type ?? "none"),
     header: server?.auth.name ?? "authorization",
     secret: "",
     issuer: server?.auth.issuer ?? "",
@@ -145,8 +147,10 @@ function entryToAuth({ auth, header, secret, issuer, clientId, scope }: ServerEn
     case "header":
       return { type: auth, name: header.trim(), ...(secret === "" ? {} : { value: secret }) }
     case "oauth":
+    case "user":
       return {
-        type: auth,
+        type: "oauth",
+        ...(auth === "user" && { per: "user" }),
         issuer: issuer.trim(),
         client_id: clientId.trim(),
         ...(secret === "" ? {} : { client_secret: secret }),

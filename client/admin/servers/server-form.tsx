@@ -112,7 +112,7 @@ function AuthFields({ entry, hasSecret, onChange }: FieldsProps & { readonly has
           {secret(serversText.value)}
         </>
       )}
-      {entry.auth === "oauth" && (
+      {(entry.auth === "oauth" || entry.auth === "user") && (
         <>
           <TextField
             label={serversText.issuer}

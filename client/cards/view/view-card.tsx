@@ -31,10 +31,7 @@ function TenantCard({ content, text }: TenantCardProps): VNode {
   const view = useCardView(reference)
   const locale = formatLocale.value
   const filled = useMemo(
-    () =>
-      view === "loading" || view === "gone"
-        ? null
-        : fillView(view, payload, { locale, yes: viewText.yes, no: viewText.no }),
+    () => (view === "loading" || view === "gone" ? null : fillView(view, payload, { locale, labels: viewText.labels })),
     [view, payload, locale],
   )
   if (view === "loading") return <div class="card loading">{text}</div>

@@ -37,6 +37,7 @@ import type { sharingText, readOnlyText } from "../sharing-text.ts"
 import type { toolText } from "../parts/call-text.ts"
 import type { canvasPanelText } from "../parts/canvas-panel-text.ts"
 import type { cardText } from "../parts/card-text.ts"
+import type { mcpConnectionText } from "../parts/mcp-connection-text.ts"
 import type { mcpAppText } from "../parts/mcp-app-text.ts"
 import type { viewText } from "../parts/view-text.ts"
 import type { mediaText } from "../parts/media-text.ts"
@@ -66,6 +67,7 @@ export interface PartWords {
   readonly agent: typeof agentText
   readonly media: typeof mediaText
   readonly canvasPanel: typeof canvasPanelText
+  readonly mcpConnection: typeof mcpConnectionText
   readonly mcpApp: typeof mcpAppText
   readonly markdown: typeof markdownText
   readonly card: typeof cardText

@@ -1,5 +1,6 @@
 /** view-text.ts: the labels in cards that tenants define. All other texts come from the template and the result. */
 
+import { ENGLISH_LABELS, type ViewLabels } from "../../../shared/card/view/view-labels.ts"
 import { formatPlural } from "../format/plural.ts"
 import { translate } from "../languages/language.ts"
 
@@ -9,7 +10,7 @@ export const viewText = translate("view", {
   done: "Done",
   refused: "Not done",
   choose: "Choose…",
-  yes: "Yes",
-  no: "No",
+  /** `#` is a value of the result. */
+  labels: ENGLISH_LABELS as ViewLabels,
   more: (count: number) => formatPlural<"en">(count, { one: "and # more", other: "and # more" }),
 })

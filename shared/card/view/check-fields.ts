@@ -22,6 +22,7 @@ import { MAX_COLUMNS } from "./fill-rows.ts"
 import { parseIconName } from "./icon-name.ts"
 import { joinPointer } from "../../json-schema/json-pointer.ts"
 import { isLinkAddress, MAX_ADDRESS_CHARS } from "./link-address.ts"
+import { ENGLISH_LABELS } from "./view-labels.ts"
 
 /** What a check collects: the bindings and the names of child components, with their pointers. */
 export interface FieldNotes {
@@ -101,7 +102,16 @@ const dynamic: Check = (value, pointer, notes) => {
   const name = FORMAT_FUNCTIONS.find((known) => known === call)
   if (name === undefined)
     return { pointer: joinPointer(pointer, "call"), problem: `must be one of ${FORMAT_FUNCTIONS.join(", ")}` }
-  return checkFields(FUNCTION_FIELDS[name], args as Json, joinPointer(pointer, "args"), notes)
+  const fields = name === "label" ? listLabelFields(args) : FUNCTION_FIELDS[name]
+  return checkFields(fields, args as Json, joinPointer(pointer, "args"), notes)
+}
+
+/** A literal, or a label without a value. */
+const words: Check = (value, pointer, notes) => {
+  if (!isJsonObject(value)) return literal(value, pointer, notes)
+  return value["call"] === "label" && !takesValue(value["args"])
+    ? dynamic(value, pointer, notes)
+    : { pointer, problem: "must be a text, or a label without a value" }
 }
 
 const webAddress: Check = (value, pointer) =>
@@ -170,14 +180,14 @@ const cases: Check = (value, pointer, notes) => {
     entries.map(
       ([key, text]) =>
         () =>
-          literal(text, joinPointer(pointer, key), notes),
+          words(text, joinPointer(pointer, key), notes),
     ),
   )
 }
 
 type Fields = { readonly [name: string]: Field }
 
-const FUNCTION_FIELDS: { readonly [name in FormatFunction]: Fields } = {
+const FUNCTION_FIELDS: { readonly [name in Exclude<FormatFunction, "label">]: Fields } = {
   formatNumber: { value: required(binding), decimals: optional(integerUpTo(6)), unit: optional(dynamic) },
   formatPercent: { value: required(binding), decimals: optional(integerUpTo(6)) },
   formatCurrency: {
@@ -192,8 +202,20 @@ const FUNCTION_FIELDS: { readonly [name in FormatFunction]: Fields } = {
     ...Object.fromEntries(["zero", "one", "two", "few", "many"].map((rule) => [rule, optional(literal)])),
     other: required(literal),
   },
-  choose: { value: required(binding), cases: required(cases), other: optional(literal) },
+  choose: { value: required(binding), cases: required(cases), other: optional(words) },
   join: { values: required(listOf((...at) => dynamic(...at), MAX_JOINED)) },
+}
+
+const labelName = required(oneOf(Object.keys(ENGLISH_LABELS)))
+
+function listLabelFields(args: Json | undefined): Fields {
+  return takesValue(args) ? { name: labelName, value: required(dynamic) } : { name: labelName }
+}
+
+/** Whether the arguments name a label with a place for a value. */
+function takesValue(args: Json | undefined): boolean {
+  const name = isJsonObject(args) ? args["name"] : undefined
+  return Object.entries(ENGLISH_LABELS).some(([label, text]) => label === name && text.includes("#"))
 }
 
 const box: Fields = { children: required(children), justify: optional(oneOf(JUSTIFY)), align: optional(oneOf(ALIGN)) }
@@ -254,7 +276,7 @@ const COMPONENT_FIELDS: { readonly [kind in ComponentKind]: Fields } = {
     value: required(inRow(binding)),
   },
   Progress: { label: required(dynamic), value: required(binding), max: optional(numberOrBinding) },
-  Timer: { label: required(dynamic), endsAt: required(binding), done: optional(literal) },
+  Timer: { label: required(dynamic), endsAt: required(binding), done: optional(words) },
   Button: { label: required(dynamic), action: required(actionName), variant: optional(oneOf(["default", "primary"])) },
   TextField: { ...field, value: optional(textOrBinding), variant: optional(oneOf(TEXT_FIELD_VARIANTS)) },
   CheckBox: {

@@ -7,8 +7,9 @@
 
 import { isJsonObject, type Json } from "../../json.ts"
 import { cutText } from "../../text/cut-text.ts"
-import { type Binding, type Dynamic, type FormatCall, MAX_LITERAL_CHARS } from "./card-template.ts"
+import type { Binding, Dynamic, FormatCall } from "./card-template.ts"
 import { readPointer } from "../../json-schema/json-pointer.ts"
+import { ENGLISH_LABELS, type ViewLabels } from "./view-labels.ts"
 
 /** The pieces of a text, in order. None is empty. */
 export type Runs = readonly string[]
@@ -19,18 +20,19 @@ export interface ViewLocale {
   readonly locale: string
   /** Undefined: the one of this machine. */
   readonly timeZone?: string
-  readonly yes: string
-  readonly no: string
+  readonly labels: ViewLabels
 }
 
 /** For what no reader sees in their own language: checks, exports, and the words of a click. */
-export const ENGLISH: ViewLocale = { locale: "en", timeZone: "UTC", yes: "Yes", no: "No" }
+export const ENGLISH: ViewLocale = { locale: "en", timeZone: "UTC", labels: ENGLISH_LABELS }
 
 /** Where bindings are read. */
 export interface ViewScope {
   readonly root: Json
   /** The item of the list or table; undefined outside of one. */
   readonly item: Json | undefined
+  /** The number of the item, from 0. Absent in a table, and outside of a list. */
+  readonly index?: number
   readonly locale: ViewLocale
   /** What the card may still contain: nodes and cells of tables, and characters of texts. Shared by the whole card. */
   readonly left: { nodes: number; chars: number }
@@ -74,7 +76,7 @@ function toRuns(value: Json | undefined, { locale }: ViewScope): Runs | null {
     case "number":
       return [format(value, locale.locale, { maximumFractionDigits: 6, useGrouping: false })]
     case "boolean":
-      return [value ? locale.yes : locale.no]
+      return [locale.labels[value ? "yes" : "no"]]
     default:
       return null
   }
@@ -102,6 +104,8 @@ function callFunction({ call, args }: FormatCall, scope: ViewScope): Runs | null
       return pluralize(args, scope)
     case "choose":
       return choose(args, scope)
+    case "label":
+      return formatLabel(args, scope)
     case "join":
       return join(args["values"], scope)
     default:
@@ -183,16 +187,30 @@ function choose(args: Args, scope: ViewScope): Runs | null {
   const value = readValue(args["value"], scope)
   const cases = args["cases"]
   if (value === undefined || typeof value === "object" || !isJsonObject(cases)) return null
-  const text = Object.hasOwn(cases, String(value)) ? cases[String(value)] : args["other"]
-  return typeof text === "string" ? toRun(text.slice(0, MAX_LITERAL_CHARS)) : null
+  return formatDynamic(Object.hasOwn(cases, String(value)) ? cases[String(value)] : args["other"], scope)
+}
+
+/** A label, with the value in place of its `#`. Null if there is no such label, or if its value is missing. */
+function formatLabel({ name, value }: Args, scope: ViewScope): Runs | null {
+  const label: unknown = scope.locale.labels[name as keyof ViewLabels]
+  if (typeof label !== "string") return null
+  const [before = "", after] = label.split("#")
+  if (after === undefined) return [label]
+  const runs = formatDynamic(value, scope)
+  return runs && [before, ...runs, after].filter((text) => text !== "")
 }
 
 /** Null if all values that aren't literals are missing. */
 function join(values: Json | undefined, scope: ViewScope): Runs | null {
   if (!Array.isArray(values)) return null
   const texts = values.map((value) => (typeof value === "string" ? [value] : formatDynamic(value, scope)))
-  const hasValue = values.some((value, i) => typeof value !== "string" && texts[i] !== null)
+  const hasValue = values.some((value, i) => !isFixed(value) && texts[i] !== null)
   return hasValue ? texts.flatMap((text) => text ?? []).filter((text) => text !== "") : null
+}
+
+/** Whether a text doesn't depend on the result: a literal, or a label without a value. */
+function isFixed(value: Json): boolean {
+  return !isJsonObject(value) || (value["call"] === "label" && !isJsonObject(Object(value["args"])["value"]))
 }
 
 function format(value: number, locale: string, options: Intl.NumberFormatOptions): string {

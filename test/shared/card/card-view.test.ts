@@ -2,17 +2,19 @@
 
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { MAX_VIEW_COMPONENTS, MAX_VIEW_DEPTH, MAX_VIEW_ROWS } from "../../../shared/card/view/card-template.ts"
+import { MAX_VIEW_COMPONENTS, MAX_VIEW_DEPTH } from "../../../shared/card/view/card-template.ts"
+import { MAX_VIEW_ROWS } from "../../../shared/protocol/cards/card-bounds.ts"
 import { checkSchema } from "../../../shared/json-schema/check-schema.ts"
 import { checkValue } from "../../../shared/json-schema/match-schema.ts"
 import { checkTemplate } from "../../../shared/card/view/check-template.ts"
 import { fillView } from "../../../shared/card/view/fill-view.ts"
+import { ENGLISH_LABELS } from "../../../shared/card/view/view-labels.ts"
 import { viewToMarkdown } from "../../../shared/card/view/view-markdown.ts"
 import type { Json } from "../../../shared/json.ts"
 import { assertProperty } from "../../support/seeded.ts"
 import { readTemplate, readTemplates } from "./card-templates.ts"
 
-const ENGLISH = { locale: "en", timeZone: "UTC", yes: "Yes", no: "No" }
+const ENGLISH = { locale: "en", timeZone: "UTC", labels: ENGLISH_LABELS }
 
 const text = (id: string, of: unknown) => ({ id, component: "Text", text: of })
 /** A template with these components, for a result such as `{a: 1, rows: [{b: "x"}]}`. */
@@ -54,6 +56,30 @@ describe("a template", () => {
       "has an unknown field in a component",
       "/view/0/onClick",
       template([{ ...text("root", "a"), onClick: "alert(1)" }]),
+    ],
+    ["names no label", "/view/0/text/args/name", template([text("root", { call: "label", args: { name: "html" } })])],
+    [
+      "has a label without its value",
+      "/view/0/text/args/value",
+      template([text("root", { call: "label", args: { name: "resultsFor" } })]),
+    ],
+    [
+      "has a label with a value that it has no place for",
+      "/view/0/text/args/value",
+      template([text("root", { call: "label", args: { name: "done", value: { path: "/a" } } })]),
+    ],
+    [
+      "chooses a label with a value",
+      "/view/0/text/args/cases/1",
+      template([
+        text("root", {
+          call: "choose",
+          args: {
+            value: { path: "/a" },
+            cases: { 1: { call: "label", args: { name: "timer", value: { path: "/a" } } } },
+          },
+        }),
+      ]),
     ],
     ["uses an id twice", "/view/1/id", template([text("root", "a"), text("root", "b")])],
     ["names a missing component", "/view/0/child", template([{ id: "root", component: "Card", child: "b" }])],
@@ -206,6 +232,38 @@ describe("a filled card", () => {
     ])
   })
 
+  test.each(["calculation", "list", "page", "search", "timer"])("[BT10] %s has no words of its own", (name) => {
+    const shipped = readTemplate(name)
+    const [sample = null] = shipped.samples
+    const labels = Object.fromEntries(Object.entries(ENGLISH_LABELS).map(([key, text]) => [key, `⟦${text}⟧`]))
+    const filled = fillView(shipped, sample, { ...ENGLISH, labels } as never)
+    const { title, root } = filled ?? { title: "", root: null }
+    const words = [...listRuns(root as unknown as Json), ...listEnds(root as unknown as Json)].filter((run) =>
+      /\p{L}{3}/u.test(run),
+    )
+    expect(words.filter((run) => !/⟦|⟧/.test(run) && !listTexts(sample).includes(run))).toEqual([])
+    expect(/⟦/.test(title) || listTexts(sample).includes(title)).toBe(true)
+  })
+
+  test("[CV14] shows labels in the reader's language, and leaves out those it doesn't know", () => {
+    const label = (name: string, value?: object) => ({ call: "label", args: value ? { name, value } : { name } })
+    const show = (text_: object, labels: object = ENGLISH_LABELS) => {
+      const view = [{ id: "root", component: "Text", text: text_ }]
+      const filled = fillView({ title: "", view } as never, { n: 3, q: "#", d: true }, { ...ENGLISH, labels } as never)
+      return (filled?.root as { readonly runs: readonly string[] } | undefined)?.runs ?? null
+    }
+    const german = { ...ENGLISH_LABELS, openCount: "Offen: #", done: "Erledigt" }
+    expect(show(label("openCount", { path: "/n" }))).toEqual(["3", " open"])
+    expect(show(label("openCount", { path: "/n" }), german)).toEqual(["Offen: ", "3"])
+    expect(show(label("resultsFor", { path: "/q" }))).toEqual(["Results for ", "#"])
+    expect(show(label("openCount", { path: "/other" }))).toBe(null)
+    const choice = { call: "choose", args: { value: { path: "/d" }, cases: { true: label("done") } } }
+    expect(show(choice, german)).toEqual(["Erledigt"])
+    expect(show({ call: "join", args: { values: [label("done"), ": ", { path: "/n" }] } })).toEqual(["Done", ": ", "3"])
+    expect(show({ call: "join", args: { values: [label("done"), ": ", { path: "/other" }] } })).toBe(null)
+    for (const name of ["constructor", "toString", "newLabel"]) expect(show(label(name))).toBe(null)
+  })
+
   test("[CV4] leaves out what the result lacks", () => {
     const view = [
       { id: "root", component: "Column", children: ["a", "row"] },
@@ -270,7 +328,7 @@ describe("a filled card", () => {
       expect(image(url)).toBe(null)
   })
 
-  test("[CV8] every text is a literal of the template, or a value of the result", () => {
+  test("[CV8] every text is a literal of the template, a value of the result, or a label", () => {
     const leaf = fc.oneof(fc.string(), fc.double(), fc.integer(), fc.boolean(), fc.constant(null))
     const json = fc.letrec<{ json: Json }>((tie) => ({
       json: fc.oneof({ maxDepth: 4 }, leaf, fc.array(tie("json")), fc.dictionary(fc.string(), tie("json"))),
@@ -282,10 +340,11 @@ describe("a filled card", () => {
         const result = replaceSome(shipped.samples[0] ?? null, hostile, dice[Symbol.iterator]())
         const filled = fillView(shipped, result, ENGLISH)
         if (filled === null) return
-        const known = new Set([...listTexts(shipped.view as Json), ...listTexts(result)])
+        const labels = Object.values(ENGLISH_LABELS).flatMap((label) => label.split("#"))
+        const known = new Set([...listTexts(shipped.view as Json), ...listTexts(result), ...labels])
         for (const run of listRuns(filled.root as unknown as Json)) {
           // A formatted number or date has a digit, infinity or NaN; a cut text has its beginning in the result.
-          const isFormatted = /[\d∞]|NaN/.test(run) || run === "Yes" || run === "No" || run === "\u00a0"
+          const isFormatted = /[\d∞]|NaN/.test(run) || run === "\u00a0"
           expect(known.has(run) || isFormatted || [...known].some((one) => one.startsWith(run.replace(/…$/, "")))).toBe(
             true,
           )
@@ -313,4 +372,11 @@ function listRuns(node: Json): string[] {
   if (typeof node !== "object" || node === null) return []
   const { runs = [] } = node as { readonly runs?: readonly string[] }
   return [...runs, ...Object.values(node).flatMap((one) => (typeof one === "object" ? listRuns(one as Json) : []))]
+}
+
+/** What the timers of a card show when they have ended. */
+function listEnds(node: Json): string[] {
+  if (typeof node !== "object" || node === null) return []
+  const { done } = node as { readonly done?: string }
+  return [done ?? [], ...Object.values(node).map((one) => listEnds(one as Json))].flat()
 }

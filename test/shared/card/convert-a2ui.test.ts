@@ -12,11 +12,12 @@ import { findDateStyle, parsePieces } from "../../../scripts/cards/convert-text.
 import type { CardTemplate } from "../../../shared/card/view/card-template.ts"
 import { checkTemplate } from "../../../shared/card/view/check-template.ts"
 import { fillView } from "../../../shared/card/view/fill-view.ts"
+import { ENGLISH_LABELS } from "../../../shared/card/view/view-labels.ts"
 import { viewToMarkdown } from "../../../shared/card/view/view-markdown.ts"
 import { isJsonObject, type Json } from "../../../shared/json.ts"
 
 const FOLDER = "test/shared/card/a2ui"
-const ENGLISH = { locale: "en", timeZone: "UTC", yes: "Yes", no: "No" }
+const ENGLISH = { locale: "en", timeZone: "UTC", labels: ENGLISH_LABELS }
 
 const files = ["basic", "minimal"].flatMap((catalog) =>
   readdirSync(`${FOLDER}/${catalog}`).map((file) => `${catalog}/${file}`),

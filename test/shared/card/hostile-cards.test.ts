@@ -2,15 +2,17 @@
 
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { COMPONENT_KINDS, FORMAT_FUNCTIONS, MAX_VIEW_ROWS } from "../../../shared/card/view/card-template.ts"
+import { COMPONENT_KINDS, FORMAT_FUNCTIONS } from "../../../shared/card/view/card-template.ts"
+import { MAX_VIEW_ROWS } from "../../../shared/protocol/cards/card-bounds.ts"
 import { checkTemplate } from "../../../shared/card/view/check-template.ts"
 import { fillView } from "../../../shared/card/view/fill-view.ts"
+import { ENGLISH_LABELS } from "../../../shared/card/view/view-labels.ts"
 import { viewToMarkdown } from "../../../shared/card/view/view-markdown.ts"
 import type { Json } from "../../../shared/json.ts"
 import { assertProperty } from "../../support/seeded.ts"
 import { EVERYTHING, HOSTILE_RESULTS, HOSTILE_TEMPLATES, MARKUP, SCRIPTS } from "./hostile-corpus.ts"
 
-const ENGLISH = { locale: "en", timeZone: "UTC", yes: "Yes", no: "No" }
+const ENGLISH = { locale: "en", timeZone: "UTC", labels: ENGLISH_LABELS }
 describe("hostile templates", () => {
   test.each(HOSTILE_TEMPLATES)("[CV1] [CV2] [CV3] [CV7] %s is refused, with a place", (_name, body) => {
     const checked = checkTemplate(body as Json)

@@ -27,7 +27,11 @@ export class StreamBoundError extends Error {
 
 /** Fetches without following redirects: a redirect would send the key to a host that isn't configured. */
 export const fetchBounded: typeof fetch = async (input, init) => {
-  const response = await fetch(input, { ...init, redirect: "manual" })
+  return boundResponse(await fetch(input, { ...init, redirect: "manual" }))
+}
+
+/** The response with a body that fails or ends at its bounds. */
+export function boundResponse(response: Response): Response {
   if (response.body === null) return response
   const isStream = response.ok && (response.headers.get("content-type") ?? "").includes("text/event-stream")
   const body = response.body.pipeThrough(isStream ? createEventGuard() : createBodyCut())

@@ -15,7 +15,7 @@ export function createOpenAiModel(config: ProviderConfig): Model {
     supportsStructuredOutputs: true,
     ...(config.apiKey === undefined ? {} : { apiKey: config.apiKey }),
     ...(config.headers === undefined ? {} : { headers: config.headers }),
-    fetch: fetchBounded,
+    fetch: config.fetch ?? fetchBounded,
   })
   // The package keeps only some counts, and reports none for a response that breaks off.
   return createStreamedModel(endpoint.chatModel(config.modelName), config, { createUsageReader })

@@ -11,4 +11,6 @@ export interface ProviderConfig extends Partial<SilenceLimits> {
   readonly fileKinds: FileKinds
   /** Headers of each request, besides those of the API. */
   readonly headers?: Readonly<Record<string, string>>
+  /** Sends the requests of an OpenAI-compatible model. Default: over HTTP. */
+  readonly fetch?: typeof fetch
 }

@@ -281,6 +281,8 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   listPrompts(): Promise<SavedPrompt[]>
   /** Adds or replaces a saved prompt. Errors: `prompts_full`. */
   putPrompt(prompt: SavedPrompt): Promise<Result<SavedPrompt>>
+  /** Adds the saved prompts of an imported user. Those with the same ids are replaced; more than fit are left out. */
+  restorePrompts(prompts: readonly SavedPrompt[]): Promise<void>
   /** Repeating the call has no effect. */
   removePrompt(id: string): Promise<void>
   /**

@@ -19,6 +19,7 @@ const OTHER_ROUTES: readonly (readonly [pattern: RegExp, route: string])[] = [
   [/^\/media\//, "/media/:id"],
   [/^\/canvas\//, "/canvas/documents/:id"],
   [/^\/auth\/callback\//, "/auth/callback/:provider"],
+  [/^\/auth\/connections\//, "/auth/connections/:tenant/:server"],
   [/^\/auth\/(?:login|token|logout|providers)$/, "/auth"],
   [/^\/healthz$/, "/healthz"],
   [/^\/(?:index\.html)?$/, "/"],

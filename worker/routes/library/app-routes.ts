@@ -38,7 +38,7 @@ appRoutes.post("/:id/apps/:asset/calls", requireSession, requireOwnSession, asyn
   const server = found.ok ? findAppServer(found.value[0]) : found
   if (!server.ok) return faultToResponse(server.fault)
   const { tool, args, allowed } = body.value
-  const call = { server: server.value, tool, asks: allowed, isFromApp: true }
+  const call = { user: claims.user, server: server.value, tool, asks: allowed, isFromApp: true }
   const opened = await tenantStub(env, claims.tenant).openMcpCall(call)
   if (!opened.ok) return faultToResponse(opened.fault)
   const { callToolForApp } = await import("../../mcp/mcp-client.ts")

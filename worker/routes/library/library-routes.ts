@@ -13,6 +13,7 @@ import { branchSession } from "./branch-route.ts"
 import { folderRoutes } from "./folder-routes.ts"
 import { organizingRoutes } from "./organizing-routes.ts"
 import { listenerRoutes } from "./listener-routes.ts"
+import { connectionRoutes } from "./connection-routes.ts"
 import { promptRoutes } from "./prompt-routes.ts"
 import { searchMessages, searchSessions } from "./search-routes.ts"
 import { sessionListRoutes } from "./session-list-routes.ts"
@@ -36,6 +37,7 @@ export const library = createHono<AppEnv>()
   .post("/v1/sessions/:id/branch", requireSession, requireStorage, branchSession)
   .route("/v1/folders", folderRoutes)
   .route("/v1/prompts", promptRoutes)
+  .route("/v1/connections", connectionRoutes)
   .route("/v1/sessions", sessionListRoutes)
   .route("/v1/sessions", transferRoutes)
   .route("/", shareRoutes)

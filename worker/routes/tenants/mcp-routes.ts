@@ -41,8 +41,8 @@ mcpRoutes.delete("/:name", async (context) => {
 })
 
 mcpRoutes.post("/:name/refresh", async (context) => {
-  const tenant = tenantStub(context.env, context.get("claims").tenant)
-  const refreshed = await tenant.refreshMcpServer(context.req.param("name"))
+  const { tenant, user } = context.get("claims")
+  const refreshed = await tenantStub(context.env, tenant).refreshMcpServer(context.req.param("name"), user)
   return refreshed.ok ? context.json(refreshed.value) : faultToResponse(refreshed.fault)
 })
 

@@ -13,6 +13,7 @@ import { type Actor, SYSTEM_ACTOR } from "../../platform/rpc/actor.ts"
 import { openSecret, sealSecret } from "../../platform/crypto/seal-secret.ts"
 import {
   MAX_MCP_SERVERS,
+  isPerUser,
   type McpCall,
   type McpEndpoint,
   type McpServerConfig,
@@ -33,6 +34,7 @@ import {
   writeMcpServer,
 } from "./mcp-rows.ts"
 import { requestClientToken } from "../../mcp/client-token.ts"
+import { openServerSecret, UserConnections } from "./user-connections.ts"
 
 /** The bounds of how long a list of tools is valid, in milliseconds. Within them, the server decides. */
 const MIN_TTL_MS = 60_000
@@ -52,15 +54,20 @@ function refuse(because: McpFlaw): { readonly ok: false; readonly fault: Fault }
   return fail({ reason: "mcp_refused", because })
 }
 
+/** A server whose tools were never listed. */
+const UNLISTED = { discover: null, offered: [], revision: "", fetched: 0, ttl: 0, flaw: null } as const
+
 const UNKNOWN: { readonly ok: false; readonly fault: Fault } = fail({ reason: "mcp_server_unknown" })
 
 export class McpServers {
   readonly #host: TenantHost
+  readonly connections: UserConnections
   /** Listings that are under way, by server. */
   readonly #refreshing = new Map<string, Promise<Result<StoredMcpServer>>>()
 
   constructor(host: TenantHost) {
     this.#host = host
+    this.connections = new UserConnections(host)
   }
 
   list(): McpServerView[] {
@@ -80,16 +87,10 @@ export class McpServers {
     const secret = await this.#sealInput(name, input, config, before)
     const isSameAccess = before !== null && JSON.stringify(before.config.auth) === JSON.stringify(config.auth)
     const tokens = isSameAccess && secret === before.secret ? before.tokens : null
-    const blank = { name, config, secret, tokens, pinned: [] }
-    const listed = await this.#listTools({
-      ...blank,
-      discover: null,
-      offered: [],
-      revision: "",
-      fetched: 0,
-      ttl: 0,
-      flaw: null,
-    })
+    const isSameServer = before !== null && isSameAccess && before.config.url === config.url
+    const known = isSameServer ? before : UNLISTED
+    const user = actor.kind === "user" ? actor.id : null
+    const listed = await this.#listOrKeep({ ...known, name, config, secret, tokens, pinned: [] }, user)
     if (!listed.ok) return listed
     const unknown = config.tools.findIndex((tool) => !listed.value.offered.some((offered) => offered.name === tool))
     if (unknown >= 0) return fail({ reason: "field_invalid", field: `tools.${unknown}` })
@@ -97,6 +98,8 @@ export class McpServers {
     const kept = before !== null && before.config.url === config.url ? before.pinned : []
     const pinned = pinTools(config.tools, listed.value.offered, kept)
     const server = { ...listed.value, pinned }
+    // A token of the users must not reach another server.
+    if (before !== null && !isSameServer) this.connections.removeServer(name)
     return this.#write(server, actor, before === null ? "mcp.added" : "mcp.changed")
   }
 
@@ -104,15 +107,16 @@ export class McpServers {
     if (this.#find(name) === null) return UNKNOWN
     return this.#host.change(() => {
       removeMcpServer(this.#host.sql, name)
+      this.connections.removeServer(name)
       this.#host.audit.append(actor, { action: "mcp.removed", target: name }, Date.now())
       return succeed(null)
     })
   }
 
-  async refresh(name: string): Promise<Result<McpServerView>> {
+  async refresh(name: string, user: string): Promise<Result<McpServerView>> {
     const server = this.#find(name)
     if (server === null) return UNKNOWN
-    const refreshed = await this.#refreshOnce(server)
+    const refreshed = await this.#refreshOnce(server, user)
     return refreshed.ok ? succeed(toView(refreshed.value)) : refreshed
   }
 
@@ -124,11 +128,12 @@ export class McpServers {
   }
 
   /** Cost: one row read, and a request for the list if it has expired. */
-  async openCall({ server: name, tool, asks, isFromApp = false }: McpCall): Promise<Result<McpEndpoint>> {
+  async openCall({ user, server: name, tool, asks, isFromApp = false }: McpCall): Promise<Result<McpEndpoint>> {
     const stored = this.#find(name)
     if (stored === null) return UNKNOWN
-    const isFresh = Date.now() - stored.fetched < stored.ttl
-    const current: Result<StoredMcpServer> = isFresh ? succeed(stored) : await this.#refreshOnce(stored)
+    // What a server offers to one user says nothing about the others, so only administrators renew such a list.
+    const isFresh = isPerUser(stored.config) || Date.now() - stored.fetched < stored.ttl
+    const current: Result<StoredMcpServer> = isFresh ? succeed(stored) : await this.#refreshOnce(stored, user)
     if (!current.ok) return current
     const state = getToolState(current.value, tool)
     if (state !== "ready") return refuse(state)
@@ -137,7 +142,7 @@ export class McpServers {
     if (!isVisible) return refuse("not_allowed")
     // The session may have read an older rule.
     if (asksFirst(current.value.config, tool) && !asks) return refuse("approval")
-    const opened = await this.#openEndpoint(current.value)
+    const opened = await this.#openEndpoint(current.value, user)
     if (!opened.ok) return opened
     this.#storeTokens(current.value, opened.value.tokens)
     return succeed({ ...opened.value.endpoint, app: definition.app })
@@ -175,8 +180,8 @@ export class McpServers {
   }
 
   /** Calls at the same time share one request to the server. */
-  async #refreshOnce(server: StoredMcpServer): Promise<Result<StoredMcpServer>> {
-    const running = this.#refreshing.get(server.name) ?? this.#refreshStored(server)
+  async #refreshOnce(server: StoredMcpServer, user: string): Promise<Result<StoredMcpServer>> {
+    const running = this.#refreshing.get(server.name) ?? this.#refreshStored(server, user)
     this.#refreshing.set(server.name, running)
     try {
       return await running
@@ -185,8 +190,8 @@ export class McpServers {
     }
   }
 
-  async #refreshStored(server: StoredMcpServer): Promise<Result<StoredMcpServer>> {
-    const listed = await this.#listTools(server)
+  async #refreshStored(server: StoredMcpServer, user: string): Promise<Result<StoredMcpServer>> {
+    const listed = await this.#listTools(server, user)
     const stored = this.#find(server.name)
     // The server was replaced or removed in the meantime.
     if (stored === null || stored.config.url !== server.config.url) return UNKNOWN
@@ -206,9 +211,17 @@ export class McpServers {
     return succeed(next)
   }
 
-  /** The server with its current tools. */
-  async #listTools(server: StoredMcpServer): Promise<Result<StoredMcpServer>> {
-    const opened = await this.#openEndpoint(server)
+  /** Like `#listTools`, but keeps what is known if the administrator still has to connect. */
+  async #listOrKeep(server: StoredMcpServer, user: string | null): Promise<Result<StoredMcpServer>> {
+    const listed = await this.#listTools(server, user)
+    const isUnconnected =
+      !listed.ok && listed.fault.reason === "mcp_refused" && listed.fault.because === "not_connected"
+    return isUnconnected ? succeed({ ...server, flaw: "not_connected" }) : listed
+  }
+
+  /** The server with its current tools. `user`: whose account is used, if users connect with their own. */
+  async #listTools(server: StoredMcpServer, user: string | null): Promise<Result<StoredMcpServer>> {
+    const opened = await this.#openEndpoint(server, user)
     if (!opened.ok) return opened
     const { listServerTools } = await import("../../mcp/mcp-client.ts")
     const { url, headers } = opened.value.endpoint
@@ -223,19 +236,28 @@ export class McpServers {
     return succeed({ ...server, tokens, discover, offered, revision, fetched: Date.now(), ttl, flaw: null })
   }
 
-  async #openEndpoint(server: StoredMcpServer): Promise<Result<OpenedServer>> {
-    const { config, secret, tokens, name, discover } = server
+  async #openEndpoint(server: StoredMcpServer, user: string | null): Promise<Result<OpenedServer>> {
+    const { config, tokens, discover } = server
     const { url, auth } = config
     if (auth.type === "none") return succeed({ endpoint: { url, headers: {}, discover }, tokens })
-    const { env, tenant } = this.#host
-    const opened = secret === null ? null : await openSecret(env, { tenant, purpose: "mcp secret", name }, secret)
+    if (auth.type === "oauth" && auth.per === "user") return await this.#openForUser(server, user)
+    const opened = await openServerSecret(this.#host, server)
     if (opened === null) return refuse("unauthorized")
     if (auth.type === "header")
-      return succeed({ endpoint: { url, headers: { [auth.name]: opened.text }, discover }, tokens })
-    const access = await this.#openToken(server, auth, opened.text)
+      return succeed({ endpoint: { url, headers: { [auth.name]: opened }, discover }, tokens })
+    const access = await this.#openToken(server, auth, opened)
     if (!access.ok) return access
     const headers = { authorization: `Bearer ${access.value.token}` }
     return succeed({ endpoint: { url, headers, discover }, tokens: access.value.tokens })
+  }
+
+  async #openForUser(server: StoredMcpServer, user: string | null): Promise<Result<OpenedServer>> {
+    if (user === null) return refuse("not_connected")
+    const token = await this.connections.openToken(user, server)
+    if (!token.ok) return refuse(token.fault)
+    const headers = { authorization: `Bearer ${token.value}` }
+    const { config, discover } = server
+    return succeed({ endpoint: { url: config.url, headers, discover, isPerUser: true }, tokens: null })
   }
 
   /** The stored access token, or a new one if it expires soon. */
@@ -304,8 +326,8 @@ function toConfig({ auth, ...input }: McpServerInput, url: string): McpServerCon
     case "header":
       return { ...input, url, auth: { type: "header", name: auth.name } }
     case "oauth": {
-      const { issuer, client_id, scope } = auth
-      return { ...input, url, auth: { type: "oauth", issuer, client_id, scope } }
+      const { issuer, client_id, scope, per } = auth
+      return { ...input, url, auth: { type: "oauth", issuer, client_id, scope, per } }
     }
   }
 }

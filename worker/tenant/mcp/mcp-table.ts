@@ -1,4 +1,4 @@
-/** mcp-table.ts: the table of a tenant's MCP servers, and the tools that an agent has from them. */
+/** mcp-table.ts: the tables of a tenant's MCP servers and of its users' connections to them, and the tools that an agent has from them. */
 
 import { parseJson } from "../../../shared/json.ts"
 import type { McpTool } from "../../settings/mcp-config.ts"
@@ -6,6 +6,15 @@ import type { McpTool } from "../../settings/mcp-config.ts"
 export const MCP_TABLE = `CREATE TABLE mcp_servers (name TEXT PRIMARY KEY, config TEXT NOT NULL, secret TEXT, tokens TEXT,
   discover TEXT, offered TEXT NOT NULL, pinned TEXT NOT NULL, ready TEXT NOT NULL, revision TEXT NOT NULL,
   fetched INTEGER NOT NULL, ttl INTEGER NOT NULL, flaw TEXT) WITHOUT ROWID`
+
+/** `tokens` is sealed. */
+export const MCP_CONNECTION_TABLE = `CREATE TABLE mcp_connections (user TEXT, server TEXT, tokens TEXT NOT NULL,
+  PRIMARY KEY (user, server)) WITHOUT ROWID`
+
+/** Ends all connections of a user. */
+export function removeUserConnections(sql: SqlStorage, user: string): void {
+  sql.exec("DELETE FROM mcp_connections WHERE user = ?", user)
+}
 
 /** Maximum number of characters in all tool definitions of an agent: a quarter of a usual context. */
 const MAX_DEFINITION_CHARS = 128 * 1024

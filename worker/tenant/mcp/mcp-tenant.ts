@@ -1,8 +1,17 @@
 /** mcp-tenant.ts: the calls of the tenant object that concern MCP servers. Their code is loaded on demand. */
 
 import type { Result } from "../../../shared/fault.ts"
+import type { McpConnection } from "../../../shared/protocol/http-body.ts"
 import type { Actor } from "../../platform/rpc/actor.ts"
-import type { McpCall, McpEndpoint, McpRpc, McpServerInput, McpServerView } from "../../settings/mcp-config.ts"
+import type {
+  McpCall,
+  McpClient,
+  McpEndpoint,
+  McpRpc,
+  McpServerInput,
+  McpServerView,
+  UserTokens,
+} from "../../settings/mcp-config.ts"
 import { ModelledTenant } from "../models/modelled-tenant.ts"
 import type { McpServers } from "./mcp-servers.ts"
 
@@ -21,8 +30,8 @@ export abstract class McpTenant extends ModelledTenant implements McpRpc {
     return (await this.#mcp()).remove(actor, name)
   }
 
-  async refreshMcpServer(name: string): Promise<Result<McpServerView>> {
-    return await (await this.#mcp()).refresh(name)
+  async refreshMcpServer(name: string, user: string): Promise<Result<McpServerView>> {
+    return await (await this.#mcp()).refresh(name, user)
   }
 
   async reviewMcpServer(actor: Actor, name: string, revision: string): Promise<Result<McpServerView>> {
@@ -35,6 +44,22 @@ export abstract class McpTenant extends ModelledTenant implements McpRpc {
 
   async listMcpAppHosts(server: string): Promise<readonly string[]> {
     return (await this.#mcp()).listAppHosts(server)
+  }
+
+  async listMcpConnections(user: string): Promise<readonly McpConnection[]> {
+    return (await this.#mcp()).connections.list(user)
+  }
+
+  async getMcpClient(name: string): Promise<Result<McpClient>> {
+    return await (await this.#mcp()).connections.getClient(name)
+  }
+
+  async addMcpConnection(user: string, name: string, client: McpClient, tokens: UserTokens): Promise<Result<null>> {
+    return await (await this.#mcp()).connections.connect(user, name, client, tokens)
+  }
+
+  async removeMcpConnection(user: string, name: string): Promise<Result<null>> {
+    return await (await this.#mcp()).connections.disconnect(user, name)
   }
 
   async #mcp(): Promise<McpServers> {

@@ -14,6 +14,10 @@ import { checkValue } from "../../../shared/json-schema/match-schema.ts"
 import { MAX_CARD_BYTES } from "../../../shared/limits.ts"
 import { countUtf8Bytes } from "../../../shared/truncate.ts"
 import { hashTemplate } from "./hash-template.ts"
+import oldCalculation from "./old/calculation-in-english.json"
+import oldList from "./old/list-in-english.json"
+import oldSearch from "./old/search-in-english.json"
+import oldTimer from "./old/timer-in-english.json"
 
 const TEMPLATES = { calculation, list, page, search, timer }
 
@@ -28,7 +32,12 @@ interface ShippedTemplate {
 }
 
 /** Templates that earlier versions shipped, by name. */
-const OLD_TEMPLATES: readonly (readonly [string, ShippedTemplate])[] = []
+const OLD_TEMPLATES: readonly (readonly [string, unknown])[] = [
+  ["calculation", oldCalculation],
+  ["list", oldList],
+  ["search", oldSearch],
+  ["timer", oldTimer],
+]
 
 const toTemplate = (file: unknown): ShippedTemplate => file as ShippedTemplate
 

@@ -99,6 +99,7 @@ export default {
     tool_timeout: "تأخرت الأداة.",
     tool_result_too_large: "نتيجة الأداة أكبر من أن تُحفظ.",
     tool_interrupted: "توقفت الأداة قبل أن تنتهي.",
+    tool_not_connected: "تحتاج الأداة إلى حسابك. اربطه ثم حاول مرة أخرى.",
     agent_unknown: "لم نعثر على هذا الوكيل.",
     agent_loop: "سينتظر هؤلاء الوكلاء بعضهم بعضًا.",
     agent_fan_out: "استُدعي وكلاء كثيرون دفعة واحدة.",

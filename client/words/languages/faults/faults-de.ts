@@ -104,6 +104,7 @@ export default {
     tool_timeout: "Das Tool hat zu lange gebraucht.",
     tool_result_too_large: "Das Ergebnis des Tools ist zu groß zum Speichern.",
     tool_interrupted: "Das Tool wurde unterbrochen.",
+    tool_not_connected: "Das Tool braucht Ihr Konto. Verbinden Sie es und versuchen Sie es noch einmal.",
     agent_unknown: "Wir konnten diesen Agenten nicht finden.",
     agent_loop: "Diese Agenten würden aufeinander warten.",
     agent_fan_out: "Es wurden zu viele Agenten auf einmal gefragt.",

@@ -100,6 +100,7 @@ export default {
     tool_timeout: "La herramienta tardó demasiado.",
     tool_result_too_large: "El resultado de la herramienta es demasiado grande para guardarlo.",
     tool_interrupted: "La herramienta se interrumpió.",
+    tool_not_connected: "La herramienta necesita tu cuenta. Conéctala y vuelve a intentarlo.",
     agent_unknown: "No encontramos ese agente.",
     agent_loop: "Estos agentes se esperarían mutuamente.",
     agent_fan_out: "Se consultó a demasiados agentes a la vez.",

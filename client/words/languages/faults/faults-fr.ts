@@ -103,6 +103,7 @@ export default {
     tool_timeout: "L’outil a mis trop de temps.",
     tool_result_too_large: "Le résultat de l’outil est trop grand pour être enregistré.",
     tool_interrupted: "L’outil a été interrompu.",
+    tool_not_connected: "L’outil a besoin de votre compte. Connectez-le, puis réessayez.",
     agent_unknown: "Cet agent est introuvable.",
     agent_loop: "Ces agents s’attendraient mutuellement.",
     agent_fan_out: "Trop d’agents ont été sollicités à la fois.",

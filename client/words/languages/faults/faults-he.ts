@@ -99,6 +99,7 @@ export default {
     tool_timeout: "הכלי לא השיב בזמן.",
     tool_result_too_large: "תוצאת הכלי גדולה מדי לשמירה.",
     tool_interrupted: "פעולת הכלי נקטעה.",
+    tool_not_connected: "הכלי זקוק לחשבון שלך. יש לחבר אותו ולנסות שוב.",
     agent_unknown: "לא מצאנו את הסוכן.",
     agent_loop: "הסוכנים האלה היו מחכים זה לזה.",
     agent_fan_out: "נקראו יותר מדי סוכנים בבת אחת.",

@@ -100,6 +100,7 @@ export default {
     tool_timeout: "ツールの実行に時間がかかりすぎました。",
     tool_result_too_large: "ツールの結果が大きすぎて保存できません。",
     tool_interrupted: "ツールの実行が中断されました。",
+    tool_not_connected: "このツールにはアカウントの接続が必要です。接続してからもう一度お試しください。",
     agent_unknown: "そのエージェントが見つかりませんでした。",
     agent_loop: "エージェント同士が互いの回答を待つことになります。",
     agent_fan_out: "一度に質問したエージェントが多すぎます。",

@@ -99,6 +99,7 @@ export default {
     tool_timeout: "A ferramenta demorou demais.",
     tool_result_too_large: "O resultado da ferramenta é grande demais para ser salvo.",
     tool_interrupted: "A ferramenta foi interrompida.",
+    tool_not_connected: "A ferramenta precisa da sua conta. Conecte-a e tente novamente.",
     agent_unknown: "Não encontramos esse agente.",
     agent_loop: "Esses agentes esperariam um pelo outro.",
     agent_fan_out: "Agentes demais foram consultados ao mesmo tempo.",

@@ -99,6 +99,7 @@ export default {
     tool_timeout: "工具超时。",
     tool_result_too_large: "工具结果过大，无法保存。",
     tool_interrupted: "工具被中断。",
+    tool_not_connected: "该工具需要您的账号。请连接后重试。",
     agent_unknown: "找不到该智能体。",
     agent_loop: "这些智能体会互相等待。",
     agent_fan_out: "一次调用的智能体过多。",

@@ -86,6 +86,17 @@ export default {
     previousVersion: "الإصدار السابق",
     nextVersion: "الإصدار التالي",
   },
+  mcpConnection: {
+    connections: "الاتصالات",
+    connected: "متصل بحسابك.",
+    notConnected: "غير متصل.",
+    connect: (server) => `ربط ${server}`,
+    disconnect: "قطع الاتصال",
+    needed: (server) => `يحتاج ${server} إلى الوصول إلى حسابك.`,
+    waiting: "اسمح بالوصول في النافذة التي فُتحت.",
+    connectedTo: (server) => `أنت متصل بـ ${server}.`,
+    askAgain: "اسأل مرة أخرى",
+  },
   mcpApp: {
     app: (server) => `التطبيق: ${server}`,
     linkAsked: "يريد هذا التطبيق فتح رابط:",
@@ -120,8 +131,18 @@ export default {
     done: "تم",
     refused: "لم يُنفَّذ",
     choose: "اختر…",
-    yes: "نعم",
-    no: "لا",
+    labels: {
+      yes: "نعم",
+      no: "لا",
+      done: "تم",
+      open: "لم يتم بعد",
+      openCount: "المتبقي: #",
+      calculation: "عملية حسابية",
+      resultsFor: "نتائج البحث عن #",
+      timer: "المؤقت: #",
+      endsAt: "ينتهي في الساعة #",
+      timeIsUp: "انتهى الوقت",
+    },
     more: (count) =>
       plural(count, {
         zero: "لا عناصر أخرى",

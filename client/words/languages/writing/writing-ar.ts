@@ -19,6 +19,7 @@ export default {
     prompts: "المطالبات المحفوظة",
     agent: (name) => `الوكيل: ${name}`,
     noAgent: "استخدام الوكيل الافتراضي",
+    chooseAgent: "اختيار وكيل…",
     effort: (level) => `التفكير: ${level}`,
     noEffort: "التفكير كالمعتاد",
     followUps: "أسئلة مقترحة",

@@ -19,6 +19,7 @@ export default {
     prompts: "Gespeicherte Prompts",
     agent: (name) => `Agent: ${name}`,
     noAgent: "Standardagenten verwenden",
+    chooseAgent: "Agenten auswählen…",
     effort: (level) => `Nachdenken: ${level}`,
     noEffort: "Wie üblich nachdenken",
     followUps: "Vorgeschlagene Fragen",

@@ -19,6 +19,7 @@ export default {
     prompts: "Prompts guardados",
     agent: (name) => `Agente: ${name}`,
     noAgent: "Usar el agente predeterminado",
+    chooseAgent: "Elegir un agente…",
     effort: (level) => `Razonamiento: ${level}`,
     noEffort: "Razonar como de costumbre",
     followUps: "Preguntas sugeridas",

@@ -19,6 +19,7 @@ export default {
     prompts: "Prompts enregistrés",
     agent: (name) => `Agent : ${name}`,
     noAgent: "Utiliser l’agent standard",
+    chooseAgent: "Choisir un agent…",
     effort: (level) => `Réflexion : ${level}`,
     noEffort: "Réfléchir comme d’habitude",
     followUps: "Questions suggérées",

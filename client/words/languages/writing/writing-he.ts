@@ -19,6 +19,7 @@ export default {
     prompts: "הנחיות שמורות",
     agent: (name) => `סוכן: ${name}`,
     noAgent: "שימוש בסוכן הרגיל",
+    chooseAgent: "בחירת סוכן…",
     effort: (level) => `חשיבה: ${level}`,
     noEffort: "לחשוב כרגיל",
     followUps: "שאלות מוצעות",

@@ -19,6 +19,7 @@ export default {
     prompts: "सेव किए गए प्रॉम्प्ट",
     agent: (name) => `एजेंट: ${name}`,
     noAgent: "डिफ़ॉल्ट एजेंट इस्तेमाल करें",
+    chooseAgent: "एजेंट चुनें…",
     effort: (level) => `सोच-विचार: ${level}`,
     noEffort: "सामान्य रूप से सोचें",
     followUps: "सुझाए गए सवाल",

@@ -19,6 +19,7 @@ export default {
     prompts: "保存したプロンプト",
     agent: (name) => `エージェント：${name}`,
     noAgent: "既定のエージェントを使用",
+    chooseAgent: "エージェントを選ぶ…",
     effort: (level) => `思考：${level}`,
     noEffort: "通常どおり思考する",
     followUps: "質問の候補",

@@ -19,6 +19,7 @@ export default {
     prompts: "Prompts salvos",
     agent: (name) => `Agente: ${name}`,
     noAgent: "Usar o agente padrão",
+    chooseAgent: "Escolher um agente…",
     effort: (level) => `Raciocínio: ${level}`,
     noEffort: "Raciocinar como de costume",
     followUps: "Perguntas sugeridas",

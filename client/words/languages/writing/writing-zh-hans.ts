@@ -19,6 +19,7 @@ export default {
     prompts: "已保存的提示词",
     agent: (name) => `智能体：${name}`,
     noAgent: "使用默认智能体",
+    chooseAgent: "选择智能体…",
     effort: (level) => `思考：${level}`,
     noEffort: "按默认方式思考",
     followUps: "建议的问题",

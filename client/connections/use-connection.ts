@@ -1,0 +1,56 @@
+/** use-connection.ts: opens the window in which the user allows the access, and learns when it is done. Source: SPEC MP12. */
+
+import { useEffect, useState } from "preact/hooks"
+import type { Api } from "../net/api.ts"
+import { describeError } from "../net/http-request.ts"
+import { startConnection } from "./connections-api.ts"
+
+/** The page at the end of a connection sends the name of the server (worker/signin/connected-page.ts). */
+const CHANNEL = "cuecard.connections"
+
+const WINDOW_FEATURES = "popup,width=520,height=720"
+
+export interface ConnectionState {
+  readonly status: "idle" | "waiting" | "connected"
+  /** Why the window could not be opened; empty if it could. */
+  readonly fault: string
+  connect(): void
+}
+
+/** `onConnected`: called when the user has connected in any window of this browser. */
+export function useConnection(api: Api, server: string, onConnected: () => void = () => {}): ConnectionState {
+  const [status, setStatus] = useState<ConnectionState["status"]>("idle")
+  const [fault, setFault] = useState("")
+  useEffect(() => {
+    const channel = new BroadcastChannel(CHANNEL)
+    channel.onmessage = ({ data }) => {
+      if (data !== server) return
+      setStatus("connected")
+      onConnected()
+    }
+    return () => channel.close()
+  }, [server])
+  const connect = (): void => {
+    // Browsers open windows only during a click, so the address follows later.
+    const opened = window.open("about:blank", "_blank", WINDOW_FEATURES)
+    setFault("")
+    setStatus("waiting")
+    startConnection(api, server).then(
+      (url) => showAddress(opened, url),
+      (error: unknown) => {
+        opened?.close()
+        setStatus("idle")
+        setFault(describeError(error))
+      },
+    )
+  }
+  return { status, fault, connect }
+}
+
+/** A browser that opens no window shows the address in this one. */
+function showAddress(opened: Window | null, url: string): void {
+  if (opened === null) return location.assign(url)
+  // The page of another site must not navigate ours.
+  opened.opener = null
+  opened.location.replace(url)
+}

@@ -1,0 +1,118 @@
+/**
+ * workers-ai.ts: a model of Workers AI through the binding `AI` (SPEC MO18).
+ *
+ * request of the OpenAI-compatible package → binding → response → OpenAI's stream format
+ * Some models stream in OpenAI's format, which is passed on. The others have a format of Workers AI's own.
+ */
+
+import { isJsonObject, type Json, parseJson } from "../../../shared/json.ts"
+import type { Model } from "../model-adapter.ts"
+import { boundResponse } from "./bounded-fetch.ts"
+import { createOpenAiModel } from "./openai-compatible.ts"
+import type { ProviderConfig } from "./provider-config.ts"
+
+/** The part of the binding that is used. */
+export interface WorkersAi {
+  run(model: string, input: object, options?: object): Promise<unknown>
+}
+
+/** Nothing is sent there: the binding has no address. Its host is the name under which usage is recorded. */
+const NO_ADDRESS = "https://workers-ai"
+
+export function createWorkersAiModel(ai: WorkersAi, config: Omit<ProviderConfig, "baseUrl" | "fetch">): Model {
+  return createOpenAiModel({ ...config, baseUrl: NO_ADDRESS, fetch: createRun(ai, config.modelName) })
+}
+
+/** Calls the binding as if it were an endpoint. */
+function createRun(ai: WorkersAi, modelName: string): typeof fetch {
+  return async (_input, init) => {
+    const inputs = toInputs(parseJson(String(init?.body)))
+    const options = { returnRawResponse: true, signal: init?.signal ?? undefined }
+    const response = await ai.run(modelName, inputs, options)
+    if (!(response instanceof Response)) throw new TypeError("the binding returned no response")
+    const { body, status, headers } = boundResponse(response)
+    const isStream = (headers.get("content-type") ?? "").includes("text/event-stream")
+    return new Response(isStream && body !== null ? toChatStream(body) : body, { status, headers })
+  }
+}
+
+/** Streams can't have a format of the response, and models with a format of their own need a text in each message. */
+function toInputs(request: Json | undefined): object {
+  const { model: _, response_format: __, messages, ...inputs } = Object(request)
+  const known: readonly unknown[] = Array.isArray(messages) ? messages : []
+  return {
+    ...inputs,
+    messages: known.map((message) => ({ ...Object(message), content: Object(message).content ?? "" })),
+  }
+}
+
+/** Converts line by line. A line that is longer than an event may be has failed before (`boundResponse`). */
+function toChatStream(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+  const convert = createConverter()
+  let pieces: string[] = []
+  const lines = new TransformStream<string, string>({
+    transform(text, controller) {
+      const [first = "", ...others] = text.split("\n")
+      pieces.push(first)
+      for (const piece of others) {
+        for (const event of convert(pieces.join(""))) controller.enqueue(`data: ${event}\n\n`)
+        pieces = [piece]
+      }
+    },
+    flush(controller) {
+      for (const event of convert(pieces.join(""))) controller.enqueue(`data: ${event}\n\n`)
+    },
+  })
+  // The types of the two kinds of streams differ in what they accept.
+  const decoder = new TextDecoderStream() as unknown as ReadableWritablePair<string, Uint8Array>
+  return body.pipeThrough(decoder).pipeThrough(lines).pipeThrough(new TextEncoderStream())
+}
+
+/** A function that converts a line to events of OpenAI's format. */
+function createConverter(): (line: string) => Generator<string> {
+  let calls = 0
+  let isOwnFormat = false
+  const toChunk = (delta: object, finish_reason: string | null = null): string =>
+    JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] })
+  return function* convert(line) {
+    if (!line.startsWith("data:")) return
+    const data = line.slice("data:".length).trim()
+    if (data === "[DONE]") {
+      // The own format doesn't say why a stream ends.
+      if (isOwnFormat) yield toChunk({}, calls === 0 ? "stop" : "tool_calls")
+      return yield data
+    }
+    const event = parseJson(data)
+    if (!isJsonObject(event) || Array.isArray(event["choices"]) || isJsonObject(event["error"])) return yield data
+    const error = readError(event)
+    if (error !== null) return yield JSON.stringify({ error })
+    isOwnFormat = true
+    const { response, tool_calls, usage } = event
+    // A token that looks like a number is one in the JSON.
+    if (typeof response === "string" || typeof response === "number")
+      if (response !== "") yield toChunk({ content: String(response) })
+    for (const call of Array.isArray(tool_calls) ? tool_calls : [])
+      yield toChunk({ tool_calls: [toCall(Object(call), calls++)] })
+    if (isJsonObject(usage)) yield JSON.stringify({ choices: [], usage })
+  }
+}
+
+/** `{name, arguments}`, or the same inside `function`. The arguments are an object or its JSON. */
+function toCall(call: { readonly [field: string]: Json }, index: number): object {
+  const { name, arguments: args } = Object(call["function"] ?? call)
+  const text = typeof args === "string" ? args : JSON.stringify(args ?? {})
+  const id = typeof call["id"] === "string" ? call["id"] : `call_${index}`
+  return { index, id, type: "function", function: { name: String(name), arguments: text } }
+}
+
+/** The codes of Workers AI for too many requests, and for too little capacity. */
+const BUSY_CODES: ReadonlySet<unknown> = new Set([3036, 3040])
+
+/** The error of an event of the own format, in OpenAI's; null if there is none, or if it has that format. */
+function readError({ error, errors }: { readonly [field: string]: Json }): object | null {
+  if (typeof error === "string") return { message: error }
+  const [first] = Array.isArray(errors) ? errors : []
+  if (!isJsonObject(first)) return null
+  const { message, code } = first
+  return { message: String(message), code: String(code), type: BUSY_CODES.has(code) ? "rate_limit" : "error" }
+}
