@@ -228,8 +228,8 @@ void waitForConversation().then(() => {
   void userMenu.load()
   void composerTools.load()
   void searchTools.load()
-  void import("./register-service-worker.ts").then(({ registerServiceWorker }) => registerServiceWorker())
-  // If this fails, the next use tries again.
+  // If these fail, the next visit or use tries again.
+  import("./register-service-worker.ts").then(({ registerServiceWorker }) => registerServiceWorker()).catch(() => {})
   router.loadUploads().catch(() => {})
 })
 if (root !== null)
