@@ -226,7 +226,7 @@ test("[SW6] the worker answers requests for the page and its files, and no other
     performance
       .getEntriesByType("resource")
       .filter(({ name }) => new URL(name).pathname.startsWith("/v1/"))
-      .map((entry) => Reflect.get(entry, "workerMatchedRouterSource")),
+      .map((entry) => Reflect.get(entry, "workerMatchedSourceType")),
   )
   for (const path of [
     "/admin",
