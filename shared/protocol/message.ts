@@ -101,7 +101,7 @@ export interface Message {
   readonly attachments: readonly Asset[]
   /** The click on a card that a user's message stands for. */
   readonly action?: CardAction
-  /** The effort that a user's message chose, on that message and its answers. Never sent to clients. */
+  /** The effort that the user chose for a message, on that message and its answers. Never sent to clients. */
   readonly effort?: Effort
   /** `external`: an external producer's answer. `spoken`: a spoken question, possibly without words. Otherwise `chat`. */
   readonly mode: string

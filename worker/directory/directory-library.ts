@@ -158,7 +158,7 @@ export abstract class DirectoryLibrary extends DurableObject<Env> {
     library.index.addTitle(id)
   }
 
-  /** Removes what can be found of a session. */
+  /** Removes a session from the search index. */
   protected async removeTexts(id: string): Promise<void> {
     if (!this.#isUsed()) return
     new TextFetches(this.getHost().sql).forget(id)

@@ -23,7 +23,7 @@ import type { ToolArgs } from "../tool/tool.ts"
 import { createGuardedFetch, type GuardedFetch, McpBoundError } from "./guarded-fetch.ts"
 import { type McpResult, resultToData } from "./mcp-result.ts"
 
-/** Pages of a tool list that are read. */
+/** Maximum number of pages of a tool list that are read. */
 const MAX_LIST_PAGES = 4
 
 /** Longest stored answer to `server/discover`, in characters. */
@@ -37,7 +37,7 @@ export interface ToolListing {
   readonly ttlMs: number | null
 }
 
-/** Lists the tools of a server, and finds out which version of the protocol it speaks. */
+/** Lists the tools of a server, and detects its version of the protocol. */
 export async function listServerTools(
   env: ProviderEnv,
   endpoint: McpEndpoint,
@@ -141,7 +141,7 @@ async function connectAndRun<T>(
   return await run(client)
 }
 
-/** A stream that ends early is a fault, and not resumed. */
+/** A stream that ends early is a fault, and is not resumed. */
 const NO_RECONNECTION = {
   maxRetries: 0,
   initialReconnectionDelay: 1,

@@ -2,7 +2,7 @@
  * card-template.ts: the format of a card that a tenant defines, with its bounds. Decision 0070.
  *
  * A template is a list of components. Its texts are literals, or values of the stored tool result that a JSON Pointer
- * names, formatted by a function of a closed list. The components are a subset of A2UI 0.9.1.
+ * names, formatted by one of a fixed set of functions. The components are a subset of A2UI 0.9.1.
  */
 
 import type { Json } from "../../json.ts"
@@ -11,7 +11,7 @@ import type { CardActions } from "../actions/card-actions.ts"
 export const MAX_VIEW_COMPONENTS = 200
 /** Levels of components, counted from `root`. */
 export const MAX_VIEW_DEPTH = 12
-/** Items of a list, and rows of a table. Further ones are counted, not shown. */
+/** Items of a list, and rows of a table. The rest are counted, not shown. */
 export const MAX_VIEW_ROWS = 100
 /** A template without its samples, as JSON. */
 export const MAX_TEMPLATE_BYTES = 64 * 1024
@@ -20,10 +20,10 @@ export const MAX_SAMPLES = 5
 export const MAX_LITERAL_CHARS = 2_000
 export const MAX_POINTER_CHARS = 200
 
-/** A text, or what is needed to find it in the tool's result. */
+/** A text, or a description of where to find it in the tool's result. */
 export type Dynamic = string | Binding | FormatCall
 
-/** A JSON Pointer. Inside a list or table, one without a slash at the beginning starts at the item. */
+/** A JSON Pointer. Inside a list or table, a pointer without a leading slash is relative to the item. */
 export interface Binding {
   readonly path: string
 }
@@ -55,7 +55,7 @@ export const TONES = ["neutral", "info", "good", "warning", "bad"] as const
 export const CELL_ALIGN = ["start", "end"] as const
 export const DATE_STYLES = ["date", "time", "dateTime", "weekday", "monthDay"] as const
 
-/** One component. check-template.ts decides which fields it has. */
+/** One component. check-template.ts defines its fields. */
 export interface ViewComponent {
   readonly id: string
   readonly component: ComponentKind

@@ -33,7 +33,7 @@ export interface RevocationState {
   /** The user was suspended, so no token is accepted, not even a new one. Absent: no. */
   readonly suspended?: boolean
   /**
-   * The user is being erased, or was erased and has not come back since, so links signed up to `upTo` are refused. Absent:
+   * The user is being erased, or was erased and has not registered again since, so links signed up to `upTo` are refused. Absent:
    * no.
    */
   readonly erased?: boolean
