@@ -25,7 +25,7 @@ export interface WireMessage {
   readonly reason: string | null
   readonly reply_to?: string
   readonly mode: string
-  /** The click on a card that a user's message stands for. */
+  /** The click on a card that a user's message represents. */
   readonly action?: ActionRef
   readonly metrics: Metrics | null
   /** The summary that the model received instead of the messages before this turn. */

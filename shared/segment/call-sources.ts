@@ -80,7 +80,7 @@ function listSources(message: Message): readonly SourceSegment[] {
 }
 
 /**
- * Follows a message and returns the ops that add its sources behind its other segments, once it is completed.
+ * Follows a message and returns the ops that add its sources after its other segments, once it is completed.
  *
  * A result that arrives after the end may change them; then they are added again (SPEC SC3). `count` is the number of the
  * other segments.

@@ -152,7 +152,7 @@ describe("a call of a tool with an app", () => {
 })
 
 describe("the document of an app", () => {
-  test("[MA3] [MA4] is framed by a document of ours, and may load nothing by default", async () => {
+  test("[MA3] [MA4] is framed by the server's own document, and may load nothing by default", async () => {
     const run = "ma-policy"
     const { session, tool } = await showApp(run, {
       html: `<script>"</iframe>"</script>${HTML}`,

@@ -321,7 +321,7 @@ test("[MP13] an expired token is renewed once for all calls that wait, and a ref
   expect(await stub.openMcpCall(call)).toMatchObject({ fault: { because: "unreachable" } })
   await provider.setFaults({})
   expect(await stub.openMcpCall(call)).toMatchObject({ ok: true })
-  // The secret of our client has expired, for example. That is not a matter of the user.
+  // The secret of our client has expired, for example. The user can't fix that.
   await provider.setFaults({ path: "/token", status: 401, body: '{"error":"invalid_client"}' })
   expect(await stub.openMcpCall(call)).toMatchObject({ fault: { because: "unauthorized" } })
   await provider.setFaults({})

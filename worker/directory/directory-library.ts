@@ -1,7 +1,7 @@
 /**
  * directory-library.ts: the calls of a directory object for its lists of sessions, for search and for organising.
  *
- * The library (worker/organizing) is loaded with the first call that needs it.
+ * The library (worker/organizing) is loaded on the first call that needs it.
  */
 
 import { DurableObject } from "cloudflare:workers"

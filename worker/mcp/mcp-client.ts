@@ -1,5 +1,5 @@
 /**
- * mcp-client.ts: lists and calls the tools of an MCP server, with the protocol's own package. Loaded with the first call.
+ * mcp-client.ts: lists and calls the tools of an MCP server, with the protocol's own package. Loaded on the first call.
  *
  * Servers of 2026-07-28 need no handshake: with a stored `server/discover`, a call is one request. Others need three.
  */

@@ -70,7 +70,7 @@ export interface Login {
   readonly issuer: string
   /** The issuer's generation at the sign-in. Sign-ins of a replaced issuer get no more tokens. */
   readonly generation: number
-  /** The role from the issuer's role claim; null: the stored role counts. */
+  /** The role from the issuer's role claim; null: the stored role applies. */
   readonly role: Role | null
 }
 
