@@ -1,4 +1,4 @@
-// Applies the stored theme before the first paint. Described in client/ui/preferences/theme.ts.
+// Described in client/ui/preferences/theme.ts.
 function applyTheme(theme) {
   const isChosen = theme === "dark" || theme === "light"
   if (isChosen) document.documentElement.dataset.theme = theme
@@ -9,7 +9,7 @@ function applyTheme(theme) {
     meta.media = isChosen ? (scheme === theme ? "all" : "not all") : `(prefers-color-scheme: ${scheme})`
   }
 }
-// Sets the tenant's theme, which the server wrote into the page's head. Described in client/ui/preferences/show-theme.ts.
+// Described in client/ui/preferences/show-theme.ts.
 const tenantTheme = document.querySelector("meta[name=cuecard-theme]")?.content
 if (tenantTheme) {
   globalThis.cuecardTheme = JSON.parse(tenantTheme)
@@ -18,4 +18,6 @@ if (tenantTheme) {
 }
 try {
   applyTheme(localStorage.getItem("cuecard.theme"))
+  // Described in client/sidebar/hide-sidebar.tsx.
+  if (localStorage.getItem("cuecard.sidebar")) document.documentElement.dataset.sidebar = "hidden"
 } catch {}

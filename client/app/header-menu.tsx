@@ -13,7 +13,8 @@ import { formatTitle } from "../session/session-list.ts"
 import type { SessionRouter } from "../session/session-router.ts"
 import { DeleteDialog } from "../sidebar/delete-dialog.tsx"
 import { MoveDialog } from "../sidebar/organizing/move-dialog.tsx"
-import { deleteSessions } from "../sidebar/organizing/organize-sessions.ts"
+import { dropArchived, isArchived, retitleArchived } from "../sidebar/organizing/archived-sessions.ts"
+import { deleteSessions, organizeSessions } from "../sidebar/organizing/organize-sessions.ts"
 import { listOrganizing } from "../sidebar/organizing/session-commands.ts"
 import { RenameField } from "../sidebar/rename-field.tsx"
 import { saveSession } from "../sidebar/save-session.ts"
@@ -80,7 +81,8 @@ function listCommands({ router, id, isRenaming }: HeaderMenuProps, dialog: Signa
   const find = { label: searchText.commands.findInConversation, onSelect: openFindBar }
   if (router.isReadOnly.value || isShared(id)) return [find, ...exports]
   // A session that no list contains, such as a temporary one, can't be restored.
-  const canRestore = router.sessionList.findSession(id) !== null
+  const isInArchive = isArchived(router.sessionList, id)
+  const canRestore = isInArchive || router.sessionList.findSession(id) !== null
   const erasure = canRestore
     ? { label: organizingText.delete, onSelect: () => deleteOpenSession(router, id) }
     : { label: sessionActionText.delete, onSelect: () => (dialog.value = "delete") }
@@ -89,12 +91,20 @@ function listCommands({ router, id, isRenaming }: HeaderMenuProps, dialog: Signa
     { label: sessionActionText.rename, onSelect: () => (isRenaming.value = true) },
     { label: sessionActionText.share, onSelect: () => (dialog.value = "share") },
     ...listOrganizing(router, id, () => (dialog.value = "move")),
+    ...(isInArchive ? [{ label: organizingText.unarchive, onSelect: () => void unarchive(router, id) }] : []),
     ...exports,
     { ...erasure, isDestructive: true },
   ]
 }
 
+async function unarchive(router: SessionRouter, id: string): Promise<void> {
+  const isDone = await organizeSessions(router, [id], { action: "unarchive" })
+  await router.sessionList.refresh()
+  if (isDone) dropArchived(router.sessionList, id)
+}
+
 function deleteOpenSession(router: SessionRouter, id: string): void {
+  dropArchived(router.sessionList, id)
   deleteSessions(router, [id])
   // Deferred until the menu has closed.
   setTimeout(() => focusRequests.value++)
@@ -117,7 +127,9 @@ export function TitleField({ router: { sessionList }, id, onDone }: TitleFieldPr
     onDone()
     // The field disappears.
     if (byKeyboard) focusRequests.value++
-    if (title !== null) void sessionList.renameSession(id, title)
+    if (title === null) return
+    retitleArchived(sessionList, id, title)
+    void sessionList.renameSession(id, title)
   }
   return <RenameField title={sessionList.findTitle(id) ?? ""} onDone={finish} />
 }

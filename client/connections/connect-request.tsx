@@ -2,6 +2,7 @@
 
 import type { VNode } from "preact"
 import type { Api } from "../net/api.ts"
+import { getRootElement } from "../ui/page-root.ts"
 import { mcpConnectionText } from "../words/parts/mcp-connection-text.ts"
 import { useConnection } from "./use-connection.ts"
 
@@ -15,6 +16,8 @@ interface ConnectRequestProps {
 export function ConnectRequest({ api, server, onRetry }: ConnectRequestProps): VNode {
   const { status, fault, connect } = useConnection(api, server)
   const isConnected = status === "connected"
+  // On another site, browsers refuse the cookie without which the user's consent would be in vain.
+  const isWidget = getRootElement() !== document.documentElement
   return (
     <fieldset class="ask" aria-label={mcpConnectionText.connect(server)}>
       <p role="status">
@@ -24,9 +27,11 @@ export function ConnectRequest({ api, server, onRetry }: ConnectRequestProps): V
             ? mcpConnectionText.waiting
             : mcpConnectionText.needed(server)}
       </p>
-      <button type="button" class="firm" onClick={isConnected ? onRetry : connect}>
-        {isConnected ? mcpConnectionText.askAgain : mcpConnectionText.connect(server)}
-      </button>
+      {!isWidget && (
+        <button type="button" class="firm" onClick={isConnected ? onRetry : connect}>
+          {isConnected ? mcpConnectionText.askAgain : mcpConnectionText.connect(server)}
+        </button>
+      )}
       {fault !== "" && (
         <p class="fault" role="alert">
           {fault}

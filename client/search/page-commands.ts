@@ -33,6 +33,8 @@ export interface SidebarCode {
     id: string,
     onMove: () => void,
   ): readonly { readonly label: string; onSelect(): void }[]
+  /** Hides or shows the list in a wide window. */
+  toggleSidebar(): void
   MoveDialog(props: { router: SessionRouter; ids: readonly string[]; onClose: () => void }): VNode
 }
 
@@ -108,6 +110,10 @@ export const PAGE_COMMANDS: readonly PageCommand[] = [
     run: () => (isFindBarOpen.value = true),
   }),
   command("focusList", [{ key: "s", mod: true, shift: true }], { isAvailable: always, run: openConversationList }),
+  command("toggleSidebar", [{ key: "b", mod: true }], {
+    isAvailable: ({ getSidebar }) => getSidebar() !== null,
+    run: ({ getSidebar }) => getSidebar()?.toggleSidebar(),
+  }),
   keysOnly("previousConversation", [{ key: "ArrowUp", alt: true }], {
     isAvailable: always,
     run: (context) => openNeighbour(context, -1),

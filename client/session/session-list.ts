@@ -56,6 +56,8 @@ export class SessionList {
   readonly more: Signal<MoreSessions> = signal("none")
   /** The sessions that others share with the user, newest first. Loaded by the sidebar. */
   readonly shared: Signal<readonly SharedSession[]> = signal([])
+  /** Archived sessions, as far as something has loaded them. */
+  readonly archived: Signal<readonly SessionSummary[]> = signal([])
   readonly notice: Signal<Notice | null> = signal(null)
   /** Adds what the first view doesn't need: changes that are being saved, and sessions of folders. */
   adaptRows: UpdateRows = (rows) => rows
@@ -178,7 +180,9 @@ export class SessionList {
 
   /** Returns the title of one of the user's own sessions, or of one that is shared with the user. */
   findTitle(session: string): string | undefined {
-    return [...this.sessions.value, ...this.shared.value].find((row) => toSessionRef(row) === session)?.title
+    return [...this.sessions.value, ...this.shared.value, ...this.archived.value].find(
+      (row) => toSessionRef(row) === session,
+    )?.title
   }
 
   /** Renames a session. A failure is shown. */

@@ -1,6 +1,6 @@
 /**
  * more-sessions-button.tsx: the button at the end of the list. Loads the next page when the button comes into view, when it
- * is pressed, or to find the open session.
+ * is pressed, or to find the open session, which may also be in the archive.
  *
  * Source: SPEC PG75.
  */
@@ -8,7 +8,9 @@
 import type { RefObject, VNode } from "preact"
 import { useEffect, useRef } from "preact/hooks"
 import type { MoreSessions, SessionList } from "../session/session-list.ts"
+import type { SessionRouter } from "../session/session-router.ts"
 import { sessionActionText } from "../words/session-action-text.ts"
+import { findArchived } from "./organizing/archived-sessions.ts"
 
 /** The next page is loaded when the end of the list is closer to the visible part than this. */
 const NEAR_MARGIN = "400px"
@@ -18,16 +20,18 @@ const MAX_SEARCHED_PAGES = 10
 const SEARCH_DELAY_MS = 500
 
 interface MoreSessionsButtonProps {
-  readonly sessionList: SessionList
+  readonly router: SessionRouter
   /** The session to look for; null for none. */
   readonly searchedId: string | null
 }
 
-export function MoreSessionsButton({ sessionList, searchedId }: MoreSessionsButtonProps): VNode | null {
+export function MoreSessionsButton({ router, searchedId }: MoreSessionsButtonProps): VNode | null {
+  const { sessionList } = router
   const button = useRef<HTMLButtonElement>(null)
   const more = sessionList.more.value
   useLoadNearEnd(button, sessionList, more)
   useSearch(sessionList, searchedId, more)
+  useArchiveSearch(router, searchedId, more)
   if (more === "none") return null
   return (
     <button
@@ -80,6 +84,17 @@ function useSearch(sessionList: SessionList, searchedId: string | null, more: Mo
     )
     return () => clearTimeout(timer)
   }, [searchedId, more])
+}
+
+/** Looks for the session in the archive if the list doesn't contain it. A temporary one is in neither. */
+function useArchiveSearch(router: SessionRouter, searchedId: string | null, more: MoreSessions): void {
+  const isDone = more === "none" && router.sessionList.isLoaded.value
+  useEffect(() => {
+    const isTemporary = router.controller.peek()?.store.isTemporary.peek() === true
+    if (searchedId === null || !isDone || isTemporary) return undefined
+    const timer = setTimeout(() => void findArchived(router, searchedId).catch(() => {}), SEARCH_DELAY_MS)
+    return () => clearTimeout(timer)
+  }, [searchedId, isDone])
 }
 
 /** Loads the next page. If the button then disappears, the focus moves to the first session that was added. */

@@ -59,7 +59,7 @@ export function SessionRows(props: SessionRowsProps): VNode {
       {groupByDate(others, latestTime).map(({ name, sessions }) => (
         <RowSection key={name} name={name} sessions={sessions} renderRow={renderRow} />
       ))}
-      {loaded !== null && !isEmpty && <loaded.MoreSessionsButton sessionList={sessionList} searchedId={unlistedId} />}
+      {loaded !== null && <loaded.MoreSessionsButton router={router} searchedId={unlistedId} />}
     </>
   )
 }

@@ -33,6 +33,7 @@ export function Sidebar({ router, isOpen }: SidebarProps): VNode {
     <>
       {isOpen.value && <button type="button" class="backdrop" aria-label={sidebarText.close} onClick={closeDrawer} />}
       <aside class="sidebar" ref={drawer} tabIndex={-1} data-open={isOpen.value ? "" : undefined}>
+        {loaded !== null && <loaded.HideSidebarButton isOpen={isOpen} />}
         <SidebarHeader isReadOnly={router.isReadOnly.value} />
         <SearchButton router={router} />
         <SessionNavigation router={router} actions={actions} />

@@ -7,6 +7,7 @@
  */
 
 import * as v from "valibot"
+import { itemSchema } from "./cards/card-action.ts"
 import { CARD_NAME } from "./cards/card-bounds.ts"
 import {
   type Asset,
@@ -115,7 +116,9 @@ const recordSchema = v.variant("type", [
     replyTo: v.optional(v.string()),
     attachments: v.optional(v.array(recordAssetSchema)),
     /** The click on a card that the message represents. */
-    cardAction: v.optional(v.object({ callId: v.string(), name: v.pipe(v.string(), v.regex(CARD_NAME)) })),
+    cardAction: v.optional(
+      v.object({ callId: v.string(), name: v.pipe(v.string(), v.regex(CARD_NAME)), item: v.optional(itemSchema) }),
+    ),
   }),
   /** Metadata of a file of session `sessionId`. It precedes the first message that uses it. The bytes are not exported. */
   v.object({ type: v.literal("asset"), ...commonFields, asset: recordAssetSchema }),

@@ -4,6 +4,8 @@
  * Message → RECORDS → JSONL
  */
 
+import { toActionRef } from "../protocol/cards/action-key.ts"
+import type { ActionRef } from "../protocol/cards/card-action.ts"
 import { extractResultData } from "../protocol/card-cue.ts"
 import type { Asset, Metrics } from "../protocol/event.ts"
 import type { Feedback } from "../protocol/writing/feedback.ts"
@@ -44,7 +46,7 @@ export function messageToRecords({ pos, parent, tip, message }: PlacedMessage, s
     const modality = message.mode === "spoken" ? { modality: "audio" as const } : {}
     const text = { text: message.words, ...modality }
     const { action } = message
-    const click = action === undefined ? {} : { cardAction: { callId: action.call_id, name: action.name } }
+    const click = action === undefined ? {} : { cardAction: actionToRecord(action) }
     return [
       { type: "user_message", ...base, ...placement, ...text, ...reply, ...attachmentsToFields(message), ...click },
     ]
@@ -257,4 +259,13 @@ function resultToRecord(
     ...(status === "waiting" ? { waiting: true } : {}),
     ...(media.length === 0 ? {} : { media: [...media] }),
   } satisfies StreamRecord
+}
+
+function actionToRecord(action: ActionRef): {
+  readonly callId: string
+  readonly name: string
+  readonly item?: number | undefined
+} {
+  const { call_id: callId, ...named } = toActionRef(action)
+  return { callId, ...named }
 }

@@ -6,6 +6,7 @@
  * text. So both agree by construction (SPEC SG1). Pure: the same message gives the same bytes, however its text was split.
  */
 
+import { toActionRef } from "../protocol/cards/action-key.ts"
 import { assetToSegment, isAsset } from "../protocol/asset.ts"
 import { assetUrl } from "../protocol/asset-url.ts"
 import { cleanToModel } from "../sanitize/clean.ts"
@@ -119,7 +120,7 @@ function buildOptionalFields(message: Message): Partial<WireMessage> {
     ...(reply_to === null ? {} : { reply_to }),
     ...(summary === null ? {} : { summary: summary.text }),
     ...(agent === null ? {} : { agent }),
-    ...(action === undefined ? {} : { action: { call_id: action.call_id, name: action.name } }),
+    ...(action === undefined ? {} : { action: toActionRef(action) }),
     ...(origin === null ? {} : { origin }),
     ...(versions > 1 ? { version, versions } : {}),
     ...(role === "assistant" && trace !== undefined ? { trace } : {}),

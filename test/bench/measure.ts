@@ -14,6 +14,14 @@ export function percentile(values: readonly number[], percent: number): number {
   return sorted[Math.min(Math.floor((sorted.length * percent) / 100), sorted.length - 1)] ?? Number.NaN
 }
 
+/** The 95 % confidence interval of the median: two of the sorted values. Needs a hundred values or more. */
+export function findMedianInterval(values: readonly number[]): readonly [number, number] {
+  const sorted = [...values].sort((one, other) => one - other)
+  const distance = (1.96 * Math.sqrt(sorted.length)) / 2
+  const at = (rank: number): number => sorted[Math.round(rank)] ?? Number.NaN
+  return [at(sorted.length / 2 - distance - 1), at(sorted.length / 2 + distance)]
+}
+
 export const formatMs = (value: number): string => `${value.toFixed(1)} ms`
 export const formatKb = (bytes: number): string => `${(bytes / 1000).toFixed(1)} KB`
 export const formatMb = (bytes: number): string => `${(bytes / 1e6).toFixed(0)} MB`

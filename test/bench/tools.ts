@@ -3,7 +3,9 @@
  * much the first turn of a provider waits for its code.
  *
  * The model is a loopback endpoint that answers at once, so the time includes sending the definitions of the tools. Both
- * agents belong to one tenant and one server, and take turns.
+ * agents belong to one tenant and one server, and take turns: with tools, without, without, with, and so on. A difference
+ * is that of two turns of each kind, so a slow change of the machine's speed cancels out. The interval of the median needs
+ * no assumption about the distribution of the noise.
  */
 
 import { readdirSync, readFileSync } from "node:fs"
@@ -13,7 +15,7 @@ import { measureChunk } from "../../scripts/bundle-sizes.ts"
 import { playProvider } from "../support/provider-streams.ts"
 import { answerMcp, stopMcp } from "../support/upstream-mcp.ts"
 import { openSession, runTurn } from "./client.ts"
-import { formatMs, median, percentile, sleep } from "./measure.ts"
+import { findMedianInterval, formatMs, median, sleep } from "./measure.ts"
 import type { Row } from "./table.ts"
 
 const SERVERS = 4
@@ -21,7 +23,8 @@ const TOOLS_OF_SERVER = 8
 const WEBHOOK_TOOLS = 32
 const TOOLS = WEBHOOK_TOOLS + SERVERS * TOOLS_OF_SERVER
 const WARM_UP = 10
-const RUNS = 300
+/** Blocks of four turns. */
+const RUNS = 600
 /** Long enough for the previous turn to finish: its usage, its log lines, and the directory's rows. */
 const PAUSE_MS = 20
 /** New servers for each provider. */
@@ -139,11 +142,15 @@ async function checkTools(socket: WebSocket): Promise<void> {
   if (tools?.length !== TOOLS) throw new Error(`the model got ${tools?.length} tools`)
 }
 
-/** The differences between turns that ran one after the other: their median and quartiles. */
+/** The differences between the turns of each block: their median and its 95 % confidence interval. */
 function describeAdded(full: readonly number[], bare: readonly number[]): string {
-  const added = full.map((value, run) => value - (bare[run] ?? Number.NaN))
-  const quartiles = [25, 75].map((percent) => formatMs(percentile(added, percent))).join(" to ")
-  return `${formatMs(median(added))} (${quartiles})`
+  const sumBlock = (values: readonly number[], block: number): number =>
+    (values[2 * block] ?? Number.NaN) + (values[2 * block + 1] ?? Number.NaN)
+  const added = Array.from(
+    { length: full.length / 2 },
+    (_, block) => (sumBlock(full, block) - sumBlock(bare, block)) / 2,
+  )
+  return `${formatMs(median(added))} (${findMedianInterval(added).map(formatMs).join(" to ")})`
 }
 
 async function benchFirstDelta(upstream: string): Promise<Row[]> {
@@ -154,16 +161,14 @@ async function benchFirstDelta(upstream: string): Promise<Row[]> {
   await checkTools(sockets.full)
   const turns: Record<keyof typeof sockets, TurnCost[]> = { bare: [], full: [] }
   for (let run = 0; run < WARM_UP + RUNS; run++) {
-    const kinds = ["bare", "full"] as const
-    // The order is reversed each time, so that no kind benefits from its place.
-    for (const kind of run % 2 === 0 ? kinds : [...kinds].reverse()) {
+    for (const kind of ["full", "bare", "bare", "full"] as const) {
       const cost = await timeTurn(cuecard, sockets[kind])
       if (run >= WARM_UP) turns[kind].push(cost)
     }
   }
   for (const socket of Object.values(sockets)) socket.close()
   await cuecard.close()
-  const what = `first delta with ${TOOLS} tools, half of them of ${SERVERS} MCP servers: added (median of ${RUNS} differences; quartiles)`
+  const what = `first delta with ${TOOLS} tools, half of them of ${SERVERS} MCP servers: added (median of ${RUNS} differences; 95 % confidence interval)`
   const createRow = (field: keyof TurnCost, what: string, goal: string): Row => {
     const [full, bare] = [turns.full, turns.bare].map((costs) => costs.map((cost) => cost[field]))
     const floor = `${formatMs(median(bare ?? []))} without tools`

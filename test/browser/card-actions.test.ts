@@ -93,6 +93,47 @@ test("[KA7] a form is filled in and sent once, and every tab, a reload and an im
   await page.context().close()
 })
 
+test("[KA7] a button in each item of a list shows the state of its item, after a reload, too", async () => {
+  const view = [
+    { id: "root", component: "List", children: { componentId: "room", path: "/rooms" } },
+    { id: "room", component: "Row", children: ["name", "pick"], justify: "spaceBetween" },
+    { id: "name", component: "Text", text: { path: "name" } },
+    {
+      ...{ id: "pick", component: "Button", action: "pick" },
+      label: { call: "join", args: { values: ["Reserve ", { path: "name" }] } },
+    },
+  ]
+  const rooms = { rooms: [{ name: "Sea" }, { name: "Garden" }] }
+  const actions = { pick: { tool: "probe_effect", args: { key: { path: "name" } } } }
+  const schema = { type: "object", required: ["rooms"] }
+  const token = await tokenFor(setup.cuecard, "root", "admin")
+  const body = JSON.stringify({ for: "probe_json", title: "Rooms", schema, view, actions, samples: [rooms] })
+  const put = await callRoute(setup.cuecard, "/v1/cards/form", { method: "PUT", body }, token)
+  expect(put.status, JSON.stringify(put.json)).toBe(200)
+  const { page, errors } = await openPage(setup.browser, setup.cuecard, { bypassCSP: true })
+  const call = { type: "tool_call", name: "probe_json", args: JSON.stringify({ json: JSON.stringify(rooms) }) }
+  const say = { type: "text_delta", delta: "Two are free. <span id='probe_json_1'>Which one?</span>" }
+  // The cards of a tenant are cached for a second.
+  await expect
+    .poll(
+      async () => {
+        await askQuestion(page, `/script ${JSON.stringify([[call], [say]])}`)
+        await untilSettled(page)
+        return await page.getByRole("button", { name: "Reserve Garden" }).count()
+      },
+      { timeout: 20_000 },
+    )
+    .toBeGreaterThan(0)
+  await page.getByRole("button", { name: "Reserve Garden" }).last().click()
+  const readStates = () => page.locator(".card.template").last().locator(".view-state").allTextContents()
+  await expect.poll(readStates, { timeout: 20_000 }).toEqual(["", "Done"])
+  await page.reload()
+  await expect.poll(readStates, { timeout: 20_000 }).toEqual(["", "Done"])
+  expect(await findViolations(page)).toEqual([])
+  expect(errors).toEqual([])
+  await page.context().close()
+})
+
 test("[KA6] [KA7] a shared copy shows the form without letting a reader use it; on a phone its buttons are large", async () => {
   await putForm()
   const { page } = await openPage(setup.browser, setup.cuecard, { size: PHONE, theme: "dark" })

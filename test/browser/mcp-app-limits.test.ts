@@ -28,7 +28,9 @@ beforeAll(async () => {
   upstream = createServer((request, reply) => {
     if (request.url?.startsWith("/mcp/")) return void answerMcp(request, reply)
     received.push(request.url ?? "")
-    reply.writeHead(200, { "access-control-allow-origin": "*" }).end("reached")
+    const open = { "access-control-allow-origin": "*" }
+    if (request.url === "/moved") return void reply.writeHead(302, { ...open, location: "/data" }).end()
+    reply.writeHead(200, open).end("reached")
   })
   await new Promise<void>((done) => upstream.listen(0, "127.0.0.1", done))
   base = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`
@@ -159,6 +161,20 @@ test("[MA4] an app reaches an origin that its server declares and the tenant all
   await page.reload()
   await expect.poll(() => appIn(page).locator("#result").textContent(SOON), SOON).toBe("blocked")
   expect(received).toEqual([])
+  await page.context().close()
+})
+
+test("[MA4] an app follows the redirects of an allowed origin", async () => {
+  const html = createApp(
+    "<p id=result></p>",
+    `start().then(() => fetch("${base}/moved")).then((reply) => reply.text()).catch(() => "blocked")
+      .then((text) => { document.getElementById("result").textContent = text })`,
+  )
+  await serve({ html, csp: { connectDomains: [base] } }, { app_hosts: [base] })
+  const { page } = await openPage(setup.browser, setup.cuecard)
+  const app = await showApp(page)
+  await expect.poll(() => app.locator("#result").textContent(SOON), SOON).toBe("reached")
+  expect(received.splice(0)).toEqual(["/moved", "/data"])
   await page.context().close()
 })
 

@@ -13,6 +13,7 @@ import { findViolations } from "./axe-violations.ts"
 import { askQuestion, DESK, openPage, PHONE, untilSettled } from "./page.ts"
 import { SOON } from "./rich.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
+import { allowSites, openSite, siteDocument, startSite } from "./widget-pages.ts"
 
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "1" } })
 /** Pictures are written there. */
@@ -117,4 +118,21 @@ test("[MP12] a callback without a connection shows what happened, in the browser
   expect(await page.getAttribute("html", "dir")).toBe("rtl")
   expect(await page.textContent("p")).toContain("تعذّر")
   await page.context().close()
+})
+
+test("[MP14] the widget says what is missing, without a button", async () => {
+  const site = await startSite(setup.cuecard)
+  await allowSites(setup.cuecard, [site.origin])
+  const { page, errors } = await openSite(setup.browser, site.serve(siteDocument(setup.cuecard)))
+  const field = page.locator("cuecard-chat .composer textarea")
+  await field.fill('/call files_echo {"text":"one"}', SOON)
+  await field.press("Enter")
+  const ask = page.locator("cuecard-chat fieldset.ask")
+  await ask.waitFor(SOON)
+  expect(await ask.textContent()).toBe("files needs access to your account.")
+  expect(await ask.getByRole("button").count()).toBe(0)
+  await page.screenshot({ path: `${OUT}/connect-widget.png` })
+  expect(errors).toEqual([])
+  await page.context().close()
+  await site.close()
 })

@@ -45,23 +45,42 @@ const ORDER = {
   samples: [{ text: "sample" }],
 }
 
+/** A card for `probe_json`, with a button for each item. */
+const ROOMS = {
+  for: "probe_json",
+  title: "Rooms",
+  schema: { type: "object", required: ["rooms"], properties: { rooms: { type: "array" } } },
+  view: [
+    { id: "root", component: "List", children: { componentId: "pick", path: "/rooms" } },
+    { id: "pick", component: "Button", label: { path: "name" }, action: "pick" },
+  ],
+  actions: { pick: { tool: "probe_effect", args: { key: { path: "name" }, ms: { value: 0 } } } },
+  samples: [{ rooms: [{ name: "Sea" }] }],
+}
+
 /** The version of the card that a result would be shown with now. The isolate caches the tenant's cards for a second. */
 const findCard = (): Promise<string | null> => findTenantCard(env, CLAIMS.tenant, ORDER.for, { text: "any" })
+const findRooms = (): Promise<string | null> => findTenantCard(env, CLAIMS.tenant, ROOMS.for, { rooms: [] })
 
 const WAIT = { timeout: 20_000 }
 
 beforeAll(async () => {
   const token = await roleToken(CLAIMS.tenant, "root", "admin")
-  const put = await request("/v1/cards/order", { method: "PUT", token, body: JSON.stringify(ORDER) })
-  expect(put.status, put.text).toBe(200)
+  for (const [name, card] of Object.entries({ order: ORDER, rooms: ROOMS })) {
+    const put = await request(`/v1/cards/${name}`, { method: "PUT", token, body: JSON.stringify(card) })
+    expect(put.status, put.text).toBe(200)
+  }
   await vi.waitFor(async () => expect(await findCard()).toMatch(/^order@/), WAIT)
+  await vi.waitFor(async () => expect(await findRooms()).toMatch(/^rooms@/), WAIT)
 })
 
 // Other files of this isolate use the tool, too.
 afterAll(async () => {
   const token = await roleToken(CLAIMS.tenant, "root", "admin")
-  expect((await request("/v1/cards/order", { method: "DELETE", token })).status).toBe(204)
+  for (const name of ["order", "rooms"])
+    expect((await request(`/v1/cards/${name}`, { method: "DELETE", token })).status).toBe(204)
   await vi.waitFor(async () => expect(await findCard()).toBe(null), WAIT)
+  await vi.waitFor(async () => expect(await findRooms()).toBe(null), WAIT)
 })
 
 let cards = 0
@@ -92,6 +111,43 @@ async function untilRefused(client: TestClient, id: string): Promise<unknown> {
 function click(client: TestClient, id: string, action: ActionClick, content = ""): void {
   client.say({ type: "send", id, content, action })
 }
+
+describe("a click in a list", () => {
+  test("[KA2] [KA3] makes the call of its item, once for each item, in an imported copy, too", async () => {
+    const id = await freshSession("act")
+    const client = await connect(id)
+    const names = ["Sea", "Garden"].map((name) => `${name}${++cards}`)
+    const json = JSON.stringify({ rooms: names.map((name) => ({ name })) })
+    const steps = [[call("probe_json", { json })], [say("Here: <span id='probe_json_1'>they are</span>")]]
+    client.say({ type: "send", id: "q0", content: script(...steps) })
+    const shown = await client.untilEnd("q0")
+    expect(shown.segments.at(-1)).toMatchObject({ type: "rich", view: expect.stringMatching(/^rooms@/) })
+    const call_id = toolsIn(shown)[0]?.call_id ?? ""
+    for (const [item, name] of names.entries()) {
+      click(client, `c${item}`, { call_id, name: "pick", item })
+      const [made] = toolsIn(await client.untilEnd(`c${item}`))
+      expect(JSON.parse(made?.args ?? "")).toEqual({ key: name, ms: 0 })
+      expect(client.messages.get(`c${item}`)).toMatchObject({ content: name, action: { call_id, name: "pick", item } })
+    }
+    await expectSame(id, client)
+    for (const [at, because] of [
+      [0, "done"],
+      [2, "unknown"],
+    ] as const) {
+      click(client, `again${at}`, { call_id, name: "pick", item: at })
+      expect(await untilRefused(client, `again${at}`)).toMatchObject({ code: "action_refused", fields: { because } })
+    }
+    const token = await tokenOf(CLAIMS.tenant, CLAIMS.user)
+    const body = (await request(`/v1/sessions/${id}/events`, { token })).text
+    const copy = await freshSession("act")
+    const headers = { "content-type": "application/jsonl" }
+    const imported = await request(`/v1/sessions/${copy}/import`, { method: "POST", token, headers, body })
+    expect(imported.status, imported.text).toBe(200)
+    const other = await connect(copy)
+    click(other, "c9", { call_id, name: "pick", item: 1 })
+    expect(await untilRefused(other, "c9")).toMatchObject({ code: "action_refused", fields: { because: "done" } })
+  })
+})
 
 describe("a click", () => {
   test("[KA2] makes the call of the template, with the stored result and the fields, and the answer follows", async () => {

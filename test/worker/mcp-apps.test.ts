@@ -186,8 +186,11 @@ describe("the document of an app", () => {
       resourceDomains: ["https://*.example.com"],
     }
     const { session, tool } = await showApp(run, { html: HTML, csp: declared }, { app_hosts })
-    const policy = policyOf(await loadDocument(run, session, tool?.app ?? ""))
+    const response = await loadDocument(run, session, tool?.app ?? "")
+    const policy = policyOf(response)
     expect(policy["connect-src"]).toBe("https://api.example.com wss://api.example.com")
+    const patterns = app_hosts.map((origin) => `"${origin}"`).join(" ")
+    expect(response.headers.get("connection-allowlist")).toBe(`(${patterns});redirects=allow`)
     expect(policy["img-src"]).toBe(`data: blob: ${app_hosts.join(" ")}`)
     // What the tenant no longer allows, stored apps lose, too.
     await putServer(run, "plans", { url: serverUrl(run), ...OPEN, app_hosts: [] })

@@ -151,6 +151,20 @@ test("[MP11] only servers of this kind can be connected to, and viewers can't co
   expect((await call("/v1/connections/files", { method: "POST" })).status).toBe(401)
 })
 
+test("[MP14] a page of another origin can't start, because it would not get the cookie", async () => {
+  await createTenant("mc-site")
+  const admin = await roleToken("mc-site", "root", "admin")
+  const settings = JSON.stringify({ embed_hosts: ["https://shop.example.com"] })
+  expect((await call("/v1/settings", { method: "PUT", token: admin, body: settings })).status).toBe(200)
+  const token = await tokenFor("mc-site", "ada")
+  const headers = { origin: "https://shop.example.com" }
+  expect((await call("/v1/connections", { token, headers })).status).toBe(200)
+  const started = await call("/v1/connections/files", { method: "POST", token, headers })
+  expect(started).toEqual(refusal(403, "origin_denied"))
+  expect(started.headers.getSetCookie()).toEqual([])
+  expect((await call("/v1/connections/files", { method: "POST", token, headers: { origin: HOST } })).status).toBe(200)
+})
+
 test("[MP11] an issuer without PKCE, with wrong metadata or an address that isn't public is refused", async () => {
   const provider = await createTenant("mc-issuer")
   const good = { issuer: provider.issuer, token_endpoint: `${provider.issuer}/token` }

@@ -6,6 +6,7 @@ import { useContext, useMemo } from "preact/hooks"
 import { describeField, isValidField, listActionFields } from "../../../shared/card/actions/build-action-call.ts"
 import type { CardActions } from "../../../shared/card/actions/card-actions.ts"
 import type { FilledView, ViewNode } from "../../../shared/card/view/view-node.ts"
+import { toActionRef } from "../../../shared/protocol/cards/action-key.ts"
 import type { FieldValues } from "../../../shared/protocol/cards/card-action.ts"
 import type { WireMessage } from "../../../shared/protocol/server-frame.ts"
 import type { CardActionHost } from "../card-registry.tsx"
@@ -83,7 +84,9 @@ function createForm(
       invalid.value = new Set(wrong)
       if (wrong[0] !== undefined) return wrong[0]
       const words = [button.label.join(""), ...nodes.flatMap((node) => describeField(node, fields[node.name]))]
-      host.sendMessage(words.join("\n"), { action: { call_id: callId, name: button.action, fields } })
+      host.sendMessage(words.join("\n"), {
+        action: { ...toActionRef({ call_id: callId, name: button.action, item: button.item }), fields },
+      })
       return null
     },
   }

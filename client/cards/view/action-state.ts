@@ -1,12 +1,13 @@
 /** action-state.ts: the state of each action of a card, derived from the messages of its clicks. Pure. SPEC KA7. */
 
+import { toActionKey } from "../../../shared/protocol/cards/action-key.ts"
 import type { WireMessage } from "../../../shared/protocol/server-frame.ts"
 import type { OutboxEntry } from "../../net/outbox.ts"
 
 /** `sent`: the call hasn't ended. `refused`: it was refused, denied or failed, and can be made again. */
 export type ActionState = "idle" | "sent" | "done" | "refused"
 
-/** The state of each action of a card, by its name. Actions without a click are absent. */
+/** The state of each action of a card, by its key. Actions without a click are absent. */
 export function listActionStates(
   callId: string,
   messages: readonly WireMessage[],
@@ -15,10 +16,10 @@ export function listActionStates(
   const states = new Map<string, ActionState>()
   for (const message of messages) {
     const { action } = message
-    if (action?.call_id === callId) states.set(action.name, getState(message, messages))
+    if (action?.call_id === callId) states.set(toActionKey(action), getState(message, messages))
   }
   for (const { action, error } of unsent) {
-    if (action?.call_id === callId) states.set(action.name, error === null ? "sent" : "refused")
+    if (action?.call_id === callId) states.set(toActionKey(action), error === null ? "sent" : "refused")
   }
   return states
 }

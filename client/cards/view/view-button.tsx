@@ -3,6 +3,7 @@
 import type { VNode } from "preact"
 import { useRef } from "preact/hooks"
 import type { ViewNode } from "../../../shared/card/view/view-node.ts"
+import { toActionKey } from "../../../shared/protocol/cards/action-key.ts"
 import { viewText } from "../../words/parts/view-text.ts"
 import { useCardForm } from "./action-form.tsx"
 import type { ActionState } from "./action-state.ts"
@@ -15,7 +16,7 @@ export function ViewButton({ node }: ViewButtonProps): VNode {
   const form = useCardForm()
   const box = useRef<HTMLDivElement>(null)
   const states = form.states.value
-  const state = states.get(node.action) ?? "idle"
+  const state = states.get(toActionKey({ name: node.action, item: node.item })) ?? "idle"
   const isBusy = [...states.values()].includes("sent")
   const isOver = state === "done" && !form.isRepeatable(node.action)
   const act = (): void => {

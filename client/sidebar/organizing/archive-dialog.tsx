@@ -4,15 +4,14 @@ import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
 import { useEffect } from "preact/hooks"
 import type { SessionSummary } from "../../../shared/protocol/http-body.ts"
-import { parseSessionList } from "../../../shared/protocol/responses.ts"
-import { describeError, parseBody } from "../../net/http-request.ts"
+import { describeError } from "../../net/http-request.ts"
 import { formatTitle } from "../../session/session-list.ts"
 import type { SessionRouter } from "../../session/session-router.ts"
 import { Dialog } from "../../ui/dialog.tsx"
 import { appText } from "../../words/page-text.ts"
 import { organizingText } from "../../words/parts/organizing-text.ts"
 import { sessionActionText } from "../../words/session-action-text.ts"
-import { listChangesOf } from "./list-changes.ts"
+import { dropArchived, loadArchivedPage } from "./archived-sessions.ts"
 import { deleteSessions, organizeSessions } from "./organize-sessions.ts"
 
 interface ArchiveDialogProps {
@@ -67,20 +66,16 @@ export function ArchiveDialog({ router, onClose }: ArchiveDialogProps): VNode {
   )
 }
 
-function useArchive({ api, sessionList }: SessionRouter) {
+function useArchive(router: SessionRouter) {
   const rows = useSignal<readonly SessionSummary[] | null>(null)
   const next = useSignal<string | null>(null)
   const fault = useSignal("")
   const loadMore = async (): Promise<void> => {
-    const after = next.peek()
-    const query = after === null ? "" : `&after=${encodeURIComponent(after)}`
     try {
-      // A conversation that is being archived is in the list only after this.
-      await listChangesOf(sessionList).untilSaved()
-      const page = await parseBody(await api.fetchAuthorized(`/v1/sessions?archived=1${query}`), parseSessionList)
+      const page = await loadArchivedPage(router, next.peek())
       const known = new Set(rows.peek()?.map(({ id }) => id))
       rows.value = [...(rows.peek() ?? []), ...page.sessions.filter(({ id }) => !known.has(id))]
-      next.value = page.next ?? null
+      next.value = page.next
       fault.value = ""
     } catch (error) {
       fault.value = `${organizingText.archiveUnreachable} ${describeError(error)}`
@@ -88,6 +83,7 @@ function useArchive({ api, sessionList }: SessionRouter) {
   }
   const dropRow = (id: string): void => {
     rows.value = (rows.peek() ?? []).filter((row) => row.id !== id)
+    dropArchived(router.sessionList, id)
   }
   useEffect(() => void loadMore(), [])
   return { rows: rows.value, next: next.value, fault: fault.value, loadMore: () => void loadMore(), dropRow }

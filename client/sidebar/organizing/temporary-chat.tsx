@@ -1,9 +1,13 @@
 /** temporary-chat.tsx: the switch that makes the next conversation temporary, and the mark of a temporary one. SPEC LB27. */
 
+import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
+import { describeError } from "../../net/http-request.ts"
 import type { SessionRouter } from "../../session/session-router.ts"
 import { focusRequests } from "../../ui/focus.ts"
 import { organizingText } from "../../words/parts/organizing-text.ts"
+import { sessionActionText } from "../../words/session-action-text.ts"
+import { DeleteDialog } from "../delete-dialog.tsx"
 
 /** The last entry of the examples of a new conversation. */
 export function TemporarySwitch({ router: { nextOptions } }: { readonly router: SessionRouter }): VNode {
@@ -29,12 +33,37 @@ export function TemporaryNote({ router }: { readonly router: SessionRouter }): V
   const isTemporary = open === null ? options.temporary === true : open.store.isTemporary.value
   if (!isTemporary) return null
   return (
-    <p class="temporary-note">
+    <div class="temporary-note">
       <TemporaryIcon />
       <span>
         <b>{organizingText.temporary}</b> {organizingText.temporaryHint}
       </span>
-    </p>
+      {open !== null && <EraseButton router={router} id={open.id} />}
+    </div>
+  )
+}
+
+/** Erases the conversation at once. Nothing can bring it back, so the user confirms it. */
+function EraseButton({ router, id }: { readonly router: SessionRouter; readonly id: string }): VNode {
+  const isConfirming = useSignal(false)
+  const erase = (): void => {
+    isConfirming.value = false
+    router.eraseSession(id).catch((error: unknown) => {
+      const name = organizingText.temporary
+      router.sessionList.showNotice(sessionActionText.deleteFailed(name, describeError(error)), true)
+    })
+    // Deferred until the dialog has closed.
+    setTimeout(() => focusRequests.value++)
+  }
+  return (
+    <>
+      <button type="button" onClick={() => (isConfirming.value = true)}>
+        {sessionActionText.delete}
+      </button>
+      {isConfirming.value && (
+        <DeleteDialog title={organizingText.temporary} onCancel={() => (isConfirming.value = false)} onDelete={erase} />
+      )}
+    </>
   )
 }
 

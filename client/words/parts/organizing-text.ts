@@ -38,6 +38,7 @@ export const organizingText = translate("organizing", {
   archiveUnreachable: "Couldn't load the archive.",
   selected: (count: number) => `${formatCount(count)} selected`,
   selectSession: (title: string) => `Select ${title}`,
+  hideSidebar: "Hide the sidebar",
   temporary: "Temporary chat",
   temporaryHint: "Isn't in your list or in search. Erased 24 hours after you close it.",
 })

@@ -33,6 +33,7 @@ export const searchText = translate("search", {
     openPalette: "Search and commands",
     findInConversation: "Search in this conversation",
     focusList: "Go to the list of conversations",
+    toggleSidebar: "Hide or show the sidebar",
     previousConversation: "Previous conversation",
     nextConversation: "Next conversation",
     previousMessage: "Previous message",

@@ -6,11 +6,11 @@
  * SPEC KA2.
  */
 
-import type { Json } from "../../json.ts"
+import { isJsonObject, type Json } from "../../json.ts"
 import { readPointer } from "../../json-schema/json-pointer.ts"
 import type { ActionClick, FieldValues } from "../../protocol/cards/card-action.ts"
 import { cutText } from "../../text/cut-text.ts"
-import type { CardView } from "../view/card-template.ts"
+import type { CardView, ViewComponent } from "../view/card-template.ts"
 import { fillView } from "../view/fill-view.ts"
 import { ENGLISH } from "../view/format-value.ts"
 import type { FilledView, ViewNode } from "../view/view-node.ts"
@@ -38,12 +38,12 @@ const MAX_ACTION_ARGS_CHARS = 64 * 1024
 export function buildActionCall(
   view: CardView,
   result: Json,
-  { name, fields = {} }: Pick<ActionClick, "name" | "fields">,
+  { name, item, fields = {} }: Pick<ActionClick, "name" | "item" | "fields">,
 ): { readonly ok: true; readonly call: ActionCall } | { readonly ok: false; readonly problem: ActionProblem } {
   const unknown = { ok: false, problem: { because: "unknown" } } as const
   const action = view.actions !== undefined && Object.hasOwn(view.actions, name) ? view.actions[name] : undefined
   const filled = action === undefined ? null : fillView(view, result, ENGLISH)
-  const button = filled === null ? null : findButton(filled, name)
+  const button = filled === null ? null : findButton(filled, name, item)
   // A button that this result doesn't show can't be clicked.
   if (action === undefined || filled === null || button === null) return unknown
   const shown = listActionFields(filled, action)
@@ -51,8 +51,9 @@ export function buildActionCall(
   if (stray !== undefined) return { ok: false, problem: { because: "field", field: stray } }
   const invalid = shown.find((node) => !isValidField(node, fields[node.name]))
   if (invalid !== undefined) return { ok: false, problem: { because: "field", field: invalid.name } }
+  const roots = { root: result, item: item === undefined ? undefined : readItem(view, result, name, item) }
   const args = Object.entries(action.args).flatMap(([arg, source]): [string, Json][] => {
-    const value = readArg(source, result, fields)
+    const value = readArg(source, roots, fields)
     return value === undefined ? [] : [[arg, value]]
   })
   const text = JSON.stringify(Object.fromEntries(args))
@@ -62,8 +63,14 @@ export function buildActionCall(
   return { ok: true, call: { tool: action.tool, args: text, words } }
 }
 
-function readArg(source: ActionArg, result: Json, fields: FieldValues): Json | undefined {
-  if ("path" in source) return readPointer(source.path, result, undefined)
+/** The values at which pointers start. */
+interface Roots {
+  readonly root: Json
+  readonly item: Json | undefined
+}
+
+function readArg(source: ActionArg, { root, item }: Roots, fields: FieldValues): Json | undefined {
+  if ("path" in source) return readPointer(source.path, root, item)
   if ("value" in source) return source.value
   const value = fields[source.field]
   return value === "" ? undefined : value
@@ -95,9 +102,35 @@ export function describeField(node: FieldNode, value: string | number | boolean 
   return [`${label}: ${shown}`]
 }
 
-function findButton(view: FilledView, action: string): Extract<ViewNode, { readonly type: "button" }> | null {
-  for (const node of listNodes(view.root)) if (node.type === "button" && node.action === action) return node
+type ButtonNode = Extract<ViewNode, { readonly type: "button" }>
+
+function findButton(view: FilledView, action: string, item: number | undefined): ButtonNode | null {
+  for (const node of listNodes(view.root))
+    if (node.type === "button" && node.action === action && node.item === item) return node
   return null
+}
+
+/** The item of the list that the action's button is in. The check of the template has made sure that it is in one list. */
+function readItem({ view }: CardView, result: Json, action: string, item: number): Json | undefined {
+  const byId = new Map(view.map((component) => [component.id, component]))
+  const hasButton = (id: Json | undefined): boolean => {
+    const component = byId.get(String(id))
+    if (component === undefined) return false
+    const isButton = component.component === "Button" && component["action"] === action
+    return isButton || listChildren(component).some(hasButton)
+  }
+  for (const { children } of view) {
+    if (!isJsonObject(children) || !hasButton(children["componentId"])) continue
+    const items = readPointer(String(children["path"]), result, undefined)
+    return Array.isArray(items) ? (items as readonly Json[])[item] : undefined
+  }
+  return undefined
+}
+
+/** The ids of a component's children, except for those of an inner list. */
+function listChildren({ children, child, tabs }: ViewComponent): readonly (Json | undefined)[] {
+  const inTabs = Array.isArray(tabs) ? tabs.map((tab: Json) => (isJsonObject(tab) ? tab["child"] : undefined)) : []
+  return [child, ...(Array.isArray(children) ? children : []), ...inTabs]
 }
 
 /** The fields of the form that the action's arguments name. */

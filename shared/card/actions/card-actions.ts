@@ -5,7 +5,10 @@ import type { Binding, ViewComponent } from "../view/card-template.ts"
 
 export const MAX_ACTIONS = 8
 
-/** Where an argument comes from: the stored result, a field of the form, or the template itself. */
+/**
+ * Where an argument comes from: the stored result, a field of the form, or the template itself. If the button is in a list, a
+ * path without a slash at the beginning starts at the item.
+ */
 export type ActionArg = Binding | { readonly field: string } | { readonly value: Json }
 
 /** What a button does: it calls a tool. */
@@ -26,7 +29,6 @@ export type FieldKind = (typeof FIELD_KINDS)[number]
 export const TEXT_FIELD_VARIANTS = ["shortText", "longText", "number"] as const
 export const MAX_CHOICES = 50
 
-/** Whether a component is a button or a field. Lists can't contain them: a click would not say which item it means. */
 export function isInteractive({ component }: Pick<ViewComponent, "component">): boolean {
   return component === "Button" || FIELD_KINDS.some((kind) => kind === component)
 }

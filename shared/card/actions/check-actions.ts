@@ -11,40 +11,66 @@ const MAX_ARGS = 30
 const MAX_VALUE_CHARS = 2_000
 const ACTION_FIELDS = new Set(["tool", "args", "repeatable"])
 
-/** `view`: components that were checked one by one. `items`: the ids of components inside lists with a pointer. */
+/** `view`: components that were checked one by one. `lists`: in how many lists of items each of them is. */
 export function checkActions(
   actions: Json | undefined,
   view: readonly ViewComponent[],
-  items: ReadonlySet<string>,
+  lists: ReadonlyMap<string, number>,
   notes: FieldNotes,
 ): TemplateProblem | null {
   const names = new Set<string>()
+  const buttons = new Map<string, Buttons>()
   for (const [i, component] of view.entries()) {
     if (!isInteractive(component)) continue
     const pointer = joinPointer("/view", i)
-    if (items.has(component.id)) return { pointer, problem: "can't be in a list that has one component for each item" }
+    const inLists = lists.get(component.id) ?? 0
     if (component.component === "Button") {
-      const action = String(component["action"])
-      if (!isJsonObject(actions) || !Object.hasOwn(actions, action))
-        return { pointer: `${pointer}/action`, problem: `names "${action}", which isn't an action` }
+      const problem = checkButton(component, pointer, { actions, buttons, inLists })
+      if (problem !== null) return problem
       continue
     }
+    if (inLists > 0) return { pointer, problem: "can't be in a list that has one component for each item" }
     const name = String(component["name"])
     if (names.has(name)) return { pointer: `${pointer}/name`, problem: `"${name}" is used twice` }
     names.add(name)
   }
   if (names.size > MAX_ACTION_FIELDS) return { pointer: "/view", problem: `has more than ${MAX_ACTION_FIELDS} fields` }
-  return actions === undefined ? null : checkEach(actions, names, listActions(view), notes)
+  return actions === undefined ? null : checkEach(actions, names, buttons, notes)
 }
 
-function listActions(view: readonly ViewComponent[]): ReadonlySet<string> {
-  return new Set(view.filter(({ component }) => component === "Button").map((button) => String(button["action"])))
+/** The buttons of an action. */
+interface Buttons {
+  readonly isInItem: boolean
+}
+
+interface ButtonPlace {
+  readonly actions: Json | undefined
+  /** By action: the buttons that were checked. */
+  readonly buttons: Map<string, Buttons>
+  readonly inLists: number
+}
+
+/** A click names an action and the number of an item, so an action of an item has one button, in one list. */
+function checkButton(
+  button: ViewComponent,
+  pointer: string,
+  { actions, buttons, inLists }: ButtonPlace,
+): TemplateProblem | null {
+  const action = String(button["action"])
+  if (!isJsonObject(actions) || !Object.hasOwn(actions, action))
+    return { pointer: `${pointer}/action`, problem: `names "${action}", which isn't an action` }
+  if (inLists > 1) return { pointer, problem: "can't be in a list that is in another list" }
+  const other = buttons.get(action)
+  if (other !== undefined && (other.isInItem || inLists > 0))
+    return { pointer: `${pointer}/action`, problem: `names "${action}", which has another button` }
+  buttons.set(action, { isInItem: inLists > 0 })
+  return null
 }
 
 function checkEach(
   actions: Json,
   fields: ReadonlySet<string>,
-  used: ReadonlySet<string>,
+  buttons: ReadonlyMap<string, Buttons>,
   notes: FieldNotes,
 ): TemplateProblem | null {
   if (!isJsonObject(actions)) return { pointer: "/actions", problem: "must be an object" }
@@ -53,19 +79,22 @@ function checkEach(
   for (const [name, action] of entries) {
     const pointer = joinPointer("/actions", name)
     if (!CARD_NAME.test(name)) return { pointer, problem: "must have a name of letters, digits, - and _" }
-    if (!used.has(name)) return { pointer, problem: "has no button" }
-    const problem = checkAction(action, pointer, fields, notes)
+    const used = buttons.get(name)
+    if (used === undefined) return { pointer, problem: "has no button" }
+    const problem = checkAction(action, pointer, { fields, notes, isInItem: used.isInItem })
     if (problem !== null) return problem
   }
   return null
 }
 
-function checkAction(
-  action: Json,
-  pointer: string,
-  fields: ReadonlySet<string>,
-  notes: FieldNotes,
-): TemplateProblem | null {
+/** What the arguments of an action can refer to. */
+interface ArgSources {
+  readonly fields: ReadonlySet<string>
+  readonly notes: FieldNotes
+  readonly isInItem: boolean
+}
+
+function checkAction(action: Json, pointer: string, sources: ArgSources): TemplateProblem | null {
   if (!isJsonObject(action)) return { pointer, problem: "must be an object" }
   const { tool, args, repeatable = false } = action
   const extra = Object.keys(action).find((name) => !ACTION_FIELDS.has(name))
@@ -77,18 +106,13 @@ function checkAction(
   const entries = Object.entries(args) as [string, Json][]
   if (entries.length > MAX_ARGS) return { pointer: `${pointer}/args`, problem: `has more than ${MAX_ARGS} arguments` }
   for (const [name, source] of entries) {
-    const problem = checkArg(source, joinPointer(`${pointer}/args`, name), fields, notes)
+    const problem = checkArg(source, joinPointer(`${pointer}/args`, name), sources)
     if (problem !== null) return problem
   }
   return null
 }
 
-function checkArg(
-  source: Json,
-  pointer: string,
-  fields: ReadonlySet<string>,
-  notes: FieldNotes,
-): TemplateProblem | null {
+function checkArg(source: Json, pointer: string, { fields, notes, isInItem }: ArgSources): TemplateProblem | null {
   const shape = { pointer, problem: "must be {path}, {field} or {value}" }
   if (!isJsonObject(source) || Object.keys(source).length !== 1) return shape
   if ("value" in source) {
@@ -105,6 +129,6 @@ function checkArg(
   // An argument may be absent from a result, so its pointer needn't match a value in a sample.
   const problem = binding(source as Json, pointer, { ...notes, bindings: new Map(), relative: new Map() })
   if (problem !== null) return problem
-  const isAbsolute = String(source["path"]).startsWith("/")
-  return isAbsolute ? null : { pointer: `${pointer}/path`, problem: "must begin with /" }
+  const isKnown = isInItem || String(source["path"]).startsWith("/")
+  return isKnown ? null : { pointer: `${pointer}/path`, problem: "must begin with /" }
 }

@@ -11,8 +11,6 @@ import type { CardActions } from "../actions/card-actions.ts"
 export const MAX_VIEW_COMPONENTS = 200
 /** Levels of components, counted from `root`. */
 export const MAX_VIEW_DEPTH = 12
-/** Items of a list, and rows of a table. The rest are counted, not shown. */
-export const MAX_VIEW_ROWS = 100
 /** A template without its samples, as JSON. */
 export const MAX_TEMPLATE_BYTES = 64 * 1024
 export const MAX_SAMPLES = 5

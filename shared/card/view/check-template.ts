@@ -78,8 +78,8 @@ function checkComponents(view: Json, all: FieldNotes, actions: Json | undefined)
     if (placed.has(id)) return { pointer: `${pointer}/id`, problem: `"${id}" is used twice` }
     placed.set(id, { pointer, notes })
   }
-  const items = new Set<string>()
-  return checkTree(placed, items) ?? checkActions(actions, view as unknown as readonly ViewComponent[], items, all)
+  const lists = new Map<string, number>()
+  return checkTree(placed, lists) ?? checkActions(actions, view as unknown as readonly ViewComponent[], lists, all)
 }
 
 function checkComponent(value: Json, pointer: string, notes: FieldNotes): TemplateProblem | null {
@@ -94,29 +94,29 @@ function checkComponent(value: Json, pointer: string, notes: FieldNotes): Templa
 }
 
 /**
- * The components must form one tree, so that none is shown twice and none contains itself. Adds those that are shown once for
- * each item of a list to `items`.
+ * The components must form one tree, so that none is shown twice and none contains itself. Stores for each component in how
+ * many lists it is that have one component for each item.
  */
-function checkTree(placed: Map<string, Placed>, items: Set<string>): TemplateProblem | null {
+function checkTree(placed: Map<string, Placed>, lists: Map<string, number>): TemplateProblem | null {
   const seen = new Set<string>()
-  const visit = (id: string, from: string, depth: number, isInItem: boolean): TemplateProblem | null => {
+  const visit = (id: string, from: string, depth: number, inLists: number): TemplateProblem | null => {
     const component = placed.get(id)
     if (component === undefined) return { pointer: from, problem: `names "${id}", which isn't a component` }
     if (seen.has(id)) return { pointer: from, problem: `names "${id}", which is already part of the card` }
     if (depth > MAX_VIEW_DEPTH) return { pointer: from, problem: `is nested deeper than ${MAX_VIEW_DEPTH} levels` }
     seen.add(id)
-    if (isInItem) items.add(id)
+    lists.set(id, inLists)
     const { relative, children } = component.notes
-    const [stray] = isInItem ? [] : relative.values()
+    const [stray] = inLists > 0 ? [] : relative.values()
     if (stray !== undefined) return { pointer: stray, problem: "needs a path that begins with /, outside of a list" }
     for (const child of children) {
-      const problem = visit(child.id, child.pointer, depth + 1, isInItem || child.isItem)
+      const problem = visit(child.id, child.pointer, depth + 1, inLists + (child.isItem ? 1 : 0))
       if (problem !== null) return problem
     }
     return null
   }
   if (!placed.has("root")) return { pointer: "/view", problem: 'needs a component with the id "root"' }
-  const problem = visit("root", "/view", 1, false)
+  const problem = visit("root", "/view", 1, 0)
   if (problem !== null) return problem
   const unused = [...placed].find(([id]) => !seen.has(id))
   return unused === undefined ? null : { pointer: unused[1].pointer, problem: "isn't part of the card" }

@@ -8,6 +8,7 @@
 
 import { isJsonObject, type Json } from "../../json.ts"
 import { parseAssetUrl } from "../../protocol/asset-url.ts"
+import { MAX_VIEW_ROWS } from "../../protocol/cards/card-bounds.ts"
 import { cutText } from "../../text/cut-text.ts"
 import {
   ALIGN,
@@ -15,7 +16,6 @@ import {
   IMAGE_VARIANTS,
   JUSTIFY,
   MAX_VIEW_DEPTH,
-  MAX_VIEW_ROWS,
   TEXT_VARIANTS,
   TONES,
   type ViewComponent,
@@ -106,8 +106,8 @@ function fillChildren(
   if (!isJsonObject(children) || !Array.isArray(items)) return { children: [], omitted: 0 }
   const template = children["componentId"]
   const nodes: ViewNode[] = []
-  for (const item of items.slice(0, MAX_VIEW_ROWS) as readonly Json[]) {
-    const node = fillComponent(template, { ...scope, item }, components, depth + 1)
+  for (const [index, item] of (items.slice(0, MAX_VIEW_ROWS) as readonly Json[]).entries()) {
+    const node = fillComponent(template, { ...scope, item, index }, components, depth + 1)
     if (node !== null) nodes.push(node)
   }
   return { children: nodes, omitted: Math.max(0, items.length - MAX_VIEW_ROWS) }
@@ -160,7 +160,7 @@ function fillLeaf(component: ViewComponent, scope: ViewScope): ViewNode | null {
     case "Button":
       return withRuns(component["label"], scope, (label) => {
         const isPrimary = component["variant"] === "primary"
-        return { type: "button", label, action: String(component["action"]), isPrimary }
+        return { type: "button", label, action: String(component["action"]), isPrimary, item: scope.index }
       })
     case "TextField":
     case "CheckBox":

@@ -31,6 +31,8 @@ export interface ViewScope {
   readonly root: Json
   /** The item of the list or table; undefined outside of one. */
   readonly item: Json | undefined
+  /** The number of the item, from 0. Absent in a table, and outside of a list. */
+  readonly index?: number
   readonly locale: ViewLocale
   /** What the card may still contain: nodes and cells of tables, and characters of texts. Shared by the whole card. */
   readonly left: { nodes: number; chars: number }

@@ -63,8 +63,14 @@ type Content =
       readonly text: string
       readonly done: string
     }
-  /** A click makes the call of this action. */
-  | { readonly type: "button"; readonly label: Runs; readonly action: string; readonly isPrimary: boolean }
+  /** A click makes the call of this action. `item`: the number of the item that the button is in. */
+  | {
+      readonly type: "button"
+      readonly label: Runs
+      readonly action: string
+      readonly isPrimary: boolean
+      readonly item: number | undefined
+    }
   /** `initial`: the value before the user changes it. `options`: only of a choice. */
   | {
       readonly type: "field"

@@ -5,6 +5,7 @@
  * Pure.
  */
 
+import { toActionRef } from "../../protocol/cards/action-key.ts"
 import { createMessage, type Message } from "../../protocol/message.ts"
 import { readRecordTime } from "./record-time.ts"
 import { createAgentTag } from "./assemble-answer.ts"
@@ -38,7 +39,7 @@ export function createQuestion(
     const fields = { ...readAttachments(record, isVerified), reply_to: toPublicId(record.replyTo) }
     const { cardAction } = record
     if (cardAction !== undefined) {
-      const action = { call_id: toPublicCallId(cardAction.callId), name: cardAction.name }
+      const action = toActionRef({ ...cardAction, call_id: toPublicCallId(cardAction.callId) })
       return createMessage({ ...head, role: "user", ...fields, mode: "action", action })
     }
     return createMessage({ ...head, role: "user", ...fields, ...(isSpoken(record) ? { mode: "spoken" } : {}) })

@@ -2,9 +2,12 @@
 
 import * as v from "valibot"
 import { idSchema } from "../event.ts"
-import { CARD_NAME, MAX_ACTION_FIELDS, MAX_FIELD_CHARS } from "./card-bounds.ts"
+import { CARD_NAME, MAX_ACTION_FIELDS, MAX_FIELD_CHARS, MAX_VIEW_ROWS } from "./card-bounds.ts"
 
 const nameSchema = v.pipe(v.string(), v.regex(CARD_NAME))
+
+/** The number of an item, from 0. */
+export const itemSchema = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MAX_VIEW_ROWS - 1))
 
 /** The values of a form. The server takes nothing else from the client: all other arguments come from the stored result. */
 const fieldsSchema = v.pipe(
@@ -20,6 +23,8 @@ export const actionClickSchema = v.object({
   call_id: idSchema,
   /** The name of the action in the card's template. */
   name: nameSchema,
+  /** The item of the list that the button is in. Absent: it is in none. */
+  item: v.optional(itemSchema),
   fields: v.optional(fieldsSchema),
 })
 
@@ -27,7 +32,7 @@ export type ActionClick = v.InferOutput<typeof actionClickSchema>
 export type FieldValues = v.InferOutput<typeof fieldsSchema>
 
 /** The click that a user's message represents, as clients see it. */
-export type ActionRef = Pick<ActionClick, "call_id" | "name">
+export type ActionRef = Pick<ActionClick, "call_id" | "name" | "item">
 
 /** A click with the call that it makes. `args` is JSON text. Absent in an imported message, whose call is not made again. */
 export interface CardAction extends ActionRef {

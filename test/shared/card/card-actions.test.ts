@@ -58,11 +58,75 @@ describe("a template's actions", () => {
     expect(checkTemplate(setAt(FORM as unknown as Json, at, value))).toMatchObject({ ok: false, pointer })
   })
 
-  test.each([
-    { id: "extra", component: "Button", label: "Book", action: "book" },
-    { id: "extra", component: "CheckBox", name: "extra", label: "Extra" },
-  ])("[KA1] with a $component for each item of a list is refused", (item) => {
+  test("[KA1] with a field for each item of a list is refused", () => {
+    const item = { id: "extra", component: "CheckBox", name: "extra", label: "Extra" }
     expect(checkTemplate(withList(item))).toMatchObject({ ok: false, pointer: "/view/14" })
+  })
+
+  test("[KA1] with another button for an action of an item is refused", () => {
+    const item = { id: "extra", component: "Button", label: "Book", action: "book" }
+    expect(checkTemplate(withList(item))).toMatchObject({ ok: false, pointer: "/view/14/action" })
+  })
+})
+
+const ROOMS = {
+  for: "rooms",
+  title: "Rooms",
+  schema: { type: "object" },
+  view: [
+    { id: "root", component: "Column", children: ["list", "all"] },
+    { id: "list", component: "List", children: { componentId: "room", path: "/rooms" } },
+    { id: "room", component: "Card", child: "line" },
+    { id: "line", component: "Row", children: ["name", "pick"] },
+    { id: "name", component: "Text", text: { path: "name" } },
+    { id: "pick", component: "Button", label: { path: "name" }, action: "pick" },
+    { id: "all", component: "Button", label: "All", action: "all" },
+  ],
+  actions: {
+    pick: { tool: "reserve", args: { room: { path: "id" }, hotel: { path: "/hotel" }, missing: { path: "none" } } },
+    all: { tool: "reserve", args: { hotel: { path: "/hotel" } } },
+  },
+  samples: [
+    {
+      hotel: "h1",
+      rooms: [
+        { id: 7, name: "Sea" },
+        { id: 8, name: "Garden" },
+      ],
+    },
+  ],
+}
+
+describe("a button in a list", () => {
+  const [hotel = null] = ROOMS.samples as unknown as readonly Json[]
+  const build = (click: { readonly name: string; readonly item?: number }) =>
+    buildActionCall(ROOMS as never, hotel, click)
+
+  test("[KA1] is valid; its pointers start at the item, and those of other buttons don't", () => {
+    expect(checkTemplate(ROOMS as unknown as Json)).toMatchObject({ ok: true })
+    const relative = setAt(ROOMS as unknown as Json, "/actions/all/args/hotel/path", "hotel")
+    expect(checkTemplate(relative)).toMatchObject({ ok: false, pointer: "/actions/all/args/hotel/path" })
+  })
+
+  test("[KA1] is refused in a list that is in another list", () => {
+    const inner = { id: "line", component: "List", children: { componentId: "pick", path: "beds" } }
+    const nested = setAt(ROOMS as unknown as Json, "/view/3", inner)
+    const view = (nested as unknown as { view: { id: string }[] }).view.filter(({ id }) => id !== "name")
+    expect(checkTemplate(setAt(nested, "/view", view as unknown as Json))).toMatchObject({
+      ok: false,
+      pointer: "/view/4",
+    })
+  })
+
+  test("[KA2] gets the values of its item, which the stored result must have", () => {
+    expect(build({ name: "pick", item: 1 })).toMatchObject({
+      ok: true,
+      call: { tool: "reserve", args: '{"room":8,"hotel":"h1"}', words: "Garden" },
+    })
+    expect(build({ name: "pick", item: 0 })).toMatchObject({ call: { args: '{"room":7,"hotel":"h1"}' } })
+    expect(build({ name: "all" })).toMatchObject({ call: { args: '{"hotel":"h1"}' } })
+    for (const click of [{ name: "pick" }, { name: "pick", item: 2 }, { name: "all", item: 0 }])
+      expect(build(click)).toMatchObject({ ok: false, problem: { because: "unknown" } })
   })
 })
 

@@ -2,7 +2,8 @@
 
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { MAX_VIEW_COMPONENTS, MAX_VIEW_DEPTH, MAX_VIEW_ROWS } from "../../../shared/card/view/card-template.ts"
+import { MAX_VIEW_COMPONENTS, MAX_VIEW_DEPTH } from "../../../shared/card/view/card-template.ts"
+import { MAX_VIEW_ROWS } from "../../../shared/protocol/cards/card-bounds.ts"
 import { checkSchema } from "../../../shared/json-schema/check-schema.ts"
 import { checkValue } from "../../../shared/json-schema/match-schema.ts"
 import { checkTemplate } from "../../../shared/card/view/check-template.ts"

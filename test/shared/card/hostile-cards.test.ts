@@ -2,7 +2,8 @@
 
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { COMPONENT_KINDS, FORMAT_FUNCTIONS, MAX_VIEW_ROWS } from "../../../shared/card/view/card-template.ts"
+import { COMPONENT_KINDS, FORMAT_FUNCTIONS } from "../../../shared/card/view/card-template.ts"
+import { MAX_VIEW_ROWS } from "../../../shared/protocol/cards/card-bounds.ts"
 import { checkTemplate } from "../../../shared/card/view/check-template.ts"
 import { fillView } from "../../../shared/card/view/fill-view.ts"
 import { ENGLISH_LABELS } from "../../../shared/card/view/view-labels.ts"

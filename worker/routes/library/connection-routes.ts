@@ -17,7 +17,10 @@ connectionRoutes.get("/", async (context) => {
 connectionRoutes.post("/:server", async (context) => {
   const { startConnection } = await import("../../signin/mcp-connection.ts")
   const { req } = context
-  const request = { server: req.param("server"), origin: new URL(req.url).origin, cookie: req.header("cookie") ?? null }
+  const { origin } = new URL(req.url)
+  // The browser would not store the cookie for a page of another site, so the user would give consent in vain.
+  if ((req.header("origin") ?? origin) !== origin) return faultToResponse({ reason: "origin_denied" })
+  const request = { server: req.param("server"), origin, cookie: req.header("cookie") ?? null }
   const started = await startConnection(context.env, context.get("claims"), request)
   if (!started.ok) return faultToResponse(started.fault)
   const { url, cookies } = started.value

@@ -101,8 +101,8 @@ export interface DocumentSources {
 const NO_SOURCES: DocumentSources = { connect: [], resource: [] }
 
 /**
- * The headers of a canvas document: it can run its own inline scripts, and has no network access. Only pages of `ancestors`
- * can frame it.
+ * The headers of a canvas document: it can run its own inline scripts, and has no network access except to the sources. Only
+ * pages of `ancestors` can frame it.
  *
  * The sandbox gives it an opaque origin, so it has no cookies, no storage and no access to our routes. In browsers that
  * support it, `connection-allowlist` also blocks what a policy does not cover (WebRTC, early connections).
@@ -111,7 +111,6 @@ export function createDocumentHeaders(
   ancestors: readonly string[],
   { connect, resource }: DocumentSources = NO_SOURCES,
 ): Readonly<Record<string, string>> {
-  const hasSources = connect.length + resource.length > 0
   const policy = [
     "sandbox allow-scripts",
     "default-src 'none'",
@@ -131,9 +130,19 @@ export function createDocumentHeaders(
     ...BASE_HEADERS,
     "content-type": "text/html; charset=utf-8",
     "content-security-policy": policy.join("; "),
-    ...(!hasSources && { "connection-allowlist": "()" }),
+    "connection-allowlist": createAllowlist([...connect, ...resource]),
     "permissions-policy": DOCUMENT_PERMISSIONS,
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "private, no-store",
   }
+}
+
+/**
+ * The origins as patterns of addresses; a socket is one of the address of its handshake. The list also blocks WebRTC. The
+ * policy checks where redirects lead.
+ */
+function createAllowlist(sources: readonly string[]): string {
+  const origins = new Set(sources.map((source) => source.replace(/^ws/, "http")))
+  const patterns = [...origins].map((origin) => `"${origin}"`).join(" ")
+  return origins.size === 0 ? "()" : `(${patterns});redirects=allow`
 }

@@ -9,6 +9,7 @@ import { buildActionCall } from "../../../shared/card/actions/build-action-call.
 import type { CardView } from "../../../shared/card/view/card-template.ts"
 import { type ActionFlaw, fail, type Result, succeed } from "../../../shared/fault.ts"
 import { type Json, parseJson } from "../../../shared/json.ts"
+import { toActionRef } from "../../../shared/protocol/cards/action-key.ts"
 import type { ActionClick, ActionRef, CardAction } from "../../../shared/protocol/cards/card-action.ts"
 import { parseViewReference } from "../../../shared/protocol/cards/card-view-url.ts"
 import { parseStoredCard, splitResult } from "../../../shared/protocol/card-cue.ts"
@@ -65,7 +66,7 @@ function makeMessage(
   if (host.currentAgent().tools.every(({ name }) => name !== tool)) return refuse("tool")
   const isRepeatable = view.actions?.[action.name]?.repeatable === true
   if (!isRepeatable && isDone(store, action)) return refuse("done")
-  const made: CardAction = { call_id: action.call_id, name: action.name, tool, args }
+  const made: CardAction = { ...toActionRef(action), tool, args }
   return succeed({ id, content: words, made })
 }
 

@@ -1,24 +1,26 @@
 /** card-action-rows.ts: the `card_action` table: the newest message of each action of a card. Source: SPEC KA3. */
 
+import { toActionKey } from "../../../shared/protocol/cards/action-key.ts"
 import type { ActionRef } from "../../../shared/protocol/cards/card-action.ts"
 import type { Database } from "../database.ts"
 
-/** Created with the first click, because most sessions have none. */
+/** Created with the first click, because most sessions have none. `name` is the key of the action. */
 const CARD_ACTION_TABLE = `CREATE TABLE IF NOT EXISTS card_action (
   call_id TEXT NOT NULL, name TEXT NOT NULL, message TEXT NOT NULL, PRIMARY KEY (call_id, name)) WITHOUT ROWID`
 
 export function createCardActionRows({ queryAll, queryFirst, hasTable }: Database) {
   return {
-    put({ call_id, name }: ActionRef, message: string): void {
+    put(action: ActionRef, message: string): void {
+      const insert = "INSERT OR REPLACE INTO card_action (call_id, name, message) VALUES (?, ?, ?)"
       queryAll(CARD_ACTION_TABLE)
-      queryAll("INSERT OR REPLACE INTO card_action (call_id, name, message) VALUES (?, ?, ?)", call_id, name, message)
+      queryAll(insert, action.call_id, toActionKey(action), message)
     },
 
     /** The id of the newest message that stands for this action; null if there is none. */
-    findMessage({ call_id, name }: ActionRef): string | null {
+    findMessage(action: ActionRef): string | null {
       if (!hasTable("card_action")) return null
       const query = "SELECT message FROM card_action WHERE call_id = ? AND name = ?"
-      const row = queryFirst(query, call_id, name)
+      const row = queryFirst(query, action.call_id, toActionKey(action))
       return row === null ? null : String(row["message"])
     },
   }

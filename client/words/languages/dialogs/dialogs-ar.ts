@@ -143,6 +143,7 @@ export default {
         other: "حُدِّدت # محادثة",
       }),
     selectSession: (title) => `تحديد ${title}`,
+    hideSidebar: "إخفاء الشريط الجانبي",
     temporary: "محادثة مؤقتة",
     temporaryHint: "خارج القائمة والبحث، وتُحذف بعد 24 ساعة من إغلاقها.",
   },

@@ -129,6 +129,7 @@ export default {
     archiveUnreachable: "No se pudieron cargar las conversaciones archivadas.",
     selected: (count) => plural(count, { one: "# seleccionada", many: "# seleccionadas", other: "# seleccionadas" }),
     selectSession: (title) => `Seleccionar ${title}`,
+    hideSidebar: "Ocultar la barra lateral",
     temporary: "Chat temporal",
     temporaryHint: "No aparece en tu lista ni en la búsqueda. Se borra 24 horas después de que lo cierres.",
   },

@@ -130,6 +130,7 @@ export default {
     archiveUnreachable: "Impossible de charger les archives.",
     selected: (count) => plural(count, { one: "# sélectionnée", many: "# sélectionnées", other: "# sélectionnées" }),
     selectSession: (title) => `Sélectionner ${title}`,
+    hideSidebar: "Masquer la barre latérale",
     temporary: "Conversation temporaire",
     temporaryHint: "N’apparaît ni dans la liste ni dans la recherche. Supprimée 24 heures après sa fermeture.",
   },

@@ -129,6 +129,7 @@ export default {
     archiveUnreachable: "Não foi possível carregar as conversas arquivadas.",
     selected: (count) => plural(count, { one: "# selecionada", many: "# selecionadas", other: "# selecionadas" }),
     selectSession: (title) => `Selecionar ${title}`,
+    hideSidebar: "Ocultar a barra lateral",
     temporary: "Chat temporário",
     temporaryHint: "Não aparece na lista nem na pesquisa. É apagado 24 horas depois que você o fecha.",
   },

@@ -43,6 +43,7 @@ export default {
       openPalette: "البحث والأوامر",
       findInConversation: "البحث في هذه المحادثة",
       focusList: "الانتقال إلى قائمة المحادثات",
+      toggleSidebar: "إخفاء الشريط الجانبي أو إظهاره",
       previousConversation: "المحادثة السابقة",
       nextConversation: "المحادثة التالية",
       previousMessage: "الرسالة السابقة",

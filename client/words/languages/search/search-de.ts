@@ -35,6 +35,7 @@ export default {
       openPalette: "Suche und Befehle",
       findInConversation: "In dieser Unterhaltung suchen",
       focusList: "Zur Liste der Unterhaltungen",
+      toggleSidebar: "Seitenleiste aus- oder einblenden",
       previousConversation: "Vorherige Unterhaltung",
       nextConversation: "Nächste Unterhaltung",
       previousMessage: "Vorherige Nachricht",

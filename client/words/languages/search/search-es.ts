@@ -35,6 +35,7 @@ export default {
       openPalette: "Búsqueda y comandos",
       findInConversation: "Buscar en esta conversación",
       focusList: "Ir a la lista de conversaciones",
+      toggleSidebar: "Ocultar o mostrar la barra lateral",
       previousConversation: "Conversación anterior",
       nextConversation: "Conversación siguiente",
       previousMessage: "Mensaje anterior",

@@ -35,6 +35,7 @@ export default {
       openPalette: "Recherche et commandes",
       findInConversation: "Rechercher dans cette conversation",
       focusList: "Aller à la liste des conversations",
+      toggleSidebar: "Masquer ou afficher la barre latérale",
       previousConversation: "Conversation précédente",
       nextConversation: "Conversation suivante",
       previousMessage: "Message précédent",

@@ -35,6 +35,7 @@ export default {
       openPalette: "חיפוש ופקודות",
       findInConversation: "חיפוש בשיחה הזו",
       focusList: "מעבר לרשימת השיחות",
+      toggleSidebar: "הסתרה או הצגה של סרגל הצד",
       previousConversation: "השיחה הקודמת",
       nextConversation: "השיחה הבאה",
       previousMessage: "ההודעה הקודמת",

@@ -30,6 +30,7 @@ export default {
       openPalette: "खोज और कमांड",
       findInConversation: "इस बातचीत में खोजें",
       focusList: "बातचीत की सूची पर जाएँ",
+      toggleSidebar: "साइडबार छिपाएँ या दिखाएँ",
       previousConversation: "पिछली बातचीत",
       nextConversation: "अगली बातचीत",
       previousMessage: "पिछला संदेश",

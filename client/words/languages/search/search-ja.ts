@@ -28,6 +28,7 @@ export default {
       openPalette: "検索とコマンド",
       findInConversation: "この会話内を検索",
       focusList: "会話の一覧へ移動",
+      toggleSidebar: "サイドバーの表示を切り替える",
       previousConversation: "前の会話",
       nextConversation: "次の会話",
       previousMessage: "前のメッセージ",

@@ -35,6 +35,7 @@ export default {
       openPalette: "Pesquisa e comandos",
       findInConversation: "Pesquisar nesta conversa",
       focusList: "Ir para a lista de conversas",
+      toggleSidebar: "Ocultar ou mostrar a barra lateral",
       previousConversation: "Conversa anterior",
       nextConversation: "Próxima conversa",
       previousMessage: "Mensagem anterior",

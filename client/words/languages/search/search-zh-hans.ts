@@ -32,6 +32,7 @@ export default {
       openPalette: "搜索和命令",
       findInConversation: "在此对话中搜索",
       focusList: "转到对话列表",
+      toggleSidebar: "隐藏或显示侧边栏",
       previousConversation: "上一个对话",
       nextConversation: "下一个对话",
       previousMessage: "上一条消息",
