@@ -20,7 +20,7 @@ const FAILURES =
 const NO_SQL = { exec: () => ({ toArray: () => [], rowsRead: 0, rowsWritten: 0 }) } as unknown as SqlExecutor
 
 describe("a hostile service", () => {
-  test("[TW7] there are many ways to answer badly", () => {
+  test("[TW7] the table contains many kinds of bad responses", () => {
     expect(HOSTILE_PLAYS.length).toBeGreaterThanOrEqual(55)
   })
 
