@@ -35,7 +35,7 @@ function needsConnection({ error }: ToolSegment): boolean {
 
 /** Whether the user can do something about the call, so that it must be visible. */
 export function needsUser(tool: ToolSegment): boolean {
-  return isApprovalPending(tool) || needsConnection(tool)
+  return isApprovalPending(tool) || needsConnection(tool) || tool.input !== undefined
 }
 
 /** Whether the call waits for the user's approval. A call may also wait for another agent. */
@@ -62,6 +62,7 @@ export function ToolView({ tool, messageId }: ToolViewProps): VNode {
       </details>
       {needsApproval && <ApprovalRequest tool={tool} messageId={messageId} />}
       {needsConnection(tool) && <ConnectionPlace tool={tool} messageId={messageId} />}
+      {tool.input !== undefined && <InputRequest callId={tool.call_id} input={tool.input} />}
     </div>
   )
 }
@@ -194,6 +195,23 @@ function ApprovalRequest({ tool: { call_id, name }, messageId }: ToolViewProps):
       )}
     </fieldset>
   )
+}
+
+/** Loaded with the first question. */
+const inputForm = deferModule(() => import("./input/input-form.tsx"))
+
+interface InputRequestProps {
+  readonly callId: string
+  readonly input: NonNullable<ToolSegment["input"]>
+}
+
+/** What the call asks the user. Nothing where nothing can be answered. SPEC MP34. */
+function InputRequest({ callId, input }: InputRequestProps): VNode | null {
+  useEffect(() => void inputForm.load(), [])
+  const requests = useChangeRequests()
+  const InputForm = inputForm.module.value?.InputForm
+  if (InputForm === undefined || requests?.api === undefined) return null
+  return <InputForm key={input.id} api={requests.api} session={requests.id} callId={callId} input={input} />
 }
 
 /** Maximum length of a hint, in UTF-16 code units: one line on a phone. */

@@ -54,6 +54,7 @@ export class StreamedText {
         this.#openKind = null
         return
       case "tool_approval":
+      case "tool_input":
       case "tool_call_start":
       case "tool_output_delta":
       case "tool_result":

@@ -8,6 +8,7 @@
 import type { Json } from "../json.ts"
 import type { TextSize } from "../truncate.ts"
 import type { AgentTag, Approval, CallError, Metrics } from "./event.ts"
+import type { CallInput } from "./input/call-input.ts"
 import type { CallStatus, MessageStatus } from "./message.ts"
 
 /** One unit of a message, in display order. Derived from the message's parts. */
@@ -35,6 +36,8 @@ export type Segment =
       readonly error?: CallError
       /** Present if the call needs approval. With status `waiting`, `asked` means that the user has to decide. */
       readonly approval?: Approval
+      /** What the call asks the user. Present while it waits for the answer. */
+      readonly input?: CallInput
       readonly truncated?: TextSize
       /** The URL of the MCP App that shows the result, as in a `canvas` segment. */
       readonly app?: string

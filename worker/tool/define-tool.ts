@@ -8,6 +8,7 @@ import {
   createCardTrailer,
   createRefusal,
   DeferredResult,
+  InputNeeded,
   type Tool,
   type ToolArgs,
   type ToolContext,
@@ -95,7 +96,7 @@ export function describeProblem({ pointer, problem }: SchemaProblem): string {
 
 /** A failure has no trailer, because it must not become a card. */
 function addComponentCard(returned: ToolReturn, context: ToolContext): ToolReturn {
-  const isData =
-    typeof returned === "object" && !(returned instanceof DeferredResult) && !(Symbol.asyncIterator in returned)
+  const isLater = returned instanceof DeferredResult || returned instanceof InputNeeded
+  const isData = typeof returned === "object" && !isLater && !(Symbol.asyncIterator in returned)
   return isData && !Object.hasOwn(returned, "error") ? toolResult(context, returned, createCardTrailer) : returned
 }

@@ -8,7 +8,8 @@
 
 import type { TurnEvent } from "../../protocol/event.ts"
 import { MAX_IMPORTED_CALLS } from "../../limits.ts"
-import { fillCall, type Grants, UNNAMED_TOOL } from "../../protocol/message.ts"
+import { fillCall, UNNAMED_TOOL } from "../../protocol/calls/call-args.ts"
+import type { Grants } from "../../protocol/message.ts"
 import type { StreamRecord } from "../../protocol/record.ts"
 import {
   createCallEvent,
