@@ -15,7 +15,7 @@ export const feedbackText = {
   agent: "Agent",
   up: "Good",
   down: "Bad",
-  share: "Share of good ratings",
+  share: "% good",
   shareOf: (up: number, all: number) => PERCENT.format(up / all),
   reasons: "Reasons",
   /** A reason that only a newer server knows is shown by its code. */

@@ -10,7 +10,7 @@ import { isJsonObject, type Json } from "../../json.ts"
 import { readPointer } from "../../json-schema/json-pointer.ts"
 import type { ActionClick, FieldValues } from "../../protocol/cards/card-action.ts"
 import { cutText } from "../../text/cut-text.ts"
-import type { CardView, ViewComponent } from "../view/card-template.ts"
+import { type CardView, MAX_VIEW_DEPTH, type ViewComponent } from "../view/card-template.ts"
 import { fillView } from "../view/fill-view.ts"
 import { ENGLISH } from "../view/format-value.ts"
 import type { FilledView, ViewNode } from "../view/view-node.ts"
@@ -113,14 +113,14 @@ function findButton(view: FilledView, action: string, item: number | undefined):
 /** The item of the list that the action's button is in. The check of the template has made sure that it is in one list. */
 function readItem({ view }: CardView, result: Json, action: string, item: number): Json | undefined {
   const byId = new Map(view.map((component) => [component.id, component]))
-  const hasButton = (id: Json | undefined): boolean => {
+  const hasButton = (id: Json | undefined, depth: number): boolean => {
     const component = byId.get(String(id))
-    if (component === undefined) return false
+    if (component === undefined || depth > MAX_VIEW_DEPTH) return false
     const isButton = component.component === "Button" && component["action"] === action
-    return isButton || listChildren(component).some(hasButton)
+    return isButton || listChildren(component).some((child) => hasButton(child, depth + 1))
   }
   for (const { children } of view) {
-    if (!isJsonObject(children) || !hasButton(children["componentId"])) continue
+    if (!isJsonObject(children) || !hasButton(children["componentId"], 1)) continue
     const items = readPointer(String(children["path"]), result, undefined)
     return Array.isArray(items) ? (items as readonly Json[])[item] : undefined
   }
