@@ -5,10 +5,11 @@
  * `--mode testing` and `--mode shared` build the package entries `cuecard/testing` and `cuecard` for plain Node instead;
  * `--mode sdk` builds `cuecard/client`, `cuecard/preact` and `cuecard/react`.
  */
+import { createHash } from "node:crypto"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { cloudflare } from "@cloudflare/vite-plugin"
 import preact from "@preact/preset-vite"
-import { build, type BuildEnvironmentOptions, defineConfig, type Plugin, type UserConfig } from "vite"
+import { build, type BuildEnvironmentOptions, defineConfig, minifySync, type Plugin, type UserConfig } from "vite"
 import { adaptStyles } from "./scripts/adapt-styles.ts"
 
 const STATE_DIR = process.env["CUECARD_STATE"] ?? ".wrangler/state"
@@ -191,6 +192,62 @@ function withTranscriptName(): Plugin {
         const file = Object.keys(bundle).find((name) => /\/transcript-[^/]+\.js$/.test(name))
         const script = 'src="/start-requests.js"'
         return file === undefined ? html : html.replace(script, `${script} data-preload="/${file}"`)
+      },
+    },
+  }
+}
+
+/** The scripts in the head of the chat page, which run before its modules. */
+const HEAD_SCRIPTS = ["theme", "start-requests"]
+
+/**
+ * Gives the scripts in the head of the chat page names with a hash, like its other scripts: the page never gets them from another
+ * version, and browsers keep them.
+ */
+function withHashedScripts(): Plugin {
+  const files = HEAD_SCRIPTS.map((name) => {
+    const { code } = minifySync(`${name}.js`, readFileSync(`public/${name}.js`, "utf8"), { module: false })
+    const hash = createHash("sha256").update(code).digest("base64url").slice(0, 8)
+    return { path: `src="/${name}.js"`, code, fileName: `assets/${name}-${hash}.js` }
+  })
+  return {
+    name: "cuecard:with-hashed-scripts",
+    apply: "build",
+    applyToEnvironment: ({ name }) => name === "client",
+    generateBundle() {
+      for (const { fileName, code } of files) this.emitFile({ type: "asset", fileName, source: code })
+    },
+    transformIndexHtml: {
+      order: "post",
+      handler: (html) =>
+        files.reduce((text, { path, fileName }) => text.replace(path, () => `src="/${fileName}"`), html),
+    },
+  }
+}
+
+/** Builds the service worker into the same folder. Browsers request it by its name, which therefore contains no hash. */
+function withServiceWorker(): Plugin {
+  return {
+    name: "cuecard:with-service-worker",
+    apply: "build",
+    applyToEnvironment: ({ name }) => name === "client",
+    closeBundle: {
+      sequential: true,
+      async handler() {
+        await build({
+          configFile: false,
+          build: {
+            target: "es2023",
+            outDir: "dist/client",
+            emptyOutDir: false,
+            copyPublicDir: false,
+            modulePreload: false,
+            rolldownOptions: {
+              input: "client/service-worker/service-worker.ts",
+              output: { entryFileNames: "service-worker.js", format: "iife" },
+            },
+          },
+        })
       },
     },
   }
@@ -437,8 +494,10 @@ export default defineConfig(({ mode, command, isPreview }) =>
             withoutPreloadHelper(),
             withoutRuntimeChunk(),
             withTranscriptName(),
+            withHashedScripts(),
             withOtherPages(),
             withWidget(),
+            withServiceWorker(),
           ],
           build: { target: "es2023" },
           server: { host: "127.0.0.1", port: 8787 },

@@ -43,6 +43,7 @@ const results = [
   reportSize("first view", sizes.firstView, SIZE_BUDGETS.firstView),
   reportSize("conversation", sizes.conversation, SIZE_BUDGETS.conversation),
   reportSize("card renderer", sizes.cardRenderer, SIZE_BUDGETS.cardRenderer),
+  reportSize("service worker", sizes.serviceWorker, SIZE_BUDGETS.serviceWorker),
   reportSize("Worker entry", sizes.workerEntry, SIZE_BUDGETS.workerEntry),
   reportSize("Worker total", sizes.workerTotal, SIZE_BUDGETS.workerTotal),
   reportSize("widget button", widget.button, WIDGET_BUDGETS.button),

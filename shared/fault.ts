@@ -227,6 +227,8 @@ export type McpFlaw =
   | "too_deep"
   | "too_many"
   | "malformed"
+  // The server asks the user in a way that isn't supported (SPEC MP31).
+  | "input"
   // The tool may not be called: see `McpToolState`. `approval`: a user would have to allow the call.
   | "not_allowed"
   | "changed"

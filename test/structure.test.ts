@@ -47,7 +47,7 @@ const LADDERS: Partial<Record<TopFolder, readonly string[]>> = {
       " ",
     ),
   client:
-    "words net files session ui account connections writing composer import search sidebar media apps markdown cards transcript shared-view admin settings app".split(
+    "service-worker words net files session ui account connections writing composer import search sidebar media apps markdown cards transcript shared-view admin settings app".split(
       " ",
     ),
 }

@@ -73,6 +73,8 @@ export interface Env extends BackupBuckets, BackupVars, RegionBuckets, RateBindi
   readonly MEDIA_HOSTS?: string
   /** `off`: the model gives titles only to the sessions of tenants that switch it on. */
   readonly AUTO_TITLES?: string
+  /** `on`: browsers keep the page, so that it opens without a network. Anything else removes it. Default: `on` in production. */
+  readonly SERVICE_WORKER?: string
   /** `sample` (the default) or `open-meteo`. */
   readonly WEATHER_SOURCE?: string
   readonly OPEN_METEO_URL?: string

@@ -57,6 +57,7 @@ import "../styles/transcript/cards.css"
 import "../styles/transcript/chart.css"
 import "../styles/transcript/view.css"
 import "../styles/transcript/view-form.css"
+import "../styles/transcript/input-form.css"
 import "../styles/transcript/view-pictures.css"
 import "../styles/transcript/sources.css"
 import "../styles/search/search.css"
@@ -227,7 +228,8 @@ void waitForConversation().then(() => {
   void userMenu.load()
   void composerTools.load()
   void searchTools.load()
-  // If this fails, the next use tries again.
+  // If these fail, the next visit or use tries again.
+  import("./register-service-worker.ts").then(({ registerServiceWorker }) => registerServiceWorker()).catch(() => {})
   router.loadUploads().catch(() => {})
 })
 if (root !== null)

@@ -2,7 +2,7 @@
  * tool-call-group.tsx: shows adjacent tool calls as one group with a combined status.
  *
  * The group is open while a call runs or waits, and folds when all calls have ended, unless the user is inside it or chose
- * otherwise. A call that needs approval is never hidden. A single call has the same elements but no heading, so that a
+ * otherwise. A call that waits for the user is never hidden. A single call has the same elements but no heading, so that a
  * second one can join it without recreating the first. SPEC PG36.
  */
 
@@ -75,7 +75,7 @@ export function ToolCallGroup({ calls, children }: ToolCallGroupProps): VNode {
   )
 }
 
-/** Loaded with the first app. */
+/** Loaded on first use. */
 const appViews = deferModule(() => import("../apps/app-view.tsx"))
 
 /** The MCP App of a call. It stays visible when the group is folded. SPEC MA5. */

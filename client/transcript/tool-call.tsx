@@ -1,7 +1,7 @@
 /**
  * tool-call.tsx: a tool call with its arguments, output, result and status.
  *
- * It is folded to one line: an icon, its name, its arguments in short and its state. Arguments and results are shown as indented JSON, and coloured once the call is opened. A call that needs
+ * It is folded to one line: an icon, its name, a summary of its arguments, and its state. Arguments and results are shown as indented JSON, and coloured once the call is opened. A call that needs
  * the user's approval is open and has buttons for it. SPEC PG10, PG20, PG25, VD2.
  */
 
@@ -25,7 +25,7 @@ interface ToolViewProps {
   readonly messageId: string
 }
 
-/** Loaded with the first call that needs the user's own account. */
+/** Loaded when the first call needs the user's own account. */
 const connections = deferModule(() => import("../connections/connect-request.tsx"))
 
 /** Whether the call failed because the user is not connected to its server. */
@@ -35,7 +35,7 @@ function needsConnection({ error }: ToolSegment): boolean {
 
 /** Whether the user can do something about the call, so that it must be visible. */
 export function needsUser(tool: ToolSegment): boolean {
-  return isApprovalPending(tool) || needsConnection(tool)
+  return isApprovalPending(tool) || needsConnection(tool) || tool.input !== undefined
 }
 
 /** Whether the call waits for the user's approval. A call may also wait for another agent. */
@@ -62,11 +62,12 @@ export function ToolView({ tool, messageId }: ToolViewProps): VNode {
       </details>
       {needsApproval && <ApprovalRequest tool={tool} messageId={messageId} />}
       {needsConnection(tool) && <ConnectionPlace tool={tool} messageId={messageId} />}
+      {tool.input !== undefined && <InputRequest callId={tool.call_id} input={tool.input} />}
     </div>
   )
 }
 
-/** Only the last answer asks for a connection, because only that one can be asked for again. */
+/** Only the last answer asks for a connection, because only that answer can be regenerated. */
 function ConnectionPlace({ tool: { name }, messageId }: ToolViewProps): VNode | null {
   const requests = useChangeRequests()
   useEffect(() => void connections.load(), [])
@@ -194,6 +195,23 @@ function ApprovalRequest({ tool: { call_id, name }, messageId }: ToolViewProps):
       )}
     </fieldset>
   )
+}
+
+/** Loaded with the first question. */
+const inputForm = deferModule(() => import("./input/input-form.tsx"))
+
+interface InputRequestProps {
+  readonly callId: string
+  readonly input: NonNullable<ToolSegment["input"]>
+}
+
+/** What the call asks the user. Nothing where nothing can be answered. SPEC MP34. */
+function InputRequest({ callId, input }: InputRequestProps): VNode | null {
+  useEffect(() => void inputForm.load(), [])
+  const requests = useChangeRequests()
+  const InputForm = inputForm.module.value?.InputForm
+  if (InputForm === undefined || requests?.api === undefined) return null
+  return <InputForm key={input.id} api={requests.api} session={requests.id} callId={callId} input={input} />
 }
 
 /** Maximum length of a hint, in UTF-16 code units: one line on a phone. */

@@ -6,21 +6,14 @@
  * `channel` and approvals of its records are ignored. Text is cleaned later, like any producer's text. Pure.
  */
 
+import { fillCall, UNNAMED_TOOL } from "../protocol/calls/call-args.ts"
 import { createCallEvent, createResultEvent, getResultStatus, readCallArguments } from "./call-events.ts"
 import { readReportedSize } from "./history/reported-size.ts"
 import { toPublicCallId } from "./public-id.ts"
 import { StreamedText, type TextKind } from "./whole-text.ts"
 import type { TurnEvent } from "../protocol/event.ts"
 import { type Fault, type TurnFault, turnFaultToText } from "../fault.ts"
-import {
-  createMessage,
-  fillCall,
-  isSettled,
-  listCalls,
-  type Message,
-  type ToolCall,
-  UNNAMED_TOOL,
-} from "../protocol/message.ts"
+import { createMessage, isSettled, listCalls, type Message, type ToolCall } from "../protocol/message.ts"
 import type { StreamRecord } from "../protocol/record.ts"
 
 export type ExternalEndStatus = "completed" | "interrupted" | "failed"

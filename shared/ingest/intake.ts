@@ -67,6 +67,7 @@ export function createIntake(
         case "summary":
           return [{ ...event, text: clean(event.text) }]
         case "tool_approval":
+        case "tool_input":
         case "tool_call_start":
         case "tool_output_delta":
           return [event]

@@ -10,6 +10,7 @@ import * as v from "valibot"
 import { MAX_SIDE } from "../asset-limits.ts"
 import { type Fault, fail, type Result, succeed } from "../fault.ts"
 import { MAX_ID_CHARS, MAX_URL_CHARS } from "../limits.ts"
+import type { CallInput } from "./input/call-input.ts"
 
 /** A public id: of a message, call, session, asset or exchange. */
 export const idSchema = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]+$/), v.maxLength(MAX_ID_CHARS))
@@ -117,7 +118,14 @@ const eventSchema = v.variant("type", [
   }),
 ])
 
-export type TurnEvent = v.InferOutput<typeof eventSchema>
+/** A running call asks the user (SPEC MP30), or the user has answered (`input` is null). No record or producer makes it. */
+export interface InputEvent {
+  readonly type: "tool_input"
+  readonly call_id: string
+  readonly input: CallInput | null
+}
+
+export type TurnEvent = v.InferOutput<typeof eventSchema> | InputEvent
 export type Channel = v.InferOutput<typeof channelSchema>
 export type Metrics = v.InferOutput<typeof metricsSchema>
 export type CallError = v.InferOutput<typeof errorSchema>

@@ -5,9 +5,11 @@
  * A live turn folds its events; history reads the same parts from the store. `fold` keeps the identity of unchanged parts.
  */
 
+import { fillCall, UNNAMED_TOOL } from "./calls/call-args.ts"
 import { extractResultData } from "./card-cue.ts"
 import type { CardAction } from "./cards/card-action.ts"
 import type { AgentTag, Approval, Asset, CallError, CallMedia, Channel, Metrics, TurnEvent } from "./event.ts"
+import type { CallInput } from "./input/call-input.ts"
 import type { Feedback } from "./writing/feedback.ts"
 import type { Effort } from "../model-effort.ts"
 import type { TextSize } from "../truncate.ts"
@@ -38,6 +40,8 @@ export interface ToolCall {
   readonly error: CallError | null
   /** Null if the call needs no approval. */
   readonly approval: Approval | null
+  /** What the call asks the user. Absent unless it waits for the answer. */
+  readonly input?: CallInput
   /** Size of the whole output if more was received than is stored, otherwise null. */
   readonly outputSize: TextSize | null
   /** Shown like any call, but omitted from the context of later turns. */
@@ -99,9 +103,9 @@ export interface Message {
   readonly reply_to: string | null
   /** Files that the user attached, in their order. */
   readonly attachments: readonly Asset[]
-  /** The click on a card that a user's message stands for. */
+  /** The click on a card that a user's message represents. */
   readonly action?: CardAction
-  /** The effort that a user's message chose, on that message and its answers. Never sent to clients. */
+  /** The effort that the user chose for a message, on that message and its answers. Never sent to clients. */
   readonly effort?: Effort
   /** `external`: an external producer's answer. `spoken`: a spoken question, possibly without words. Otherwise `chat`. */
   readonly mode: string
@@ -174,6 +178,11 @@ export function isDeferred({ status, result }: Pick<ToolCall, "status" | "result
   return status === "waiting" && result !== null
 }
 
+/** Whether a call waits for the user's answer to its question, not for approval or for its final result. */
+export function isAsking({ status, approval, result }: Pick<ToolCall, "status" | "approval" | "result">): boolean {
+  return status === "waiting" && approval !== "asked" && result === null
+}
+
 /** The event that replaces a result over MAX_RESULT_BYTES. */
 export function createTooLargeResult(call_id: string): Extract<TurnEvent, { type: "tool_result" }> {
   const error = { code: "tool_result_too_large", message: turnFaultToText("tool_result_too_large") }
@@ -201,6 +210,8 @@ export function fold(message: Message, event: TurnEvent): Message {
       return foldToolCall(message, event)
     case "tool_approval":
       return settleStatus(changeOpenCall(message, event.call_id, (call) => approveCall(call, event.approval)))
+    case "tool_input":
+      return settleStatus(changeOpenCall(message, event.call_id, (call) => changeInput(call, event.input)))
     case "tool_call_start":
       return foldCallStart(message, event)
     case "tool_output_delta":
@@ -301,30 +312,6 @@ export function interruptPart(part: Part): Part {
   return { ...part, call: { ...part.call, status: "interrupted", error } }
 }
 
-/** The name of a call whose record names none. */
-export const UNNAMED_TOOL = "tool"
-
-const EMPTY_ARGS = new Set(["", "{}", "{ }", "[]", "null", '""'])
-
-function isEmptyArgs(args: string): boolean {
-  return EMPTY_ARGS.has(args.trim())
-}
-
-/** The fuller of two texts of the same arguments: the later one only if the first one is empty or its beginning. */
-export function chooseArgs(first: string, later: string): string {
-  if (isEmptyArgs(later)) return first
-  return isEmptyArgs(first) || (later.length > first.length && later.startsWith(first)) ? later : first
-}
-
-/** Adds what a second description of a call contributes. An empty value never replaces a fuller one (SPEC IR2). */
-export function fillCall<T extends { readonly name: string; readonly args: string }>(
-  call: T,
-  { name, args }: { readonly name: string; readonly args: string },
-): T {
-  const fuller = { name: call.name === UNNAMED_TOOL ? name : call.name, args: chooseArgs(call.args, args) }
-  return fuller.name === call.name && fuller.args === call.args ? call : { ...call, ...fuller }
-}
-
 function createCall(call_id: string, name: string, args: string): ToolCall {
   return {
     call_id,
@@ -365,6 +352,13 @@ function approveCall(call: ToolCall, approval: Approval): ToolCall {
   if (approval === "allowed") return { ...call, status: "queued", approval }
   const error = { code: "denied", message: turnFaultToText("denied") }
   return { ...call, status: "failed", approval, error, result: JSON.stringify({ error: error.message }) }
+}
+
+/** A running call asks, a waiting one asks its next question, and an answered one runs again. */
+function changeInput(call: ToolCall, input: CallInput | null): ToolCall {
+  if (input !== null) return call.status === "running" || isAsking(call) ? { ...call, status: "waiting", input } : call
+  const { input: _answered, ...rest } = call
+  return isAsking(call) ? { ...rest, status: "queued" } : call
 }
 
 /** A message is `waiting` while a call waits for the user or another agent, and no other call is active. */

@@ -8,6 +8,7 @@
 import type { Json } from "../json.ts"
 import type { TextSize } from "../truncate.ts"
 import type { AgentTag, Approval, CallError, Metrics } from "./event.ts"
+import type { CallInput } from "./input/call-input.ts"
 import type { CallStatus, MessageStatus } from "./message.ts"
 
 /** One unit of a message, in display order. Derived from the message's parts. */
@@ -35,11 +36,13 @@ export type Segment =
       readonly error?: CallError
       /** Present if the call needs approval. With status `waiting`, `asked` means that the user has to decide. */
       readonly approval?: Approval
+      /** What the call asks the user. Present while it waits for the answer. */
+      readonly input?: CallInput
       readonly truncated?: TextSize
       /** The URL of the MCP App that shows the result, as in a `canvas` segment. */
       readonly app?: string
     }
-  /** A framed document: one of our canvases, or a page of an origin that the tenant allows. Height in CSS pixels. */
+  /** A framed document: a canvas of this deployment, or a page of an origin that the tenant allows. Height in CSS pixels. */
   | {
       readonly type: "canvas"
       readonly preview: {

@@ -7,7 +7,7 @@ import { canvasUrl } from "../protocol/asset-url.ts"
 import { extractResultData } from "../protocol/card-cue.ts"
 import type { Op, Segment, SetFields, ToolFields } from "../protocol/segment.ts"
 import { MAX_SHOWN_BYTES, MAX_SHOWN_LINES } from "../limits.ts"
-import type { ToolCall } from "../protocol/message.ts"
+import { isAsking, type ToolCall } from "../protocol/message.ts"
 import { createTextHead, type TextSize, truncateLines, type TruncatedText } from "../truncate.ts"
 
 /**
@@ -56,6 +56,7 @@ function callToFields(call: ToolCall, args: string, output: ReturnType<typeof tr
     ...(result === null ? {} : { result: result.text }),
     ...(call.error === null ? {} : { error: call.error }),
     ...(call.approval === null ? {} : { approval: call.approval }),
+    ...(isAsking(call) && call.input !== undefined ? { input: call.input } : {}),
     ...(truncated === undefined ? {} : { truncated }),
     ...(app === undefined ? {} : { app: canvasUrl(app.id) }),
   }

@@ -1,4 +1,4 @@
-/** sign-in-pages.ts: a server whose page signs in with a real OpenID provider, and the steps that a person takes. */
+/** sign-in-pages.ts: a server whose page signs in with a real OpenID provider, and the steps that a user takes. */
 
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import { SignJWT } from "jose"
@@ -9,7 +9,7 @@ import { CLIENT_ID, CLIENT_SECRET, startOidcProvider, type TestProvider } from "
 
 export const SOON = { timeout: 20_000 }
 export const TENANT = "acme"
-const SECRET = "a-secret-for-the-tests-of-the-sign-in-0123456789"
+export const SECRET = "a-secret-for-the-tests-of-the-sign-in-0123456789"
 
 export interface SignInSetup {
   cuecard: Cuecard

@@ -339,7 +339,7 @@ describe("organising", () => {
     await until(() => expect(document.querySelector("dialog .places")?.textContent).toContain("Title a"))
   })
 
-  test("[LB26] several conversations are selected and archived in one request; Undo brings them back", async () => {
+  test("[LB26] several conversations are selected and archived in one request; Undo restores them", async () => {
     const { root, request } = await openPage([createRow("a"), createRow("b"), createRow("c")])
     await openMenu(root, "a")
     await chooseItem("Select several")

@@ -6,7 +6,14 @@ import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 
 test("[WS11] the grammar matches PROTOCOL_VERSION: change the frame or event shapes and the version together", () => {
   // Comments, layout and order can change freely. A changed shape changes the hash, as a reminder to change the version.
-  const grammar = ["segment.ts", "server-frame.ts", "client-frame.ts", "http-body.ts", "event.ts"]
+  const grammar = [
+    "segment.ts",
+    "server-frame.ts",
+    "client-frame.ts",
+    "http-body.ts",
+    "event.ts",
+    "input/call-input.ts",
+  ]
     .map((file) => readFileSync(new URL(`../../shared/protocol/${file}`, import.meta.url), "utf8"))
     .map((source) => source.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, ""))
     .flatMap((source) => source.match(/export (?:type|interface) [\s\S]*?(?=\n\n)|Schema = [\s\S]*?(?=\n\n)/g) ?? [])
@@ -14,5 +21,5 @@ test("[WS11] the grammar matches PROTOCOL_VERSION: change the frame or event sha
     .join("\n")
     .replace(/\s+/g, " ")
   const hash = createHash("sha256").update(grammar).digest("hex").slice(0, 16)
-  expect(`${PROTOCOL_VERSION} ${hash}`).toBe("4 689f04c2cfa9c1aa")
+  expect(`${PROTOCOL_VERSION} ${hash}`).toBe("4 6f95d91f94c714a8")
 })

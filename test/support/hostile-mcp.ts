@@ -55,7 +55,15 @@ const nest = (levels: number): object => {
 
 const resultOf = (result: object): Body => answer({ resultType: "complete", ...result })
 
+const askWith = (asks: object): Body => answer({ resultType: "input_required", ...asks })
+
 const BODIES: Readonly<Record<string, Body>> = {
+  "input-again": askWith({ requestState: "again" }),
+  "input-url": askWith({
+    inputRequests: {
+      page: { method: "elicitation/create", params: { mode: "url", message: "Open", url: "https://evil.example/" } },
+    },
+  }),
   "huge-json": () => `{"jsonrpc":"2.0","x":"${"y".repeat(3 * 1024 * 1024)}"}`,
   "deep-json": () => "[".repeat(100_000),
   "deep-objects": () => '{"a":'.repeat(5_000),

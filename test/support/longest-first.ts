@@ -42,6 +42,7 @@ const SECONDS: Readonly<Record<string, number>> = {
   "browser/prices": 20,
   "browser/read-only": 20,
   "browser/media": 20,
+  "browser/service-worker": 27,
   "browser/long-answers": 19,
   "browser/long-history": 19,
   "browser/admin-tenant": 19,

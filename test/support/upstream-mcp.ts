@@ -14,6 +14,7 @@ import { createInterface } from "node:readline"
 import { type NodeIncomingMessageLike, toNodeHandler } from "@modelcontextprotocol/node"
 import { createMcpHandler, fromJsonSchema, McpServer } from "@modelcontextprotocol/server"
 import { type StdioBridge, startFilesystem } from "./stdio-bridge.ts"
+import { addAskingTools, type AskedRounds } from "./asking-mcp.ts"
 import { playHostile } from "./hostile-mcp.ts"
 
 /** How the server of a run behaves. */
@@ -26,6 +27,8 @@ export interface McpState {
   readonly token?: string
   /** The tool `show` shows its result with this app, whose own tool is `refresh`. */
   readonly app?: McpAppState
+  /** The tools `ask` and `look` ask the user this. */
+  readonly asks?: AskedRounds
   /** A behaviour of hostile-mcp.ts, for one method of the protocol. */
   readonly hostile?: { readonly method: string; readonly play: string }
 }
@@ -122,6 +125,7 @@ function createRunServer(state: McpState): McpServer {
     }))
   }
   if (app !== undefined) addApp(server, app)
+  if (state.asks !== undefined) addAskingTools(server, state.asks)
   return server
 }
 

@@ -97,7 +97,7 @@ describe("tools", () => {
       error: { code: "tool_result_too_large" },
     })
     const whole = "x".repeat(MAX_RESULT_BYTES)
-    expect((await runTool(() => asToolResult(whole))).result).toBe(whole)
+    expect(await runTool(() => asToolResult(whole))).toMatchObject({ result: whole })
   })
 
   test("[TU7] a tool that never returns is interrupted with the turn", async () => {
@@ -175,7 +175,7 @@ describe("tools", () => {
     const user = await dispatchCall({ ...shared, channel: "user" })
     const subagent = await dispatchCall({ ...shared, channel: "subagent" })
     expect(seen).toEqual(["probe_1", null])
-    expect([user.card, subagent.card]).toEqual(["probe_1", null])
+    expect([user, subagent]).toMatchObject([{ card: "probe_1" }, { card: null }])
   })
 
   test("[TU2] ordinals continue from the turn's highest, per tool, and skip other channels", () => {

@@ -146,6 +146,7 @@ describe("the page's policy", () => {
       "default-src": "'none'",
       "script-src": "'self'",
       "style-src": "'self'",
+      "worker-src": "'none'",
       "font-src": "'self'",
       "manifest-src": "'self'",
       "img-src": "'self' data: blob:",

@@ -56,7 +56,7 @@ describe("TestDispatcherChannelGate", () => {
     for (const channel of ["subagent", "agent", "external"] as const) {
       const result = await dispatchSubagent(channel, 1)
       expect(result).toMatchObject({ status: "ok", card: null })
-      expect(result.result).not.toContain("span")
+      expect(JSON.stringify(result)).not.toContain("span")
     }
   })
 

@@ -10,6 +10,7 @@ import cards from "../../client/styles/transcript/cards.css?inline"
 import chart from "../../client/styles/transcript/chart.css?inline"
 import view from "../../client/styles/transcript/view.css?inline"
 import viewForm from "../../client/styles/transcript/view-form.css?inline"
+import inputForm from "../../client/styles/transcript/input-form.css?inline"
 import viewPictures from "../../client/styles/transcript/view-pictures.css?inline"
 import sources from "../../client/styles/transcript/sources.css?inline"
 import media from "../../client/styles/media/media.css?inline"
@@ -31,6 +32,7 @@ export const PART_STYLES: StyleTexts = {
   chart,
   view,
   viewForm,
+  inputForm,
   viewPictures,
   sources,
   media,

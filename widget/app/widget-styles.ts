@@ -30,6 +30,7 @@ const ORDER = [
   "chart",
   "view",
   "viewForm",
+  "inputForm",
   "viewPictures",
   "sources",
   "media",

@@ -1,6 +1,6 @@
 /** call-mcp-tool.ts: calls a tool of an MCP server, in the session. The tenant object decides whether it may be called. */
 
-import type { McpFlaw } from "../../shared/fault.ts"
+import type { McpFlaw, Result } from "../../shared/fault.ts"
 import { APP_MIME_TYPE } from "../../shared/asset-limits.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
 import type { Json } from "../../shared/json.ts"
@@ -11,9 +11,12 @@ import { readTimeLimits } from "../platform/time-limits.ts"
 import { startTimeout } from "../platform/timeout.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
 import type { McpCall, McpEndpoint } from "../settings/mcp-config.ts"
-import { createRefusal, type ToolArgs, type ToolContext } from "../tool/tool.ts"
+import type { CallInputs } from "../store/callbacks/call-inputs.ts"
+import { createRefusal, InputNeeded, type ToolArgs, type ToolContext } from "../tool/tool.ts"
+import type { InputReply } from "./elicitation/call-with-input.ts"
+import type { McpResult } from "./mcp-result.ts"
 
-type AppContext = Pick<ToolContext, "signal" | "card" | "saveAsset" | "attachApp">
+type AppContext = Pick<ToolContext, "call_id" | "signal" | "card" | "saveAsset" | "attachApp">
 type JsonObject = { readonly [key: string]: Json }
 
 export async function callMcpTool(
@@ -21,8 +24,10 @@ export async function callMcpTool(
   tenant: string,
   call: McpCall,
   args: ToolArgs,
-  { signal, card, saveAsset, attachApp }: AppContext,
-): Promise<JsonObject> {
+  context: AppContext,
+  inputs: CallInputs,
+): Promise<JsonObject | InputNeeded> {
+  const { signal, card, saveAsset, attachApp } = context
   const opened = await tenantStub(env, tenant).openMcpCall(call)
   if (!opened.ok) {
     const { fault } = opened
@@ -30,16 +35,32 @@ export async function callMcpTool(
       ? flawToRefusal(fault.because, call)
       : createRefusal("tool_unknown", call.tool)
   }
-  const { callServerTool } = await import("./mcp-client.ts")
-  const result = await callServerTool(env, opened.value, { tool: call.tool, args }, signal)
+  const result = await sendCall(env, opened.value, call, args, context, inputs)
   const isRefusedUser = !result.ok && result.fault === "unauthorized" && opened.value.isPerUser === true
   if (!result.ok) return flawToRefusal(isRefusedUser ? "not_connected" : result.fault, call)
+  if (result.value instanceof InputNeeded) return result.value
   const { isError, data } = result.value
   if (isError) return createRefusal("tool_failed", cutText(String(data["text"]), MAX_ERROR_CHARS))
-  // Only a call of the user's own conversation is shown to somebody.
+  // Only a call in the user's own conversation is shown.
   const app = card === null ? null : await saveApp(env, call.server, opened.value, { signal, saveAsset })
   if (app !== null) attachApp(app)
   return data
+}
+
+/** Only a call of the user's own conversation can ask, and only a server of 2026-07-28 (SPEC MP30). */
+async function sendCall(
+  env: Env,
+  endpoint: McpEndpoint,
+  { server, tool }: McpCall,
+  args: ToolArgs,
+  { call_id, card, signal }: AppContext,
+  inputs: CallInputs,
+): Promise<Result<McpResult | InputNeeded, McpFlaw>> {
+  const { callAskingTool, callServerTool } = await import("./mcp-client.ts")
+  if (card === null || endpoint.discover == null) return await callServerTool(env, endpoint, { tool, args }, signal)
+  const { callWithInput } = await import("./elicitation/call-with-input.ts")
+  const send = (reply: InputReply) => callAskingTool(env, endpoint, { tool, args, reply }, signal)
+  return await callWithInput({ inputs, call_id, server, send })
 }
 
 /** Stores the app of the tool. Null if it has none, or if its document can't be used: the result is then shown as text. */

@@ -1,13 +1,20 @@
-/** create-mcp-tools.ts: creates the tools of an agent that MCP servers provide. The code of their calls is loaded on demand. */
+/** create-mcp-tools.ts: creates an agent's tools that MCP servers provide. The code that calls them is loaded on demand. */
 
 import { type Json, parseJson } from "../../shared/json.ts"
 import type { Env } from "../env.ts"
 import type { SessionOwner } from "../platform/rpc/claims.ts"
 import type { McpTool } from "../settings/mcp-config.ts"
+import type { CallInputs } from "../store/callbacks/call-inputs.ts"
 import type { Tool } from "../tool/tool.ts"
 
-/** `owner`: the user in whose session the tools are called. */
-export function createMcpTools(env: Env, { tenant, user }: SessionOwner, tools: readonly McpTool[]): Tool[] {
+/** The session in which the tools are called: its user, and where what calls ask the user is stored. */
+export interface McpHost {
+  readonly row: SessionOwner
+  readonly inputs: CallInputs
+}
+
+export function createMcpTools(env: Env, { row, inputs }: McpHost, tools: readonly McpTool[]): Tool[] {
+  const { tenant, user } = row
   return tools.map(({ name, server, tool, description, schema, asks, reads }) => ({
     name,
     description,
@@ -19,7 +26,7 @@ export function createMcpTools(env: Env, { tenant, user }: SessionOwner, tools: 
     ...(asks && { needsApproval: () => true }),
     async execute(args, context) {
       const { callMcpTool } = await import("./call-mcp-tool.ts")
-      return await callMcpTool(env, tenant, { user, server, tool, asks }, args, context)
+      return await callMcpTool(env, tenant, { user, server, tool, asks }, args, context, inputs)
     },
   }))
 }

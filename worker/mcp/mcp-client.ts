@@ -1,11 +1,12 @@
 /**
- * mcp-client.ts: lists and calls the tools of an MCP server, with the protocol's own package. Loaded with the first call.
+ * mcp-client.ts: lists and calls the tools of an MCP server, with the protocol's own package. Loaded on the first call.
  *
  * Servers of 2026-07-28 need no handshake: with a stored `server/discover`, a call is one request. Others need three.
  */
 
 import {
   Client,
+  type ClientCapabilities,
   type DiscoverResult,
   SdkError,
   SdkErrorCode,
@@ -14,16 +15,17 @@ import {
 import { APP_MIME_TYPE } from "../../shared/asset-limits.ts"
 import { MAX_RESULT_BYTES } from "../../shared/limits.ts"
 import { fail, type McpFlaw, type Result, succeed } from "../../shared/fault.ts"
-import { parseJson } from "../../shared/json.ts"
+import { isJsonObject, parseJson } from "../../shared/json.ts"
 import { rejectOnAbort } from "../platform/abort.ts"
 import type { ProviderEnv } from "../auth/issuer/provider-fetch.ts"
 import type { McpEndpoint } from "../settings/mcp-config.ts"
 import { readTimeLimits } from "../platform/time-limits.ts"
 import type { ToolArgs } from "../tool/tool.ts"
+import type { InputReply, ServerReply } from "./elicitation/call-with-input.ts"
 import { createGuardedFetch, type GuardedFetch, McpBoundError } from "./guarded-fetch.ts"
 import { type McpResult, resultToData } from "./mcp-result.ts"
 
-/** Pages of a tool list that are read. */
+/** Maximum number of pages of a tool list that are read. */
 const MAX_LIST_PAGES = 4
 
 /** Longest stored answer to `server/discover`, in characters. */
@@ -37,7 +39,7 @@ export interface ToolListing {
   readonly ttlMs: number | null
 }
 
-/** Lists the tools of a server, and finds out which version of the protocol it speaks. */
+/** Lists the tools of a server, and detects its version of the protocol. */
 export async function listServerTools(
   env: ProviderEnv,
   endpoint: McpEndpoint,
@@ -77,6 +79,22 @@ export async function callServerTool(
   })
 }
 
+/** Calls a tool whose server may ask the user: a server of 2026-07-28. `reply`: the answers to what it has asked. */
+export async function callAskingTool(
+  env: ProviderEnv,
+  endpoint: McpEndpoint,
+  call: { readonly tool: string; readonly args: ToolArgs; readonly reply: InputReply },
+  signal: AbortSignal,
+): Promise<Result<ServerReply, McpFlaw>> {
+  const run = async (client: Client): Promise<ServerReply> => {
+    const params = { name: call.tool, arguments: { ...call.args }, ...call.reply }
+    const result: unknown = await client.callTool(params, { signal, allowInputRequired: true })
+    const asks = isJsonObject(result) && result["resultType"] === "input_required"
+    return asks ? { asks: result } : resultToData(result)
+  }
+  return await withClient(env, endpoint, signal, run, { elicitation: { form: {} } })
+}
+
 /** Calls a tool for an app of the server, which gets the result as it is. */
 export async function callToolForApp(
   env: ProviderEnv,
@@ -111,9 +129,10 @@ async function withClient<T>(
   endpoint: McpEndpoint,
   signal: AbortSignal,
   run: (client: Client) => Promise<T>,
+  capabilities: ClientCapabilities = {},
 ): Promise<Result<T, McpFlaw>> {
   const guard = createGuardedFetch(endpoint.url, env, signal)
-  const client = createClient()
+  const client = createClient(capabilities)
   try {
     // The package waits for its own time limit if a stream fails or a probe is aborted.
     return succeed(await rejectOnAbort(connectAndRun(client, endpoint, guard, run), guard.signal))
@@ -141,7 +160,7 @@ async function connectAndRun<T>(
   return await run(client)
 }
 
-/** A stream that ends early is a fault, and not resumed. */
+/** A stream that ends early is a fault, and is not resumed. */
 const NO_RECONNECTION = {
   maxRetries: 0,
   initialReconnectionDelay: 1,
@@ -149,12 +168,15 @@ const NO_RECONNECTION = {
   reconnectionDelayGrowFactor: 1,
 }
 
-/** The client declares only that it can show apps, so a server can't ask for the user's input, a model or files. */
-function createClient(): Client {
+/**
+ * The client declares that it can show apps, and for the calls of a conversation that it can show forms. So a server can't ask
+ * for a model or files.
+ */
+function createClient(more: ClientCapabilities): Client {
   return new Client(
     { name: "cuecard", version: "1" },
     {
-      capabilities: { extensions: { "io.modelcontextprotocol/ui": { mimeTypes: [APP_MIME_TYPE] } } },
+      capabilities: { ...more, extensions: { "io.modelcontextprotocol/ui": { mimeTypes: [APP_MIME_TYPE] } } },
       versionNegotiation: { mode: "auto" },
       inputRequired: { autoFulfill: false },
       listMaxPages: MAX_LIST_PAGES,

@@ -25,6 +25,7 @@ import { readLimitAddress } from "./access/request-actor.ts"
 import { createPageHeaders } from "./media/content-policy.ts"
 import type { AppEnv } from "./request-body.ts"
 import { createHono } from "./hono-app.ts"
+import { serveServiceWorker, usesServiceWorker } from "./service-worker-route.ts"
 
 /** The page of a shared copy. It loads the copy itself. SPEC SR9. */
 const serveSharePage = async (context: Context<AppEnv>): Promise<Response> => {
@@ -39,6 +40,7 @@ const serveSharePage = async (context: Context<AppEnv>): Promise<Response> => {
 
 export const pageRoutes = createHono<AppEnv>()
   .get("/share/:share", serveSharePage)
+  .get("/service-worker.js", serveServiceWorker)
   .get("*", async (context) => {
     const file = await context.env.ASSETS.fetch(removeConditions(context.req.raw))
     if (file.status === 404) return (await findKeptFile(context)) ?? respondNotFound(context)
@@ -86,6 +88,9 @@ function removeConditions(request: Request): Request {
   return new Request(request, { headers })
 }
 
+/** The chat page, the only one with a service worker. */
+const CHAT_PAGE = /^\/(?:index(?:\.html)?)?$/
+
 /** The page that shows the widget in a frame of another site (SPEC WG4). */
 const EMBED_PAGE = /^\/embed(?:\.html)?$/
 
@@ -100,21 +105,29 @@ async function addPolicy(
   const parents = isEmbedded ? await listEmbedParents(env, url, getPageTenant(env, url)) : undefined
   const headers = new Headers(file.headers)
   const settings = await loadSettings(env, tenant)
-  const policies = createPageHeaders(origins, settings, parents)
+  const hasWorker = CHAT_PAGE.test(url.pathname) && usesServiceWorker(env)
+  const policies = createPageHeaders(origins, settings, { parents, hasWorker })
   for (const [name, value] of Object.entries(policies)) headers.set(name, value)
   // A parent that isolates itself from other sites could not frame the page otherwise.
   if (isEmbedded) headers.set("cross-origin-resource-policy", "cross-origin")
   headers.delete("etag")
-  return addTheme(new Response(file.body, { status: file.status, headers }), settings)
+  const page = new Response(file.body, { status: file.status, headers })
+  const theme = settings.theme === undefined ? null : themeToHeadJson(settings.theme)
+  return fillHead(page, [
+    // public/theme.js reads it before the first paint. SPEC TH4.
+    ["cuecard-theme", theme],
+    // client/app/register-service-worker.ts reads it. SPEC SW7.
+    ["cuecard-service-worker", hasWorker ? "on" : null],
+  ])
 }
 
-/** Puts the theme into the element that public/theme.js reads before the first paint. SPEC TH4. */
-function addTheme(page: Response, { theme }: PageSettings): Response {
-  if (theme === undefined) return page
-  const json = themeToHeadJson(theme)
-  const rewriter = new HTMLRewriter().on('meta[name="cuecard-theme"]', {
-    element: (meta) => void meta.setAttribute("content", json),
-  })
+/** Sets the contents of `meta` elements. Null leaves the element as it is. */
+function fillHead(page: Response, values: readonly (readonly [name: string, content: string | null])[]): Response {
+  const set = values.filter(([, content]) => content !== null)
+  if (set.length === 0) return page
+  const rewriter = new HTMLRewriter()
+  for (const [name, content] of set)
+    rewriter.on(`meta[name="${name}"]`, { element: (meta) => void meta.setAttribute("content", content ?? "") })
   return rewriter.transform(page)
 }
 

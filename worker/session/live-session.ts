@@ -298,7 +298,8 @@ export class LiveSession implements AgentSession, RevisionContext {
   #resolveAgent(): ResolvedAgent {
     const askAgent = this.outboundAsks.askAgent.bind(this.outboundAsks)
     const { row, store } = this
-    const host = { row, callbacks: store.toolCallbacks, renameSession: this.#renameSession, askAgent }
+    const { toolCallbacks: callbacks, callInputs: inputs } = store
+    const host = { row, callbacks, inputs, renameSession: this.#renameSession, askAgent }
     return resolveAgent(this.#env, this.#agentView, host, this.log)
   }
 

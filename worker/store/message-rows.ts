@@ -5,6 +5,7 @@ import { type AncestryIndex, createAncestryIndex } from "./ancestry.ts"
 import type { PricedCall } from "../../shared/usage/call-usage.ts"
 import { columnToNumberOrNull, toJsonColumn } from "./columns.ts"
 import type { Database, Row } from "./database.ts"
+import type { CallInputs } from "./callbacks/call-inputs.ts"
 import { createPartRows } from "./part-rows.ts"
 import {
   messageToMeta,
@@ -40,19 +41,19 @@ export interface TranscriptEnds {
   readonly isPathOpen: boolean
 }
 
-export function createMessageRows(database: Database) {
+export function createMessageRows(database: Database, inputs: CallInputs) {
   const ancestry = createAncestryIndex(database)
   return {
-    ...createMessageReads(database),
+    ...createMessageReads(database, inputs),
     ...createIdLookups(database),
     ...createPathQueries(database, ancestry),
     ...createMessageWrites(database, ancestry),
   }
 }
 
-function createMessageReads(database: Database) {
+function createMessageReads(database: Database, inputs: CallInputs) {
   const { queryFirst } = database
-  const loadMessage = createMessageLoader(database)
+  const loadMessage = createMessageLoader(database, inputs)
   const loadFirst = (query: string, pos: number): StoredMessage | null => {
     const row = queryFirst(query, pos)
     return row === null ? null : loadMessage(row)
@@ -86,7 +87,7 @@ function createMessageReads(database: Database) {
 }
 
 /** Completes a row of `transcript` with its parts and its number of versions. */
-function createMessageLoader(database: Database): (row: Row) => StoredMessage {
+function createMessageLoader(database: Database, inputs: CallInputs): (row: Row) => StoredMessage {
   const partRows = createPartRows(database)
   return (row) => {
     const position = rowToPosition(row)
@@ -95,7 +96,7 @@ function createMessageLoader(database: Database): (row: Row) => StoredMessage {
     const chunkRows = partRows.readChunkRows(position.pos)
     const callRows = partRows.readCallRows(position.pos)
     const seq = Math.max(position.seq, ...chunkRows.map(rowToSeq), ...callRows.map(rowToSeq))
-    const parts = rowsToParts(chunkRows, callRows)
+    const parts = rowsToParts(chunkRows, callRows, inputs.findAsked)
     const usage = isEnded(head.status) ? [] : rowsToUsage([row, ...callRows])
     return { ...position, seq, usage, message: { ...head, parts, step: parts.at(-1)?.step ?? 0 } }
   }

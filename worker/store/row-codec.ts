@@ -6,6 +6,7 @@
 
 import type { CardAction } from "../../shared/protocol/cards/card-action.ts"
 import type { AgentTag, Asset, CallMedia, CallError, Metrics } from "../../shared/protocol/event.ts"
+import type { CallInput } from "../../shared/protocol/input/call-input.ts"
 import type { Feedback } from "../../shared/protocol/writing/feedback.ts"
 import type { Effort } from "../../shared/model-effort.ts"
 import {
@@ -319,8 +320,12 @@ function rowToToolCall(row: Row, output: string): ToolCall {
   }
 }
 
-/** Joins the rows of one message, ordered by part, into its parts. */
-export function rowsToParts(chunkRows: readonly Row[], callRows: readonly Row[]): Part[] {
+/** Joins the rows of one message, ordered by part, into its parts. `findAsked`: what the call of a row asks the user. */
+export function rowsToParts(
+  chunkRows: readonly Row[],
+  callRows: readonly Row[],
+  findAsked: (row: Row) => CallInput | null,
+): Part[] {
   const parts: Part[] = []
   const outputs = new Map<number, string>()
   for (const chunk of chunkRows.map(rowToChunk)) {
@@ -330,7 +335,8 @@ export function rowsToParts(chunkRows: readonly Row[], callRows: readonly Row[])
   for (const row of callRows) {
     const part = Number(row["part"])
     const times = parseJsonColumn<PartTimes>(row["times"])
-    const call = rowToToolCall(row, outputs.get(part) ?? "")
+    const input = findAsked(row)
+    const call = { ...rowToToolCall(row, outputs.get(part) ?? ""), ...(input !== null && { input }) }
     parts[part] = { type: "tool_call", step: Number(row["step"]), call, ...(times === null ? {} : { times }) }
   }
   return parts

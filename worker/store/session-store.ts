@@ -10,6 +10,7 @@ import { createAgentAskRows } from "./agent-ask-rows.ts"
 import { createFeedbackRows } from "./annotations/feedback-rows.ts"
 import { createKnownAddresses } from "./annotations/known-addresses.ts"
 import { createToolGrantRows } from "./annotations/tool-grant-rows.ts"
+import { createCallInputs } from "./callbacks/call-inputs.ts"
 import { createToolCallbacks } from "./callbacks/tool-callbacks.ts"
 import { createChangeRows } from "./change-rows.ts"
 import { createDatabase } from "./database.ts"
@@ -29,12 +30,13 @@ export type SessionStore = ReturnType<typeof createSessionStore>
 /** Without `runInTransaction`, which only tests omit, each statement is a separate transaction. */
 export function createSessionStore(sql: SqlExecutor, runInTransaction: <T>(write: () => T) => T = (write) => write()) {
   const database = createDatabase(sql, runInTransaction)
+  const callInputs = createCallInputs(database)
   return {
     atomically: database.runInTransaction,
     countRows: database.countRows,
     ...createSessionRows(database),
     ...createTitleRows(database),
-    ...createMessageRows(database),
+    ...createMessageRows(database, callInputs),
     ...createPartRows(database),
     ...createVersionRows(database),
     ...createQueueRows(database),
@@ -44,6 +46,7 @@ export function createSessionStore(sql: SqlExecutor, runInTransaction: <T>(write
     feedback: createFeedbackRows(database),
     toolGrants: createToolGrantRows(database),
     toolCallbacks: createToolCallbacks(database),
+    callInputs,
     cardActions: createCardActionRows(database),
     knownAddresses: createKnownAddresses(database),
     providerStates: createProviderStateRows(database),

@@ -7,6 +7,7 @@
 
 import { assetUrl } from "../../shared/protocol/asset-url.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
+import type { CallInput } from "../../shared/protocol/input/call-input.ts"
 import { type Fault, faultToWire, type TurnFault, turnFaultToText } from "../../shared/fault.ts"
 import { OMITTED_LEVELS } from "../../shared/json-depth.ts"
 import { isJsonObject, type Json, parseJson } from "../../shared/json.ts"
@@ -55,6 +56,15 @@ export class DeferredResult {
   }
 }
 
+/** The tool needs an answer of the user. It runs again when the user has answered (SPEC MP30). */
+export class InputNeeded {
+  readonly input: CallInput
+
+  constructor(input: CallInput) {
+    this.input = input
+  }
+}
+
 declare const TOOL_RESULT: unique symbol
 
 /** `<JSON>\n\n<trailer>`. Only `toolResult` creates one, so text from elsewhere is never mistaken for a trailer. */
@@ -75,7 +85,12 @@ export function toolResult(
 }
 
 /** A string is stored verbatim, an object as its JSON. A generator yields live output and returns the result. */
-export type ToolReturn = ToolResult | DeferredResult | JsonObject | AsyncGenerator<string, ToolResult | JsonObject>
+export type ToolReturn =
+  | ToolResult
+  | DeferredResult
+  | InputNeeded
+  | JsonObject
+  | AsyncGenerator<string, ToolResult | JsonObject>
 
 /** The result of a refused call. A failure without a `code` counts as `tool_failed`. */
 export function createRefusal(code: TurnFault, details: string): JsonObject {
@@ -97,8 +112,8 @@ export interface Tool extends ToolSpec {
    */
   readonly card?: "component" | ShippedCard
   /**
-   * Whether the user must approve this call before it runs. Default: no. Without `addresses`, the session knows none. It is
-   * undefined only for tools none of whose calls need approval: asked agents have no others.
+   * Whether the user must approve this call before it runs. Default: no. Without `addresses`, no address of the session is known.
+   * Undefined for tools whose calls never need approval; agents that are asked have only such tools.
    */
   readonly needsApproval?: (args: ToolArgs, addresses?: KnownAddresses) => boolean
   /** An exception is always a bug. Refusals and upstream faults are results (`{error, details}`). */

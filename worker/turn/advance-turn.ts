@@ -9,8 +9,9 @@ import { createCallId } from "../platform/call-id.ts"
 import { parseToolArgs, type Tool } from "../tool/tool.ts"
 import { describeToolCall, describeTurn, describeTurnState } from "../telemetry/genai-attributes.ts"
 import { dispatchCall, type ToolDispatch } from "./dispatch-tool.ts"
+import { dismissWaiting } from "./approvals.ts"
 import {
-  applyApproval,
+  applyEvents,
   recordFailure,
   finishRun,
   publishChanges,
@@ -21,7 +22,7 @@ import {
   type TurnHost,
 } from "./turn-run.ts"
 import { runStep } from "./model-step.ts"
-import { assignOrdinals, decideNextAction, listCallsAwaitingApproval } from "./next-action.ts"
+import { assignOrdinals, decideNextAction } from "./next-action.ts"
 
 /** Advances a turn in a span of its own. A turn that waits for the user gets a new span each time it continues. */
 export async function advanceInSpan(host: TurnHost, run: TurnRun): Promise<void> {
@@ -67,8 +68,8 @@ export async function advanceTurn(host: TurnHost, run: TurnRun): Promise<void> {
         if (run.inFlight.size > 0) await run.notifier.waitForNotify()
         // Only the user can continue the turn. It is stored, so this process may sleep.
         else if (host.store.countQueued("person") === 0) return
-        // A user who sends another message instead of approving has declined.
-        else applyApproval(host, run, "denied", listCallsAwaitingApproval(run.recorder.currentMessage()))
+        // A user who sends another message instead has declined.
+        else applyEvents(host, run, dismissWaiting(host, run.recorder.currentMessage()))
         break
     }
   }
@@ -126,7 +127,7 @@ async function runCall(host: TurnHost, run: TurnRun, call: ToolCall, ordinal: nu
     () => describeToolCall(tool?.name, call_id),
     async (span) => {
       const settled = await dispatchCall(dispatch)
-      if (settled.error !== null) span.fail(settled.error.code)
+      if (settled.type === "tool_result" && settled.error !== null) span.fail(settled.error.code)
       return settled
     },
   )

@@ -1,16 +1,16 @@
 /**
- * approvals.ts: the user's decision to allow or deny a tool call.
+ * approvals.ts: the user's decision to allow or deny a tool call, and answers to what calls ask.
  *
- * A call that needs approval waits in the database, so no process has to stay awake for it.
+ * A call that waits for the user waits in the database, so no process has to stay awake for it.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import { listCalls, type ToolCall } from "../../shared/protocol/message.ts"
+import type { TurnEvent } from "../../shared/protocol/event.ts"
+import { isAsking, listCalls, type Message, type ToolCall } from "../../shared/protocol/message.ts"
 import { callIdToPos } from "../platform/call-id.ts"
 import { isMessageSettled, type StoredMessage } from "../store/row-codec.ts"
-import { listCallsAwaitingApproval } from "./next-action.ts"
 import { readNewestMessage } from "./turn-recovery.ts"
-import { type ActiveTurn, applyApproval, type TurnHost } from "./turn-run.ts"
+import { type ActiveTurn, applyEvents, type TurnHost } from "./turn-run.ts"
 
 /** Allows or denies one call. The first decision counts, and repeating it has no effect. Returns the seq of its write. */
 export function decideApproval(turn: ActiveTurn, call_id: string, decision: "allow" | "deny"): Result<number> {
@@ -19,7 +19,7 @@ export function decideApproval(turn: ActiveTurn, call_id: string, decision: "all
   const approval = decision === "allow" ? "allowed" : "denied"
   if (call.approval === approval) return succeed(stored.seq)
   if (call.approval !== "asked" || isMessageSettled(stored)) return fail({ reason: "call_decided" })
-  applyDecision(turn, approval, [call_id])
+  applyDecision(turn, () => [{ type: "tool_approval", call_id, approval }])
   return succeed(readNewestMessage(turn.host)?.seq ?? stored.seq)
 }
 
@@ -29,24 +29,34 @@ export function allowPendingCalls(turn: ActiveTurn, tool: string): void {
   const calls = newest === null || isMessageSettled(newest) ? [] : listCalls(newest.message)
   const asked = calls.filter(({ name, approval }) => name === tool && approval === "asked")
   if (asked.length > 0)
-    applyDecision(
-      turn,
-      "allowed",
-      asked.map(({ call_id }) => call_id),
-    )
+    applyDecision(turn, () => asked.map(({ call_id }) => ({ type: "tool_approval", call_id, approval: "allowed" })))
 }
 
-/** Denies every call that waits for approval. */
-export function denyPendingApprovals(turn: ActiveTurn): void {
-  const newest = readNewestMessage(turn.host)
-  if (newest !== null) applyDecision(turn, "denied", listCallsAwaitingApproval(newest.message))
+/** Ends the wait of all calls, because the user did something else, or time has run out. */
+export function dismissWaitingCalls(turn: ActiveTurn): void {
+  applyDecision(turn, (message) => dismissWaiting(turn.host, message))
 }
 
-function applyDecision(turn: ActiveTurn, approval: "allowed" | "denied", call_ids: readonly string[]): void {
+/** The events that deny each call that waits for approval, and run each call that asks again, with `cancel` as its answer. */
+export function dismissWaiting({ store }: TurnHost, message: Message): TurnEvent[] {
+  return listCalls(message).flatMap((call): TurnEvent[] => {
+    const { call_id } = call
+    if (call.approval === "asked") return [{ type: "tool_approval", call_id, approval: "denied" }]
+    if (!isAsking(call)) return []
+    store.callInputs.cancel(call_id)
+    return [{ type: "tool_input", call_id, input: null }]
+  })
+}
+
+/**
+ * Writes decisions or answers of the user. `decide` gets the message as clients see it, and returns the events. The caller
+ * then advances the turn.
+ */
+export function applyDecision(turn: ActiveTurn, decide: (message: Message) => readonly TurnEvent[]): void {
   const { host } = turn
   const run = turn.currentRun()
   if (run === null) return
-  turn.publishSafely(run, () => applyApproval(host, run, approval, call_ids))
+  turn.publishSafely(run, () => applyEvents(host, run, decide(run.recorder.currentMessage())))
   run.notifier.notify()
   host.armAlarm()
 }
@@ -55,7 +65,7 @@ function applyDecision(turn: ActiveTurn, approval: "allowed" | "denied", call_id
  * A call by its id, with its message. The id contains the position where the call was first made. A retry copies calls
  * into the newest message under the same ids, so that message is searched first.
  */
-function findCall(host: TurnHost, call_id: string): readonly [StoredMessage | null, ToolCall | undefined] {
+export function findCall(host: TurnHost, call_id: string): readonly [StoredMessage | null, ToolCall | undefined] {
   const callIn = (stored: StoredMessage | null): ToolCall | undefined =>
     stored === null ? undefined : listCalls(stored.message).find(({ call_id: id }) => id === call_id)
   const newest = readNewestMessage(host)

@@ -6,26 +6,15 @@
  * the transcript stays complete. If the model fails, the turn continues with the newest turns that fit.
  */
 
-import { MAX_SUMMARY_CHARS, SUMMARY_KEEP_SHARE, SUMMARY_START_SHARE } from "../../shared/limits.ts"
+import { SUMMARY_KEEP_SHARE, SUMMARY_START_SHARE } from "../../shared/limits.ts"
 import type { Message, Summary } from "../../shared/protocol/message.ts"
-import { cutText } from "../../shared/text/cut-text.ts"
-import { type Model, type ModelEvent, type ModelMessage, readStatus } from "../model/model-adapter.ts"
-import { createSummaryPrompt } from "../model/system-prompt.ts"
-import { createTokenEstimate, estimatePromptTokens, estimateTokens } from "../model/token-estimate.ts"
-import { iterateUntilAborted } from "../platform/abort.ts"
+import type { Model, ModelMessage } from "../model/model-adapter.ts"
+import { estimatePromptTokens, estimateTokens } from "../model/token-estimate.ts"
 import { describeModelCall } from "../telemetry/genai-attributes.ts"
-import type { TraceSpan } from "../telemetry/spans.ts"
 import { fitResults } from "./model-context.ts"
 import type { PastTurn, PastTurns } from "./past-turns.ts"
-import { endCall, publishChanges, type TurnHost, type TurnRun } from "./turn-run.ts"
-
-export interface SummaryPlan {
-  /** The messages to summarise, oldest first. */
-  readonly messages: readonly ModelMessage[]
-  readonly previous: Summary | null
-  /** Position of the newest message that the summary covers. */
-  readonly upto: number
-}
+import type { SummaryPlan } from "./summary/request-summary.ts"
+import { publishChanges, type TurnHost, type TurnRun } from "./turn-run.ts"
 
 /**
  * Decides whether the turns before an answer nearly fill `budget` tokens, and which of them to summarise. Null: none.
@@ -81,50 +70,11 @@ export async function summarizeIfDue(host: TurnHost, run: TurnRun, model: Model)
   const budget = contextTokens - estimatePromptTokens(system, tools)
   const plan = planSummary(run.recorder.currentMessage(), run.parent, past, budget)
   if (plan === null) return
+  const { requestSummary } = await import("./summary/request-summary.ts")
   const describeSpan = () => describeModelCall(model, "summary")
   const text = await run.span.run("chat", describeSpan, (span) => requestSummary(host, run, model, plan, span))
   if (run.abort.signal.aborted) return
   if (text === "") return log("summary_failed", { upto: plan.upto })
   run.recorder.feed({ type: "summary", text, upto: plan.upto })
   publishChanges(host, run)
-}
-
-/** The summary's text; empty if the model failed. */
-async function requestSummary(
-  host: TurnHost,
-  run: TurnRun,
-  model: Model,
-  { messages, previous }: SummaryPlan,
-  span: TraceSpan,
-): Promise<string> {
-  const { signal } = run.abort
-  const previousSummary: ModelMessage[] = previous === null ? [] : [{ role: "user", content: previous.text }]
-  const instruction: ModelMessage = { role: "user", content: "Now write that summary." }
-  const request = {
-    purpose: "summary" as const,
-    system: createSummaryPrompt(),
-    messages: [...previousSummary, ...messages, instruction],
-    tools: [],
-    signal,
-  }
-  run.usage.beginCall(model, createTokenEstimate(request))
-  try {
-    return await readSummary(host, run, iterateUntilAborted(model.stream(request), signal))
-  } finally {
-    endCall(run, span)
-  }
-}
-
-async function readSummary(host: TurnHost, run: TurnRun, events: AsyncIterable<ModelEvent>): Promise<string> {
-  let text = ""
-  for await (const event of events) {
-    run.usage.observe(event)
-    if (event.type === "text_delta") text += event.delta
-    if (event.type === "fault") {
-      host.log("model_fault", { fault: event.fault, status: readStatus(event.detail) })
-      return ""
-    }
-    if (event.type === "finish" || text.length > MAX_SUMMARY_CHARS) break
-  }
-  return cutText(text.trim().toWellFormed(), MAX_SUMMARY_CHARS)
 }

@@ -1,7 +1,7 @@
 /**
  * dispatch-tool.ts: runs one tool call and turns any outcome into a `tool_result` event.
  *
- * call → DISPATCH → tool_result
+ * call → DISPATCH → tool_result, or tool_input if the tool asks the user
  * Only this file gives a tool its card tag (on channel `user` only) and decides whether the result cues a card and which
  * stored assets it attaches to the answer. A tool that throws, hangs or returns too much is a failed call, not a failed
  * turn (SPEC TU7).
@@ -11,7 +11,7 @@ import * as v from "valibot"
 import { isTurnFault, type TurnFault, turnFaultToText } from "../../shared/fault.ts"
 import { MAX_ERROR_CHARS, MAX_OUTPUT_CHARS, MAX_RESULT_BYTES } from "../../shared/limits.ts"
 import { resolveCardTag } from "../../shared/protocol/card-cue.ts"
-import type { Asset, CallError, Channel, TurnEvent } from "../../shared/protocol/event.ts"
+import type { Asset, CallError, Channel, InputEvent, TurnEvent } from "../../shared/protocol/event.ts"
 import { type TextSize, createSizeCounter, countUtf8Bytes } from "../../shared/truncate.ts"
 import { limitJsonDepth } from "../../shared/json-depth.ts"
 import { type Json, parseJson } from "../../shared/json.ts"
@@ -25,6 +25,7 @@ import { startTimeout } from "../platform/timeout.ts"
 import {
   parseToolArgs,
   DeferredResult,
+  InputNeeded,
   type ToolResult,
   type Tool,
   type ToolArgs,
@@ -36,6 +37,8 @@ import {
 import type { ShippedCard } from "../tool/cards/shipped-cards.ts"
 
 type ToolResultEvent = Extract<TurnEvent, { type: "tool_result" }>
+/** The end of a run of a call: its result, or what it asks the user before it can run again. */
+type RunEvent = ToolResultEvent | InputEvent
 
 /** `shipped`: the template that the tool declares. */
 export type FindCard = (
@@ -71,7 +74,7 @@ export interface ToolDispatch {
  * Runs one call until it ends or reaches its time limit: the tool's own, or else `toolMs`.
  * Never throws: every error becomes a `failed` result with a code of SPEC ER2.
  */
-export async function dispatchCall(dispatch: ToolDispatch): Promise<ToolResultEvent> {
+export async function dispatchCall(dispatch: ToolDispatch): Promise<RunEvent> {
   const { call, tool } = dispatch
   if (tool === undefined) return createFailedResult(call, "tool_unknown", call.name)
   const args = parseToolArgs(call.args)
@@ -80,7 +83,7 @@ export async function dispatchCall(dispatch: ToolDispatch): Promise<ToolResultEv
   const limitMs = tool.ms ?? dispatch.toolMs
   const timeout = startTimeout(dispatch.signal, limitMs)
   const output = createToolOutput(dispatch.onOutput)
-  let result: ToolResultEvent
+  let result: RunEvent
   try {
     result = await runTool(dispatch, tool, args, output, timeout.signal)
   } catch (error) {
@@ -89,7 +92,7 @@ export async function dispatchCall(dispatch: ToolDispatch): Promise<ToolResultEv
     timeout.clear()
   }
   const size = output.size()
-  return size === null ? result : { ...result, output_size: size }
+  return size === null || result.type === "tool_input" ? result : { ...result, output_size: size }
 }
 
 async function runTool(
@@ -98,7 +101,7 @@ async function runTool(
   args: ToolArgs,
   output: ToolOutput,
   signal: AbortSignal,
-): Promise<ToolResultEvent> {
+): Promise<RunEvent> {
   const { call, ordinal, channel, exchange_id, trace, nth, now, saveAsset } = dispatch
   const savedAssets = new Map<string, Asset>()
   let app: Asset | null = null
@@ -116,6 +119,7 @@ async function runTool(
     },
   }
   const outcome = await rejectOnAbort(executeTool(tool, args, context, output.append), signal)
+  if (outcome instanceof InputNeeded) return { type: "tool_input", call_id: call.call_id, input: outcome.input }
   const shown = await rejectOnAbort(addTemplateCard(outcome, context, dispatch), signal)
   const result = outcomeToResult(call, channel === "user" ? ordinal : null, shown.outcome, shown.view)
   return channel === "user" ? attachApp(attachMedia(result, [...savedAssets.values()]), app) : result
@@ -176,7 +180,7 @@ async function executeTool(
   args: ToolArgs,
   context: ToolContext,
   appendOutput: (text: string) => void,
-): Promise<ToolOutcome> {
+): Promise<ToolOutcome | InputNeeded> {
   const returned: ToolReturn = await tool.execute(args, context)
   if (typeof returned === "string" || !isGenerator(returned)) return returned
   // Close the generator on an abort, so that the tool can clean up.

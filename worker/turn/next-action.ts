@@ -77,11 +77,6 @@ export function countFinishedSteps({ parts }: Message): number {
   return isFinished ? last : last - 1
 }
 
-/** Ids of the calls that the user has been asked to approve. */
-export function listCallsAwaitingApproval(message: Message): string[] {
-  return listCalls(message).flatMap((call) => (call.approval === "asked" ? [call.call_id] : []))
-}
-
 /** An ordinal for each call: per tool, one more than the highest in this turn so far. A call run again keeps its own. */
 export function assignOrdinals(message: Message, calls: readonly ToolCall[]): number[] {
   const counts = new Map<string, number>()

@@ -13,7 +13,7 @@ import { createSystemPrompt } from "../model/system-prompt.ts"
 import { createAgentModel } from "../model/agent-model.ts"
 import { estimatePromptTokens } from "../model/token-estimate.ts"
 import { type Agent, type AgentView, GENERAL_AGENT_NAME, createAgentView } from "../settings/agent-config.ts"
-import { createMcpTools } from "../mcp/create-mcp-tools.ts"
+import { createMcpTools, type McpHost } from "../mcp/create-mcp-tools.ts"
 import { createTools, type ToolHost } from "../tool/built-in-tools.ts"
 import { DEFAULT_AGENTS } from "../tool/default-agents.ts"
 import type { Tool } from "../tool/tool.ts"
@@ -34,8 +34,8 @@ export interface ResolvedAgent {
   readonly maxMessageTokens: number
 }
 
-/** What the tools of an agent need of their session. */
-export type AgentHost = Omit<ToolHost, "peers"> & WebhookHost
+/** What the tools of an agent need from their session. */
+export type AgentHost = Omit<ToolHost, "peers"> & WebhookHost & McpHost
 
 /** Share of the context that one message may fill. The remainder is for the model's output and tool results. */
 const MESSAGE_SHARE = 0.75
@@ -49,8 +49,8 @@ export function resolveAgent(
   const system = createSystemPrompt(self.prompt)
   const { tenant } = host.row
   const tools = [...createTools(env, self.tools, { ...host, peers })]
-  // A tool of a tenant or of a server never replaces one of ours.
-  for (const tool of [...createWebhookTools(env, host, webhooks), ...createMcpTools(env, host.row, mcp)])
+  // A tool of a tenant or of a server never replaces a built-in one.
+  for (const tool of [...createWebhookTools(env, host, webhooks), ...createMcpTools(env, host, mcp)])
     if (tools.every(({ name }) => name !== tool.name)) tools.push(tool)
   // A provider's cache needs the same order in each call (SPEC MO17).
   tools.sort((one, other) => (one.name < other.name ? -1 : 1))

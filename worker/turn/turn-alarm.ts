@@ -4,7 +4,7 @@
  * The time is computed from rows alone, so a turn that waits for the user or for a producer needs no process.
  */
 
-import { denyPendingApprovals } from "./approvals.ts"
+import { dismissWaitingCalls } from "./approvals.ts"
 import { endSilentRun, extendIfAlive } from "./external-run.ts"
 import { hasUnfinishedAnswer } from "./turn-recovery.ts"
 import type { ActiveTurn, TurnHost } from "./turn-run.ts"
@@ -25,12 +25,12 @@ export function nextTurnAlarmAt(host: TurnHost): number | null {
   return alarmTimes.length === 0 ? null : Math.min(...alarmTimes)
 }
 
-/** Denies approvals whose time has run out, and ends an external answer whose producer has gone silent. */
+/** Ends the wait of calls whose time has run out, and ends an external answer whose producer has gone silent. */
 export function endOverdueTurn(turn: ActiveTurn): void {
   const { host } = turn
   const newest = host.store.findNewestAnswer()
   if (newest?.deadline == null || newest.deadline > host.now()) return
-  if (newest.status === "waiting") denyPendingApprovals(turn)
+  if (newest.status === "waiting") dismissWaitingCalls(turn)
   const externalRun = newest.isExternal ? turn.currentRun() : null
   if (externalRun !== null && !extendIfAlive(host, externalRun)) endSilentRun(host, externalRun)
 }

@@ -284,6 +284,7 @@ function isRowChanged(before: ToolCall, after: ToolCall): boolean {
     before.args !== after.args ||
     before.result !== after.result ||
     before.channel !== after.channel ||
-    before.approval !== after.approval
+    before.approval !== after.approval ||
+    before.input !== after.input
   )
 }

@@ -150,7 +150,10 @@ function recoverTurn(host: TurnHost): TurnRun | null {
   const run = restoreRun(host)
   if (run === null || run.producer !== null) return run
   const isRepeatable = (name: string): boolean => findTool(run, name)?.repeatable ?? false
-  for (const event of planRecovery(run.recorder.currentMessage(), isRepeatable)) run.recorder.feed(event)
+  const lost = planRecovery(run.recorder.currentMessage(), isRepeatable)
+  for (const event of lost) run.recorder.feed(event)
+  // An interrupted call doesn't run again, so its answers are not needed.
+  if (lost.length > 0) host.store.callInputs.clear(true)
   try {
     publishChanges(host, run)
   } catch (error) {
@@ -188,7 +191,8 @@ function isLastStepCut({ parts }: Message): boolean {
   const last = parts.findLast((part) => !isBlankPart(part))
   if (last === undefined) return false
   const calls = parts.flatMap((part) => (part.type === "tool_call" && part.step === last.step ? [part.call] : []))
-  return !calls.some((call) => call.status !== "queued" || call.approval !== null)
+  // A call that has asked the user is queued again by the answer. It has a channel, because it has run.
+  return !calls.some((call) => call.status !== "queued" || call.approval !== null || call.channel !== null)
 }
 
 /**

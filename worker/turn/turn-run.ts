@@ -85,9 +85,9 @@ export interface TurnRun {
   readonly agent: ResolvedAgent
   /** The channel on which its tools are dispatched. */
   readonly channel: Channel
-  /** The external producer that streams this answer in; null for an answer of our own model. */
+  /** The external producer that streams this answer in; null for an answer of the session's own model. */
   readonly producer: Producer | null
-  /** What the provider needs back with the next step. */
+  /** The provider's states, which are sent with the next step. */
   readonly states: StepStates
   readonly abort: AbortController
   /** Milliseconds since 1970. */
@@ -214,14 +214,9 @@ export function findTool({ agent }: TurnRun, name: string): Tool | undefined {
   return agent.tools.find((tool) => tool.name === name)
 }
 
-/** Records and publishes the user's decision on some calls. */
-export function applyApproval(
-  host: TurnHost,
-  run: TurnRun,
-  approval: "allowed" | "denied",
-  call_ids: readonly string[],
-): void {
-  for (const call_id of call_ids) run.recorder.feed({ type: "tool_approval", call_id, approval })
+/** Records and publishes what the user has decided or answered. */
+export function applyEvents(host: TurnHost, run: TurnRun, events: readonly TurnEvent[]): void {
+  for (const event of events) run.recorder.feed(event)
   publishChanges(host, run)
 }
 
@@ -256,10 +251,16 @@ export function finishRun(
   if (isRunEnded(run)) return
   feedEnd(host, run, status, reason)
   publishChanges(host, run)
-  run.states.clear()
-  host.store.toolCallbacks.clear()
+  clearRunRows(host, run)
   disposeRun(run)
   logRunEnd(host, run)
+}
+
+/** Removes what is stored only for the rest of a turn. */
+function clearRunRows({ store }: TurnHost, { states }: TurnRun): void {
+  states.clear()
+  store.toolCallbacks.clear()
+  store.callInputs.clear()
 }
 
 /**
@@ -277,8 +278,7 @@ export function cancelRun(host: TurnHost, run: TurnRun): void {
     run.recorder = before
     throw error
   }
-  run.states.clear()
-  host.store.toolCallbacks.clear()
+  clearRunRows(host, run)
   disposeRun(run)
   logRunEnd(host, run)
 }

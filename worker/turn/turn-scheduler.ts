@@ -13,7 +13,7 @@ import { describeError } from "../platform/log.ts"
 import { isMessageSettled, type StoredMessage } from "../store/row-codec.ts"
 import { SessionErasedError } from "../store/storage-gate.ts"
 import { advanceInSpan } from "./advance-turn.ts"
-import { decideApproval, denyPendingApprovals } from "./approvals.ts"
+import { decideApproval, dismissWaitingCalls } from "./approvals.ts"
 import { beginNextQueued, beginTurn, enqueueMessage, withdrawQueued } from "./begin-turn.ts"
 import { endOverdueTurn, nextTurnAlarmAt } from "./turn-alarm.ts"
 import {
@@ -57,8 +57,8 @@ export class TurnScheduler implements ActiveTurn {
     const { host } = this
     if (this.isActive() || host.store.countQueued() > 0 || !canBeginNow(host, message)) {
       const seq = enqueueMessage(host, message)
-      // A user who sends another message instead of approving has declined.
-      if (message.role === "user" && host.store.findNewestAnswer()?.status === "waiting") denyPendingApprovals(this)
+      // A user who sends another message instead of deciding has declined.
+      if (message.role === "user" && host.store.findNewestAnswer()?.status === "waiting") dismissWaitingCalls(this)
       return seq
     }
     const rows = host.store.countRows()

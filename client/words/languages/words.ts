@@ -37,6 +37,7 @@ import type { sharingText, readOnlyText } from "../sharing-text.ts"
 import type { toolText } from "../parts/call-text.ts"
 import type { canvasPanelText } from "../parts/canvas-panel-text.ts"
 import type { cardText } from "../parts/card-text.ts"
+import type { inputText } from "../parts/input-text.ts"
 import type { mcpConnectionText } from "../parts/mcp-connection-text.ts"
 import type { mcpAppText } from "../parts/mcp-app-text.ts"
 import type { viewText } from "../parts/view-text.ts"
@@ -69,6 +70,7 @@ export interface PartWords {
   readonly canvasPanel: typeof canvasPanelText
   readonly mcpConnection: typeof mcpConnectionText
   readonly mcpApp: typeof mcpAppText
+  readonly input: typeof inputText
   readonly markdown: typeof markdownText
   readonly card: typeof cardText
   readonly view: typeof viewText

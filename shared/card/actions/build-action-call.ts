@@ -1,7 +1,7 @@
 /**
- * build-action-call.ts: the tool call that a click makes, and the words by which it stands in the transcript.
+ * build-action-call.ts: creates the tool call for a click on a card, and the message that represents the click in the transcript.
  *
- * template, stored result, fields → BUILD → tool, arguments, words
+ * template, stored result, fields → BUILD → tool, arguments, message
  * The client chooses an action and fills in fields; everything else comes from the template and the stored result. Pure.
  * SPEC KA2.
  */
@@ -10,7 +10,7 @@ import { isJsonObject, type Json } from "../../json.ts"
 import { readPointer } from "../../json-schema/json-pointer.ts"
 import type { ActionClick, FieldValues } from "../../protocol/cards/card-action.ts"
 import { cutText } from "../../text/cut-text.ts"
-import type { CardView, ViewComponent } from "../view/card-template.ts"
+import { type CardView, MAX_VIEW_DEPTH, type ViewComponent } from "../view/card-template.ts"
 import { fillView } from "../view/fill-view.ts"
 import { ENGLISH } from "../view/format-value.ts"
 import type { FilledView, ViewNode } from "../view/view-node.ts"
@@ -29,10 +29,10 @@ export type ActionProblem = { readonly because: "unknown" } | { readonly because
 
 type FieldNode = Extract<ViewNode, { readonly type: "field" }>
 
-/** Whether the day exists is for the tool to decide. */
+/** The tool decides whether the day exists. */
 const DATE = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/
 const MAX_WORDS_CHARS = 2_000
-/** Half of what a call of the model can have. */
+/** Half of the limit for a call of the model. */
 const MAX_ACTION_ARGS_CHARS = 64 * 1024
 
 export function buildActionCall(
@@ -113,14 +113,14 @@ function findButton(view: FilledView, action: string, item: number | undefined):
 /** The item of the list that the action's button is in. The check of the template has made sure that it is in one list. */
 function readItem({ view }: CardView, result: Json, action: string, item: number): Json | undefined {
   const byId = new Map(view.map((component) => [component.id, component]))
-  const hasButton = (id: Json | undefined): boolean => {
+  const hasButton = (id: Json | undefined, depth: number): boolean => {
     const component = byId.get(String(id))
-    if (component === undefined) return false
+    if (component === undefined || depth > MAX_VIEW_DEPTH) return false
     const isButton = component.component === "Button" && component["action"] === action
-    return isButton || listChildren(component).some(hasButton)
+    return isButton || listChildren(component).some((child) => hasButton(child, depth + 1))
   }
   for (const { children } of view) {
-    if (!isJsonObject(children) || !hasButton(children["componentId"])) continue
+    if (!isJsonObject(children) || !hasButton(children["componentId"], 1)) continue
     const items = readPointer(String(children["path"]), result, undefined)
     return Array.isArray(items) ? (items as readonly Json[])[item] : undefined
   }

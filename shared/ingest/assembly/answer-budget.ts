@@ -77,6 +77,7 @@ export function createAnswerBudget(): ({ parts }: Message, event: TurnEvent) => 
         return admitOutput(event.delta) ? null : "output"
       case "tool_call_start":
       case "tool_approval":
+      case "tool_input":
         return admitCallEvent() ? null : "start"
       case "step_start":
       case "text_done":

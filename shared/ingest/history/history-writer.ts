@@ -7,7 +7,7 @@
  */
 
 import type { StreamRecord } from "../../protocol/record.ts"
-import { UNNAMED_TOOL } from "../../protocol/message.ts"
+import { UNNAMED_TOOL } from "../../protocol/calls/call-args.ts"
 import type { TextSize } from "../../truncate.ts"
 import { type CallError, type Fields, type Kind, type Outcome, RecordWriter } from "../record-writer.ts"
 import { MAX_ID_CHARS, MAX_IMPORTED_CALLS } from "../../limits.ts"

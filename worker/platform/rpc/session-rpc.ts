@@ -33,6 +33,7 @@ import type {
   FeedbackChange,
   ImportPart,
   IngestResult,
+  InputAnswerRequest,
   LateToolResult,
   PageQuery,
   PageText,
@@ -126,6 +127,10 @@ export interface SessionRpc extends Rpc.DurableObjectBranded {
   describeAgent(claims: Claims): Result<SessionAgent>
   /** Allows all calls of a tool in this session, now and later. Errors: `field_invalid`. */
   allowTool(claims: Claims, tool: string): Promise<Result<readonly AllowedTool[]>>
+  /**
+   * The user's answer to what a call asks. Errors: `session_unknown`, `call_unknown`, `call_decided`, `field_invalid`.
+   */
+  answerInput(claims: Claims, callId: string, answer: InputAnswerRequest): Promise<Result<null>>
   /** Repeating the call has no effect. */
   revokeTool(claims: Claims, tool: string): Result<readonly AllowedTool[]>
 

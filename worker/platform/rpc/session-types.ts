@@ -2,6 +2,7 @@
  * session-types.ts: the parameter and result types of a session object's calls (`session-rpc.ts`).
  */
 
+import type { InputContent } from "../../../shared/protocol/input/call-input.ts"
 import type { ActionClick } from "../../../shared/protocol/cards/card-action.ts"
 import type { SessionViewer } from "../../../shared/protocol/http-body.ts"
 import type { Fault } from "../../../shared/fault.ts"
@@ -204,6 +205,12 @@ export interface FeedbackChange {
   /** False for an imported answer. */
   readonly isCounted: boolean
 }
+
+/** The user's answer to what a call asks. `input`: the id of the question. */
+export type InputAnswerRequest = { readonly input: string } & (
+  | { readonly action: "accept"; readonly content: InputContent }
+  | { readonly action: "decline" }
+)
 
 /** A copy of a session up to a message, and what the new session takes over. */
 export interface BranchExport {

@@ -93,6 +93,7 @@ export const SESSION_RULES: readonly AccessRule[] = [
   { method: "GET", path: "/v1/sessions/:id/allowed-tools", allow: READERS },
   { method: "PUT", path: "/v1/sessions/:id/allowed-tools/:tool", allow: MEMBERS },
   { method: "DELETE", path: "/v1/sessions/:id/allowed-tools/:tool", allow: MEMBERS },
+  { method: "POST", path: "/v1/sessions/:id/calls/:call/input", allow: MEMBERS },
 
   { method: "GET", path: "/v1/sessions/:id/shares", allow: MEMBERS },
   { method: "POST", path: "/v1/sessions/:id/shares", allow: MEMBERS },

@@ -1,6 +1,6 @@
 /**
- * annotation-routes.ts: the routes of feedback on answers, of an answer's usage, and of the tools that a session always
- * allows. Mounted below the routes of sessions.
+ * annotation-routes.ts: the routes of feedback on answers, of an answer's usage, of the tools that a session always
+ * allows, and of what calls ask the user. Mounted below the routes of sessions.
  */
 
 import type { Context } from "hono"
@@ -12,13 +12,22 @@ import {
   feedbackInputSchema,
   type FeedbackInput,
 } from "../../../shared/protocol/writing/feedback.ts"
-import { MAX_TOOL_NAME_CHARS } from "../../../shared/limits.ts"
+import { MAX_ID_CHARS, MAX_TOOL_NAME_CHARS } from "../../../shared/limits.ts"
 import { faultToResponse } from "../../platform/fault-response.ts"
 import { describeError, log } from "../../platform/log.ts"
 import { tenantStub } from "../../platform/rpc/object-stubs.ts"
 import { requireSession } from "../access/require-session.ts"
 import { type AppEnv, readBody } from "../request-body.ts"
 import { createHono } from "../hono-app.ts"
+
+const inputId = v.pipe(v.string(), v.maxLength(MAX_ID_CHARS))
+const inputValue = v.union([v.string(), v.number(), v.boolean(), v.pipe(v.array(v.string()), v.maxLength(64))])
+
+/** The session compares the values with the fields of the question. */
+const inputAnswerSchema = v.variant("action", [
+  v.strictObject({ input: inputId, action: v.literal("accept"), content: v.record(v.string(), inputValue) }),
+  v.strictObject({ input: inputId, action: v.literal("decline") }),
+])
 
 export const annotationRoutes = createHono<AppEnv>()
 
@@ -86,6 +95,15 @@ annotationRoutes.put("/:id/allowed-tools/:tool", requireSession, async (context)
   return allowed.ok
     ? context.json({ tools: [...allowed.value] } satisfies AllowedTools)
     : faultToResponse(allowed.fault)
+})
+
+annotationRoutes.post("/:id/calls/:call/input", requireSession, async (context) => {
+  const call = context.req.param("call")
+  const body = await readBody(context, inputAnswerSchema)
+  if (!body.ok) return faultToResponse(body.fault)
+  if (!v.is(idSchema, call)) return faultToResponse({ reason: "call_unknown" })
+  const answered = await context.get("session").answerInput(context.get("claims"), call, body.value)
+  return answered.ok ? context.body(null, 204) : faultToResponse(answered.fault)
 })
 
 annotationRoutes.delete("/:id/allowed-tools/:tool", requireSession, async (context) => {

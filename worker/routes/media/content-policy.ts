@@ -45,18 +45,26 @@ const BASE_HEADERS: Readonly<Record<string, string>> = {
   "x-dns-prefetch-control": "off",
 }
 
+/** What differs between the pages of a deployment. */
+export interface PageUse {
+  /** Pages of these origins can frame the page; by default, only its own. */
+  readonly parents?: readonly string[] | undefined
+  /** Whether the page may register the service worker. */
+  readonly hasWorker?: boolean
+}
+
 /**
- * The headers of the page's HTML, which only pages of `parents` can frame. It is revalidated on every load, because the tenant's
+ * The headers of the page's HTML. It is revalidated on every load, because the tenant's
  * settings may have changed.
  */
 export function createPageHeaders(
   origins: PageOrigins,
   { embed_origins }: TenantSettings,
-  parents: readonly string[] = ["'self'"],
+  use: PageUse = {},
 ): Readonly<Record<string, string>> {
   return {
     ...BASE_HEADERS,
-    "content-security-policy": createPagePolicy(origins, embed_origins, parents),
+    "content-security-policy": createPagePolicy(origins, embed_origins, use),
     "permissions-policy": PAGE_PERMISSIONS,
     "cross-origin-opener-policy": "same-origin",
     // Asks for a separate process, so that an endless loop in a framed document does not block the page.
@@ -70,13 +78,20 @@ export function createPageHeaders(
  * The page's content security policy. Its origins were checked for characters that end a directive (tenant-settings.ts,
  * env.ts). `frame-src` also restricts where a framed document can navigate itself.
  */
-function createPagePolicy({ own, canvas }: PageOrigins, embeds: readonly string[], parents: readonly string[]): string {
+function createPagePolicy(
+  { own, canvas }: PageOrigins,
+  embeds: readonly string[],
+  { parents = ["'self'"], hasWorker = false }: PageUse,
+): string {
+  const isRegistering = hasWorker && isPlainOrigin(own)
   const socket = isPlainOrigin(own) ? [own.replace(/^http/, "ws")] : []
   const frames = [canvas ?? own].filter(isPlainOrigin).map((origin) => `${origin}${CANVAS_PATH}`)
   return [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
+    // Only this script, and no worker from a blob.
+    isRegistering ? `worker-src ${own}/service-worker.js` : "worker-src 'none'",
     "font-src 'self'",
     "manifest-src 'self'",
     "img-src 'self' data: blob:",
@@ -88,7 +103,8 @@ function createPagePolicy({ own, canvas }: PageOrigins, embeds: readonly string[
     "form-action 'none'",
     ["frame-ancestors", ...parents].join(" "),
     "require-trusted-types-for 'script'",
-    "trusted-types 'none'",
+    // Registering a worker needs a policy. This one can be created once, and returns only the path of that script.
+    isRegistering ? "trusted-types cuecard-service-worker" : "trusted-types 'none'",
   ].join("; ")
 }
 

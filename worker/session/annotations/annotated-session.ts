@@ -9,7 +9,7 @@ import type { AllowedTool, AnswerUsage, SessionAgent } from "../../../shared/pro
 import type { AnswerFeedback, FeedbackInput } from "../../../shared/protocol/writing/feedback.ts"
 import type { Env } from "../../env.ts"
 import type { Claims, OwnerClaims } from "../../platform/rpc/claims.ts"
-import type { BranchExport, FeedbackChange } from "../../platform/rpc/session-types.ts"
+import type { BranchExport, FeedbackChange, InputAnswerRequest } from "../../platform/rpc/session-types.ts"
 import type { LiveSession } from "../live-session.ts"
 import type { SessionLifecycle } from "../session-lifecycle.ts"
 
@@ -61,18 +61,17 @@ export abstract class AnnotatedSession extends DurableObject<Env> {
     })
   }
 
+  /** The user's answer to what a call asks. Errors: those of `answerInput`. */
+  async answerInput(claims: Claims, callId: string, answer: InputAnswerRequest): Promise<Result<null>> {
+    const { answerInput } = await import("../inputs/answer-input.ts")
+    return this.#withOwn(claims, (session) => session.withSeqRollback(() => answerInput(session, callId, answer)))
+  }
+
   async exportBranch(claims: Claims, message: string): Promise<Result<BranchExport>> {
-    const { findBranchPoint } = await import("./branch-point.ts")
-    const { exportBranch } = await import("../../transfer/branch-export.ts")
+    const { exportBranchUpTo } = await import("./export-branch-up-to.ts")
     const session = this.getLifecycle().find(claims)
     if (session === null) return fail({ reason: "session_unknown" })
-    const point = findBranchPoint(session.store, message)
-    if (!point.ok) return point
-    const { lines, done } = exportBranch(session, await session.deriveSealKey(), point.value)
-    this.ctx.waitUntil(done)
-    const { row, store } = session
-    const title = store.readSession()?.title ?? ""
-    return succeed({ title, agent: session.agentName(), isTemporary: row.erasesAt !== null, lines })
+    return await exportBranchUpTo(session, message, (done) => this.ctx.waitUntil(done))
   }
 
   #withOwn<T>(claims: OwnerClaims, run: (session: LiveSession) => Result<T>): Result<T> {

@@ -106,6 +106,15 @@ export default {
     send: "إرسال",
     callAsked: (tool) => `يريد هذا التطبيق استخدام ${tool}:`,
   },
+  input: {
+    asks: (server) => `يسألك الخادم «${server}»:`,
+    careful: "تُرسَل إجابتك إلى هذا الخادم. لا تُدخل أبدًا كلمات مرور أو مفاتيح أو أرقام بطاقات.",
+    send: "إرسال",
+    decline: "رفض",
+    sending: "جارٍ الإرسال…",
+    choose: "اختر…",
+    check: "تحقّق من هذا الحقل.",
+  },
   markdown: {
     taskDone: "منجز",
     taskOpen: "غير منجز",

@@ -105,6 +105,15 @@ export default {
     send: "Senden",
     callAsked: (tool) => `Diese App möchte ${tool} verwenden:`,
   },
+  input: {
+    asks: (server) => `Der Server „${server}“ fragt Sie:`,
+    careful: "Ihre Antwort geht an diesen Server. Geben Sie nie Passwörter, Schlüssel oder Kartennummern ein.",
+    send: "Senden",
+    decline: "Ablehnen",
+    sending: "Wird gesendet …",
+    choose: "Auswählen …",
+    check: "Prüfen Sie dieses Feld.",
+  },
   markdown: {
     taskDone: "Erledigt",
     taskOpen: "Offen",

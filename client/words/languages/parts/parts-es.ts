@@ -106,6 +106,15 @@ export default {
     send: "Enviar",
     callAsked: (tool) => `Esta aplicación quiere usar ${tool}:`,
   },
+  input: {
+    asks: (server) => `El servidor «${server}» le pregunta:`,
+    careful: "Su respuesta se envía a este servidor. No introduzca nunca contraseñas, claves ni números de tarjeta.",
+    send: "Enviar",
+    decline: "Rechazar",
+    sending: "Enviando…",
+    choose: "Elegir…",
+    check: "Revise este campo.",
+  },
   markdown: {
     taskDone: "Hecho",
     taskOpen: "Pendiente",

@@ -106,6 +106,16 @@ export default {
     send: "Envoyer",
     callAsked: (tool) => `Cette application souhaite utiliser ${tool} :`,
   },
+  input: {
+    asks: (server) => `Le serveur « ${server} » vous demande :`,
+    careful:
+      "Votre réponse est envoyée à ce serveur. Ne saisissez jamais de mots de passe, de clés ni de numéros de carte.",
+    send: "Envoyer",
+    decline: "Refuser",
+    sending: "Envoi…",
+    choose: "Choisir…",
+    check: "Vérifiez ce champ.",
+  },
   markdown: {
     taskDone: "Fait",
     taskOpen: "À faire",

@@ -106,6 +106,15 @@ export default {
     send: "שליחה",
     callAsked: (tool) => `האפליקציה רוצה להשתמש ב-${tool}:`,
   },
+  input: {
+    asks: (server) => `השרת ”${server}“ שואל אותך:`,
+    careful: "תשובתך נשלחת לשרת הזה. אין להזין סיסמאות, מפתחות או מספרי כרטיסים.",
+    send: "שליחה",
+    decline: "דחייה",
+    sending: "נשלח…",
+    choose: "בחירה…",
+    check: "יש לבדוק את השדה הזה.",
+  },
   markdown: {
     taskDone: "בוצע",
     taskOpen: "לא בוצע",

@@ -104,6 +104,15 @@ export default {
     send: "送信",
     callAsked: (tool) => `このアプリが ${tool} を使用しようとしています:`,
   },
+  input: {
+    asks: (server) => `サーバー「${server}」からの質問:`,
+    careful: "回答はこのサーバーに送信されます。パスワード、キー、カード番号は決して入力しないでください。",
+    send: "送信",
+    decline: "回答しない",
+    sending: "送信中…",
+    choose: "選択…",
+    check: "この項目を確認してください。",
+  },
   markdown: {
     taskDone: "完了",
     taskOpen: "未完了",

@@ -106,6 +106,15 @@ export default {
     send: "Enviar",
     callAsked: (tool) => `Este app quer usar ${tool}:`,
   },
+  input: {
+    asks: (server) => `O servidor “${server}” pergunta:`,
+    careful: "Sua resposta vai para este servidor. Nunca insira senhas, chaves ou números de cartão.",
+    send: "Enviar",
+    decline: "Recusar",
+    sending: "Enviando…",
+    choose: "Escolher…",
+    check: "Verifique este campo.",
+  },
   markdown: {
     taskDone: "Feito",
     taskOpen: "Pendente",

@@ -104,6 +104,15 @@ export default {
     send: "发送",
     callAsked: (tool) => `此应用想要使用 ${tool}：`,
   },
+  input: {
+    asks: (server) => `服务器“${server}”向您提问：`,
+    careful: "您的回答会发送给此服务器。切勿输入密码、密钥或银行卡号。",
+    send: "发送",
+    decline: "拒绝",
+    sending: "正在发送…",
+    choose: "请选择…",
+    check: "请检查此字段。",
+  },
   markdown: {
     taskDone: "已完成",
     taskOpen: "未完成",

@@ -1,0 +1,25 @@
+/** loaded-files.ts: the message with which a page tells its service worker which scripts and styles it has loaded. */
+
+export interface LoadedFiles {
+  /** The path of the script that the page's HTML starts. Its name contains a hash, so it names the version of the page. */
+  readonly entry: string
+  /** Paths of files. */
+  readonly files: readonly string[]
+}
+
+/** The path of a file whose name contains a hash of its contents. It never changes. */
+const FILE_PATH = /^\/assets\/[\w.-]{1,120}$/
+
+/** Maximum number of files in a message, and of files that are kept. A build has fewer. */
+export const MAX_KEPT_FILES = 500
+
+/** Returns only names of files; null if the message is not from a page of Cuecard. */
+export function parseLoadedFiles(message: unknown): LoadedFiles | null {
+  const { entry, files }: { readonly entry?: unknown; readonly files?: unknown } = Object(message)
+  if (!isFilePath(entry) || !Array.isArray(files) || files.length > MAX_KEPT_FILES) return null
+  return { entry, files: files.filter(isFilePath) }
+}
+
+export function isFilePath(path: unknown): path is string {
+  return typeof path === "string" && FILE_PATH.test(path)
+}

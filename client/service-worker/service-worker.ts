@@ -1,0 +1,72 @@
+/**
+ * service-worker.ts: the service worker of the chat page. It opens the page without a network.
+ *
+ * It answers only requests for the page at `/`, from the network first, and for scripts and styles whose names contain a hash,
+ * from the cache first. It never sees tokens, answers of the API or media, and decides nothing: the page shows that it is
+ * offline and keeps unsent messages. Source: SPEC SW1–SW9.
+ */
+
+import { keepPage, readKeptFile, readKeptPage, refreshKeptPage } from "./kept-page.ts"
+import { type LoadedFiles, parseLoadedFiles } from "./loaded-files.ts"
+
+declare const self: ServiceWorkerGlobalScope
+
+/** How long the network may take for the page before the kept one is shown, in milliseconds. */
+const NETWORK_TIMEOUT_MS = 3_000
+
+/** Only these requests start the worker, in browsers that support it. */
+const HANDLED_PATHS = { or: [{ urlPattern: { pathname: "/" } }, { urlPattern: { pathname: "/assets/*" } }] }
+
+/** Part of the static routing API, which has no types yet. */
+interface RoutedInstallEvent extends ExtendableEvent {
+  addRoutes?(route: { readonly condition: object; readonly source: "network" }): Promise<void>
+}
+
+self.addEventListener("install", (event: RoutedInstallEvent) => {
+  // A new worker can replace the old one at once, because neither has any state.
+  event.waitUntil(self.skipWaiting())
+  event.addRoutes?.({ condition: { not: HANDLED_PATHS }, source: "network" }).catch(() => {})
+})
+
+self.addEventListener("fetch", (event) => {
+  const { request } = event
+  const { origin, pathname } = new URL(request.url)
+  if (request.method !== "GET" || origin !== self.location.origin) return
+  if (request.mode === "navigate") {
+    if (pathname === "/") event.respondWith(openPage(event))
+  } else if (pathname.startsWith("/assets/")) event.respondWith(loadFile(request))
+})
+
+self.addEventListener("message", (event) => {
+  const loaded = parseLoadedFiles(event.data)
+  if (loaded !== null) event.waitUntil(keepInTurn(loaded))
+})
+
+/** Returns the page from the network, or the kept one if the network fails or takes too long. */
+async function openPage(event: FetchEvent): Promise<Response> {
+  const fetched = fetchPage(event)
+  // The response is kept even if it comes too late.
+  event.waitUntil(fetched.catch(() => {}))
+  const kept = await readKeptPage()
+  if (kept === undefined) return await fetched
+  const timeout = new Promise<Response>((resolve) => setTimeout(() => resolve(kept), NETWORK_TIMEOUT_MS))
+  return await Promise.race([fetched.catch(() => kept), timeout])
+}
+
+async function fetchPage(event: FetchEvent): Promise<Response> {
+  const response = await fetch(event.request)
+  event.waitUntil(refreshKeptPage(response.clone()).catch(() => {}))
+  return response
+}
+
+async function loadFile(request: Request): Promise<Response> {
+  return (await readKeptFile(request)) ?? (await fetch(request))
+}
+
+let lastKept: Promise<void> = Promise.resolve()
+
+/** Two tabs can have different versions. A failure, such as a full storage, leaves what is kept; the next message tries again. */
+function keepInTurn(loaded: LoadedFiles): Promise<void> {
+  lastKept = lastKept.then(() => keepPage(loaded)).catch(() => {})
+  return lastKept
+}

@@ -1,0 +1,63 @@
+/**
+ * call-input.ts: the form with which a running tool call asks the user, and the user's answer. SPEC MP30 to MP33.
+ *
+ * Part of the wire: a tool segment contains the form while its call waits for the answer. Types only.
+ */
+
+/** A question of a call: a text and fields. All texts are the server's, and are shown as text. */
+export interface CallInput {
+  /** Identifies the question among those of its call, so that a late answer isn't taken for the answer to the next one. */
+  readonly id: string
+  /** The name of the MCP server that asks. */
+  readonly server: string
+  readonly message: string
+  readonly fields: readonly InputField[]
+}
+
+export interface InputOption {
+  readonly value: string
+  readonly label: string
+}
+
+export type InputFormat = "email" | "uri" | "date" | "date-time"
+
+/** `min` and `max` bound the length of a text, a number, or how many options are chosen. */
+export type InputField = {
+  readonly name: string
+  readonly label: string
+  readonly hint?: string
+  readonly isRequired: boolean
+} & (
+  | {
+      readonly kind: "text"
+      readonly format?: InputFormat
+      readonly min?: number
+      readonly max?: number
+      readonly initial?: string
+    }
+  | {
+      readonly kind: "number" | "integer"
+      readonly min?: number
+      readonly max?: number
+      readonly initial?: number
+    }
+  | { readonly kind: "check"; readonly initial?: boolean }
+  | { readonly kind: "choice"; readonly options: readonly InputOption[]; readonly initial?: string }
+  | {
+      readonly kind: "choices"
+      readonly options: readonly InputOption[]
+      readonly min?: number
+      readonly max?: number
+      readonly initial?: readonly string[]
+    }
+)
+
+export type InputValue = string | number | boolean | readonly string[]
+
+/** The values by the names of their fields. Empty fields are left out. */
+export type InputContent = { readonly [name: string]: InputValue }
+
+/** `cancel`: the user did something else, or time has run out. */
+export type InputAnswer =
+  | { readonly action: "accept"; readonly content: InputContent }
+  | { readonly action: "decline" | "cancel" }

@@ -1,0 +1,79 @@
+/**
+ * call-inputs.ts: the `call_input` table: what a call asks the user, the answers so far, and the state that its server gets
+ * back with them. No frame, export, copy or log contains the answers or the state. Source: SPEC MP33.
+ */
+
+import type { CallInput, InputAnswer } from "../../../shared/protocol/input/call-input.ts"
+import { columnToText, parseJsonColumn } from "../columns.ts"
+import type { Database, Row } from "../database.ts"
+
+/** Created with the first question, because most sessions have none. `asked` is the JSON of StoredInput. */
+const CALL_INPUT_TABLE =
+  "CREATE TABLE IF NOT EXISTS call_input (call_id TEXT PRIMARY KEY, asked TEXT NOT NULL) WITHOUT ROWID"
+
+/** A request of a server, by the server's own key. */
+export interface InputRequest {
+  readonly key: string
+  /** Null: it isn't shown, because it was declined at once. */
+  readonly form: CallInput | null
+  readonly answer: InputAnswer | null
+}
+
+export interface StoredInput {
+  /** How often the call has asked, from 1. */
+  readonly round: number
+  readonly requests: readonly InputRequest[]
+  /** Opaque. Null: the server sent none. */
+  readonly state: string | null
+  /** The user does something else, or time has run out: what has no answer is cancelled. */
+  readonly isOver?: true
+}
+
+export type CallInputs = ReturnType<typeof createCallInputs>
+
+/** The first question without an answer; null if the call can run again. */
+export function findOpenForm(stored: StoredInput | null): CallInput | null {
+  return stored?.isOver === true ? null : (stored?.requests.find(({ answer }) => answer === null)?.form ?? null)
+}
+
+export function createCallInputs({ queryAll, queryFirst, hasTable }: Database) {
+  let hasRows = false
+  const find = (callId: string): StoredInput | null => {
+    if (!hasTable("call_input")) return null
+    const row = queryFirst("SELECT asked FROM call_input WHERE call_id = ?", callId)
+    hasRows ||= row !== null
+    return parseJsonColumn<StoredInput>(row?.["asked"])
+  }
+  const put = (callId: string, stored: StoredInput): void => {
+    queryAll(CALL_INPUT_TABLE)
+    hasRows = true
+    const query = "INSERT OR REPLACE INTO call_input (call_id, asked) VALUES (?, ?)"
+    queryAll(query, callId, JSON.stringify(stored))
+  }
+  return {
+    find,
+    put,
+
+    /** The question that a row of `tool_calls` waits for; null if it waits for none. */
+    findAsked(row: Row): CallInput | null {
+      // A call that waits for approval has not begun, and one that waits for its final result has a first one.
+      if (row["status"] !== "waiting" || row["channel"] === null || row["result"] !== null) return null
+      return findOpenForm(find(columnToText(row["call_id"])))
+    },
+
+    /** Ends the questions of a call. */
+    cancel(callId: string): void {
+      const stored = find(callId)
+      if (stored !== null) put(callId, { ...stored, isOver: true })
+    },
+
+    /**
+     * Removes everything. Called when a turn has ended, so it costs nothing if this process has seen no question. `isLeft`: an
+     * earlier process may have left some.
+     */
+    clear(isLeft = hasRows): void {
+      if (isLeft && hasTable("call_input")) queryAll("DELETE FROM call_input")
+      hasRows = false
+    },
+  }
+}
