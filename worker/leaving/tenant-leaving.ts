@@ -119,7 +119,7 @@ export class TenantLeaving {
     return "started"
   }
 
-  /** Adds a failed backup with the reason, for the owners, unless the newest failed backup is recent. */
+  /** Adds a failed backup with the reason, for the owners, unless the newest backup is recent and failed for the same reason. */
   #addLargeBackup(tenant: string, last: Job | undefined, dueMs: number): BackupStart {
     const { storage, rows, now } = this.#host
     const isListed = last?.fault?.reason === TOO_LARGE.reason && now() < last.created + dueMs

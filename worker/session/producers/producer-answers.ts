@@ -27,7 +27,7 @@ export function isSessionBusy({ turns, store }: LiveSession): boolean {
 }
 
 /**
- * Continues the open answer with this id, or begins it after the newest message of the session.
+ * Continues the open answer with this id, or begins it after the newest message of the active path.
  *
  * Errors: `turn_ended`, `turn_running`, `field_invalid` if another message has the id, `internal` if a write of the answer
  * failed. In these cases nothing is stored.
