@@ -197,7 +197,7 @@ function ApprovalRequest({ tool: { call_id, name }, messageId }: ToolViewProps):
   )
 }
 
-/** Loaded with the first question. */
+/** Loaded on the first question. */
 const inputForm = deferModule(() => import("./input/input-form.tsx"))
 
 interface InputRequestProps {

@@ -63,12 +63,7 @@ async function openPage(rows: readonly SessionSummary[], settings: Partial<PageS
   const isDrawerOpen = signal(false)
   const root = document.body.appendChild(document.createElement("div"))
   render(
-    <App
-      router={router}
-      announcement={signal("")}
-      commandContext={{ router, isDrawerOpen, getSidebar: () => null }}
-      isOnline={signal(true)}
-    />,
+    <App router={router} commandContext={{ router, isDrawerOpen, getSidebar: () => null }} isOnline={signal(true)} />,
     root,
   )
   const onKeyDown = (event: KeyboardEvent): void =>

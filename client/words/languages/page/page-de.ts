@@ -54,7 +54,6 @@ export default {
     status: (status) => `Etwas ist schiefgegangen (Fehler ${status}).`,
   },
   announcement: {
-    waiting: "Genehmigung erforderlich.",
     stopped: "Antwort gestoppt.",
     unfinished: "Die Antwort wurde nicht fertig.",
   },

@@ -53,7 +53,6 @@ export default {
     status: (status) => `Une erreur s’est produite (erreur ${status}).`,
   },
   announcement: {
-    waiting: "Autorisation requise.",
     stopped: "Réponse arrêtée.",
     unfinished: "La réponse est incomplète.",
   },

@@ -53,7 +53,6 @@ export default {
     status: (status) => `Algo deu errado (erro ${status}).`,
   },
   announcement: {
-    waiting: "Aprovação necessária.",
     stopped: "Resposta interrompida.",
     unfinished: "A resposta não foi concluída.",
   },
