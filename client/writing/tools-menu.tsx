@@ -48,7 +48,6 @@ export function ToolsMenu({ host, onFiles }: ToolsMenuProps): VNode {
   const offersEffort = useEffortOffer(host)
   const agentItem = useAgentItem(host)
   const toolItems: MenuItem[] = [
-    ...agentItem,
     ...(onFiles === undefined ? [] : listFileItems(onFiles, () => cameraRef.current?.click())),
     ...(canDictate() && dictation.value === null
       ? [{ label: writingText.dictate, onSelect: () => dictateInto(host) }]
@@ -56,6 +55,7 @@ export function ToolsMenu({ host, onFiles }: ToolsMenuProps): VNode {
     ...(offersEffort ? [createEffortItem(host)] : []),
     { label: writingText.managePrompts, onSelect: () => (openDialog.value = "prompts") },
     ...(session === null ? [] : [{ label: writingText.allowedTools, onSelect: () => (openDialog.value = "allowed") }]),
+    ...agentItem,
     ...(canNotify() ? [createNotifyItem()] : []),
   ]
   return (

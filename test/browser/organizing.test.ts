@@ -184,7 +184,9 @@ test("[LB27] a temporary conversation is marked, in no list, and still marked af
   await page.waitForSelector(".temporary-switch", SOON)
   expect(await page.locator(".temporary-note").count()).toBe(0)
   const headers = { authorization: `Bearer ${setup.cuecard.token}` }
-  expect((await fetch(`${setup.cuecard.url}/v1/sessions/${id}/conversation/recent`, { headers })).status).toBe(404)
+  const path = `${setup.cuecard.url}/v1/sessions/${id}/conversation/recent`
+  // The page doesn't wait for the server.
+  await expect.poll(async () => (await fetch(path, { headers })).status, SOON).toBe(404)
   expect(errors).toEqual([])
   await page.context().close()
 })

@@ -1,8 +1,5 @@
 /** service-worker.test.ts: the page without a network, after a deploy and with the worker switched off, in a real Chromium. */
 
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import process from "node:process"
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import type { BrowserContext, BrowserContextOptions, Page } from "playwright-core"
@@ -10,6 +7,7 @@ import { afterAll, expect, test } from "vitest"
 import { readBuild } from "../../testing/built-worker.ts"
 import { usedOnce } from "../support/reused-contexts.ts"
 import { askQuestion, DESK, FIELD, PHONE, sessionIn, untilSettled, untilStill } from "./page.ts"
+import { countWorkers, createNextVersion, createUnroutedPage, deletePages, listKept, untilKept } from "./kept-pages.ts"
 import {
   enterLogin,
   giveConsent,
@@ -28,11 +26,10 @@ const setup = useSignIn({ SERVICE_WORKER: "on", SCRIPTED_DELAY_MS: "0" })
 
 /** The server that replaces the one of `setup`, at the same address and with the same state. */
 let successor: Cuecard | null = null
-const folders: string[] = []
 
 afterAll(async () => {
   await successor?.close()
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+  deletePages()
 })
 
 const server = (): Cuecard => successor ?? setup.cuecard
@@ -50,26 +47,6 @@ async function startSuccessor(vars: Readonly<Record<string, string>>, page = rea
   successor = await startCuecard({ port, persist: setup.cuecard.persist, vars: deployment, onLog: console.log }, build)
 }
 
-/** Returns a folder with another version of the page: all its files have other names, and its HTML says that it is new. */
-function createNextVersion(): string {
-  const folder = mkdtempSync(join(tmpdir(), "cuecard-next-version-"))
-  folders.push(folder)
-  cpSync(readBuild().page, folder, { recursive: true })
-  const assets = join(folder, "assets")
-  const names = new Set(readdirSync(assets))
-  const rename = (name: string): string =>
-    names.has(name) ? name.replace(/[\w-]{8}(?=\.\w+$)/, (hash) => hash.split("").reverse().join("")) : name
-  const renameAll = (text: string): string => text.replaceAll(/[\w-]+\.(?:js|css)/g, rename)
-  for (const name of names) {
-    const text = readFileSync(join(assets, name), "utf8")
-    rmSync(join(assets, name))
-    writeFileSync(join(assets, rename(name)), renameAll(text))
-  }
-  const html = join(folder, "index.html")
-  writeFileSync(html, renameAll(readFileSync(html, "utf8")).replace("<body>", '<body data-version="next">'))
-  return folder
-}
-
 /** Opens the page in a new context, signed in. */
 async function openSignedIn(options: BrowserContextOptions = {}): Promise<Visitor> {
   const visitor = await openVisitor({ ...setup, cuecard: server() }, "/", usedOnce({ viewport: DESK, ...options }))
@@ -80,40 +57,6 @@ async function openSignedIn(options: BrowserContextOptions = {}): Promise<Visito
   await giveConsent(page)
   await page.waitForSelector(".account-button", { state: "attached", ...SOON })
   return visitor
-}
-
-/** Returns the addresses that the browser keeps for the page, by the name of their cache. */
-function listKept(page: Page): Promise<Readonly<Record<string, readonly string[]>>> {
-  return page.evaluate(async () => {
-    const entries = (await caches.keys()).map(async (name) => {
-      const requests = await (await caches.open(name)).keys()
-      return [name, requests.map(({ url }) => url.slice(location.origin.length))] as const
-    })
-    return Object.fromEntries(await Promise.all(entries))
-  })
-}
-
-/** Waits until all scripts and styles that the page has loaded are kept, with its HTML. */
-async function untilKept(page: Page): Promise<void> {
-  const findMissing = (): Promise<readonly string[]> =>
-    page.evaluate(async () => {
-      const paths = performance.getEntriesByType("resource").map(({ name }) => new URL(name).pathname)
-      const needed = ["/", ...paths.filter((path) => path.startsWith("/assets/"))]
-      const found = await Promise.all(needed.map((path) => caches.match(path)))
-      return needed.filter((_, at) => found[at] === undefined)
-    })
-  // The last code that the page loads by itself.
-  await page.waitForFunction(
-    () => performance.getEntriesByType("resource").some(({ name }) => name.includes("/register-service-worker-")),
-    null,
-    SOON,
-  )
-  await expect.poll(findMissing, SOON).toEqual([])
-}
-
-/** Returns the number of registered workers. */
-function countWorkers(page: Page): Promise<number> {
-  return page.evaluate(async () => (await navigator.serviceWorker.getRegistrations()).length)
 }
 
 async function shoot(page: Page, name: string): Promise<void> {
@@ -211,15 +154,41 @@ test("[SW3] only the page and its scripts and styles are kept, also after signin
   await closeContext(context)
 })
 
+/** Addresses that the worker must leave to the server. */
+const OTHER_PATHS = [
+  "/admin",
+  "/share/none",
+  "/embed",
+  "/healthz",
+  "/auth/login",
+  "/canvas/documents/none/index.html",
+  "/media/none",
+]
+
+/** Opens a conversation and the other addresses. Returns for each requested path whether the worker has answered. */
+async function listAnswered(page: Page): Promise<ReadonlyMap<string, boolean>> {
+  const answered = new Map<string, boolean>()
+  page.on("response", (response) => {
+    answered.set(new URL(response.url()).pathname.replace(/^(\/assets\/).*/, "$1"), response.fromServiceWorker())
+  })
+  await page.reload()
+  await untilSettled(page)
+  for (const path of OTHER_PATHS) await page.goto(`${server().url}${path}`)
+  return answered
+}
+
+function expectOnlyPageAnswered(answered: ReadonlyMap<string, boolean>): void {
+  const others = [...answered].filter(([path]) => path !== "/" && path !== "/assets/")
+  expect(answered.get("/")).toBe(true)
+  expect(others.map(([path]) => path)).toEqual(expect.arrayContaining(["/admin", "/auth/token", "/v1/sessions"]))
+  expect(others.filter(([, isFromWorker]) => isFromWorker)).toEqual([])
+}
+
 test("[SW6] the worker answers requests for the page and its files, and no others", async () => {
   const { context, page } = await openSignedIn()
   await askQuestion(page, "/say hello")
   await untilSettled(page)
   await untilKept(page)
-  const answered = new Map<string, boolean>()
-  page.on("response", (response) => {
-    answered.set(new URL(response.url()).pathname.replace(/^(\/assets\/).*/, "$1"), response.fromServiceWorker())
-  })
   await page.reload()
   await untilSettled(page)
   const sources = await page.evaluate(() =>
@@ -228,21 +197,9 @@ test("[SW6] the worker answers requests for the page and its files, and no other
       .filter(({ name }) => new URL(name).pathname.startsWith("/v1/"))
       .map((entry) => Reflect.get(entry, "workerMatchedSourceType")),
   )
-  for (const path of [
-    "/admin",
-    "/share/none",
-    "/embed",
-    "/healthz",
-    "/auth/login",
-    "/canvas/documents/none/index.html",
-  ])
-    await page.goto(`${server().url}${path}`)
-  const others = [...answered].filter(([path]) => path !== "/" && path !== "/assets/")
-  expect(answered.get("/")).toBe(true)
-  expect(others.map(([path]) => path)).toEqual(expect.arrayContaining(["/admin", "/auth/token", "/v1/sessions"]))
-  expect(others.filter(([, isFromWorker]) => isFromWorker)).toEqual([])
   // Chromium doesn't even ask the worker.
   expect([...new Set(sources)]).toEqual(["network"])
+  expectOnlyPageAnswered(await listAnswered(page))
   // The admin page has no copy.
   await context.setOffline(true)
   await expect(page.goto(`${server().url}/admin`)).rejects.toThrow("ERR_INTERNET_DISCONNECTED")
@@ -359,6 +316,16 @@ test("[SW5] a new version is shown at once, and replaces the kept one", async ()
   await page.reload()
   await page.waitForSelector("body[data-version=next] .welcome", SOON)
   expect(errors).toEqual([])
+  await closeContext(context)
+})
+
+test("[SW6] a worker that gets all requests answers no others, either", async () => {
+  await replaceServer({ SERVICE_WORKER: "on" }, createUnroutedPage())
+  const { context, page } = await openSignedIn()
+  await askQuestion(page, "/say hello")
+  await untilSettled(page)
+  await untilKept(page)
+  expectOnlyPageAnswered(await listAnswered(page))
   await closeContext(context)
 })
 

@@ -172,6 +172,7 @@ test("[WR31] [VD4] [WS1] the tools menu chooses the agent of a new conversation,
   // A conversation with the general agent doesn't name it.
   await page.setViewportSize(DESK)
   await page.click(".sidebar .new")
+  await page.waitForSelector(".welcome")
   await askQuestion(page, "/say hello")
   await untilSettled(page)
   expect(await page.locator(".topbar .agent").count()).toBe(0)
