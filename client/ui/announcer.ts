@@ -1,4 +1,4 @@
-/** announcer.ts: what screen readers announce when an answer ends or needs approval. Source: SPEC PG17. */
+/** announcer.ts: what screen readers announce when an answer ends or waits for the user. Source: SPEC PG17. */
 
 import type { Signal } from "@preact/signals"
 import type { MessageStatus } from "../../shared/protocol/message.ts"

@@ -77,7 +77,7 @@ export function wordFault(code: string | null, text: string, fields: FaultFields
 }
 
 export const announcementText = translate("announcement", {
-  waiting: "Approval needed.",
+  waiting: "Your input is needed.",
   stopped: "Response stopped.",
   unfinished: "The response didn't finish.",
 })

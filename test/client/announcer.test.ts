@@ -10,7 +10,7 @@ test("[PG17] two answers with the same text are announced twice", () => {
   spoken.subscribe((text) => void announced.push(text))
   for (const status of ["waiting", "waiting", "waiting", "cancelled", "completed", "completed"] as const)
     announceAnswerEnd(spoken, status, "same words")
-  const waits = "Approval needed."
+  const waits = "Your input is needed."
   expect(announced.map((text) => text.trim())).toEqual([
     "",
     waits,

@@ -54,7 +54,7 @@ export default {
     status: (status) => `Etwas ist schiefgegangen (Fehler ${status}).`,
   },
   announcement: {
-    waiting: "Genehmigung erforderlich.",
+    waiting: "Ihre Eingabe ist nötig.",
     stopped: "Antwort gestoppt.",
     unfinished: "Die Antwort wurde nicht fertig.",
   },

@@ -53,7 +53,7 @@ export default {
     status: (status) => `Se produjo un error (${status}).`,
   },
   announcement: {
-    waiting: "Se necesita tu aprobación.",
+    waiting: "Se necesita tu intervención.",
     stopped: "Respuesta detenida.",
     unfinished: "La respuesta no se completó.",
   },

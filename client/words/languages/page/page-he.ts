@@ -52,7 +52,7 @@ export default {
     badResponse: "לא הצלחנו לקרוא את תשובת השרת. יש לטעון את הדף מחדש.",
     status: (status) => `משהו השתבש (שגיאה ${status}).`,
   },
-  announcement: { waiting: "נדרש אישור.", stopped: "התשובה נעצרה.", unfinished: "התשובה לא הושלמה." },
+  announcement: { waiting: "נדרשת פעולה שלך.", stopped: "התשובה נעצרה.", unfinished: "התשובה לא הושלמה." },
   composer: {
     message: "הודעה",
     placeholder: "אפשר לשאול על הכול",
