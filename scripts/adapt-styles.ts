@@ -1,12 +1,12 @@
 /**
  * adapt-styles.ts: adapts a style sheet of the page to the widget's shadow root. Pure. Source: SPEC WG7.
  *
- * The element `.cuecard` takes the place of the root element, the body and the window: it has the tokens and the theme, it is
- * the container whose width decides about the layout, and its size replaces the window's. Lengths don't depend on the font
+ * The element `.cuecard` replaces the root element, the body and the window: it has the tokens and the theme, it is
+ * the container whose width determines the layout, and its size replaces the window's. Lengths don't depend on the font
  * size of the site.
  */
 
-/** What 1rem is on the page, in pixels. */
+/** The size of 1rem on the page, in pixels. */
 const ROOT_FONT_PX = 16
 const BOX = ".cuecard"
 
@@ -51,7 +51,7 @@ function adaptSelectors(css: string): string {
     .replace(/(^\s*|[,{}]\s*)(?:html|body|#app)(?=\s*[,{])/g, `$1${BOX}`)
 }
 
-/** A query of the window's width becomes one of the box. Print and features of the device stay as they are. */
+/** A query of the window's width becomes a query of the container's width. Print and device features are unchanged. */
 function adaptQueries(css: string, file: string): string {
   return css.replace(/@media([^{]*)\{/g, (rule: string, query: string) => {
     if (!/width|height|aspect|orientation/.test(query)) return rule

@@ -1,5 +1,5 @@
 /**
- * build.ts: builds the page, the Worker and the package's entries with their types, side by side. `build.ts packages` builds
+ * build.ts: builds the page, the Worker and the package's entries with their types, in parallel. `build.ts packages` builds
  * only the entries.
  *
  * The output of each build is printed when it ends. The process exits with 1 if a build fails.

@@ -14,7 +14,7 @@ export interface BundleSizes {
   readonly firstView: number
   /** The first view and the transcript chunk: the scripts that draw a conversation. */
   readonly conversation: number
-  /** What the first card of a tenant loads besides a conversation. */
+  /** The scripts that the first card of a tenant loads in addition to those of a conversation. */
   readonly cardRenderer: number
   /** The service worker of the page. */
   readonly serviceWorker: number
@@ -36,7 +36,7 @@ export const SIZE_BUDGETS: BundleSizes = {
 
 /** Gzipped sizes in KB (1,024 bytes) of the widget's scripts, which contain its styles. */
 export interface WidgetSizes {
-  /** What a site loads for the button. */
+  /** The scripts that a site loads to show the button. */
   readonly button: number
   /** An empty conversation. */
   readonly firstView: number

@@ -1,7 +1,7 @@
 /**
  * check.ts: runs everything that CI checks: format, lint, types, migrations, build, tests, size.
  *
- * The steps before the tests run side by side, and so do the steps after the build. A failed step does not stop the others,
+ * The steps before the tests run in parallel, and so do the steps after the build. A failed step does not stop the others,
  * except that nothing is tested without a build. More of the generated tests run than in `npm test` (RUNS=full). The output ends with the
  * duration of each step, what it skipped, and a command to rerun each failure. The totals are written to TOTALS_FILE for .ci/run: one total for all tests,
  * and one for each other step.
@@ -28,7 +28,7 @@ interface StepCommand {
   readonly args: readonly string[]
 }
 
-/** These steps run side by side: they don't depend on each other, and none of them uses both cores all the time. */
+/** These steps run in parallel: they don't depend on each other, and none of them uses both cores all the time. */
 const FIRST_STEPS: readonly StepCommand[] = [
   { name: "format", args: ["run", "check:format"] },
   { name: "lint", args: ["run", "check:lint"] },

@@ -55,7 +55,7 @@ export class CuecardError extends Error {
 export function toCuecardError(error: unknown): CuecardError {
   if (error instanceof CuecardError) return error
   if (error instanceof RequestError) {
-    // The server's codes are a closed list, but a newer server may have more of them.
+    // The server's codes are a fixed list, but a newer server may have more of them.
     const code = (error.code ?? "http_error") as FaultReason | "http_error"
     return new CuecardError(code, error.message, { status: error.status, fields: error.fields, cause: error })
   }

@@ -1,4 +1,4 @@
-/** react-module.d.ts: the functions of React that this package uses. The types of React are no dependency. */
+/** react-module.d.ts: the functions of React that this package uses. React's types are not a dependency. */
 
 declare module "react" {
   export function useMemo<T>(create: () => T, inputs: readonly unknown[]): T

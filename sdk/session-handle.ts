@@ -1,7 +1,7 @@
 /**
  * session-handle.ts: a handle of one session: the public commands, in terms of the shared session controller.
  *
- * Loaded with everything that an open session needs when a conversation is first used (conversation.ts).
+ * Loaded, together with everything else that an open session needs, when a conversation is first used (conversation.ts).
  */
 
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals"

@@ -3,7 +3,7 @@
 import type { ReadonlySignal } from "@preact/signals"
 
 /**
- * One call stands for all changes of one task. An exception of the listener can't interrupt the code that made the change.
+ * All changes within one task cause a single call. An exception in the listener can't interrupt the code that made the change.
  * Returns a function that ends the calls.
  */
 export function subscribeTo(snapshot: ReadonlySignal<unknown>, listener: () => void): () => void {

@@ -4,7 +4,7 @@
 
 import { createJsonMeter, createJsonScanner, type Json, MAX_JSON_DEPTH, MAX_JSON_VALUES, parseJson } from "./json.ts"
 
-/** Stands for the levels that `limitJsonDepth` omits. */
+/** Replaces the levels that `limitJsonDepth` omits. */
 export const OMITTED_LEVELS = "(deeper levels omitted)"
 
 /**

@@ -68,7 +68,7 @@ app.all("/canvas/documents/*", async ({ req, env }) => {
   const { canvasRoutes } = await import("./routes/media/canvas-routes.ts")
   return await canvasRoutes.fetch(req.raw, env)
 })
-// Loaded with its first request, because most isolates never serve one.
+// Loaded on its first request, because most isolates never serve one.
 app.get("/media/remote", async (context) => {
   const { serveRemoteMedia } = await import("./routes/media/remote-media-routes.ts")
   return await serveRemoteMedia(context)
@@ -94,7 +94,7 @@ app.all("/v1/*", async (context) => {
 for (const path of ["/external/*", "/media/*", "/canvas/*"]) {
   app.all(path, () => faultToResponse({ reason: "route_unknown" }))
 }
-// Loaded with the first request for a page. Most isolates serve only the API, and the hashed files need no Worker.
+// Loaded on the first request for a page. Most isolates serve only the API, and the hashed files need no Worker.
 app.get("*", async (context) => {
   const { pageRoutes } = await import("./routes/page-routes.ts")
   return await handOver(context, pageRoutes)

@@ -1,10 +1,10 @@
-/** announced-status.tsx: the announcements of screen readers about running work: its start, each quarter, and its end. */
+/** announced-status.tsx: announces the progress of running work to screen readers: its start, each quarter, and its end. */
 
 import type { VNode } from "preact"
 import { useRef } from "preact/hooks"
 import { adminText } from "../words/admin-text.ts"
 
-/** A region that is always there, because screen readers only announce a change to a region that they know. */
+/** A live region that is always in the page, because screen readers announce changes only in a region that already exists. */
 export function AnnouncedStatus({ text }: { readonly text: string }): VNode {
   return (
     <p class="visually-hidden" role="status">

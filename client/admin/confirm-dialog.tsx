@@ -1,4 +1,4 @@
-/** confirm-dialog.tsx: dialogs that ask for confirmation, possibly by typing a given text, and a dialog with a form. */
+/** confirm-dialog.tsx: dialogs that ask for confirmation, some by having the user type a given text, and a dialog with a form. */
 
 import { useSignal } from "@preact/signals"
 import type { ComponentChildren, VNode } from "preact"

@@ -14,7 +14,7 @@ interface FieldProps {
 interface TextFieldProps extends FieldProps {
   readonly value: string
   readonly onChange: (value: string) => void
-  /** `decimal`: a number, for which a phone shows its keyboard of digits. */
+  /** `decimal`: a number, for which a phone shows its numeric keypad. */
   readonly type?: "text" | "password" | "url" | "decimal"
   readonly rows?: number
   readonly isRequired?: boolean

@@ -8,6 +8,7 @@ import type { CommandContext } from "../search/page-commands.ts"
 import { searchTools } from "../search/deferred-search.ts"
 import { isSettingsOpen, settingsPage } from "../settings/deferred-settings.ts"
 import { Sidebar } from "../sidebar/sidebar.tsx"
+import { announcement } from "../ui/announcer.ts"
 import { focusRequests } from "../ui/focus.ts"
 import { appText } from "../words/page-text.ts"
 import { ConversationView } from "./conversation-view.tsx"
@@ -17,13 +18,11 @@ import { TopBar } from "./top-bar.tsx"
 
 interface AppProps {
   readonly router: SessionRouter
-  /** The text that screen readers announce. */
-  readonly announcement: ReadonlySignal<string>
   readonly commandContext: CommandContext
   readonly isOnline: ReadonlySignal<boolean>
 }
 
-export function App({ router, announcement, commandContext, isOnline }: AppProps): VNode {
+export function App({ router, commandContext, isOnline }: AppProps): VNode {
   const { isDrawerOpen } = commandContext
   const controller = router.controller.value
   const chips = attachmentChips.module.value

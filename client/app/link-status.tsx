@@ -60,7 +60,7 @@ interface QuietStatusProps {
   readonly onRetry?: (() => void) | undefined
 }
 
-function QuietStatus({ text, onRetry }: QuietStatusProps): VNode {
+export function QuietStatus({ text, onRetry }: QuietStatusProps): VNode {
   return (
     <p class="link" role="status">
       {text}

@@ -88,7 +88,6 @@ const MAX_EARLY_MS = 15_000
 /** Delay before a hidden tab renders, in milliseconds. Hidden tabs have no animation frames. */
 const HIDDEN_FLUSH_MS = 250
 
-const announcement = signal("")
 const isOnline = signal(navigator.onLine)
 const isDrawerOpen = signal(false)
 const storage = openStorage()
@@ -130,7 +129,7 @@ const router = new SessionRouter({
   onMessageEnd(answer) {
     const loaded = transcriptModule.peek()
     const text = loaded === null || loaded === "failed" ? "" : loaded.segmentsToSpokenText(answer.segments)
-    announceAnswerEnd(announcement, answer.status, text)
+    announceAnswerEnd(answer.status, text)
     composerTools.module.peek()?.notifyAboutAnswer(answer, document.title)
     void router.sessionList.refresh()
   },
@@ -229,14 +228,9 @@ void waitForConversation().then(() => {
   void userMenu.load()
   void composerTools.load()
   void searchTools.load()
-  void import("./register-service-worker.ts").then(({ registerServiceWorker }) => registerServiceWorker())
-  // If this fails, the next use tries again.
+  // If these fail, the next visit or use tries again.
+  import("./register-service-worker.ts").then(({ registerServiceWorker }) => registerServiceWorker()).catch(() => {})
   router.loadUploads().catch(() => {})
 })
 if (root !== null)
-  startLanguage(() =>
-    render(
-      <App router={router} announcement={announcement} commandContext={commandContext} isOnline={isOnline} />,
-      root,
-    ),
-  )
+  startLanguage(() => render(<App router={router} commandContext={commandContext} isOnline={isOnline} />, root))

@@ -7,8 +7,8 @@ import { Composer } from "../composer/composer.tsx"
 import type { SessionRouter } from "../session/session-router.ts"
 import { TypingIndicator, UnsentMessage } from "../transcript/unsent-messages.tsx"
 import { getMainTag } from "../ui/page-root.ts"
-import { appText } from "../words/page-text.ts"
-import { HoldStatus, OfflineStatus } from "./link-status.tsx"
+import { appText, errorText } from "../words/page-text.ts"
+import { HoldStatus, OfflineStatus, QuietStatus } from "./link-status.tsx"
 import { ReadOnlyNote, ReadOnlyStart, sessionActions, TemporaryMark } from "../sidebar/deferred-actions.tsx"
 import { PageHeading } from "./top-bar.tsx"
 import { Suggestions, WelcomeScreen } from "./welcome-screen.tsx"
@@ -49,10 +49,12 @@ export function NewConversationView({ router, isOnline }: NewConversationViewPro
       </Main>
       <footer class="foot">
         <TemporaryMark router={router} />
-        {isOnline.value ? (
-          <HoldStatus hold={router.api.hold} />
-        ) : (
+        {!isOnline.value ? (
           <OfflineStatus onRetry={() => router.checkConnections()} />
+        ) : router.sessionList.isUnreachable.value ? (
+          <QuietStatus text={errorText.unreachable} onRetry={() => void router.sessionList.refresh()} />
+        ) : (
+          <HoldStatus hold={router.api.hold} />
         )}
         {router.isReadOnly.value ? (
           <ReadOnlyNote router={router} />

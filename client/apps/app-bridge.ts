@@ -1,7 +1,7 @@
 /**
  * app-bridge.ts: the messages between the page and an MCP App (JSON-RPC 2.0, MCP Apps of 2026-01-26). Pure.
  *
- * An app is untrusted. Every message is checked and bounded, and what an app asks for is decided by the user or the server.
+ * An app is untrusted. Every message is checked and bounded, and the user or the server decides about every request of the app.
  * Source: SPEC MA5 to MA8.
  */
 
@@ -10,7 +10,7 @@ import { INVISIBLE_CHARS } from "../../shared/protocol/asset.ts"
 
 export type JsonObject = { readonly [key: string]: Json }
 
-/** What an app asks the user for. */
+/** What an app asks the user to allow. */
 export type AppRequest =
   | { readonly kind: "link"; readonly url: string }
   | { readonly kind: "message"; readonly text: string }
@@ -26,7 +26,7 @@ export interface AppHost {
   sendMessage(text: string): void
   /** `height` is in CSS pixels. */
   resize(height: number): void
-  /** The theme, the language and the size of the place. */
+  /** The theme, the language and the available size. */
   readContext(): JsonObject
   now(): number
 }
@@ -79,7 +79,7 @@ export class AppBridge {
     this.#call = call
   }
 
-  /** Reads a message of the app, as JSON text. Anything that is not a message has no effect. */
+  /** Handles a message of the app, given as JSON text. Anything that isn't a valid message is ignored. */
   receive(text: string): void {
     const message = text.length > MAX_TEXT_CHARS ? undefined : parseJson(text, MAX_DEPTH)
     if (!isJsonObject(message)) return
@@ -90,7 +90,7 @@ export class AppBridge {
     else if (isMessageId(id)) void this.#respond(id, method, checked)
   }
 
-  /** Tells the app that the theme, the language or the size of its place has changed. */
+  /** Tells the app that the theme, the language or its available size has changed. */
   updateContext(): void {
     if (this.#isInitialized) this.#notify("ui/notifications/host-context-changed", this.#host.readContext())
   }
@@ -170,7 +170,7 @@ export class AppBridge {
     this.#calls.push(now)
   }
 
-  /** The user is asked one thing at a time, and not again after some refusals. */
+  /** Asks the user one question at a time, and none after MAX_REFUSALS refusals. */
   async #ask(request: AppRequest): Promise<boolean> {
     if (this.#isAsking || this.#refusals >= MAX_REFUSALS) return false
     this.#isAsking = true
@@ -222,7 +222,7 @@ function parseArgs(args: string): JsonObject {
   return isJsonObject(value) ? (value as JsonObject) : {}
 }
 
-/** The stored result of the call in the form of the protocol. A result that the page has in part is its text. */
+/** The stored result of the call in the protocol's format. If the page has only a part of the result, that part is text. */
 function resultToContent(result: string): JsonObject {
   const value = parseJson(result)
   const { text = result, data } = isJsonObject(value) ? value : {}

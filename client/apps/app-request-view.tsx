@@ -1,8 +1,8 @@
 /**
- * app-request-view.tsx: asks the user about what an MCP App wants: to open a link, to send a message, or to use a tool.
+ * app-request-view.tsx: asks the user whether an MCP App may open a link, send a message, or call a tool.
  *
  * It is part of the page, outside of the app's frame. The buttons ignore clicks at first, because an app could time its
- * request so that a click that was meant for something else meets a button. SPEC MA6.
+ * request so that a click meant for something else hits a button. SPEC MA6.
  */
 
 import type { VNode } from "preact"
@@ -53,7 +53,7 @@ export function AppRequestView({ request, onAnswer }: AppRequestViewProps): VNod
   )
 }
 
-/** `target` is what the user decides about, as it is. */
+/** `target` is the unchanged text that the user decides about. */
 function describeRequest(request: AppRequest): { readonly question: string; readonly target: string } {
   switch (request.kind) {
     case "link":

@@ -1,9 +1,9 @@
 /**
- * app-view.tsx: the MCP App of a tool call: its frame, and what it asks the user.
+ * app-view.tsx: the MCP App of a tool call: its frame, and its requests to the user.
  *
- * The frame has a document of ours, which passes messages on between the page and the app (worker/routes/media/app-frame.ts).
- * Only messages from the frame's own window are read. A conversation that the user can't change shows the app, too, but the
- * app can do nothing there. SPEC MA5 to MA8.
+ * The frame contains our own document, which relays messages between the page and the app (worker/routes/media/app-frame.ts).
+ * Only messages from the frame's own window are read. In a conversation that the user can't change, the app is shown but
+ * can't do anything. SPEC MA5 to MA8.
  */
 
 import type { RefObject, VNode } from "preact"
@@ -23,7 +23,7 @@ import { AppBridge, type AppRequest, type JsonObject, MAX_APP_HEIGHT } from "./a
 import { AppRequestView } from "./app-request-view.tsx"
 import { callAppTool } from "./call-app-tool.ts"
 
-/** The height of an app that has not named one. */
+/** The height of an app that hasn't reported one. */
 const DEFAULT_HEIGHT_PX = 240
 const DARK_SCHEME_QUERY = "(prefers-color-scheme: dark)"
 

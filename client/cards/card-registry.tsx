@@ -16,7 +16,7 @@ export interface CardContent {
   readonly payload: Json
   /** The model's text about the payload, in Markdown. */
   readonly synthesis: string
-  /** The version of the tenant's card that shows the payload. Absent: the tool has a card of the page. */
+  /** The version of the tenant's card that shows the payload. Absent: the page itself has a card for the tool. */
   readonly view?: string | undefined
   /** The call whose result the card shows, and what its buttons need. Absent: they do nothing. */
   readonly callId?: string | undefined
@@ -25,7 +25,7 @@ export interface CardContent {
   readonly isFresh: boolean
 }
 
-/** What the buttons of a card need of the conversation. */
+/** What the buttons of a card need from the conversation. */
 export interface CardActionHost {
   readonly isReadOnly: ReadonlySignal<boolean>
   readonly store: {
@@ -42,7 +42,7 @@ interface CardModule {
   renderCard(content: CardContent, text: VNode | null): VNode | null
 }
 
-/** By tool name. The code of a card is loaded with the first one; until then, a frame contains its text. */
+/** By tool name. The code of a card is loaded on first use. Until then, a frame shows the card's text. */
 const CARD_MODULES: ReadonlyMap<string, DeferredModule<CardModule>> = new Map([
   ["weather", deferModule<CardModule>(() => import("./weather-card.tsx"))],
   ["chart", deferModule<CardModule>(() => import("./chart/chart-card.tsx"))],

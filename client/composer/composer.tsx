@@ -33,9 +33,9 @@ interface ComposerProps {
   readonly quote?: Quote | null
   /** Stops the running answer; null if none is running. */
   readonly stop: StopControl | null
-  /** The message being written. The draft outlives this component. */
+  /** The message being written. The draft still exists after this component is unmounted. */
   readonly draft: Draft
-  /** The page, for the tools that are loaded later. Absent: there are none. */
+  /** The page, for the tools that are loaded later. Absent: there are no tools. */
   readonly host?: WritingHost
 }
 

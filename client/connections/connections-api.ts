@@ -1,4 +1,4 @@
-/** connections-api.ts: the HTTP requests of connections to MCP servers, and the parsers of their responses. */
+/** connections-api.ts: the HTTP requests for connections to MCP servers, and the parsers of their responses. */
 
 import * as v from "valibot"
 import type { McpConnection } from "../../shared/protocol/http-body.ts"
@@ -17,7 +17,7 @@ export async function listConnections(api: Api): Promise<readonly McpConnection[
   return (await parseBody(await api.fetchAuthorized(PATH), parseList)).connections
 }
 
-/** Returns the address at which the user allows the access. */
+/** Returns the address at which the user grants access. */
 export async function startConnection(api: Api, server: string): Promise<string> {
   const path = `${PATH}/${encodeURIComponent(server)}`
   return (await parseBody(await api.fetchAuthorized(path, createJsonRequest("POST", {})), parseStart)).url

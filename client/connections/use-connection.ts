@@ -1,4 +1,4 @@
-/** use-connection.ts: opens the window in which the user allows the access, and learns when it is done. Source: SPEC MP12. */
+/** use-connection.ts: opens the window in which the user grants access, and detects when that is done. Source: SPEC MP12. */
 
 import { useEffect, useState } from "preact/hooks"
 import type { Api } from "../net/api.ts"
@@ -31,7 +31,7 @@ export function useConnection(api: Api, server: string, onConnected: () => void 
     return () => channel.close()
   }, [server])
   const connect = (): void => {
-    // Browsers open windows only during a click, so the address follows later.
+    // Browsers open windows only during a click, so the window opens first and gets its address later.
     const opened = window.open("about:blank", "_blank", WINDOW_FEATURES)
     setFault("")
     setStatus("waiting")
@@ -47,10 +47,10 @@ export function useConnection(api: Api, server: string, onConnected: () => void 
   return { status, fault, connect }
 }
 
-/** A browser that opens no window shows the address in this one. */
+/** If the browser opens no window, the address is opened in this one. */
 function showAddress(opened: Window | null, url: string): void {
   if (opened === null) return location.assign(url)
-  // The page of another site must not navigate ours.
+  // A page of another site must not navigate this one.
   opened.opener = null
   opened.location.replace(url)
 }

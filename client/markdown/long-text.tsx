@@ -14,7 +14,7 @@ const MAX_TEXT_CHARS = 8_000
 /** In UTF-16 code units. A longer run without spaces is divided anywhere. */
 const MAX_RUN_CHARS = 1_000
 
-/** Places where lines may break: white space, and CJK characters. */
+/** Places where lines may break: whitespace, and CJK characters. */
 const LINE_BREAK = /[\s\u2e80-\ud7ff\uff00-\uffef]+/g
 
 /** The text itself if it is short. */

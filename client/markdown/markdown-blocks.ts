@@ -131,7 +131,7 @@ function listDefinitions(block: Block): readonly ProseToken[] {
 }
 
 /**
- * All blocks except the last two that aren't white space. The last line may still become something else (`---` is a
+ * All blocks except the last two that aren't whitespace. The last line may still become something else (`---` is a
  * thematic break, `---a` is not) and then belong to the block before it.
  */
 function takeFinishedBlocks(blocks: readonly Block[]): readonly Block[] {

@@ -20,7 +20,7 @@ import { type MediaSourceHandle, useMediaSource } from "./use-media-source.ts"
 
 const WAVEFORM_BARS = 48
 
-/** Loads the code with the first voice note that is in view. Null if it can't be loaded or the file has no waveform. */
+/** Loads the code when the first voice note comes into view. Null if it can't be loaded or the file has no waveform. */
 async function loadWaveform(url: string, href: string, size: number | undefined): Promise<string | null> {
   const module = await import("./waveform.ts").catch(() => null)
   return module === null ? null : await module.loadWaveformPath(url, href, size, WAVEFORM_BARS)

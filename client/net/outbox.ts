@@ -22,7 +22,7 @@ export interface MessageExtras {
   readonly reply_to?: string
   /** Files that have been uploaded. */
   readonly attachments?: readonly Asset[]
-  /** The click on a card that the message stands for. */
+  /** The click on a card that the message represents. */
   readonly action?: ActionClick
   /** How much the model thinks about the message. */
   readonly effort?: Effort

@@ -1,4 +1,4 @@
-/** open-dialog.ts: which part of the search is open. */
+/** open-dialog.ts: which search dialog is open, and whether the search bar is. */
 
 import { type Signal, signal } from "@preact/signals"
 

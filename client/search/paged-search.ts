@@ -9,7 +9,7 @@ import { type ReadonlySignal, signal } from "@preact/signals"
 
 /** Time without a change of the query before it is sent, in milliseconds. */
 export const QUERY_DELAY_MS = 150
-/** Empty pages that are requested in a row. Each may stand for 1,000 messages without a hit. */
+/** Maximum number of empty pages that are requested in a row. Each may represent 1,000 messages without a hit. */
 const MAX_EMPTY_PAGES = 20
 /** Characters of a query. The server refuses longer ones. */
 export const MAX_QUERY_CHARS = 200

@@ -33,7 +33,7 @@ export function matchesKeys(press: KeyPress, keys: Keys, isApple: boolean): bool
   return findKey(press) === keys.key
 }
 
-/** Returns the key. On keyboards without Latin letters, and where Alt changes the letter, it is found by its place. */
+/** Returns the key. On keyboards without Latin letters, and where Alt changes the letter, it is found by its position. */
 function findKey({ key, code, altKey }: KeyPress): string {
   const isLatin = /^[\x20-\x7e]$/.test(key)
   if (key.length === 1 && (!isLatin || altKey)) return /^Key([A-Z])$/.exec(code)?.[1]?.toLowerCase() ?? key

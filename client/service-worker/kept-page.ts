@@ -14,11 +14,16 @@ const PAGE = "/"
 
 /** Returns the kept page; undefined if there is none. */
 export async function readKeptPage(): Promise<Response | undefined> {
-  return await caches.match(PAGE)
+  return await readKept(PAGE)
 }
 
 export async function readKeptFile(request: Request): Promise<Response | undefined> {
-  return await caches.match(request, { ignoreVary: true })
+  return await readKept(request)
+}
+
+/** A storage that can't be read counts as empty, so the page still opens with a network. */
+async function readKept(request: Request | string): Promise<Response | undefined> {
+  return await caches.match(request, { ignoreVary: true }).catch(() => undefined)
 }
 
 /** Replaces the HTML of the version that is kept. It can have changed, because it contains the tenant's theme and a policy. */

@@ -17,7 +17,7 @@ export class Draft {
   readonly attachments = new AttachmentUploads()
   /** Id of the message being replied to. */
   readonly replyTo: Signal<string | null> = signal(null)
-  /** How much the model thinks about the next messages. Null: as the agent says. */
+  /** How much the model thinks about the next messages. Null: as much as the agent's configuration says. */
   readonly effort: Signal<EffortChoice | null> = signal(null)
   /** The text of open message editors, by message id. */
   readonly editTexts = new Map<string, string>()

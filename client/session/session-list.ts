@@ -3,7 +3,7 @@
  *
  * GET /v1/sessions, open sessions, the user's changes → LIST → sidebar
  * A change is shown at once; if the server refuses it, it is undone and the server's text is shown. The list is fetched
- * when the user comes back to the page, and at intervals while the page is visible, which wakes no session objects. Older
+ * when the user comes back to the page, and at intervals while the page is visible, which activates no session objects. Older
  * pages of the list are loaded on demand. Source: SPEC PG31–PG33, PG53, PG75.
  */
 

@@ -47,7 +47,7 @@ export async function listAllSessions(api: AuthorizedApi): Promise<readonly Sess
 
 /**
  * Downloads each conversation, one after the other, and returns a ZIP file with a data file for each, and one with the saved
- * prompts; null if there are no conversations. What can't be downloaded, or no longer fits into the file, is counted as failed.
+ * prompts; null if there are no conversations. Conversations that can't be downloaded or no longer fit into the file are counted as failed.
  */
 export async function exportAllSessions(
   api: AuthorizedApi,

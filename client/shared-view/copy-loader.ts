@@ -1,4 +1,4 @@
-/** copy-loader.ts: loads the pages of a shared copy into a transcript store, and has its files' links signed. */
+/** copy-loader.ts: loads the pages of a shared copy into a transcript store, and requests signed links for its files. */
 
 import { type Signal, signal } from "@preact/signals"
 import type { SharedCopyPage, SignResponse } from "../../shared/protocol/http-body.ts"

@@ -1,4 +1,4 @@
-/** reader-requests.ts: what a transcript requests whose reader can change nothing. */
+/** reader-requests.ts: the requests of a transcript whose reader can't change anything. */
 
 import { signal } from "@preact/signals"
 import type { TranscriptStore } from "../session/transcript-store.ts"

@@ -1,5 +1,5 @@
 /**
- * share-link.tsx: the part of the sharing dialog that makes, lists and deletes links for everyone. Source: SPEC SR11.
+ * share-link.tsx: the part of the sharing dialog that creates, lists and deletes public links. Source: SPEC SR11.
  */
 
 import { useSignal } from "@preact/signals"

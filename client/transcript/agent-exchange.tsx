@@ -138,7 +138,7 @@ function Avatar({ name }: Pick<AgentHeaderProps, "name">): VNode {
 
 interface FoldableTextProps {
   readonly text: string
-  /** Folds even short text, because it is also shown elsewhere. */
+  /** Always folded, even if it is short, because the text is also shown elsewhere. */
   readonly isFolded?: boolean
 }
 

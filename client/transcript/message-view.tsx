@@ -146,7 +146,7 @@ function SegmentList({ message, isFresh }: AnswerMessageProps): ComponentChildre
   )
 }
 
-/** They are behind all other segments, and are shown as one list. */
+/** They come after all other segments, and are shown as one list. */
 function withoutSources(segments: readonly Segment[]): readonly Segment[] {
   const first = segments.at(-1)?.type === "source" ? segments.findIndex(({ type }) => type === "source") : -1
   return first === -1 ? segments : segments.slice(0, first)

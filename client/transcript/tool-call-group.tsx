@@ -75,7 +75,7 @@ export function ToolCallGroup({ calls, children }: ToolCallGroupProps): VNode {
   )
 }
 
-/** Loaded with the first app. */
+/** Loaded on first use. */
 const appViews = deferModule(() => import("../apps/app-view.tsx"))
 
 /** The MCP App of a call. It stays visible when the group is folded. SPEC MA5. */

@@ -1,7 +1,7 @@
 /**
  * tool-call.tsx: a tool call with its arguments, output, result and status.
  *
- * It is folded to one line: an icon, its name, its arguments in short and its state. Arguments and results are shown as indented JSON, and coloured once the call is opened. A call that needs
+ * It is folded to one line: an icon, its name, a summary of its arguments, and its state. Arguments and results are shown as indented JSON, and coloured once the call is opened. A call that needs
  * the user's approval is open and has buttons for it. SPEC PG10, PG20, PG25, VD2.
  */
 
@@ -25,7 +25,7 @@ interface ToolViewProps {
   readonly messageId: string
 }
 
-/** Loaded with the first call that needs the user's own account. */
+/** Loaded when the first call needs the user's own account. */
 const connections = deferModule(() => import("../connections/connect-request.tsx"))
 
 /** Whether the call failed because the user is not connected to its server. */
@@ -67,7 +67,7 @@ export function ToolView({ tool, messageId }: ToolViewProps): VNode {
   )
 }
 
-/** Only the last answer asks for a connection, because only that one can be asked for again. */
+/** Only the last answer asks for a connection, because only that answer can be regenerated. */
 function ConnectionPlace({ tool: { name }, messageId }: ToolViewProps): VNode | null {
   const requests = useChangeRequests()
   useEffect(() => void connections.load(), [])
@@ -197,7 +197,7 @@ function ApprovalRequest({ tool: { call_id, name }, messageId }: ToolViewProps):
   )
 }
 
-/** Loaded with the first question. */
+/** Loaded on the first question. */
 const inputForm = deferModule(() => import("./input/input-form.tsx"))
 
 interface InputRequestProps {

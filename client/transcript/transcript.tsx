@@ -57,6 +57,7 @@ export function Transcript(props: TranscriptProps): VNode {
   const drawnIds = useNewestFirst(ids, scrollAnchor)
   const isPending = !store.hasNewer.value && (store.isBusy.value || entries.some(({ error }) => error === null))
   const isAnswerPending = useMayExpectAnswer(requests) && isOnline.value && isPending
+  const LoadedAnnouncer = callViews.module.value?.ToolAnnouncer
   const LoadedLightbox = lightboxModule.module.value?.Lightbox
   const api = requests?.api
   // Loads the rest once the transcript has been rendered. Without an API, as in a shared copy, nothing can be changed.
@@ -94,6 +95,7 @@ export function Transcript(props: TranscriptProps): VNode {
         ))}
         {isAnswerPending && writingId === null && <TypingIndicator />}
       </div>
+      {LoadedAnnouncer !== undefined && <LoadedAnnouncer store={store} />}
       {LoadedLightbox !== undefined && <LoadedLightbox />}
       <CanvasPanelSlot store={store} />
     </TranscriptContexts>

@@ -12,7 +12,7 @@ interface ActionButtonProps {
   readonly way?: string
   /** Only for a button that opens a menu: whether the menu is open. */
   readonly isExpanded?: boolean
-  /** Only for a button that stays pressed: whether it is. */
+  /** Only for a toggle button: whether it is pressed. */
   readonly isPressed?: boolean
   readonly onActivate: (button: HTMLElement) => void
   /** The paths of the icon. */

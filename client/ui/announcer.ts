@@ -1,17 +1,20 @@
-/** announcer.ts: what screen readers announce when an answer ends or waits for the user. Source: SPEC PG17. */
+/** announcer.ts: what screen readers announce while an answer is written, and when it ends. Source: SPEC PG17. */
 
-import type { Signal } from "@preact/signals"
+import { type Signal, signal } from "@preact/signals"
 import type { MessageStatus } from "../../shared/protocol/message.ts"
 import { announcementText } from "../words/page-text.ts"
 
-/** Announces the end of an answer. Adds a no-break space to a repeated text, which screen readers would skip otherwise. */
-export function announceAnswerEnd(announcement: Signal<string>, status: MessageStatus, text: string): void {
-  const next = formatAnnouncement(status, text)
-  announcement.value = next === announcement.peek() ? `${next}\u00a0` : next
+/** The text of the one live region. */
+export const announcement: Signal<string> = signal("")
+
+/** Announces a text. Adds a no-break space to a repeated one, which screen readers would skip otherwise. */
+export function announce(text: string): void {
+  announcement.value = text === announcement.peek() ? `${text}\u00a0` : text
 }
 
-function formatAnnouncement(status: MessageStatus, text: string): string {
-  if (status === "completed") return text
-  if (status === "waiting") return announcementText.waiting
-  return status === "cancelled" ? announcementText.stopped : announcementText.unfinished
+/** `text`: the finished answer. An answer that waits for approval has not ended (client/transcript/calls/tool-announcer.ts). */
+export function announceAnswerEnd(status: MessageStatus, text: string): void {
+  if (status === "completed") announce(text)
+  else if (status !== "waiting")
+    announce(status === "cancelled" ? announcementText.stopped : announcementText.unfinished)
 }

@@ -77,7 +77,6 @@ export function wordFault(code: string | null, text: string, fields: FaultFields
 }
 
 export const announcementText = translate("announcement", {
-  waiting: "Your input is needed.",
   stopped: "Response stopped.",
   unfinished: "The response didn't finish.",
 })

@@ -40,7 +40,7 @@ interface ToolsMenuProps {
   readonly onFiles: ((files: readonly File[]) => void) | undefined
 }
 
-/** The open menu, and the file field of the camera, which outlives it. */
+/** The open menu, and the camera's file field, which remains after the menu closes. */
 export function ToolsMenu({ host, onFiles }: ToolsMenuProps): VNode {
   const cameraRef = useRef<HTMLInputElement>(null)
   const anchor = menuAnchor.value

@@ -1,6 +1,6 @@
 /**
- * convert-a2ui.ts: a surface of A2UI 0.9 as the template of a card. Its data becomes the sample, and the schema follows from
- * the data. Pure. SPEC CV40.
+ * convert-a2ui.ts: converts a surface of A2UI 0.9 to the template of a card. Its data becomes the sample, and the schema is
+ * inferred from the data. Pure. SPEC CV40.
  */
 
 import { isJsonObject, type Json } from "../../shared/json.ts"
@@ -15,7 +15,7 @@ type JsonObject = { readonly [field: string]: Json }
 export interface ConvertedCard {
   /** The body of `PUT /v1/cards/:name`. */
   readonly template: JsonObject
-  /** What a card can't show as A2UI does, each with the id of its component. */
+  /** Notes about what a card can't show as A2UI does, each with the id of its component. */
   readonly notes: readonly string[]
 }
 
@@ -37,7 +37,7 @@ export function convertSurface(surface: A2uiSurface, tool: string): ConvertedCar
   return { template, notes }
 }
 
-/** The components that are part of the surface, from `root` on. One that is used twice is part of the card twice. */
+/** The components reachable from `root`. A component that is used twice occurs twice in the card. */
 function convertComponents(form: CardForm, notes: string[]): JsonObject[] {
   const { components } = form.surface
   const view: JsonObject[] = []

@@ -1,6 +1,6 @@
 /**
- * convert-component.ts: one component of A2UI 0.9 as one of a card. What cards don't have is replaced by what comes closest,
- * and noted. Pure.
+ * convert-component.ts: converts one component of A2UI 0.9 to one of a card. A component that cards don't have is replaced
+ * with the closest one, and noted. Pure.
  */
 
 import { isJsonObject, type Json } from "../../shared/json.ts"
@@ -113,7 +113,7 @@ function readMax({ max }: A2uiComponent): Fields {
   return typeof max === "number" && max > 0 ? { max } : {}
 }
 
-/** Players, dialogs, and what a list can't contain. */
+/** Players, dialogs, and components that a list can't contain. */
 export function convertOther(
   component: A2uiComponent,
   form: CardForm,

@@ -1,5 +1,5 @@
 /**
- * convert-form.ts: buttons and fields of A2UI 0.9 as those of a card. A button's event becomes an action, which calls a tool
+ * convert-form.ts: converts buttons and fields of A2UI 0.9 to those of a card. A button's event becomes an action, which calls a tool
  * of the event's name; the context of the event becomes its arguments. Pure.
  */
 
@@ -12,7 +12,7 @@ import { convertText, type Note } from "./convert-text.ts"
 
 type Fields = { readonly [field: string]: Json }
 
-/** What the card has so far: its actions, and the names of its fields by the path that each is bound to. */
+/** The parts of the card so far: its actions, and the names of its fields by the path that each is bound to. */
 export interface CardForm {
   readonly surface: A2uiSurface
   readonly actions: Map<string, CardActionTemplate>
@@ -91,7 +91,7 @@ function convertArgument(value: Json, fields: ReadonlyMap<string, string>): Acti
   return field === undefined ? { path } : { field }
 }
 
-/** The text of a button's label: that of its text, or the name of its icon. */
+/** The label of a button: its text, or the name of its icon. */
 export function findLabel(button: A2uiComponent, { components }: A2uiSurface, note: Note): Json {
   const label = components.get(String(button["child"]))
   if (label?.component !== "Icon") return convertText(label?.["text"] ?? button.id, note) as unknown as Json
@@ -120,7 +120,7 @@ export function convertField(field: A2uiComponent, form: CardForm, note: Note): 
   }
 }
 
-/** The value that the field has at first, if the data has one. */
+/** The field's initial value, if the data has one. */
 function convertValue({ component, value }: A2uiComponent, { data }: A2uiSurface): Fields {
   const path = readPath(value)
   if (path === null) return typeof value === "string" || typeof value === "boolean" ? { value } : {}

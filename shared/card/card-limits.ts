@@ -1,4 +1,4 @@
-/** card-limits.ts: the bounds of what the cards of the page show. In a file of their own, because tools declare them. */
+/** card-limits.ts: the limits of the page's own cards. They are in a separate file because tools also use them. */
 
 /** Maximum number of days of a forecast, which keeps payloads small. */
 export const MAX_FORECAST_DAYS = 7

@@ -3,7 +3,7 @@
  *
  * raw events → STREAMED TEXT ← whole text of a response or of a part
  * Producers send the deltas of a response and then its whole text, over all of its parts (SPEC IR3). Some send the whole text
- * of the last part instead. Texts are compared without white space, because producers trim them. Pure.
+ * of the last part instead. Texts are compared without whitespace, because producers trim them. Pure.
  */
 
 import type { TurnEvent } from "../protocol/event.ts"
@@ -126,10 +126,10 @@ export class StreamedText {
   }
 }
 
-/** The end of `whole` after `parts`, or null if neither text begins with the other. White space is not compared. */
+/** The end of `whole` after `parts`, or null if neither text begins with the other. Whitespace is not compared. */
 function findRest(parts: readonly string[], whole: string): string | null {
   let at = 0
-  // The streamed text may be nothing but white space, and reading all of it for every short `whole` would be quadratic.
+  // The streamed text may be nothing but whitespace, and reading all of it for every short `whole` would be quadratic.
   let unitsLeft = 2 * whole.length + MIN_COMPARED_UNITS
   let last = ""
   for (const part of parts) {

@@ -1,8 +1,8 @@
 /**
  * check-schema.ts: checks which keywords a JSON Schema has.
  *
- * A closed list of keywords, without references and regular expressions, so that the time of a check is bounded by the sizes
- * of schema and value. Pure. SPEC CV3.
+ * Only a fixed set of keywords is allowed, without references or regular expressions, so that the time of a check is bounded
+ * by the sizes of schema and value. Pure. SPEC CV3.
  */
 
 import { isJsonObject, type Json } from "../json.ts"
@@ -12,7 +12,7 @@ import { LIMITS, type SchemaProblem } from "./match-schema.ts"
 const MAX_SCHEMA_NODES = 500
 const MAX_SCHEMA_DEPTH = 16
 const TYPES = ["object", "array", "string", "number", "integer", "boolean", "null"]
-/** Describe the schema, and restrict nothing. */
+/** Keywords that describe the schema without restricting values. */
 const ANNOTATIONS = new Set(["$schema", "title", "description", "default", "examples", "format", "deprecated"])
 const COUNTS = new Set(["minItems", "maxItems", "minLength", "maxLength"])
 

@@ -3,7 +3,7 @@
 import { isJsonObject, type Json } from "../json.ts"
 
 /**
- * Returns the value at a pointer; undefined if there is none. A pointer without a slash at the beginning starts at `item`.
+ * Returns the value at a pointer; undefined if there is none. A pointer without a leading slash starts at `item`.
  * Only own properties count, so no pointer reaches a prototype.
  */
 export function readPointer(path: string, root: Json, item: Json | undefined): Json | undefined {

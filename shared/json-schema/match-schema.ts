@@ -16,7 +16,7 @@ export interface SchemaProblem {
 /** A schema and a value within their bounds need fewer steps, unless many alternatives apply to many items. */
 const MAX_STEPS = 200_000
 
-/** Values of an enum that a problem names. */
+/** Maximum number of an enum's values that a problem lists. */
 const MAX_SHOWN_VALUES = 12
 
 /** The keywords that compare numbers. */

@@ -9,7 +9,7 @@ import { MAX_ID_CHARS } from "../limits.ts"
 /** Source of a regular expression that matches a public id. */
 export const ID_PATTERN = `[A-Za-z0-9_-]{1,${MAX_ID_CHARS}}`
 
-/** Path under which canvas documents are served. The page frames nothing else of its own origin. */
+/** Path under which canvas documents are served. The page frames nothing else from its own origin. */
 export const CANVAS_PATH = "/canvas/documents/"
 
 export interface OwnUrl {

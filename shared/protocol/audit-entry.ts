@@ -72,7 +72,7 @@ export function encodeAuditGenesis(tenant: string): string {
 
 /** An entry as it is stored. `details` is JSON text, and is hashed exactly as stored. */
 export interface StoredAuditEntry extends Omit<AuditEntry, "actor" | "details" | "hash"> {
-  /** `user:ada`, `key:a1` or a kind without an id. */
+  /** `user:ada`, `key:a1`, or only the kind if there is no id. */
   readonly actor: string
   readonly address: string | null
   readonly details: string | null

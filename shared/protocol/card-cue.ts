@@ -130,7 +130,7 @@ function rowToCue(row: CueRow): Cue | null {
 
 /**
  * The `card` of a stored call: its tag, and after a space the version of the tenant's card that shows it. An imported
- * version may be any text; whoever loads it checks its form.
+ * version may be any text, so the code that loads it checks its format.
  */
 export function parseStoredCard(card: string): { readonly tag: string; readonly view: string | null } {
   const space = card.indexOf(" ")

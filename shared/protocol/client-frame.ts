@@ -29,7 +29,7 @@ const clientFrameSchema = v.variant("type", [
     content: v.string(),
     reply_to: v.optional(idSchema),
     attachments: v.optional(v.array(idSchema)),
-    /** How much the model thinks about this message. Without it, the agent's setting counts. */
+    /** How much the model thinks about this message. Without it, the agent's setting applies. */
     effort: v.optional(v.picklist(EFFORTS)),
     /** The message is a click on a card. The server writes its text. */
     action: v.optional(actionClickSchema),

@@ -175,7 +175,7 @@ export interface SessionShare {
   readonly created: number
   /** When it is deleted; null: never. */
   readonly expires: number | null
-  /** Readers see the owner's name. */
+  /** Whether readers see the owner's name. */
   readonly named?: true
 }
 
@@ -256,9 +256,9 @@ export interface UserPage {
 /** Counts of the content that an export contains, an import has created, or an erasure has removed. */
 export interface Tally {
   readonly users: number
-  /** Users' conversations. */
+  /** Conversations of users. */
   readonly sessions: number
-  /** Conversations of agents that were asked in users' conversations. */
+  /** Conversations with agents that were asked within users' conversations. */
   readonly agent_sessions: number
   /** Stored files, and their bytes. */
   readonly files: number
@@ -357,7 +357,7 @@ export interface McpConnectionList {
   readonly connections: readonly McpConnection[]
 }
 
-/** `POST /v1/connections/:server`: the address at which the user allows the access. */
+/** `POST /v1/connections/:server`: the address at which the user grants access. */
 export interface McpConnectionStart {
   readonly url: string
 }

@@ -103,9 +103,9 @@ export interface Message {
   readonly reply_to: string | null
   /** Files that the user attached, in their order. */
   readonly attachments: readonly Asset[]
-  /** The click on a card that a user's message stands for. */
+  /** The click on a card that a user's message represents. */
   readonly action?: CardAction
-  /** The effort that a user's message chose, on that message and its answers. Never sent to clients. */
+  /** The effort that the user chose for a message, on that message and its answers. Never sent to clients. */
   readonly effort?: Effort
   /** `external`: an external producer's answer. `spoken`: a spoken question, possibly without words. Otherwise `chat`. */
   readonly mode: string

@@ -115,7 +115,7 @@ const recordSchema = v.variant("type", [
     text: v.optional(v.string()),
     replyTo: v.optional(v.string()),
     attachments: v.optional(v.array(recordAssetSchema)),
-    /** The click on a card that the message stands for. */
+    /** The click on a card that the message represents. */
     cardAction: v.optional(
       v.object({ callId: v.string(), name: v.pipe(v.string(), v.regex(CARD_NAME)), item: v.optional(itemSchema) }),
     ),

@@ -42,7 +42,7 @@ export type Segment =
       /** The URL of the MCP App that shows the result, as in a `canvas` segment. */
       readonly app?: string
     }
-  /** A framed document: one of our canvases, or a page of an origin that the tenant allows. Height in CSS pixels. */
+  /** A framed document: a canvas of this deployment, or a page of an origin that the tenant allows. Height in CSS pixels. */
   | {
       readonly type: "canvas"
       readonly preview: {

@@ -25,7 +25,7 @@ export interface WireMessage {
   readonly reason: string | null
   readonly reply_to?: string
   readonly mode: string
-  /** The click on a card that a user's message stands for. */
+  /** The click on a card that a user's message represents. */
   readonly action?: ActionRef
   readonly metrics: Metrics | null
   /** The summary that the model received instead of the messages before this turn. */
@@ -86,7 +86,7 @@ export type ServerFrame =
       readonly trace?: string
       /** The values in the text. */
       readonly fields?: FaultFields | undefined
-      /** For `budget_exhausted`: the exhausted budget and its scope, and when it resets, in milliseconds since 1970, if it does so by time. */
+      /** For `budget_exhausted`: the exhausted budget and its scope, and when it resets, in milliseconds since 1970, if it resets at a set time. */
       readonly budget?: BudgetName
       readonly scope?: BudgetScope
       readonly resets?: number

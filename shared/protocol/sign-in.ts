@@ -5,15 +5,15 @@
 /**
  * The reason why a sign-in failed. `/auth/callback` and `/auth/login` redirect to `/#/signin-error/<code>`; the page shows a text for it.
  *
- * - `consent_denied`: the person declined at the provider.
+ * - `consent_denied`: the user declined at the provider.
  * - `state_invalid`: the sign-in was not begun in this browser, took too long, or was already completed.
  * - `provider_unknown`: the tenant has no such provider.
  * - `provider_unreachable`: the provider could not be reached, or did not respond in time.
  * - `provider_failed`: the provider refused the request or responded with an error.
- * - `identity_invalid`: the provider's statement about the person could not be verified.
+ * - `identity_invalid`: the identity that the provider returned could not be verified.
  * - `clock_skewed`: the clocks of provider and server differ too much.
- * - `user_suspended`: the person may not sign in.
- * - `user_erased`: the person's account and data were deleted.
+ * - `user_suspended`: the user may not sign in.
+ * - `user_erased`: the user's account and data were deleted.
  * - `attempts_limited`: too many sign-ins from this address have failed.
  * - `internal`: a fault of this server.
  */

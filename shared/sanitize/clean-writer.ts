@@ -23,7 +23,7 @@ export interface CleanWriterState {
   /** A tag that separated words was removed after `last`. Undefined in states of version 0.1.0. */
   readonly broken?: boolean
   /**
-   * Indentation of the current output line, outside fences: columns of white space so far or, once other text follows,
+   * Indentation of the current output line, outside fences: columns of whitespace so far or, once other text follows,
    * NOT_INDENTED or INDENTED. Undefined in states of version 0.1.0.
    */
   readonly indent?: number
@@ -195,7 +195,7 @@ export class CleanWriter {
 
 const NOT_INDENTED = -1
 const INDENTED = -2
-/** Columns of white space that make a line code in Markdown. A tab counts as that many. */
+/** Columns of whitespace that make a line code in Markdown. A tab counts as that many. */
 const CODE_INDENT = 4
 
 function trackIndent(before: number, text: string): number {

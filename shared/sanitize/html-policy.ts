@@ -211,7 +211,7 @@ const CLOSERS = new Map([
 
 const KNOWN_ELEMENTS = new Set([...ALLOWED_ELEMENTS, ...REMOVED_ELEMENTS, ...UNWRAPPED_ELEMENTS])
 
-/** End of the name that starts at `start`: white space, `/`, `<`, `>`, or the end of the text. */
+/** End of the name that starts at `start`: whitespace, `/`, `<`, `>`, or the end of the text. */
 function findNameEnd(text: string, start: number, limit: number): number {
   const stop = Math.min(text.length, limit)
   for (let at = start; at < stop; at++) {

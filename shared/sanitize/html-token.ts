@@ -52,7 +52,7 @@ interface AttributeWalk {
 /** More walks than the held text can have. They are cached only to save time. */
 const MAX_WALKS = 2 * MAX_PENDING_CHARS
 
-/** White space and one attribute, up to the quote of its value. An attribute at the end of the text is read again later. */
+/** Whitespace and one attribute, up to the quote of its value. An attribute at the end of the text is read again later. */
 const ATTRIBUTE = /[\s/]*(?:[^\s/<>][^\s/<>=]*\s*(?:=\s*(?:(["'])|[^\s<>"'][^\s<>]*)?)?)?/y
 
 /** Finds where opening tags end. A `<` outside quotes ends the attempt. */

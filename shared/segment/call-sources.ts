@@ -1,5 +1,5 @@
 /**
- * call-sources.ts: the sources of an answer: the pages that the results of its tool calls name.
+ * call-sources.ts: the sources of an answer: the pages listed in the results of its tool calls.
  *
  * stored results → SOURCES → segments at the end of the answer
  * Like the data of a card, sources come from stored results only, never from the model's text (SPEC SC1). Pure.
@@ -15,9 +15,9 @@ import { checkPublicUrl } from "../text/public-url.ts"
 
 export type SourceSegment = Extract<Segment, { type: "source" }>
 
-/** Sources of an answer. */
+/** Maximum number of sources of an answer. */
 export const MAX_SOURCES = 64
-/** Entries of one result that are read. */
+/** Maximum number of entries of one result that are read. */
 const MAX_READ_SOURCES = 256
 /** In UTF-16 code units. */
 export const MAX_SOURCE_TITLE_CHARS = 300
@@ -30,7 +30,7 @@ const INVISIBLE = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu
  * The sources of one result: the entries `{url, title?, quote?}` of its field `sources` that have a public address.
  *
  * Shapes: the stored result → sources in its order. A source without a title has its host as title.
- * Errors: none. Whatever doesn't fit is left out.
+ * Errors: none. Invalid entries are left out.
  * Cost: linear in the result. A result whose data is larger than MAX_CARD_BYTES has none.
  * Source: SPEC SC1, SC2.
  */
@@ -80,7 +80,7 @@ function listSources(message: Message): readonly SourceSegment[] {
 }
 
 /**
- * Follows a message and returns the ops that add its sources behind its other segments, once it is completed.
+ * Follows a message and returns the ops that add its sources after its other segments, once it is completed.
  *
  * A result that arrives after the end may change them; then they are added again (SPEC SC3). `count` is the number of the
  * other segments.

@@ -142,7 +142,7 @@ function normalizeMediaUrl(value: string): string | null {
   return checked.ok ? checked.value.href : null
 }
 
-/** The key by which two URLs count as the same media: the URL without its fragment. */
+/** The key by which URLs of the same media are recognised: the URL without its fragment. */
 export function urlToMediaKey(url: string): string {
   const hash = url.indexOf("#")
   return hash < 0 ? url : url.slice(0, hash)

@@ -78,7 +78,7 @@ export function createDelivery(current: string | null): Delivery {
   }
 }
 
-/** Writes one growing text, trimmed as a whole: drops leading white space and buffers trailing white space. */
+/** Writes one growing text, trimmed as a whole: drops leading whitespace and buffers trailing whitespace. */
 export interface SegmentWriter {
   readonly at: number
   isOpen(): boolean

@@ -99,7 +99,7 @@ export function createProseEdges(opener: string | null, isLineStart: boolean): P
   }
 }
 
-/** Anything but white space, punctuation, invisible characters and the ASCII symbols of Markdown. Backticks count, because code is text. */
+/** Anything but whitespace, punctuation, invisible characters and the ASCII symbols of Markdown. Backticks count, because code is text. */
 const WORD = /[^\s\p{P}\p{Cf}$+<=>^|~]/u
 /** A tag without attributes. */
 const BARE_TAG = /<\/?[a-z]+[1-6]?>/g
@@ -115,7 +115,7 @@ const MARKERS = /^(?:[\s>|#+\-*_~]|\d{1,9}[.)]|\[[ xX]\])*(?:\d{1,9}|\[[ xX]?)?$
 const PARTIAL_MARKER = /(?:\d{1,9}|\[[ xX]?)$/
 const INLINE_CHARS = /[*_~\s]/
 
-/** Index from which the text consists of markup: lines with block markers only, emphasis, and white space. */
+/** Index from which the text consists of markup: lines with block markers only, emphasis, and whitespace. */
 function findMarkupStart(text: string, head: string | null): number {
   let start = text.length
   while (start > 0) {
@@ -147,7 +147,7 @@ function findOpener(text: string, before: string): string {
 
 const MARKER_LINE = /^(?:[ \t]*(?:[>|]|(?:[-+*]|\d{1,9}[.)]|#{1,6}|\[[ xX]\])(?=[ \t]|$)))+[ \t]*$/
 
-/** Removes lines at the end that consist of block markers, and the white space before them. */
+/** Removes lines at the end that consist of block markers, and the whitespace before them. */
 function stripMarkers(text: string, isHead: boolean): string {
   let end = text.length
   while (end > 0) {
@@ -164,7 +164,7 @@ function stripMarkers(text: string, isHead: boolean): string {
 const END_TAGS = /^(?:<\/[a-z]+[1-6]?>)+/
 const CELL_END = /^[ \t]*\|[ \t]*(?=\n)/
 
-/** White space after which a paragraph continues with text. On a new line, a digit may begin a list item. */
+/** Whitespace after which a paragraph continues with text. On a new line, a digit may begin a list item. */
 const CONTINUATION = /^(?:[ \t]*(?![\s|*_~`<])|[ \t]*\n[ \t]*(?![\s|*_~`<>#+\-\d]))/
 
 /**

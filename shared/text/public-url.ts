@@ -48,7 +48,7 @@ function parseUrl(text: string): URL | null {
 const AT_BEFORE_PATH = /^[^/]*\/\/[^/?#]*@/
 /** Scheme, two slashes, host and port, each written as the standard writes it. */
 const AUTHORITY = /^https:\/\/(\[[^\]/?#]*\]|[^\s:/?#[\]]+)(?::(\d*))?(?=[/?#]|$)/i
-/** Only some parsers treat a backslash as a slash, and only some drop controls and white space at the ends. */
+/** Only some parsers treat a backslash as a slash, and only some drop controls and whitespace at the ends. */
 const AMBIGUOUS = /[\\\0-\x1f\x7f]|\s$/
 
 /** Whether a host is written so that every parser reads it like ours: not escaped, not numeric, no other form of a dot or letter. */

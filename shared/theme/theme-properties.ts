@@ -1,5 +1,5 @@
 /**
- * theme-properties.ts: a theme as CSS properties. Every value is built from a checked colour, a number or a closed list, so no
+ * theme-properties.ts: a theme as CSS properties. Every value is built from a checked colour, a number or a fixed list, so no
  * text of a tenant ever reaches a style. Pure. Source: SPEC TH4.
  */
 

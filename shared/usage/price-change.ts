@@ -60,7 +60,7 @@ export const pricesSchema = v.strictObject({
   revision: v.optional(v.pipe(v.string(), v.maxLength(64))),
 })
 
-/** Two entries of one model with the same first day would both be valid. */
+/** Two entries of one model with the same first day would both apply. */
 function priceKey({ provider, model, from }: v.InferOutput<typeof priceEntrySchema>): string {
   return JSON.stringify([provider ?? null, model, from])
 }
@@ -86,7 +86,7 @@ function toTokenPrices({ input, output, cached, cache_write }: ModelPrice): Toke
 
 export type ModelPrice = v.InferOutput<typeof modelPriceSchema>
 
-/** The list in which a model costs this much from a day on. Later entries of the model are removed. */
+/** Returns the list with this price for the model from the given day on. Later entries of the model are removed. */
 export function withModelPrice(
   prices: readonly PriceEntry[],
   { provider, model, from }: Required<Pick<PriceEntry, "provider" | "model" | "from">>,

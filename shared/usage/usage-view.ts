@@ -98,7 +98,7 @@ function formatCsvLine(values: readonly string[]): string {
 
 /**
  * A value as RFC 4180 writes it. A program that opens the file may run a text as a formula if it begins with one of these
- * characters, even after white space or in full width; the apostrophe prevents that.
+ * characters, even after whitespace or in full width; the apostrophe prevents that.
  */
 function quoteCsv(value: string): string {
   const safe = /^[\s\u00A0\uFEFF]*[=+\-@\t\r＝＋－＠]/u.test(value) ? `'${value}` : value

@@ -1,4 +1,4 @@
-/** admin-additions.test.ts: the admin page's sections of what a tenant adds: models and MCP servers. */
+/** admin-additions.test.ts: the admin page's sections for a tenant's own models and MCP servers. */
 
 import { mkdirSync } from "node:fs"
 import { createServer, type Server } from "node:http"

@@ -1,4 +1,4 @@
-/** admin-theme.test.ts: the theme's section of the admin page: fields, contrasts, previews, the logo, and the reset. */
+/** admin-theme.test.ts: the theme section of the admin page: fields, contrasts, previews, the logo, and the reset. */
 
 import { mkdirSync } from "node:fs"
 import type { Page } from "playwright-core"

@@ -2,7 +2,7 @@
 
 import type { Page } from "playwright-core"
 
-/** Texts of the page that are names, figures, the user's or the server's. */
+/** Texts of the page that are names or figures, or that come from the user or the server. */
 const DATA =
   "article .prose, article .body, article code, article pre, [data-segment=media], [data-segment=canvas], .card, .sidebar nav a, .sidebar .brand, option, .account-button, dd, .title, h1, .calls .hint, .calls b, .calls summary > span:first-child, time, .agent b, .menu [dir=auto], [role=status].visually-hidden, [aria-live], article[data-role=user] p:not(.note), kbd, .completions [role=option], .chip b, .chip .sign, .chip small, .snippet, .lightbox img"
 

@@ -1,6 +1,6 @@
 /**
- * kept-focus.test.ts: everything that opens by keyboard takes the focus, and returns it when Escape closes it; what
- * removes the focused control moves the focus to what is nearest.
+ * kept-focus.test.ts: everything that opens by keyboard takes the focus, and returns it when Escape closes it; when
+ * the focused control is removed, the focus moves to the nearest one.
  */
 
 import type { Page } from "playwright-core"

@@ -1,5 +1,5 @@
 /**
- * mcp-app-limits.test.ts: MCP Apps in a real Chromium that flood the page, keep asking the user, or time a click; apps in a
+ * mcp-app-limits.test.ts: MCP Apps in a real Chromium that flood the page, keep asking the user, or exploit the timing of a click; apps in a
  * session that can't be changed; and an app that is written with the official package.
  */
 

@@ -70,7 +70,7 @@ describe("an image in its message", () => {
       })
       await page.click("button[type=submit]")
       await untilSettled(page, at + 1)
-      // The code of the box is loaded with the first image.
+      // The code of the box is loaded on the first image.
       await page.locator(".frame").nth(at).waitFor()
       const box = () => page.locator(".frame").last().boundingBox()
       const before = await box()

@@ -66,7 +66,7 @@ test("[LB20] [LB21] [LB23] [LB24] pins and folders survive a reload and reach an
   await page.context().close()
 })
 
-test("[LB22] deleting and archiving can be undone, and the archive brings a conversation back", async () => {
+test("[LB22] deleting and archiving can be undone, and a conversation can be restored from the archive", async () => {
   const { page, errors } = await openPage(setup.browser, setup.cuecard, { bypassCSP: true })
   const id = await beginConversation(page, "/say keep me")
   await page.fill(".composer textarea", "half a thought")
@@ -93,7 +93,7 @@ test("[LB22] deleting and archiving can be undone, and the archive brings a conv
   await page.context().close()
 })
 
-test("[LB25] an answer that ends while nobody looks is marked until the conversation is opened", async () => {
+test("[LB25] a conversation whose answer ends while it isn't open is marked until it is opened", async () => {
   const { page } = await openPage(setup.browser, setup.cuecard)
   const id = await beginConversation(page, "/say first")
   await page.goto(`${setup.cuecard.url}/#/`)

@@ -65,7 +65,7 @@ test("[VD4] the header's menu renames and deletes the open conversation", async 
   await page.context().close()
 })
 
-test("[CA9] the text of a card that repeats it takes no room, except on paper", async () => {
+test("[CA9] text that repeats its card takes no space, except in print", async () => {
   const { page } = await openPage(setup.browser, setup.cuecard)
   await askQuestion(page, "What's the weather in London?")
   await untilSettled(page)

@@ -23,7 +23,7 @@ export function findSmallTargets(page: Page, least: number): Promise<string[]> {
     const findIn = (root: Document | ShadowRoot): string[] =>
       [...root.querySelectorAll("*")].flatMap((one) => {
         const inside = one.shadowRoot === null ? [] : findIn(one.shadowRoot)
-        // The check boxes of a task list are pictures.
+        // The check boxes of a task list aren't interactive.
         if (!one.matches(controls) || one.matches(":disabled") || !isShown(one) || isInText(one)) return inside
         const box = boxOf(one)
         const isForReadersOnly = box.width <= 1 || box.right <= 0 || box.bottom <= 0

@@ -26,7 +26,7 @@ export interface View {
   readonly at?: string
   /** Turns off the content security policy, so that the test can run scripts. */
   readonly bypassCSP?: boolean
-  /** Lets cards and other elements move, as for a user who hasn't reduced motion. */
+  /** Lets cards and other elements move, as for a user who hasn't enabled reduced motion. */
   readonly hasMotion?: boolean
 }
 

@@ -78,7 +78,7 @@ test("[LB7] [LB8] the search bar finds messages that aren't loaded, and keeps th
   await page.context().close()
 })
 
-test("[KB2] [KB4] `?` lists the shortcuts, and none is taken from a text field", async () => {
+test("[KB2] [KB4] `?` lists the shortcuts, and none takes effect in a text field", async () => {
   const { browser, cuecard } = setup
   const { page, errors } = await openPage(browser, cuecard)
   await page.focus(FIELD)
@@ -123,7 +123,7 @@ test("[KB5] keys move between conversations and messages", async () => {
   await page.context().close()
 })
 
-test("[LB6] a failed search says so and can be repeated; nothing found is said", async () => {
+test("[LB6] a failed search is reported and can be repeated; a search without hits is reported too", async () => {
   const { browser, cuecard } = setup
   const { page } = await openPage(browser, cuecard)
   await page.waitForSelector(".composer")

@@ -38,8 +38,12 @@ afterAll(async () => {
 const server = (): Cuecard => successor ?? setup.cuecard
 
 /** Replaces the server, as a deploy does. `page` is the folder of its page. */
-async function replaceServer(vars: Readonly<Record<string, string>>, page = readBuild().page): Promise<void> {
+async function replaceServer(vars: Readonly<Record<string, string>>, page?: string): Promise<void> {
   await server().kill()
+  await startSuccessor(vars, page)
+}
+
+async function startSuccessor(vars: Readonly<Record<string, string>>, page = readBuild().page): Promise<void> {
   const port = Number(new URL(setup.cuecard.url).port)
   const deployment = { AUTH: "jwt", PAGE_TENANT: TENANT, JWT_SECRET: SECRET, SCRIPTED_DELAY_MS: "0", ...vars }
   const build = { ...readBuild(), page }
@@ -218,6 +222,12 @@ test("[SW6] the worker answers requests for the page and its files, and no other
   })
   await page.reload()
   await untilSettled(page)
+  const sources = await page.evaluate(() =>
+    performance
+      .getEntriesByType("resource")
+      .filter(({ name }) => new URL(name).pathname.startsWith("/v1/"))
+      .map((entry) => Reflect.get(entry, "workerMatchedSourceType")),
+  )
   for (const path of [
     "/admin",
     "/share/none",
@@ -231,6 +241,8 @@ test("[SW6] the worker answers requests for the page and its files, and no other
   expect(answered.get("/")).toBe(true)
   expect(others.map(([path]) => path)).toEqual(expect.arrayContaining(["/admin", "/auth/token", "/v1/sessions"]))
   expect(others.filter(([, isFromWorker]) => isFromWorker)).toEqual([])
+  // Chromium doesn't even ask the worker.
+  expect([...new Set(sources)]).toEqual(["network"])
   // The admin page has no copy.
   await context.setOffline(true)
   await expect(page.goto(`${server().url}/admin`)).rejects.toThrow("ERR_INTERNET_DISCONNECTED")
@@ -313,6 +325,22 @@ test("[SW4] while the server doesn't respond, the kept page is shown", async () 
     process.kill(pid, "SIGCONT")
   }
   await askQuestion(page, "/say hello again")
+  await untilSettled(page)
+  await closeContext(context)
+})
+
+test("[SW1] [PG79] while the server can't be reached, the page opens and says so, and can try again", async () => {
+  const { context, page } = await openSignedIn()
+  await untilKept(page)
+  await server().kill()
+  await page.reload()
+  await page.waitForSelector(".link:has-text('reach the server')", SOON)
+  await page.waitForSelector(".welcome")
+  await shoot(page, "unreachable-desktop")
+  await startSuccessor({ SERVICE_WORKER: "on" })
+  await page.click(".link button")
+  await page.waitForSelector(".link", { state: "detached", ...SOON })
+  await askQuestion(page, "/say back again")
   await untilSettled(page)
   await closeContext(context)
 })

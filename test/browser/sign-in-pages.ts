@@ -1,4 +1,4 @@
-/** sign-in-pages.ts: a server whose page signs in with a real OpenID provider, and the steps that a person takes. */
+/** sign-in-pages.ts: a server whose page signs in with a real OpenID provider, and the steps that a user takes. */
 
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import { SignJWT } from "jose"

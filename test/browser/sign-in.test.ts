@@ -229,7 +229,7 @@ describe("signing out", () => {
     await signIn(page, "leaver")
     await openMenu(page)
     await page.click("text=Sign out")
-    // The provider asks, and leads back.
+    // The provider asks for confirmation, and redirects back.
     await page.waitForURL(`${setup.provider.issuer}/session/end?*`, SOON)
     expect(
       (await context.request.post(url("/auth/token"), { data: {}, headers: { origin: setup.cuecard.url } })).status(),

@@ -130,7 +130,7 @@ describe("the inline layout", () => {
     await page.context().close()
   })
 
-  test("[WG6] a site that is not allowed, and one without tokens, learn why", async () => {
+  test("[WG6] a site that is not allowed, and one without tokens, are told why", async () => {
     const other = await startSite(setup.cuecard)
     const denied = await openSite(setup.browser, other.serve(siteDocument(setup.cuecard, "", EVENT_LOG)))
     expect(await untilSeen(denied.page, "error")).toMatchObject({ code: "origin_denied" })

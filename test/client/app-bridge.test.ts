@@ -75,7 +75,7 @@ describe("an app", () => {
     })
   })
 
-  test("[MA5] hears of changes of the context once it is initialized", async () => {
+  test("[MA5] is notified of changes of the context once it is initialized", async () => {
     const { bridge, posted, request, send } = createApp()
     bridge.updateContext()
     expect(posted).toEqual([])
@@ -85,7 +85,7 @@ describe("an app", () => {
     expectValid("McpUiHostContextChangedNotification", withoutVersion(posted.at(-1)))
   })
 
-  test("[MA5] gets a result that the page has in part as text", () => {
+  test("[MA5] receives a result that the page has only in part as text", () => {
     const { posted, send } = createApp({}, { name: "a", args: "{", result: '{"text":"cut' })
     send({ method: "ui/notifications/initialized" })
     expect(posted.map(({ params }) => params)).toEqual([

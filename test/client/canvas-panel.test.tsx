@@ -140,7 +140,7 @@ describe("the panel", () => {
   })
 })
 
-test("[CP3] [CP4] pages of other sites and other titles are no versions, and have no source", () => {
+test("[CP3] [CP4] pages of other sites and other titles are not versions, and have no source", () => {
   const foreign = createCanvas("x")
   const opened: CanvasSegment = { ...foreign, preview: { ...foreign.preview, url: "https://embed.example.com/x" } }
   const lists = [[createCanvas("one"), opened, createCall("one", "<p>1</p>")]]

@@ -36,7 +36,7 @@ describe("places in JSON text", () => {
     )
   })
 
-  test("[CV41] text is JSON exactly if JSON.parse takes it", () => {
+  test("[CV41] text is JSON exactly if JSON.parse accepts it", () => {
     const pieces = fc.constantFrom(
       "{",
       "}",
@@ -87,7 +87,7 @@ describe("places in JSON text", () => {
     expect(findSyntaxError(text)).toBe(at)
   })
 
-  test("[CV41] a missing value has the place of what is around it; deep text is no place", () => {
+  test("[CV41] a missing value has the place of the innermost value around it; text that is too deep has none", () => {
     const text = '{\n  "view": [\n    { "id": "root" }\n  ]\n}'
     const { start } = findPlace(text, "/view/0/component")
     expect([text.slice(start, start + 4), findLine(text, start)]).toEqual(['{ "i', 3])
@@ -99,7 +99,7 @@ describe("places in JSON text", () => {
 })
 
 describe("a draft", () => {
-  test("[CV41] the playground has every template that ships, and each is right", () => {
+  test("[CV41] the playground has every template that ships, and each is valid", () => {
     expect(Object.keys(SHIPPED_TEMPLATES).toSorted()).toEqual([...readTemplates().keys()].toSorted())
     for (const [name, body] of Object.entries(SHIPPED_TEMPLATES)) {
       expect(checkDraft(bodyToDraft(body)), name).toMatchObject({ ok: true, template: body })

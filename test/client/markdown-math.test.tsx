@@ -123,7 +123,7 @@ describe("hostile formulas", () => {
     },
   )
 
-  test("[MD13] 1 MB of TeX is no formula, and 100 KB of formulas are typeset in slices", async () => {
+  test("[MD13] 1 MB of TeX is not a formula, and 100 KB of formulas are typeset in slices", async () => {
     const long = `\\(${"\\frac{a}{b}".repeat(100_000)}\\)`
     const root = draw(<Markdown text={long} />)
     expect(root.querySelector("math")).toBe(null)

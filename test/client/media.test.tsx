@@ -169,7 +169,7 @@ describe("images", () => {
     expect(actions.signUrls.mock.calls).toEqual([[[far]]])
   })
 
-  test("[MD6] Markdown shows images by our media URLs, and by no other URL of this origin", async () => {
+  test("[MD6] Markdown shows images with the server's media URLs, and with no other URL of this origin", async () => {
     const { root, actions } = transcript([
       answer("a", {
         segments: [

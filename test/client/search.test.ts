@@ -24,7 +24,7 @@ const hit = (session: string, message: string | null): SearchHit => ({
 })
 
 describe("the order of the palette's entries", () => {
-  test("[LB4] a beginning is better than a word, and a word better than a part of one", () => {
+  test("[LB4] a match at the beginning ranks above a word, and a word above a part of a word", () => {
     expect(rank("port", "Report", "My port", "Portugal", "Trip")).toEqual(["Portugal", "My port", "Report"])
   })
 

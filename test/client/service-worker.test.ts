@@ -84,6 +84,11 @@ test("[SW3] keeps no more than MAX_KEPT_FILES", async () => {
   expect(listStored()).toEqual(KEPT_FIRST)
 })
 
+test("[SW4] a storage that can't be read counts as empty", async () => {
+  vi.stubGlobal("caches", { match: () => Promise.reject(new Error("The storage is damaged")) })
+  expect(await readKeptPage()).toBe(undefined)
+})
+
 test("[SW5] a new version replaces the old one when it is complete, and not before", async () => {
   await keepPage(FIRST)
   stored.set("of another program", new Map())

@@ -63,12 +63,7 @@ async function openPage(rows: readonly SessionSummary[], settings: Partial<PageS
   const isDrawerOpen = signal(false)
   const root = document.body.appendChild(document.createElement("div"))
   render(
-    <App
-      router={router}
-      announcement={signal("")}
-      commandContext={{ router, isDrawerOpen, getSidebar: () => null }}
-      isOnline={signal(true)}
-    />,
+    <App router={router} commandContext={{ router, isDrawerOpen, getSidebar: () => null }} isOnline={signal(true)} />,
     root,
   )
   const onKeyDown = (event: KeyboardEvent): void =>
@@ -344,7 +339,7 @@ describe("organising", () => {
     await until(() => expect(document.querySelector("dialog .places")?.textContent).toContain("Title a"))
   })
 
-  test("[LB26] several conversations are selected and archived in one request; Undo brings them back", async () => {
+  test("[LB26] several conversations are selected and archived in one request; Undo restores them", async () => {
     const { root, request } = await openPage([createRow("a"), createRow("b"), createRow("c")])
     await openMenu(root, "a")
     await chooseItem("Select several")

@@ -5,7 +5,7 @@ import { MODEL_FAULTS, type Play } from "./upstream.ts"
 
 const WHOLE: readonly Play[] = ["words", "thought", "tools", "effects", "asks"]
 
-/** One session for each play. They run side by side, so that the timeouts overlap. */
+/** One session for each play. They run in parallel, so that the timeouts overlap. */
 export function everyPlay(): RunPlan {
   const sessions = [...WHOLE, ...MODEL_FAULTS].map((play) => {
     const name = `play-${play.replaceAll("_", "-")}`

@@ -92,7 +92,7 @@ describe("docs/import.md", () => {
     expect([...types.keys()].filter((type) => type !== "*" && !used.has(type))).toEqual([])
   })
 
-  test("[IR1] lists the fields of our own export", () => {
+  test("[IR1] lists the fields of Cuecard's own export", () => {
     const documented = new Set(readDocumentedFields("Cuecard export"))
     const records = readGoldens().flatMap((golden) =>
       [createQuestion("q1", golden.title), foldGolden(golden, "a1", "q1")].flatMap((message) =>

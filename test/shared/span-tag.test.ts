@@ -159,7 +159,7 @@ function marksByRule(text: string): string {
 test("[MK3] the shared tracker decides what is code", () => {
   assertProperty(
     fc.property(shortText, (text) => {
-      // Inside a span an opening tag is text, and its white space can end a paragraph. That case is not compared here.
+      // Inside a span an opening tag is text, and its whitespace can end a paragraph. That case is not compared here.
       fc.pre(!/<span\s*\n/i.test(text))
       expect(printMarks(marksIn([text]))).toBe(marksByRule(text))
     }),

@@ -30,8 +30,8 @@ export function unpackState(archive: string, folder: string): void {
  * Sets every future deadline to an hour from now, as though the server had stopped just before.
  *
  * A state that is unpacked years later would otherwise start with all of them expired: the waiting approval would be
- * denied (7 days), the producer given up (50 s), the agent's answer missed (a day), and the staged import dropped
- * (5 min). These are the only values that are not as the earlier version stored them. The statements fit the tables of
+ * denied (7 days), the producer abandoned (50 s), the agent's answer missed (a day), and the staged import dropped
+ * (5 min). These are the only values that differ from those that the earlier version stored. The statements fit the tables of
  * the version that wrote the state, not those of the current one.
  */
 export function postponeDeadlines(folder: string): void {

@@ -9,7 +9,7 @@ export interface TalkCall {
   readonly isError: boolean
 }
 
-/** One model call: thinking, then text, then tool calls that run side by side. */
+/** One model call: thinking, then text, then tool calls that run in parallel. */
 export interface TalkStep {
   readonly thinking: string
   readonly text: string

@@ -1,5 +1,5 @@
 /**
- * upstream-weather.ts: the two endpoints of Open-Meteo on loopback, with failures.
+ * upstream-weather.ts: a server on loopback that imitates the two endpoints of Open-Meteo and their failures.
  */
 
 import type { Call } from "./upstreams.ts"

@@ -114,8 +114,8 @@ export const INNER_V6 = words(`
 `)
 
 /**
- * Forms that parsers read differently, known from attacks on servers that check a URL with one parser and fetch it with
- * another.
+ * Forms that parsers interpret differently. Attackers use them against servers that check a URL with one parser and fetch
+ * it with another.
  */
 export const AMBIGUOUS: readonly (readonly [url: string, verdict: UrlFlaw])[] = [
   // Missing or extra slashes, and backslashes in their place.
@@ -136,7 +136,7 @@ export const AMBIGUOUS: readonly (readonly [url: string, verdict: UrlFlaw])[] = 
   ["https://:@example.com/", "credentials"],
   ["https://example.com&@example.org#@example.net/", "credentials"],
   ["https://foo@example.com:443@example.org/", "credentials"],
-  // White space and controls that some parsers drop and some send.
+  // Whitespace and control characters that some parsers drop and others send.
   [" https://example.com/", "malformed"],
   ["https://example.com/ ", "malformed"],
   ["\u0000https://example.com/", "malformed"],
@@ -146,7 +146,7 @@ export const AMBIGUOUS: readonly (readonly [url: string, verdict: UrlFlaw])[] = 
   ["https://example.com/a\r\nHost: example.org", "malformed"],
   ["https://example.com/a\tb", "malformed"],
   ["https://example.com/\u007f", "malformed"],
-  // Names that are escaped, use other letters and dots, or contain characters that no name can contain.
+  // Host names that are percent-encoded, use letters or dots outside ASCII, or contain invalid characters.
   ["https://exa%6dple.com/", "host"],
   ["https://example%2ecom/", "host"],
   ["https://ｅｘａｍｐｌｅ.com/", "host"],

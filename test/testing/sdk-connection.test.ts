@@ -53,7 +53,7 @@ test("[SK4] a socket that is cut off after any frame is resumed, and the text is
   expect(most.frames).toBeGreaterThan(5)
 })
 
-test("[SK7] when the token expires in the middle of an answer, a new one is requested and the answer goes on", async () => {
+test("[SK7] when the token expires in the middle of an answer, a new one is requested and the answer continues", async () => {
   const { id } = await cuecard.createSession()
   let requested = 0
   const client = openClient({

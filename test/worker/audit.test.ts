@@ -211,7 +211,7 @@ describe("verify", () => {
     })
   })
 
-  test("[AL3] a noted head is found again, and reveals a log that was rewritten", async () => {
+  test("[AL3] a recorded head is found again, and reveals a log that was rewritten", async () => {
     await fillLog("al3", 8)
     const token = await tokenAs("al3")
     const { head } = await readPage(token)

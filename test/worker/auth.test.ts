@@ -116,7 +116,7 @@ describe("tokens", () => {
 })
 
 describe("sockets", () => {
-  test("[AU2] a socket sends its token as a subprotocol and gets only our subprotocol back", async () => {
+  test("[AU2] a socket sends its token as a subprotocol and gets only the server's subprotocol back", async () => {
     const token = await tokenOf("acme", "ada")
     const id = await makeSession(token)
     const opened = await call(`/v1/sessions/${id}/socket`, { headers: socketHeaders(token) })
@@ -132,7 +132,7 @@ describe("sockets", () => {
     expect(opened.headers.get("sec-websocket-protocol")).toBeNull()
   })
 
-  test("[AU2] a client that offers only unknown subprotocols gets an error that names ours", async () => {
+  test("[AU2] a client that offers only unknown subprotocols gets an error that names the server's", async () => {
     const token = await tokenOf("acme", "ada")
     const id = await makeSession(token)
     const headers = { upgrade: "websocket", "sec-websocket-protocol": `chat, token.${token}` }

@@ -108,7 +108,7 @@ describe("a canvas origin", () => {
     return await worker.fetch(new Request(url, { headers: { "sec-fetch-dest": "iframe" } }), own)
   }
 
-  test("[CD2] serves documents to frames of our pages; the page's origin serves none", async () => {
+  test("[CD2] serves documents to frames of the deployment's pages; the page's origin serves none", async () => {
     const id = await storeCanvas()
     const path = canvasPath(id, await signCanvas(id))
     const answer = await fetchFromWorker(`https://canvas.test${path}`)

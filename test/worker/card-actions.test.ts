@@ -277,7 +277,7 @@ describe("a click", () => {
     })
   })
 
-  test("[KA6] over HTTP and by another user: only the owner's counts", async () => {
+  test("[KA6] over HTTP and by another user: only the owner's is accepted", async () => {
     const { id, call_id } = await showCard()
     const body = JSON.stringify({ id: "h1", content: "", action: { call_id, name: "more", fields: { count: 1 } } })
     const stranger = await roleToken(CLAIMS.tenant, "eve", "member")

@@ -98,7 +98,7 @@ describe("the routes of cards", () => {
 })
 
 describe("a template", () => {
-  test("[CV9] is served to everybody who knows its hash, forever, and only for its tenant", async () => {
+  test("[CV9] is served to anyone who knows its hash, can be cached forever, and is served only for its tenant", async () => {
     const { revision } = (await send("cv-serve", "PUT", "/v1/cards/hits", search)).json
     const path = `/media/card/cv-serve/hits@${revision}.json`
     const served = await request(path)

@@ -150,7 +150,7 @@ describe("what can be fetched", () => {
       })
   })
 
-  test("[BT4] the request says nothing about the user", async () => {
+  test("[BT4] the request contains nothing about the user", async () => {
     await fetchPage("https://page.example.com/ok/quiet", { more: PUBLIC })
     const [seen] = await readUpstream(env, "page.example.com-ok-quiet")
     const headers = seen?.body as { readonly [name: string]: string }

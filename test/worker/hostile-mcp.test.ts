@@ -142,7 +142,7 @@ describe("hostile definitions", () => {
     expect(tool).toMatchObject({ description: "Adds. Ok.", schema: '{"title":"ab","type":"object"}' })
   })
 
-  test("[MP3] a tool of a server never replaces one of ours", async () => {
+  test("[MP3] a tool of a server never replaces a built-in one", async () => {
     await setServer("hostile-own", { tools: ["ask"] })
     await putServer("mp-own", "probe", { url: serverUrl("hostile-own"), tools: ["ask"], approval: "never" })
     const client = await openAgentSession("mp-own", ["probe"])
@@ -163,7 +163,7 @@ describe("hostile results", () => {
     return await callServerTool(env, endpoint, { tool: "echo", args: { text: "x" } }, AbortSignal.timeout(LATE_MS))
   }
 
-  test("[MP5] fields that mean something in our results are data below a field of ours", async () => {
+  test("[MP5] fields that have a meaning in built-in results are plain data below a separate field", async () => {
     const result = await resultOf("result-fields")
     expect(result).toMatchObject({ ok: true, value: { isError: false } })
     const { data } = result.ok ? result.value : { data: {} }

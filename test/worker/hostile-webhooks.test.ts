@@ -12,7 +12,7 @@ import { answerTo, toolsIn } from "./session-helpers.ts"
 import { toolContext } from "./tools.ts"
 import { ORDER_SCHEMA, openToolSession, putTool, runTool, seenAt, setService } from "./webhook-helpers.ts"
 
-/** Statuses, redirects, streams and bodies that are no result at all. */
+/** Statuses, redirects, streams and bodies that aren't results at all. */
 const FAILURES =
   /^(?:status-|redirect-|endless|too-large|silent|cut|slow-head|wrong-length|bad-encoding|not-json|half-json|deep|many-values|fake-|long-error)/
 
@@ -20,7 +20,7 @@ const FAILURES =
 const NO_SQL = { exec: () => ({ toArray: () => [], rowsRead: 0, rowsWritten: 0 }) } as unknown as SqlExecutor
 
 describe("a hostile service", () => {
-  test("[TW7] there are many ways to answer badly", () => {
+  test("[TW7] the table contains many kinds of bad responses", () => {
     expect(HOSTILE_PLAYS.length).toBeGreaterThanOrEqual(55)
   })
 

@@ -139,7 +139,7 @@ describe("retrying an imported answer", () => {
     createAnswerRecord({ ...base, text: "", status: "interrupted", reason: "process_restart" }),
   )
 
-  test("[RE8] keeps it marked as imported if imported steps remain, even in an export; a new answer is our own", async () => {
+  test("[RE8] keeps it marked as imported if imported steps remain, even in an export; a new answer isn't marked", async () => {
     const id = await freshSession()
     await importFile(id, forged)
     const client = await connect(id)

@@ -1,4 +1,4 @@
-/** import.test.ts: imports of our own exports, older formats, and broken files. */
+/** import.test.ts: imports of Cuecard's own exports, older formats, and broken files. */
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"

@@ -123,7 +123,7 @@ describe("a call of a tool with an app", () => {
     expect(await runTool(client, "q2", "plans_show")).toMatchObject({ status: "failed" })
   })
 
-  test("[MA1] a tool that only apps can see is none of the agent's", async () => {
+  test("[MA1] a tool that only apps can see is not one of the agent's", async () => {
     const run = "ma-hidden"
     const { client } = await showApp(run)
     expect(await runTool(client, "q2", "plans_refresh")).toMatchObject({
@@ -152,7 +152,7 @@ describe("a call of a tool with an app", () => {
 })
 
 describe("the document of an app", () => {
-  test("[MA3] [MA4] is framed by a document of ours, and may load nothing by default", async () => {
+  test("[MA3] [MA4] is framed by the server's own document, and may load nothing by default", async () => {
     const run = "ma-policy"
     const { session, tool } = await showApp(run, {
       html: `<script>"</iframe>"</script>${HTML}`,
@@ -246,7 +246,7 @@ describe("a call from an app", () => {
     expect((await seenAt(run)).length).toBe(before)
   })
 
-  test("[MA7] of a tool that asks first needs the user's word", async () => {
+  test("[MA7] of a tool that asks first needs the user's approval", async () => {
     const run = "ma-asks"
     await setServer(run, { app: { html: HTML } })
     await putServer(run, "plans", { url: serverUrl(run), tools: ["show", "echo"], reads: ["show"], approval: "write" })

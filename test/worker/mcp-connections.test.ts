@@ -95,7 +95,7 @@ test("[MP11] each user connects with their own account, and calls use that accou
   expect((await provider.listRequests()).filter((path) => path === "POST /token")).toHaveLength(2)
 })
 
-test("[MP11] the address asks for the server's resource, with PKCE and our callback", async () => {
+test("[MP11] the address asks for the server's resource, with PKCE and the deployment's callback", async () => {
   const provider = await createTenant("mc-url", { scope: "openid files" })
   const url = new URL(await start("mc-url", "ada", new CookieJar()))
   expect(url.origin).toBe(provider.issuer)
@@ -151,7 +151,7 @@ test("[MP11] only servers of this kind can be connected to, and viewers can't co
   expect((await call("/v1/connections/files", { method: "POST" })).status).toBe(401)
 })
 
-test("[MP14] a page of another origin can't start, because it would not get the cookie", async () => {
+test("[MP14] a page of another origin can't start a connection, because it would not get the cookie", async () => {
   await createTenant("mc-site")
   const admin = await roleToken("mc-site", "root", "admin")
   const settings = JSON.stringify({ embed_hosts: ["https://shop.example.com"] })
@@ -335,7 +335,7 @@ test("[MP13] an expired token is renewed once for all calls that wait, and a ref
   expect(await stub.openMcpCall(call)).toMatchObject({ fault: { because: "unreachable" } })
   await provider.setFaults({})
   expect(await stub.openMcpCall(call)).toMatchObject({ ok: true })
-  // The secret of our client has expired, for example. That is not a matter of the user.
+  // The secret of our client has expired, for example. The user can't fix that.
   await provider.setFaults({ path: "/token", status: 401, body: '{"error":"invalid_client"}' })
   expect(await stub.openMcpCall(call)).toMatchObject({ fault: { because: "unauthorized" } })
   await provider.setFaults({})
@@ -354,7 +354,7 @@ test("[MP13] removing the server ends its connections", async () => {
   expect(await rowsOf("mc-remove")).toBe("[[],[]]")
 })
 
-test("[MP14] a call without a connection says so, and a token that the server refuses is treated alike", async () => {
+test("[MP14] a call without a connection says so, and a token that the server refuses is treated the same way", async () => {
   await createTenant("mc-call")
   await allowTools("mc-call")
   const client = await openAgentSession("mc-call", ["files"])

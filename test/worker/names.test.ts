@@ -199,7 +199,7 @@ describe("invalid ids", () => {
           await sendRequest("POST", `/v1/tenants/${encodeURIComponent(name)}/keys`, RECORDED_OPERATOR, { name: "k" }),
           showName(name),
         ).toEqual([400, "field_invalid"])
-      // A header can carry only printable ASCII characters; white space is not tested.
+      // A header can carry only printable ASCII characters; whitespace is not tested.
       for (const name of BAD_TENANTS.filter((one) => /^[\x21-\x7e]*$/.test(one)))
         expect(
           await sendRequest(

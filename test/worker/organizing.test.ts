@@ -45,7 +45,7 @@ async function makeSessions(token: string, count: number): Promise<string[]> {
 }
 
 describe("one session", () => {
-  test("[OG1] pinned sessions come first in every page, and pinning is no activity", async () => {
+  test("[OG1] pinned sessions come first in every page, and pinning is not activity", async () => {
     const token = await tokenOf("og1", "ada")
     await makeSession(token)
     const directory = env.DIRECTORY.getByName("og1:ada")
@@ -233,7 +233,7 @@ describe("many sessions", () => {
 })
 
 describe("deleting with undo", () => {
-  test("[OG6] the session disappears from lists and search, and comes back as it was", async () => {
+  test("[OG6] the session disappears from lists and search, and is restored unchanged", async () => {
     const token = await tokenOf("og6", "ada")
     const id = await makeSession(token, "Granite")
     await patch(token, id, { archived: true, pinned: true })

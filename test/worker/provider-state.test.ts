@@ -68,7 +68,7 @@ describe.each([
   })
 })
 
-test("[MO16] a state that is too large is dropped, and the turn goes on", async () => {
+test("[MO16] a state that is too large is dropped, and the turn continues", async () => {
   const { StepStates, MAX_STATE_CHARS } = await import("../../worker/turn/continuation/step-states.ts")
   const states = new StepStates({} as never, 1)
   expect(states.add({ step: 1, model: "m", data: "x".repeat(MAX_STATE_CHARS + 1) })).toBe(false)

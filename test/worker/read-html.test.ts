@@ -36,7 +36,7 @@ describe("readHtml", () => {
     expect(textOf(html)).toBe(text)
   })
 
-  test("[BT6] the main part counts, then articles, then everything without navigation, then everything", () => {
+  test("[BT6] the main part takes precedence, then articles, then everything without navigation, then everything", () => {
     expect(textOf(`<nav>menu</nav><main><p>${LONG}</p></main><p>rest</p>`)).toBe(LONG)
     expect(textOf(`<p>rest</p><article><p>${LONG}</p></article><main><p>x</p></main>`)).toBe(LONG)
     expect(textOf(`<nav>menu</nav><p>${LONG}</p><footer>foot</footer>`)).toBe(LONG)

@@ -1,4 +1,4 @@
-/** search-index.test.ts: the index of a user's directory when fetches fail or are overtaken, and when it is full. */
+/** search-index.test.ts: the index of a user's directory when fetches fail or are superseded, and when it is full. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { afterEach, describe, expect, test, vi } from "vitest"
@@ -51,7 +51,7 @@ async function withSql<T>(name: string, sessions: readonly string[], run: (sql: 
   return await runInDurableObject(directory, (_object, { storage: { sql } }) => run(sql))
 }
 
-/** The fetch of the next alarm is due. */
+/** Makes the fetch of the next alarm due. */
 function makeFetchDue(tenant: string) {
   return runInDurableObject(directoryOf(tenant), (_object, { storage: { sql } }) => {
     sql.exec("UPDATE text_fetch SET at = 1")
@@ -116,7 +116,7 @@ describe("fetching texts", () => {
       .toBe(3)
   })
 
-  test("[FT31] a fetch that a newer turn has overtaken is ignored", async () => {
+  test("[FT31] a fetch that a newer turn has superseded is ignored", async () => {
     const token = await tokenOf("ft31", "ada")
     const id = await makeSession(token)
     await askQuestion(id, token, "/say gabbro")
@@ -138,7 +138,7 @@ describe("fetching texts", () => {
     const id = await makeSession(token)
     await askQuestion(id, token, "/say dunite")
     await expect.poll(async () => (await search(token, "dunite")).hits.length).toBe(2)
-    // As a Worker from before the search does it.
+    // As a Worker that predates the search does it.
     await env.SESSION.getByName(`ft31b:${id}`).erase({ tenant: "ft31b", user: "ada" })
     await runInDurableObject(directoryOf("ft31b"), (_object, { storage: { sql } }) => {
       sql.exec("DELETE FROM sessions WHERE id = ?", id)

@@ -109,7 +109,7 @@ describe("a theme", () => {
 })
 
 describe("a logo", () => {
-  test("[TH6] is served to everybody, as an image that nothing runs, at an address of its own", async () => {
+  test("[TH6] is served to everyone, as an image that can't run scripts, at its own address", async () => {
     const put = await send("th-logo", "PUT", "/v1/theme/logo", LOGO)
     const path: string = put.json.theme.logo
     expect(path).toMatch(/^\/media\/logo\/th-logo\/[0-9a-f]{32}\.png$/)

@@ -56,7 +56,7 @@ describe("token keys", () => {
       expect(parseKid(`cuecard:${wrong}`)).toBeNull()
   })
 
-  test("[TK2] a leaked key of one tenant forges nothing for another", async () => {
+  test("[TK2] a leaked key of one tenant can't forge anything for another", async () => {
     await createTenant("tk2")
     const leaked = await deriveTokenKey(SECRET, { tenant: "tk2", generation: 1 })
     const forgeToken = (tenant: string, kid?: string) =>
@@ -72,7 +72,7 @@ describe("token keys", () => {
       expect(await call("/v1/sessions", { token: await forgeToken("tk2", kid) })).toEqual(refusal(401, "token_invalid"))
   })
 
-  test("[TK3] tokens without a key name, or with a name that isn't ours, stay valid", async () => {
+  test("[TK3] tokens without a key name, or with a name that the server didn't assign, stay valid", async () => {
     await createTenant("tk3")
     expect(await readStatus(await tokenOf("tk3", "ada"))).toBe(200)
     const other = new SignJWT({ tenant: "tk3", sub: "ada", exp: nowSeconds() + 60 })

@@ -269,7 +269,7 @@ describe("prices", () => {
   const putPrices = async (tenant: string, prices: unknown) =>
     await call("/v1/prices", { method: "PUT", token: await ownerToken(tenant), body: JSON.stringify({ prices }) })
 
-  test("[MT11] a tenant's own price counts for its next turns", async () => {
+  test("[MT11] a tenant's own price applies to its next turns", async () => {
     const tenant = freshTenant()
     const stored = { ...price, cached: null, cache_write: null }
     expect(await putPrices(tenant, [price])).toMatchObject({ status: 200, json: { prices: [stored] } })

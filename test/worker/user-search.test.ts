@@ -122,7 +122,7 @@ describe("the search", () => {
     expect((await searchUsers("us14f", "love")).json.incomplete).toBeUndefined()
   })
 
-  test("[US14] a user whose keys an earlier version left can come back", async () => {
+  test("[US14] a user whose keys an earlier version left can register again", async () => {
     await addUsers("us14e", { ada: "Ada Lovelace" })
     await runInDurableObject(tenantOf("us14e"), (_object, { storage: { sql } }) => {
       sql.exec("DELETE FROM users")

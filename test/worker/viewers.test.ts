@@ -215,7 +215,7 @@ describe("a viewer", () => {
     expect((await removeViewer(mine, id, "sh4b")).status).toBe(204)
   })
 
-  test("[SH5] never learns who else may read; only the owner lists and changes the viewers", async () => {
+  test("[SH5] can't see who else may read; only the owner lists and changes the viewers", async () => {
     const { mine, theirs, id } = await shareSession("sh5a", "sh5b", "admin")
     await addViewer(mine, id, "sh5-secret")
     const seen = [

@@ -128,7 +128,7 @@ describe("Workers AI", () => {
   })
 })
 
-test("[TM10] only AI Gateway learns the tenant and the agent", () => {
+test("[TM10] only AI Gateway receives the tenant and the agent", () => {
   const caller = { tenant: "acme", agent: "writer" }
   const { "cf-aig-metadata": metadata = "" } = createGatewayHeaders(
     "https://gateway.ai.cloudflare.com/v1/a/b/openai",

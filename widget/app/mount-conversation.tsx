@@ -119,7 +119,6 @@ function showConversation(
   environment: WidgetEnvironment,
   user: string | null,
 ): WidgetView {
-  const announcement = signal("")
   const isOnline = signal(navigator.onLine)
   const languages = signal(options.languages)
   const address = createAddress(options, createOpenSessionRow(options.url, user, options.agent))
@@ -129,7 +128,7 @@ function showConversation(
     environment,
     address,
     (status, id, text, session) => {
-      announceAnswerEnd(announcement, status, text)
+      announceAnswerEnd(status, text)
       host.emit("message", { session, id, status, text })
     },
     isOnline,
@@ -152,7 +151,7 @@ function showConversation(
   ]
   startRouter(router, environment)
   const onClose = options.canClose ? () => host.requestClose() : null
-  const props = { router, announcement, isOnline, languages, onOpen: openOnClick, onClose }
+  const props = { router, isOnline, languages, onOpen: openOnClick, onClose }
   render(<WidgetConversation {...props} />, box)
   loadRest(box.getRootNode() as ShadowRoot, router)
   host.emit("ready", {})
@@ -239,7 +238,7 @@ function createAddress({ session }: WidgetOptions, openRow: OpenSessionRow): Add
   }
 }
 
-type OnAnswerEnd = (status: Parameters<typeof announceAnswerEnd>[1], id: string, text: string, session: string) => void
+type OnAnswerEnd = (status: Parameters<typeof announceAnswerEnd>[0], id: string, text: string, session: string) => void
 
 function createRouter(
   storage: UserStorage,

@@ -7,6 +7,7 @@ import { NewConversationView } from "../../client/app/new-conversation-view.tsx"
 import { formatHeading } from "../../client/app/top-bar.tsx"
 import { attachmentChips } from "../../client/composer/deferred-chips.ts"
 import type { SessionRouter } from "../../client/session/session-router.ts"
+import { announcement } from "../../client/ui/announcer.ts"
 import { deferModule } from "../../client/ui/deferred-module.ts"
 import { appText } from "../../client/words/page-text.ts"
 import { chooseShellText } from "../shell/shell-text.ts"
@@ -15,8 +16,6 @@ export const deferredViews = deferModule(() => import("./deferred-views.tsx"))
 
 export interface WidgetConversationProps {
   readonly router: SessionRouter
-  /** The text that screen readers announce. */
-  readonly announcement: ReadonlySignal<string>
   readonly isOnline: ReadonlySignal<boolean>
   readonly languages: ReadonlySignal<readonly string[]>
   /** Opens a conversation; null for a new one. */
@@ -26,7 +25,7 @@ export interface WidgetConversationProps {
 }
 
 export function WidgetConversation(props: WidgetConversationProps): VNode {
-  const { router, announcement, isOnline } = props
+  const { router, isOnline } = props
   const controller = router.controller.value
   const chips = attachmentChips.module.value
   const views = deferredViews.module.value

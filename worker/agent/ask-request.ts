@@ -47,7 +47,7 @@ export async function createAskRequest(
 }
 
 /**
- * The budget of the `nth` question of a turn; null if it may not be asked. Each question gets half of what is left, so
+ * The budget of the `nth` question of a turn; null if it may not be asked. Each question gets half of the remaining budget, so
  * that one user message leads to at most MAX_AGENT_QUESTIONS questions. A late answer begins a turn too, so an `async`
  * question shares its part with that turn (SPEC AG11).
  */

@@ -2,7 +2,7 @@
  * outbound-asks.ts: the questions that this session asks the sessions of other agents.
  *
  * tool ▶ OutboundAsks ▶ the other session (InboundAsks) ▶ answer, or later a callback, which completes the call
- * An open question has a row. The row is closed only when the answer has taken effect, or when the other session has been
+ * An open question has a row. The row is closed only when the answer has been applied, or when the other session has been
  * told to stop, so a restart loses neither.
  */
 
@@ -78,7 +78,8 @@ export class OutboundAsks {
     }
   }
 
-  /** Begins the turns of answers that arrived while the version that asked was not active, if it is now (SPEC VE8). */
+  /** Begins the turns for answers that arrived while the version that asked was not active, if that version is active now
+   * (SPEC VE8). */
   beginHeldTurns(): void {
     for (const { ask, answer } of this.#rows.listHeldAnswers()) {
       const stored = this.#findCallMessage(ask)
@@ -140,7 +141,7 @@ export class OutboundAsks {
     signal.throwIfAborted()
     const accepted = await this.#getStub(to).acceptAsk(request)
     if (!accepted.ok) return createAskRefusal(accepted.fault)
-    // This turn may have been stopped while the question was on its way.
+    // This turn may have been stopped while the question was being sent.
     if (signal.aborted) await this.#cancelAsk({ id, session: to })
     signal.throwIfAborted()
     if (mode === "async") return new DeferredResult({ mode, status: "queued", responseId: id, session: to })

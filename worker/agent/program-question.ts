@@ -15,7 +15,7 @@ import type { SessionStore } from "../store/session-store.ts"
 import { extendDeadline } from "../turn/external-run.ts"
 import type { AgentSession } from "./agent-session.ts"
 
-/** The empty answer that no program has claimed; null if there is none. Reads two rows if the newest answer is external. */
+/** The empty answer that no program has claimed; null if there is none. Cost: two row reads if the newest answer is external. */
 export function findUnclaimedAnswer(store: SessionStore): StoredMessage | null {
   const newest = store.findNewestAnswer()
   if (newest === null || !newest.isExternal || isEnded(newest.status)) return null

@@ -1,5 +1,5 @@
 /**
- * asset-label.ts: makes the label of an asset, which is safe to display, to put into a header, and to use as a file name.
+ * asset-label.ts: creates the label of an asset, which is safe to display, to put into a header, and to use as a file name.
  *
  * The label is derived from the name of an upload or from the title that a tool provides (SPEC AS6).
  */

@@ -21,7 +21,7 @@ export interface AssetService {
    */
   commit(asset: Asset, hash: string): Result<StoredAsset>
   discard(id: string): null
-  /** Stores an asset that a tool made. */
+  /** Stores an asset that a tool created. */
   readonly save: SaveAsset
   /** Makes sure that a reservation is swept if it is not committed in time. */
   armSweep(): void

@@ -95,7 +95,7 @@ function detectWebm(latin1: string): FileType | null {
     : videoType("video/webm", "webm")
 }
 
-/** UTF-8 without control characters other than white space and escape. The last character may be incomplete. */
+/** UTF-8 without control characters other than whitespace and escape. The last character may be incomplete. */
 function isText(head: Uint8Array): boolean {
   if (head.length === 0) return false
   try {

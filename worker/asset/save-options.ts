@@ -3,7 +3,7 @@
 import type { Result } from "../../shared/fault.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
 
-/** How a tool describes the bytes that it generated. Their type is detected. */
+/** A tool's description of the bytes that it generated. Their type is detected. */
 export interface SaveOptions {
   /** A title for the user. */
   readonly label: string

@@ -16,7 +16,7 @@ import { deriveKey } from "./verify-token.ts"
 /** The kind of content that a link gives access to: an asset, a canvas document, or remote media. */
 export type LinkAudience = "media" | "canvas" | "remote"
 
-/** The same for the files of a shared copy. No link is valid in both kinds of audience. */
+/** The same for the files of a shared copy. No link is valid for both kinds of audience. */
 export type ShareAudience = "share-media" | "share-canvas"
 
 export interface LinkClaims {

@@ -52,10 +52,10 @@ const claimsSchema = v.object({
 /** Header in which the Worker passes verified claims to an object. A header sent by the client is overwritten. */
 export const CLAIMS_HEADER = "x-cuecard-claims"
 
-/** Tolerated clock difference between us and the issuer of a token, in seconds. */
+/** Tolerated clock difference between the server and the issuer of a token, in seconds. */
 export const CLOCK_TOLERANCE_SECONDS = 5
 
-/** Longest token that is parsed, in characters: ten times a token with every claim at its longest. */
+/** Longest token that is parsed, in characters: ten times the longest token that the server issues. */
 const MAX_OWN_TOKEN_CHARS = 8 * 1024
 
 /** The tenant's key that signs a token. Generations count from 1. */

@@ -19,7 +19,7 @@ export function findBackupBucket(env: BackupEnv, tenant: string): R2Bucket | nul
   return findBucket(env, getRegion(tenant))
 }
 
-/** The regions whose tenants are backed up, with their buckets. Null stands for the tenants without a region. */
+/** The regions whose tenants are backed up, with their buckets. Null represents the tenants without a region. */
 export function listBackupRegions(env: BackupEnv): { readonly region: Region | null; readonly bucket: R2Bucket }[] {
   return [null, ...REGIONS].flatMap((region) => {
     const bucket = findBucket(env, region)

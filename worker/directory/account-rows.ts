@@ -27,7 +27,7 @@ export class AccountRows {
     return this.#read().registered === 1
   }
 
-  /** Whether the user was erased and has not come back since. */
+  /** Whether the user was erased and has not registered again since. */
   isErased(): boolean {
     return this.#read().registered === 2
   }

@@ -1,7 +1,7 @@
 /**
  * directory-library.ts: the calls of a directory object for its lists of sessions, for search and for organising.
  *
- * The library (worker/organizing) is loaded with the first call that needs it.
+ * The library (worker/organizing) is loaded on the first call that needs it.
  */
 
 import { DurableObject } from "cloudflare:workers"
@@ -158,7 +158,7 @@ export abstract class DirectoryLibrary extends DurableObject<Env> {
     library.index.addTitle(id)
   }
 
-  /** Removes what can be found of a session. */
+  /** Removes a session from the search index. */
   protected async removeTexts(id: string): Promise<void> {
     if (!this.#isUsed()) return
     new TextFetches(this.getHost().sql).forget(id)

@@ -59,7 +59,7 @@ const MIGRATIONS: readonly string[] = [
   PROMPT_TABLE,
 ]
 
-/** Upper bound for the next alarm, in milliseconds from now: a token may be valid forever. */
+/** Upper bound for the next alarm, in milliseconds from now: a token may never expire. */
 const MAX_ALARM_MS = 30 * 24 * 60 * 60_000
 
 export class Directory extends DirectoryLibrary implements Types.DirectoryRpc {

@@ -114,7 +114,7 @@ export class TokenRevocations {
       return succeed({ revoked: "all", up_to: revoked.upTo })
     // Otherwise a stolen token could lock out its owner even after the owner has revoked it.
     if (isRevoked(claims, revoked)) return fail({ reason: "token_revoked" })
-    // The issuer's clock may be ahead of ours.
+    // The issuer's clock may be ahead of this server's.
     const upTo = Math.max(nowSeconds(), claims.issued)
     this.#write(revoked, () => this.#writeAll(upTo))
     return succeed({ revoked: "all", up_to: upTo })
@@ -159,7 +159,7 @@ export class TokenRevocations {
   }
 
   /**
-   * When the alarm must run, in milliseconds since 1970: soon if a session still has to be notified, otherwise when the
+   * When the alarm must run, in milliseconds since 1970: soon if a session must still be notified, otherwise when the
    * next revocation expires.
    */
   nextAlarmAt(): number {

@@ -1,6 +1,6 @@
 /**
- * standing-job.ts: makes the sockets of all users reconnect after the tenant's standing has changed, so that the same
- * rights apply to sockets and requests.
+ * standing-job.ts: makes the sockets of all users reconnect after the tenant's standing has changed, so that sockets
+ * and requests have the same rights.
  */
 
 import { directoryStub } from "../platform/rpc/object-stubs.ts"

@@ -119,7 +119,7 @@ export class TenantLeaving {
     return "started"
   }
 
-  /** Adds a failed backup, from which the owners learn the reason, unless the newest one is recent. */
+  /** Adds a failed backup with the reason, for the owners, unless the newest failed backup is recent. */
   #addLargeBackup(tenant: string, last: Job | undefined, dueMs: number): BackupStart {
     const { storage, rows, now } = this.#host
     const isListed = last?.fault?.reason === TOO_LARGE.reason && now() < last.created + dueMs

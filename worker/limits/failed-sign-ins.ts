@@ -2,7 +2,7 @@
  * failed-sign-ins.ts: refuses sign-ins to a tenant from an address that has failed too often.
  *
  * Only failures are counted, so an address from which every sign-in succeeds is never refused. The isolate remembers a
- * refusal. Another isolate learns of it with the next failure from that address.
+ * refusal. Another isolate is notified of it on the next failure from that address.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"

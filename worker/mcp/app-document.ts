@@ -13,7 +13,7 @@ import { isJsonObject, parseJson } from "../../shared/json.ts"
 const MAX_DECLARED = 32
 const MAX_ORIGIN_CHARS = 256
 
-/** `connect`: requests. `resource`: scripts, styles, fonts, images and media. As the server declares them. */
+/** `connect`: requests. `resource`: scripts, styles, fonts, images and media. These are the origins that the server declares. */
 export interface AppOrigins {
   readonly connect: readonly string[]
   readonly resource: readonly string[]
@@ -24,7 +24,7 @@ export interface AppDocument extends AppOrigins {
   readonly html: string
 }
 
-/** Reads the answer to `resources/read`. Null if it has no app of this address, or one that is too large. SPEC MA2. */
+/** Reads the answer to `resources/read`. Null if it contains no app with this address, or one that is too large. SPEC MA2. */
 export function readAppResource(answer: unknown, server: string, uri: string): AppDocument | null {
   const contents = isJsonObject(answer) ? answer["contents"] : null
   const content = (Array.isArray(contents) ? contents : []).find((one) => isJsonObject(one) && one["uri"] === uri)

@@ -1,4 +1,4 @@
-/** create-mcp-tools.ts: creates the tools of an agent that MCP servers provide. The code of their calls is loaded on demand. */
+/** create-mcp-tools.ts: creates an agent's tools that MCP servers provide. The code that calls them is loaded on demand. */
 
 import { type Json, parseJson } from "../../shared/json.ts"
 import type { Env } from "../env.ts"

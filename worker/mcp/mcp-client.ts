@@ -1,5 +1,5 @@
 /**
- * mcp-client.ts: lists and calls the tools of an MCP server, with the protocol's own package. Loaded with the first call.
+ * mcp-client.ts: lists and calls the tools of an MCP server, with the protocol's own package. Loaded on the first call.
  *
  * Servers of 2026-07-28 need no handshake: with a stored `server/discover`, a call is one request. Others need three.
  */
@@ -25,7 +25,7 @@ import type { InputReply, ServerReply } from "./elicitation/call-with-input.ts"
 import { createGuardedFetch, type GuardedFetch, McpBoundError } from "./guarded-fetch.ts"
 import { type McpResult, resultToData } from "./mcp-result.ts"
 
-/** Pages of a tool list that are read. */
+/** Maximum number of pages of a tool list that are read. */
 const MAX_LIST_PAGES = 4
 
 /** Longest stored answer to `server/discover`, in characters. */
@@ -39,7 +39,7 @@ export interface ToolListing {
   readonly ttlMs: number | null
 }
 
-/** Lists the tools of a server, and finds out which version of the protocol it speaks. */
+/** Lists the tools of a server, and detects its version of the protocol. */
 export async function listServerTools(
   env: ProviderEnv,
   endpoint: McpEndpoint,
@@ -160,7 +160,7 @@ async function connectAndRun<T>(
   return await run(client)
 }
 
-/** A stream that ends early is a fault, and not resumed. */
+/** A stream that ends early is a fault, and is not resumed. */
 const NO_RECONNECTION = {
   maxRetries: 0,
   initialReconnectionDelay: 1,

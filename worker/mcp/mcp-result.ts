@@ -1,7 +1,7 @@
 /**
  * mcp-result.ts: turns the result of an MCP tool into the data of a tool result. Pure.
  *
- * Everything that the server sent is nested in our own fields, so it can't pass for an error, a source or a trailer.
+ * Everything that the server sent is nested in our own fields, so it can't be mistaken for an error, a source or a trailer.
  */
 
 import { isJsonObject, type Json } from "../../shared/json.ts"

@@ -15,7 +15,7 @@ export const MAX_SCHEMA_CHARS = 16 * 1024
 const MAX_SCHEMA_DEPTH = 16
 const NAME_HASH_CHARS = 8
 
-/** The tools within the bounds, in the order of their names, so that the order at the server makes no difference. */
+/** The tools within the bounds, sorted by name, so that the server's order makes no difference. */
 export async function readOfferedTools(server: string, listed: readonly unknown[]): Promise<OfferedTool[]> {
   const tools = new Map<string, OfferedTool>()
   for (const entry of listed.slice(0, MAX_MCP_TOOLS)) {
@@ -80,7 +80,7 @@ async function createSlug(server: string, name: string): Promise<string> {
   return slug.length > MAX_TOOL_NAME_CHARS ? await createHashedSlug(server, name) : slug
 }
 
-/** For a name that is too long, or that looks like another one without its special characters. */
+/** Used for a name that is too long, or that equals another one once its special characters are removed. */
 async function createHashedSlug(server: string, name: string): Promise<string> {
   const slug = `${server}_${name.replace(/[^\w-]/g, "_")}`.slice(0, MAX_TOOL_NAME_CHARS - NAME_HASH_CHARS - 1)
   return `${slug}_${(await computeHash(name)).slice(0, NAME_HASH_CHARS)}`

@@ -1,4 +1,4 @@
-/** tool-ui.ts: reads what a tool of an MCP server says about its app (`_meta.ui`). Pure. Source: SPEC MA1. */
+/** tool-ui.ts: reads the metadata about an MCP tool's app (`_meta.ui`). Pure. Source: SPEC MA1. */
 
 import { isJsonObject } from "../../shared/json.ts"
 import type { OfferedTool, ToolVisibility } from "../settings/mcp-config.ts"

@@ -3,8 +3,8 @@
  * PKCE. Source: SPEC MP11-MP14.
  *
  * The administrator names the issuer, whose metadata must name it. A response must come from that issuer (RFC 9207, if it
- * supports it), and each server has a callback address of its own. So no authorization server can redeem the code of another
- * one. Tokens are requested for the server's address only (RFC 8707).
+ * supports it), and each server has a callback address of its own. So no authorization server can redeem another server's
+ * code. Tokens are requested for the server's address only (RFC 8707).
  */
 
 import * as oauth from "oauth4webapi"
@@ -25,7 +25,7 @@ const DEFAULT_LIFETIME_SECONDS = 3_600
 const MAX_LIFETIME_SECONDS = 365 * 86_400
 
 export interface AuthorizationRequest {
-  /** The address at which the user allows the access. */
+  /** The address at which the user grants access. */
   readonly url: string
   readonly state: string
   readonly verifier: string
@@ -58,7 +58,7 @@ export async function createAuthorizationRequest(
   return succeed({ url: url.href, state, verifier })
 }
 
-/** Metadata that doesn't list the methods says nothing about them. */
+/** Metadata may omit the methods. */
 function supportsPkce({ code_challenge_methods_supported: methods }: IssuerMetadata): boolean {
   return !Array.isArray(methods) || methods.includes("S256")
 }

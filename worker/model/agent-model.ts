@@ -29,7 +29,7 @@ export interface AgentModel {
   readonly context: number | null
 }
 
-/** `own`: those of the agent's models that the tenant has configured. */
+/** `own`: the agent's models that the tenant has configured. */
 export function createAgentModel(
   env: Env,
   log: Log,
@@ -63,13 +63,13 @@ function withEffort(model: Model, effort: Agent["effort"]): Model {
   return effort === undefined ? model : { ...model, stream: (request) => model.stream({ effort, ...request }) }
 }
 
-/** For whom a model is called. */
+/** The tenant, user and agent for which a model is called. */
 interface Caller {
   readonly tenant: string
   readonly agent: string
 }
 
-/** The key is read with the first call, and again after CONFIG_TRUST_MS. */
+/** The key is read on the first call, and again after CONFIG_TRUST_MS. */
 function createTenantModel(env: Env, log: Log, caller: Caller, config: TenantModel): Model {
   const { tenant } = caller
   const { name, provider: api, base_url: baseUrl, model: modelName, takes, effort } = config
@@ -93,7 +93,7 @@ function createTenantModel(env: Env, log: Log, caller: Caller, config: TenantMod
   return withRetries(watchKey(lazy, report), { retryMs, maxRetryAfterMs, random: Math.random, log })
 }
 
-/** Cloudflare's AI Gateway counts and limits what is spent by the values of this header. Source: SPEC TM10. */
+/** Cloudflare's AI Gateway counts and limits spending by the values of this header. Source: SPEC TM10. */
 export function createGatewayHeaders(baseUrl: string, { tenant, agent }: Caller): Readonly<Record<string, string>> {
   const isGateway = new URL(baseUrl).hostname === "gateway.ai.cloudflare.com"
   return isGateway ? { "cf-aig-metadata": JSON.stringify({ tenant, agent }) } : {}

@@ -40,9 +40,9 @@ export interface ModelFile {
   readonly inclusion: "whole" | "untaken" | "left_out"
 }
 
-/** What a model needs back with the next step of a turn. Opaque: only the code of its provider reads it. */
+/** The state that a model must receive again with the next step of a turn. Opaque: only the code of its provider reads it. */
 export interface ProviderState {
-  /** The model that gave it. Another model does not get it. */
+  /** The model that returned it. It isn't sent to any other model. */
   readonly model: string
   readonly data: string
 }
@@ -72,7 +72,7 @@ export interface ModelRequest {
   /** Oldest first. */
   readonly messages: readonly ModelMessage[]
   readonly tools: readonly ToolSpec[]
-  /** The response is to be JSON of this schema. A model that ignores it writes plain text. */
+  /** The response should be JSON that matches this schema. A model that ignores it writes plain text. */
   readonly schema?: { readonly [keyword: string]: Json }
   /** How much the model thinks. Absent: the provider's default. */
   readonly effort?: Effort

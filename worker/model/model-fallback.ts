@@ -8,10 +8,10 @@ import type { Log } from "../platform/log.ts"
 import { type Model, type ModelEvent, type ModelRequest, readStatus } from "./model-adapter.ts"
 import type { FileKind } from "./model-files.ts"
 
-/** Faults that another model would have too. */
+/** Faults that would also occur with another model. */
 const FINAL: ReadonlySet<string> = new Set(["context_exceeded", "answer_too_long"])
 
-/** A model that stands for a chain. It accepts the files that all models of the chain accept. */
+/** A model that represents a chain. It accepts the files that all models of the chain accept. */
 export function withFallbacks(models: readonly Model[], log: Log): Model {
   const [first, ...others] = models
   if (first === undefined) throw new RangeError("an empty chain")

@@ -41,7 +41,7 @@ export interface StreamOptions {
   /** For a provider whose package doesn't report all tokens. Default: the usage that the package reports at the end. */
   readonly createUsageReader?: () => UsageReader
   readonly providerOptions?: NonNullable<LanguageModelV4CallOptions["providerOptions"]>
-  /** Mark what the provider should cache. Default: it decides itself. */
+  /** Marks what the provider should cache. By default, the provider decides. */
   readonly markPrompt?: (prompt: LanguageModelV4Prompt) => LanguageModelV4Prompt
   readonly markTools?: (tools: readonly LanguageModelV4FunctionTool[]) => LanguageModelV4FunctionTool[]
 }
@@ -183,7 +183,7 @@ interface FinishedStep {
   readonly calls: readonly ModelEvent[]
   readonly hasText: boolean
   readonly model: string
-  /** What the provider needs back, as JSON; null: nothing. */
+  /** The state that the provider must receive again, as JSON; null if there is none. */
   readonly state: string | null
 }
 

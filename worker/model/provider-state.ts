@@ -1,5 +1,5 @@
 /**
- * provider-state.ts: collects what a provider needs back from the stream of a step, and puts it into the next prompt.
+ * provider-state.ts: collects a provider's state from the stream of a step, and adds it to the next prompt.
  *
  * Anthropic signs its thinking, OpenAI encrypts it, and Google signs calls. Without these, they refuse the results of the
  * calls. The state is our own JSON around the provider's values, which are sent back byte for byte. Source: SPEC MO16.
@@ -35,7 +35,7 @@ export class StateCollector {
     if (part.type === "tool-call") this.#calls.push(part.providerMetadata ?? null)
   }
 
-  /** The state as JSON; null if the provider needs nothing back. */
+  /** The state as JSON; null if there is none. */
   read(): string | null {
     const reasoning = [...this.#reasoning.values()].filter(({ options }) => Object.keys(options).length > 0)
     const needsCalls = this.#calls.some((options) => options !== null)
@@ -54,7 +54,7 @@ function mergeOptions(
   return merged
 }
 
-/** Adds the state of a step to its content: the thinking in front, and what belongs to a call at the call. */
+/** Adds the state of a step to its content: the thinking at the start, and the state of a call at the call. */
 export function addState(content: readonly AssistantContent[], data: string): AssistantContent[] {
   // `StateCollector` wrote this JSON.
   const { reasoning, calls } = parseJson(data) as unknown as CollectedState

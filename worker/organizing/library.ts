@@ -123,7 +123,7 @@ export class Library {
     return this.folders.add({ id, name, created: Date.now() })
   }
 
-  /** Erases hidden sessions whose time has come, and fetches missing texts. Never rejects. */
+  /** Erases hidden sessions that are due, and fetches missing texts. Never rejects. */
   async handleAlarm(): Promise<void> {
     const now = Date.now()
     for (const id of this.#changes.beginErasures(now, now + ERASE_RETRY_MS, ERASED_PER_ALARM)) await this.#erase(id)

@@ -47,7 +47,7 @@ export class SessionChanges {
   }
 
   /**
-   * Hides a session, which is erased at a time. A session that is already hidden keeps its time. Errors: `session_unknown`.
+   * Hides a session, which is erased at the given time. If it is already hidden, its time stays the same. Errors: `session_unknown`.
    */
   hide(publicId: string, erasesAt: number): Result<HiddenSession> {
     const found = this.#find(publicId, SHELVES.hiddenArchive)
@@ -77,7 +77,7 @@ export class SessionChanges {
   }
 
   /**
-   * The keys of hidden sessions whose time has come. They can't be restored from now on, and are due again at `retryAt`
+   * The keys of hidden sessions that are due for erasure. They can't be restored from now on, and are due again at `retryAt`
    * unless they are removed before.
    */
   beginErasures(now: number, retryAt: number, limit: number): string[] {

@@ -1,5 +1,5 @@
 /**
- * migrate.ts: runs the numbered migrations of an object's tables. Each runs once, when the object wakes or before its first
+ * migrate.ts: runs the numbered migrations of an object's tables. Each runs once, when the object starts or before its first
  * write.
  */
 

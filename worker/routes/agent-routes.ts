@@ -34,7 +34,7 @@ agentRoutes.put("/:name", async (context) => {
   if (!body.ok) return faultToResponse(body.fault)
   const url = checkAgentUrl(body.value, context.env)
   if (!url.ok) return faultToResponse(url.fault)
-  // Tokens from before roles existed can't register services that get users' texts.
+  // Tokens from before roles existed can't register services that receive users' messages.
   if (url.value.url !== undefined && !isAdministrator(context.get("claims")))
     return faultToResponse({ reason: "scope_denied" })
   const agent = { name: name.output, ...body.value, ...url.value }

@@ -1,7 +1,7 @@
 /**
  * hono-app.ts: creates Hono apps with one router.
  *
- * Hono's own class bundles three routers, and chooses one of them with the first request. They match the same paths. This one
+ * Hono's own class bundles three routers, and chooses one of them on the first request. They match the same paths. This one
  * compiles nothing, so the first request of an isolate waits less.
  */
 

@@ -1,5 +1,5 @@
 /**
- * public-share-routes.ts: serves shared copies to everybody who has the link: the page, the messages, and signed links of
+ * public-share-routes.ts: serves shared copies to anyone with the link: the page, the messages, and signed links of
  * their files. Loaded on demand.
  *
  * A copy never changes, but it can be deleted at any time, so browsers must revalidate it.

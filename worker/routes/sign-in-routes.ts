@@ -190,7 +190,7 @@ signInRoutes.post("/logout", requireOwnPage, async (context) => {
   return response
 })
 
-/** `location`: the provider's address at which the user signs out there too. */
+/** `location`: the address for signing out at the provider too. */
 function createSignedOut(location: string | null): Response {
   return location === null ? new Response(null, { status: 204 }) : Response.json({ location } satisfies SignedOut)
 }

@@ -18,7 +18,7 @@ interface FedSession {
  */
 export class SearchFeed {
   readonly #session: FedSession
-  /** Position of the newest message whose text was sent or was old when this process began; null: unknown. */
+  /** Position of the newest message whose text was sent, or that was stored before this process began; null: unknown. */
   #sentTip: number | null = null
   /** The position below which the active path has changed; null: it has not. */
   #fork: { readonly pos: number } | null = null

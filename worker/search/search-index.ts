@@ -24,7 +24,7 @@ const WORD_INDEX = `
     title, question, answer, content='', contentless_delete=1, prefix='2 3',
     tokenize="unicode61 remove_diacritics 0 categories 'L* N* M* Co'")`
 
-/** Entries per millisecond of message time. A whole import may have one time. */
+/** Maximum number of entries for one millisecond of message time. All messages of an import may have the same time. */
 const ENTRIES_PER_MS = 1_000
 
 /** Titles on the first page of a search for everything. */
@@ -234,7 +234,7 @@ export class SearchIndex {
   }
 
   /**
-   * The number of a new entry: after those of the same millisecond. Times of imported messages can be any, and all the same:
+   * The number of a new entry: after those of the same millisecond. Imported messages can have any time, and all of them the same one:
    * if the numbers of a millisecond are used up, twice as many are searched. Cost: at most one row read per doubling.
    */
   #findFreeNumber(atMs: number): number {
@@ -258,8 +258,8 @@ export class SearchIndex {
   }
 
   /**
-   * Removes an entry. Of the first one of a session the title stays, so that the session is still found by it, and of the
-   * newest one the position, so that nothing is fetched again.
+   * Removes an entry. For a session's first entry, the title is kept, so that the session is still found by it; for its
+   * newest entry, the position, so that nothing is fetched again.
    */
   #evict(n: number, session: string, pos: number): void {
     const neighbours = `SELECT

@@ -1,5 +1,5 @@
 /**
- * snippet.ts: the part of a text that shows best why it was found, with its hits marked. Pure.
+ * snippet.ts: the part of a text that best shows why it was found, with its hits marked. Pure.
  */
 
 import type { SnippetPart } from "../../shared/protocol/http-body.ts"

@@ -47,7 +47,7 @@ export function cancelAsk(lifecycle: SessionLifecycle, owner: SessionOwner, id: 
   session?.withSeqRollback(() => session.cancelTurn(id))
 }
 
-/** Gives the question that waits for a program to the caller (SPEC EA4). Errors: `turn_ended`. */
+/** Gives the caller the question that waits for a program (SPEC EA4). Errors: `turn_ended`. */
 export function claimQuestion(lifecycle: SessionLifecycle, owner: SessionOwner, id: string): Result<ClaimedQuestion> {
   const session = lifecycle.findOwn(owner)
   return session === null ? fail({ reason: "turn_ended" }) : claimOpenQuestion(session, id)

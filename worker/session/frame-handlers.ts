@@ -55,7 +55,7 @@ export function handleFrame(session: LiveSession, socket: WebSocket, frame: Clie
   }
 }
 
-/** The result makes the message of the click. */
+/** The result creates the click's message. */
 async function loadClick(session: LiveSession, frame: ClickFrame) {
   const click = await import("./actions/card-click.ts")
   return await click.loadClick(session, frame)

@@ -13,7 +13,7 @@ import type { PriceEntry } from "../../shared/usage/price-entry.ts"
 /** Maximum number of tools in an agent's own list. */
 const MAX_AGENT_TOOLS = 64
 
-/** Most MCP servers of one agent. */
+/** Maximum number of MCP servers per agent. */
 const MAX_AGENT_SERVERS = 8
 
 /**

@@ -57,7 +57,7 @@ export function auditHeadToText({ seq, hash }: AuditHead): string {
 export const auditVerifySchema = v.strictObject({
   /** The `next` of the request that this one continues. */
   after: v.optional(headSchema),
-  /** A `head` that was noted earlier. It must still be part of the log. */
+  /** A `head` that was recorded earlier. It must still be part of the log. */
   known: v.optional(
     v.strictObject({
       seq: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),

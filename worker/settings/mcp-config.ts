@@ -12,7 +12,7 @@ import type { Actor } from "../platform/rpc/actor.ts"
 /** Maximum number of servers of a tenant. */
 export const MAX_MCP_SERVERS = 16
 
-/** Maximum number of tools that a server can offer. Models make poor choices among more. */
+/** Maximum number of tools that a server can offer. Models choose poorly among more tools. */
 export const MAX_MCP_TOOLS = 128
 
 const MAX_HEADER_CHARS = 4_096
@@ -96,7 +96,7 @@ export function isPerUser({ auth }: Pick<McpServerConfig, "auth">): boolean {
   return auth.type === "oauth" && auth.per === "user"
 }
 
-/** Our client at an authorization server. */
+/** The deployment's client at an authorization server. */
 export interface McpClient {
   readonly issuer: string
   readonly client_id: string
@@ -107,12 +107,12 @@ export interface McpClient {
   readonly resource: string
 }
 
-/** Identifies a client and what its tokens are for. */
+/** Identifies a client and the server that its tokens are for. */
 export function describeClient({ issuer, client_id, scope = "", resource }: McpClient): string {
   return JSON.stringify([issuer, client_id, scope, resource])
 }
 
-/** What a user's connection to a server consists of. */
+/** The stored data of a user's connection to a server. */
 export interface UserTokens {
   readonly access: string
   /** Null: the access can't be renewed. */
@@ -202,7 +202,7 @@ export interface McpEndpoint {
   readonly headers: Readonly<Record<string, string>>
   /** The server's answer to `server/discover`, as JSON text; null for a server of 2025-11-25. Undefined: not known yet. */
   readonly discover?: string | null
-  /** The token is that of a user, who can connect again if the server refuses it. */
+  /** The token belongs to a user, who can connect again if the server refuses it. */
   readonly isPerUser?: boolean
   /** The app of the called tool. */
   readonly app?: string | undefined

@@ -15,7 +15,7 @@ export const MODEL_PROVIDERS = ["openai-compatible", "openai", "anthropic", "goo
 
 export type ModelProvider = (typeof MODEL_PROVIDERS)[number]
 
-/** Where each API is, unless `base_url` says otherwise. */
+/** The default address of each API, used unless `base_url` is set. */
 export const PROVIDER_URLS: Readonly<Record<ModelProvider, string | null>> = {
   "openai-compatible": null,
   openai: "https://api.openai.com/v1",
@@ -35,7 +35,7 @@ const lineSchema = v.pipe(v.string(), v.regex(/^[\x21-\x7e](?:[\x20-\x7e]{0,198}
 /** Strict: a misspelt `key` must be an error, or calls would be sent without one. */
 export const modelSchema = v.strictObject({
   provider: v.picklist(MODEL_PROVIDERS),
-  /** The name that the provider knows the model by. */
+  /** The provider's name for the model. */
   model: lineSchema,
   /** Absent: the stored key stays, if the address stays. Null: there is none. */
   key: v.optional(v.nullable(v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,8192}$/)))),
@@ -46,7 +46,7 @@ export const modelSchema = v.strictObject({
   /** Tokens of input that one call may have. Absent: the deployment's limit. */
   context: v.optional(v.pipe(v.number(), v.integer(), v.minValue(2_000), v.maxValue(10_000_000))),
   effort: v.optional(v.picklist(EFFORTS)),
-  /** What it costs from today on, in USD per million tokens. Absent: the prices stay (`PUT /v1/prices`). */
+  /** Its prices from today on, in USD per million tokens. Absent: the prices stay (`PUT /v1/prices`). */
   price: v.optional(modelPriceSchema),
 })
 
@@ -58,7 +58,7 @@ export interface TenantModel extends Omit<ModelInput, "key" | "price"> {
   readonly base_url: string
 }
 
-/** A model as the tenant object gets it, with its checked address. */
+/** A model as the tenant object receives it, with its checked address. */
 export type CheckedModel = Omit<ModelInput, "price"> & Pick<TenantModel, "base_url">
 
 /** The provider refused the model's key. */

@@ -53,7 +53,7 @@ export interface SignInUser {
   readonly issuer: string
   /** The issuer's generation when the sign-in began (`SignInClient`). */
   readonly generation: number
-  /** The role from the issuer's role claim; null: the stored role counts. */
+  /** The role from the issuer's role claim; null: the stored role applies. */
   readonly role: Role | null
   /** Whether this is the first time that the tenant learns of the sign-in. Absent: no. */
   readonly isNew?: boolean

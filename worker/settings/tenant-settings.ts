@@ -70,7 +70,7 @@ export function findAllowListFaults({ EMBED_ORIGINS, MEDIA_HOSTS }: DeploymentSe
   ]
 }
 
-/** The union of two sets of settings. If both say whether there are titles, the first one counts. */
+/** The union of two sets of settings. If both say whether there are titles, the first one applies. */
 export function mergeSettings(one: TenantSettings, other: TenantSettings): TenantSettings {
   const titles = one.titles ?? other.titles
   const embed_hosts = one.embed_hosts ?? other.embed_hosts

@@ -1,5 +1,5 @@
 /**
- * reader-message.ts: the part of a message that readers of a shared copy get: what the owner's page shows. Pure.
+ * reader-message.ts: the part of a message that readers of a shared copy receive: what the owner's page shows. Pure.
  */
 
 import type { Segment } from "../../shared/protocol/segment.ts"

@@ -1,5 +1,5 @@
 /**
- * write-copy.ts: makes, lists and deletes the shared copies of a session. Runs in the session's object. Loaded on demand.
+ * write-copy.ts: creates, lists and deletes the shared copies of a session. Runs in the session's object. Loaded on demand.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
@@ -24,7 +24,7 @@ export const MAX_SESSION_SHARES = 50
 /** Maximum number of messages and bytes of one copy: what a reader can scroll through, and a few seconds of writing. */
 export const MAX_SHARED_MESSAGES = 2_000
 export const MAX_SHARED_BYTES = 32 * 1024 * 1024
-/** When a copy that was not completed is deleted, in milliseconds after its beginning: longer than any takes. */
+/** How long after its start an incomplete copy is deleted, in milliseconds: longer than any copy takes. */
 const GIVE_UP_MS = 10 * 60_000
 
 export interface CopyHost {
@@ -113,7 +113,7 @@ interface LastMessage {
   readonly pos: number
 }
 
-/** At most the running answer comes after it. */
+/** Only the running answer can follow it. */
 function findNewestFinished(store: SessionStore): LastMessage | null {
   for (let pos = store.readTip(); pos !== null && pos > 0; ) {
     const stored = store.findMessageAt(pos)

@@ -1,5 +1,5 @@
 /**
- * connected-page.ts: the page at the end of a connection to an MCP server. It tells the open tabs of the chat page and closes
+ * connected-page.ts: the page at the end of a connection to an MCP server. It notifies the open tabs of the chat page and closes
  * itself. Source: SPEC MP12.
  */
 
@@ -141,7 +141,7 @@ export async function createConnectedPage({
   })
 }
 
-/** The first language of `Accept-Language` that has words. */
+/** The first language of `Accept-Language` for which there are texts. */
 function chooseLanguage(header: string | null): string {
   const wanted = (header ?? "").slice(0, 200).split(",")
   const found = wanted.map((range) => range.trim().slice(0, 2).toLowerCase()).find((code) => WORDS.has(code))
@@ -150,7 +150,7 @@ function chooseLanguage(header: string | null): string {
 
 async function hashSource(text: string): Promise<string> {
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)))
-  // Policies need the other alphabet, and padding.
+  // Policies require standard base64 with padding, not base64url.
   const encoded = base64url.encode(digest).replaceAll("-", "+").replaceAll("_", "/")
   return `sha256-${encoded}=`
 }

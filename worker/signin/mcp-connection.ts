@@ -3,7 +3,7 @@
  * callback. Source: SPEC MP11, MP12.
  *
  * The page starts it with a request that contains the user's token, and gets a cookie. The callback has only the cookie, so
- * a link from somebody else can't connect their account.
+ * a link from another person can't connect that person's account.
  */
 
 import { type Fault, fail, type McpFlaw, type Result, succeed } from "../../shared/fault.ts"
@@ -27,13 +27,13 @@ const MAX_CALLBACK_CHARS = 8 * 1024
 
 export interface ConnectRequest {
   readonly server: string
-  /** The origin of our page. */
+  /** The origin of the page. */
   readonly origin: string
   /** The request's `Cookie`. */
   readonly cookie: string | null
 }
 
-/** Returns the address at which the user allows the access, and the cookies. Errors: `mcp_server_unknown`, `mcp_refused`. */
+/** Returns the address at which the user grants access, and the cookies. Errors: `mcp_server_unknown`, `mcp_refused`. */
 export async function startConnection(
   env: Env,
   claims: Claims,

@@ -103,7 +103,7 @@ async function recordCopy(env: Env, { tenant, user }: LoginCookie, actor: Actor)
 }
 
 /**
- * Ends a sign-in, or all of the user's. Returns the provider's address at which the user signs out there too, if there is
+ * Ends a sign-in, or all of the user's. Returns the address for signing out at the provider too, if there is
  * one. Repeating it has no effect. Errors, only with `everywhere`: `sign_in_required` if this sign-in has ended or the
  * cookie is an old copy.
  */

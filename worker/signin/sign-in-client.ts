@@ -28,7 +28,7 @@ export async function findKeys(env: Env, tenant: string, name: string, kid: stri
 }
 
 /**
- * The provider's address at which the user signs out there too, and from which the provider leads back to `returnTo`. Null
+ * The address for signing out at the provider too, from which the provider redirects to `returnTo`. Null
  * if the registration doesn't ask for this, or the provider has no such address.
  */
 export function createLogoutUrl({ config, metadata }: SignInClient, returnTo: string): string | null {

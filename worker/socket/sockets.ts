@@ -48,7 +48,7 @@ export interface ResumeRequest {
  */
 const MAX_SOCKET_MS = 30 * 24 * 60 * 60_000
 
-/** The subprotocol of our sockets. The token is a second subprotocol, never part of a URL. */
+/** The subprotocol of the sockets. The token is a second subprotocol, never part of a URL. */
 export const SUBPROTOCOL = "cuecard.v1"
 
 /** The parts of the session object that its sockets use. */

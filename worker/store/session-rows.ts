@@ -7,7 +7,7 @@ import { rowToSession, type SessionRow } from "./row-codec.ts"
 
 /**
  * Where a title comes from: the first words of the conversation, the same while or after the model was asked for one, the
- * model, or a person.
+ * model, or a user.
  */
 export type TitleSource = "words" | "asked" | "model" | "person"
 
@@ -68,7 +68,7 @@ export function createSessionRows({ queryAll, queryFirst }: Database) {
 /** The title, and where it comes from. */
 export function createTitleRows({ queryAll, queryFirst }: Pick<Database, "queryAll" | "queryFirst">) {
   return {
-    /** `source`: who wrote it. A title that a person wrote, or a tool in their name, is never replaced. */
+    /** `source`: who wrote it. A title that a user wrote, or a tool on their behalf, is never replaced. */
     setTitle(title: string, source: TitleSource = "person"): void {
       queryAll("UPDATE session SET title = ?, title_source = ?", title, source)
     },

@@ -10,7 +10,7 @@ import { type AuditRow, type AuditRows, hashAuditEntry } from "./rows/audit-rows
 
 /**
  * Checks up to `limit` entries after a position that was already checked, or from the beginning (null). `known` is a
- * position that somebody noted earlier; it must still be part of the log.
+ * position that was recorded earlier; it must still be part of the log.
  */
 export function checkAuditRows(
   audit: AuditRows,

@@ -1,6 +1,6 @@
 /**
  * tenant-users.ts: registers the users of a tenant on first contact, and lists them, in the tenant object. The alarm writes
- * the search keys of users from before there were any.
+ * the search keys of users who were added before search keys existed.
  */
 
 import type { NewUser, TenantUser } from "../settings/tenant-rpc.ts"

@@ -16,7 +16,7 @@ import {
   toolResult,
 } from "./tool.ts"
 
-/** Everything that the framework needs to know of a built-in tool. */
+/** Everything that the framework needs to know about a built-in tool. */
 export interface ToolDeclaration<Schema extends ArgsSchema> {
   /** Tells the model what the tool does, and when to call it. */
   readonly description: string
@@ -34,7 +34,7 @@ export interface ToolDeclaration<Schema extends ArgsSchema> {
   readonly ms?: number
   /** What shows the result: a component of the page with the tool's name, or a shipped template. Default: no card. */
   readonly card?: Tool["card"]
-  /** Receives arguments that match the schema. Texts of the first level are trimmed. */
+  /** Receives arguments that match the schema. Strings at the top level are trimmed. */
   run(args: FromSchema<Schema>, context: ToolContext): Promise<ToolReturn> | ToolReturn
 }
 

@@ -112,8 +112,8 @@ export interface Tool extends ToolSpec {
    */
   readonly card?: "component" | ShippedCard
   /**
-   * Whether the user must approve this call before it runs. Default: no. Without `addresses`, the session knows none. It is
-   * undefined only for tools none of whose calls need approval: asked agents have no others.
+   * Whether the user must approve this call before it runs. Default: no. Without `addresses`, no address of the session is known.
+   * Undefined for tools whose calls never need approval; agents that are asked have only such tools.
    */
   readonly needsApproval?: (args: ToolArgs, addresses?: KnownAddresses) => boolean
   /** An exception is always a bug. Refusals and upstream faults are results (`{error, details}`). */

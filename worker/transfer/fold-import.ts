@@ -1,5 +1,5 @@
 /**
- * fold-import.ts: turns the staged rows of a file into the transcript of an empty session.
+ * fold-import.ts: folds the staged rows of a file into an empty session's transcript.
  *
  * staged rows → by time, or by position in the file → assembler → one transaction per turn → store
  * The transaction of a turn also stores the progress, so that folding continues there after a restart.

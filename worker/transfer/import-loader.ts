@@ -1,5 +1,5 @@
 /**
- * import-loader.ts: the part of an import that every session has in memory. It loads the rest with the first import.
+ * import-loader.ts: the part of an import that every session has in memory. It loads the rest on the first import.
  *
  * An import that an earlier process has begun pauses turns at once, before its code is loaded.
  */

@@ -26,7 +26,7 @@ export interface MessageIngress {
   readonly maxMessageTokens: () => number
 }
 
-/** `made`: the click that the message stands for, with its call. The caller has written its text. */
+/** `made`: the click that the message represents, with its call. The caller has written its text. */
 export interface AcceptRequest extends SendRequest {
   readonly made?: CardAction
 }

@@ -27,7 +27,7 @@ export interface Producer {
   readonly streamed: StreamedText
 }
 
-/** The producer of a stored answer; null if our own model wrote the answer. */
+/** The producer of a stored answer; null if the session's own model wrote the answer. */
 export function restoreProducer({ store, now }: TurnHost, { pos, deadline, message }: StoredMessage): Producer | null {
   if (message.mode !== "external") return null
   const dataChars = message.parts.reduce((sum, part) => {

@@ -34,7 +34,7 @@ export interface ResolvedAgent {
   readonly maxMessageTokens: number
 }
 
-/** What the tools of an agent need of their session. */
+/** What the tools of an agent need from their session. */
 export type AgentHost = Omit<ToolHost, "peers"> & WebhookHost & McpHost
 
 /** Share of the context that one message may fill. The remainder is for the model's output and tool results. */
@@ -49,7 +49,7 @@ export function resolveAgent(
   const system = createSystemPrompt(self.prompt)
   const { tenant } = host.row
   const tools = [...createTools(env, self.tools, { ...host, peers })]
-  // A tool of a tenant or of a server never replaces one of ours.
+  // A tool of a tenant or of a server never replaces a built-in one.
   for (const tool of [...createWebhookTools(env, host, webhooks), ...createMcpTools(env, host, mcp)])
     if (tools.every(({ name }) => name !== tool.name)) tools.push(tool)
   // A provider's cache needs the same order in each call (SPEC MO17).

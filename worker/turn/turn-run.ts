@@ -85,9 +85,9 @@ export interface TurnRun {
   readonly agent: ResolvedAgent
   /** The channel on which its tools are dispatched. */
   readonly channel: Channel
-  /** The external producer that streams this answer in; null for an answer of our own model. */
+  /** The external producer that streams this answer in; null for an answer of the session's own model. */
   readonly producer: Producer | null
-  /** What the provider needs back with the next step. */
+  /** The provider's states, which are sent with the next step. */
   readonly states: StepStates
   readonly abort: AbortController
   /** Milliseconds since 1970. */

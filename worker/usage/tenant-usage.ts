@@ -66,7 +66,7 @@ export class TenantUsage {
   /**
    * Adds a batch, once. `user` is null if the user is not in the tenant's list. Call this in a transaction.
    *
-   * A batch of an erased user can arrive late, even after a user with the same id has come back.
+   * A batch of an erased user can arrive late, even after a user with the same id has registered again.
    */
   add({ ledger, n, entries }: UsageReport, user: string | null, now: number): void {
     this.#pruneEnded(now)

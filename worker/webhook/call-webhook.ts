@@ -125,7 +125,7 @@ function readReply({ ok, status, text }: Extract<WebhookResponse, { kind: "answe
   return failure(cutText(`The service answered with status ${status}${words}`, MAX_ERROR_CHARS))
 }
 
-/** The data of a result. What isn't an object becomes the field `result` of one. A field `error` makes the call fail. */
+/** The data of a result. A result that isn't an object becomes the field `result` of an object. A field `error` makes the call fail. */
 export function parseResult(text: string): JsonObject {
   if (text.trim() === "") return {}
   const value = parseJson(text)

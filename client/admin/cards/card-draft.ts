@@ -1,6 +1,6 @@
 /**
- * card-draft.ts: the texts in the playground, and what they are: a template with its samples, or the first problem and its
- * place in one of the texts. Pure. SPEC CV41.
+ * card-draft.ts: parses the texts in the playground into a template with its samples, or finds the first problem and its
+ * place. Pure. SPEC CV41.
  */
 
 import { isJsonObject, type Json, parseJson } from "../../../shared/json.ts"
@@ -29,7 +29,7 @@ export type CheckedDraft =
 /** Longer texts are refused before they are parsed. A template and a sample have at most 64 KB each. */
 export const MAX_TEXT_CHARS = 300_000
 
-/** What the narrower editor shows without scrolling. */
+/** The line width that the narrower editor shows without scrolling. */
 const MAX_LINE_CHARS = 60
 
 export function checkDraft({ template, samples }: CardDraft): CheckedDraft {

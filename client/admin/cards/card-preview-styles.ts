@@ -1,4 +1,4 @@
-/** card-preview-styles.ts: the styles of the playground's result, which is a shadow root, so that those of the admin page don't reach it. */
+/** card-preview-styles.ts: the styles of the playground's result, which is in a shadow root so that the admin page's styles don't apply to it. */
 
 import base from "../../styles/base.css?inline"
 import transcript from "../../styles/transcript/transcript.css?inline"
@@ -11,7 +11,7 @@ import media from "../../styles/media/media.css?inline"
 import rightToLeft from "../../styles/right-to-left.css?inline"
 import forcedColors from "../../styles/print-forced-colors.css?inline"
 
-/** Nothing loads images for a page without a conversation. */
+/** Without a conversation, no images are loaded. */
 const OWN_RULES = ".gate > button { display: none }"
 
 export function createCardSheets(): CSSStyleSheet[] {

@@ -1,5 +1,5 @@
 /**
- * card-preview.tsx: the card of a template and a sample, drawn by the renderer of conversations, in the language of a reader.
+ * card-preview.tsx: draws a template with a sample as conversations draw cards, in a chosen language.
  */
 
 import { useSignal } from "@preact/signals"
@@ -26,7 +26,7 @@ const REFERENCE = `preview@${"0".repeat(32)}`
 /** The texts that are part of a card. All others stay in English, like the admin page. */
 const CARD_AREAS: readonly string[] = ["view", "card", "chart", "media", "mediaKind"]
 
-/** In their own languages. */
+/** Each name is in the language itself. */
 const LANGUAGE_NAMES = Object.fromEntries(
   LANGUAGES.map((language) => [
     language,
@@ -54,10 +54,10 @@ function useReaderLanguage(): { readonly language: Language; readonly choose: (l
 }
 
 interface CardPreviewProps {
-  /** The newest template without a problem; null if there was none yet. */
+  /** The newest template without a problem; null if there has been none yet. */
   readonly template: CardTemplate | null
   readonly sample: number
-  /** Whether the template has had a problem since then. */
+  /** Whether the current template has a problem, so that an older one is shown. */
   readonly isOld: boolean
 }
 
@@ -92,7 +92,7 @@ function CardBox({ template, sample, language, isOld }: CardBoxProps): VNode {
   const hostRef = useRef<HTMLDivElement>(null)
   const boxRef = useRef<HTMLElement | null>(null)
   useEffect(() => {
-    // A connection may be missing when the first chart, image, icon or field is drawn.
+    // Loaded in advance, because the page may be offline when the first chart, image, icon or field is drawn.
     void mediaViews.load()
     void loadCards()
     void viewControls.load()
@@ -112,7 +112,7 @@ function CardBox({ template, sample, language, isOld }: CardBoxProps): VNode {
   return <div class="card-box" data-old={isOld ? "" : undefined} ref={hostRef} />
 }
 
-/** The element around the card. An element keeps its shadow root. */
+/** The element around the card. A shadow root can't be removed, so an existing one is used again. */
 function openBox(host: HTMLElement | null): HTMLElement | null {
   if (host === null) return null
   const root = host.shadowRoot ?? host.attachShadow({ mode: "open" })

@@ -1,7 +1,7 @@
 /**
- * json-place.ts: where a value is in JSON text, and where text stops being JSON. The editor moves the cursor there. Pure.
+ * json-place.ts: finds the position of a value in JSON text, and the position at which a text stops being valid JSON. The editor moves the cursor there. Pure.
  *
- * One pass over the text. Text that is nested deeper than MAX_JSON_DEPTH counts as an error.
+ * It reads the text once. Nesting deeper than MAX_JSON_DEPTH counts as an error.
  */
 
 import { MAX_JSON_DEPTH } from "../../../shared/json.ts"
@@ -44,7 +44,7 @@ export function findPlace(text: string, pointer: string): TextPlace {
   return reader.found
 }
 
-/** Returns the index at which text stops being JSON; null if it is JSON. */
+/** Returns the index at which the text stops being valid JSON; null if it is valid. */
 export function findSyntaxError(text: string): number | null {
   const reader: Reader = { text, keys: [], at: 0, found: { start: 0, end: 0 }, foundKeys: 0 }
   if (!readValue(reader, 0, null, 0)) return reader.at
@@ -70,7 +70,7 @@ function readValue(reader: Reader, depth: number, matched: number | null, from: 
   const start = isRoot || from < 0 ? reader.at : from
   const isRead = readContent(reader, depth, keys)
   if (isRead && keys !== null && keys >= reader.foundKeys) {
-    // A place inside it has more keys, and was found before.
+    // A place inside it matches more keys, and was found earlier.
     if (keys > reader.foundKeys || reader.found.end === 0) reader.found = { start, end: reader.at }
     reader.foundKeys = keys
   }
@@ -119,7 +119,7 @@ function take(reader: Reader, unit: string): boolean {
   return true
 }
 
-/** Whether the pattern matches here. The pattern for white space also matches the empty string. */
+/** Whether the pattern matches here. The pattern for whitespace also matches the empty string. */
 function skip(reader: Reader, pattern: RegExp): boolean {
   pattern.lastIndex = reader.at
   if (!pattern.test(reader.text)) return false

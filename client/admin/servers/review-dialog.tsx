@@ -1,4 +1,4 @@
-/** review-dialog.tsx: the definitions of changed tools, which an administrator reads and allows. SPEC AD19, MP4. */
+/** review-dialog.tsx: the dialog in which an administrator reviews and allows the definitions of changed tools. SPEC AD19, MP4. */
 
 import type { VNode } from "preact"
 import { serversText } from "../../words/admin/servers-text.ts"

@@ -17,7 +17,7 @@ export const SERVERS_PATH = "/v1/mcp-servers"
 
 export type ToolState = keyof typeof serversText.state
 export type Approval = keyof typeof serversText.approvals
-/** As the form shows them: the two kinds of `oauth` are choices of their own. */
+/** As the form shows them, with a separate choice for each kind of `oauth`. */
 export type AuthChoice = keyof typeof serversText.auths
 
 export interface ServerTool {

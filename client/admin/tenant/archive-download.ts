@@ -24,7 +24,7 @@ const DAMAGED_STATUS = 502
 
 export interface DownloadStage {
   readonly doneBytes: number
-  /** 0 until the manifest is there. */
+  /** 0 until the manifest has been received. */
   readonly ofBytes: number
 }
 
@@ -45,7 +45,7 @@ export class ArchiveDownload {
   #abort: AbortController | null = null
 
   /**
-   * Downloads the files of an export, without those that an interrupted download of it has saved. Returns whether all are
+   * Downloads the files of an export except those that an interrupted download has already saved. Returns whether all are
    * saved now. If not, it was stopped, or `fault` says why.
    */
   async start(deps: ArchiveDownloadDeps, { id, parts }: Pick<TenantExport, "id" | "parts">): Promise<boolean> {
@@ -68,7 +68,7 @@ export class ArchiveDownload {
     }
   }
 
-  /** Stops the download. The files that are saved stay, and the next start continues after them. */
+  /** Stops the download. The saved files remain, and the next download continues after them. */
   stop(): void {
     this.#abort?.abort()
   }

@@ -1,6 +1,6 @@
 /**
- * theme-preview.tsx: a small conversation in a theme that is not saved yet, drawn by the components of the page. It can't be
- * used: it is only a picture. Source: SPEC TH8.
+ * theme-preview.tsx: a small conversation in a theme that is not saved yet, drawn by the components of the page. It is
+ * not interactive. Source: SPEC TH8.
  */
 
 import { signal } from "@preact/signals"
@@ -45,7 +45,7 @@ export function ThemePreview({ theme, scheme }: ThemePreviewProps): VNode {
   )
 }
 
-/** The element that stands for the page in this scheme. An element keeps its shadow root. */
+/** The element that represents the page in this scheme. A shadow root can't be removed, so an existing one is used again. */
 function openBox(host: HTMLElement | null, scheme: Scheme): HTMLElement | null {
   if (host === null) return null
   const root = host.shadowRoot ?? host.attachShadow({ mode: "open" })

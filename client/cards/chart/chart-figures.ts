@@ -34,7 +34,7 @@ export function toPercent(value: number, { low, high }: Range): number {
   return (value / (high - low) - low / (high - low)) * 100
 }
 
-/** Whether the page is written from right to left. Then the chart is drawn from there too. */
+/** Whether the page is written from right to left. The chart is then drawn from the right, too. */
 export function isMirrored(): boolean {
   return getDirection(formatLocale.value) === "rtl"
 }

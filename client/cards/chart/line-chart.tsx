@@ -1,6 +1,6 @@
 /**
  * line-chart.tsx: a line through the figures. The label and value of the point under the pointer, or chosen with the arrow
- * keys, are written above it; at first those of the last point.
+ * keys, are written above it; initially those of the last point.
  */
 
 import { type Signal, useSignal } from "@preact/signals"

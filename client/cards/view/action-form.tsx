@@ -21,7 +21,7 @@ interface CardForm {
   /** The names of fields that a click found empty or invalid. */
   readonly invalid: Signal<ReadonlySet<string>>
   readonly states: ReadonlySignal<ReadonlyMap<string, ActionState>>
-  /** Whether nothing can be sent from here. */
+  /** Whether sending is disabled here. */
   readonly isReadOnly: ReadonlySignal<boolean>
   isRepeatable(action: string): boolean
   /** Returns the name of the first invalid field; null if the click was sent. */
@@ -94,7 +94,7 @@ function createForm(
 
 /**
  * The messages of the clicks on a card, and their answers. Subscribes to no other message, so that an answer that grows
- * elsewhere costs the card nothing. Which messages these are never changes.
+ * elsewhere doesn't render the card again. Which messages these are never changes.
  */
 function readClickMessages({ store }: CardActionHost, callId: string): readonly WireMessage[] {
   const signals = store.messageIds.value.flatMap((id) => store.getMessageSignal(id) ?? [])

@@ -1,4 +1,4 @@
-/** icon-paths.ts: the icons of cards, as lines on a grid of 24. Loaded with the first one. */
+/** icon-paths.ts: the icons of cards, as SVG paths on a 24 × 24 grid. Loaded on first use. */
 
 import type { IconName } from "../../../shared/card/view/icon-name.ts"
 

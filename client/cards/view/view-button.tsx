@@ -20,7 +20,7 @@ export function ViewButton({ node }: ViewButtonProps): VNode {
   const isBusy = [...states.values()].includes("sent")
   const isOver = state === "done" && !form.isRepeatable(node.action)
   const act = (): void => {
-    // The focus stays on the button: a disabled one would lose it.
+    // A disabled button would lose the focus.
     if (isBusy || isOver) return
     const field = form.act(node)
     if (field !== null) focusField(box.current, field)

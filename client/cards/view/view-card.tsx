@@ -1,5 +1,5 @@
 /**
- * view-card.tsx: a card that a tenant defined. Loaded with the first one.
+ * view-card.tsx: a card that a tenant defined. Loaded on first use.
  *
  * Its texts come from the template and the stored result; this file adds no text of its own. If the template is no longer
  * stored, or has nothing to show, the model's text is shown alone. SPEC CV4, CV13.

@@ -1,4 +1,4 @@
-/** view-controls.tsx: tabs, timers, buttons and fields of a card, and the form around them. Loaded with the first one. SPEC KA7. */
+/** view-controls.tsx: tabs, timers, buttons and fields of a card, and the form around them. Loaded on first use. SPEC KA7. */
 
 import type { VNode } from "preact"
 import type { ViewNode } from "../../../shared/card/view/view-node.ts"

@@ -1,4 +1,4 @@
-/** view-nodes.tsx: draws the nodes of a filled card. Every text is a text node with the direction of its words; its lines begin where those of the card do. */
+/** view-nodes.tsx: draws the nodes of a filled card. Every text is a text node. Its direction depends on its words, and its alignment on the card. */
 
 import type { ComponentChildren, VNode } from "preact"
 import { useEffect } from "preact/hooks"
@@ -62,7 +62,7 @@ export function ViewNodes({ node }: { readonly node: ViewNode }): VNode | null {
   }
 }
 
-/** Tabs, timers, buttons and fields. Their code is loaded with the first one. */
+/** Tabs, timers, buttons and fields. Their code is loaded on first use. */
 export const viewControls = deferModule(() => import("./view-controls.tsx"))
 
 function Control({ node }: { readonly node: NodeOf<"tabs" | "timer" | "button" | "field"> }): VNode | null {

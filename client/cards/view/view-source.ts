@@ -14,7 +14,7 @@ import { useMediaContext } from "../../media/loading/media-context.ts"
 /** `gone`: the server doesn't have this version. */
 export type ViewState = CardView | "loading" | "gone"
 
-/** A page shows fewer kinds of cards. */
+/** One page shows fewer different cards than this. */
 const MAX_KEPT_VIEWS = 200
 
 const views = new Map<string, Signal<ViewState>>()
@@ -28,7 +28,7 @@ function getView(reference: string): Signal<ViewState> {
   return view
 }
 
-/** Puts a template where the page would load it. For tests and previews. */
+/** Stores a template as if the page had loaded it. For tests and previews. */
 export function keepView(reference: string, view: CardView): void {
   getView(reference).value = view
 }
@@ -52,7 +52,7 @@ export function useCardView(reference: string): ViewState {
   return view.value
 }
 
-/** Without a connection, the card is loaded when another one needs it, or with the page. */
+/** If the page is offline, the template is loaded when another card needs it, or after a reload. */
 async function loadView(href: string, view: Signal<ViewState>): Promise<void> {
   try {
     const response = await fetch(href, { credentials: "omit" })

@@ -75,7 +75,7 @@ interface TreeNode {
   readonly children?: readonly TreeNode[]
 }
 
-/** Null if the formula is faulty, refused or too large. Never throws. */
+/** Returns null if the formula is invalid, refused or too large. Never throws. */
 export function typesetMath(tex: string, isDisplay: boolean): VNode | null {
   if (REFUSED.test(tex) || measureDepth(tex) > MAX_SOURCE_DEPTH) return null
   try {
@@ -142,7 +142,7 @@ function pickAllowed(values: Readonly<Record<string, unknown>>, names: ReadonlyS
   return Object.fromEntries(entries.filter(([name, value]) => names.has(name) && VALUE.test(value) && isSmall(value)))
 }
 
-/** Whether every number of a value is within MAX_BY_UNIT. A number with an exponent is none. */
+/** Whether every number of a value is within MAX_BY_UNIT. A number with an exponent doesn't count. */
 function isSmall(value: string): boolean {
   const parts = value.split(/[\s,()]+/).filter((part) => /\d/.test(part) && !part.startsWith("#"))
   return parts.every((part) => {

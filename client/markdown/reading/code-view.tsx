@@ -1,8 +1,8 @@
 /**
  * code-view.tsx: fenced code with colours, line numbers and its buttons. SPEC MD2, MD11.
  *
- * Every line is an element, so that a delta changes one line, and the numbers are counters of the style sheet, so that
- * nobody copies them.
+ * Every line is an element, so that a delta changes one line, and the line numbers are CSS counters, so that they
+ * aren't copied.
  */
 
 import { Component, type ComponentChildren, type VNode } from "preact"

@@ -8,7 +8,8 @@
 
 import { type LinkDefinitions, lexProse, type ProseToken } from "../markdown-lexer.ts"
 
-/** The rows or items at the end that are parsed again: the one that grows, and the one before it, which it may continue. */
+/** The number of rows or items at the end that are parsed again: the one that grows, and the one before it, which it may
+ * continue. */
 const OPEN_PARTS = 2
 /** A shorter table or list is parsed as a whole. */
 const MIN_FINISHED_PARTS = 4

@@ -1,4 +1,4 @@
-/** text-grammars.ts: dynamic languages, shells, queries, and formats of text and configuration. Pure. */
+/** text-grammars.ts: dynamic languages, shells, query languages, and text and configuration formats. Pure. */
 
 import type { Language, Rule } from "./code-tokenizer.ts"
 import {
@@ -313,7 +313,7 @@ export const latex = defineLanguage({
   ],
 })
 
-/** Languages whose lines have a meaning as a whole. */
+/** Languages in which a whole line has one meaning. */
 function defineLines(name: string, extension: string, rules: readonly Rule[]): Language {
   return { name, extension, words: new Map(), states: { root: rules } }
 }

@@ -18,7 +18,7 @@ export const NO_SOURCES: NumberedSources = new Map()
 export const SourcesContext = createContext(NO_SOURCES)
 
 export function numberSources(segments: readonly Segment[]): NumberedSources {
-  // They are behind all other segments.
+  // They come after all other segments.
   if (segments.at(-1)?.type !== "source") return NO_SOURCES
   const sources = segments.filter((segment) => segment.type === "source")
   return new Map(sources.map((source, at) => [source.url, { ...source, number: at + 1 }]))

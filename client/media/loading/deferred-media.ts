@@ -1,4 +1,4 @@
-/** deferred-media.ts: the code of media and canvas documents, loaded after the transcript or with the first of them. */
+/** deferred-media.ts: the code of media and canvas documents, loaded after the transcript or when the first of them is drawn. */
 
 import { deferModule } from "../../ui/deferred-module.ts"
 

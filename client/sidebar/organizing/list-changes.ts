@@ -2,13 +2,13 @@
  * list-changes.ts: adds to the list of sessions the changes that are being saved, and the sessions of folders that the loaded
  * part of the list doesn't contain.
  *
- * A change is shown at once. What the server refuses is shown as it was. Source: SPEC LB21, LB24.
+ * A change is shown at once, and undone if the server refuses it. Source: SPEC LB21, LB24.
  */
 
 import type { SessionSummary } from "../../../shared/protocol/http-body.ts"
 import type { SessionList } from "../../session/session-list.ts"
 
-/** A change of sessions. `change` is null if they disappear from the list. */
+/** A change to sessions. `change` is null if they disappear from the list. */
 interface RowChange {
   readonly ids: ReadonlySet<string>
   readonly change: Partial<SessionSummary> | null

@@ -90,7 +90,7 @@ async function saveChange(
   return { ids: new Set(unsaved.map(({ id }) => id)), error }
 }
 
-/** Returns what changes in the list; null if the sessions disappear from it. */
+/** Returns the change to the list's entries; null if the sessions disappear from the list. */
 function toRowChange(action: OrganizeAction): Partial<SessionSummary> | null {
   switch (action.action) {
     case "archive":
@@ -153,7 +153,7 @@ async function relistSessions(
 ): Promise<boolean> {
   listChangesOf(router.sessionList).relistSessions(rows)
   const isRestored = await organizeSessions(router, ids, { action })
-  // After a failure, the list of the server says which sessions are back.
+  // After a failure, the server's list shows which sessions were restored.
   void router.sessionList.refresh()
   return isRestored
 }

@@ -6,6 +6,7 @@ import { AgentCallView, isAgentCall, ReceivedMessageView } from "../agent-exchan
 import { ToolView } from "../tool-call.tsx"
 
 export { AgentHeader } from "../agent-exchange.tsx"
+export { ToolAnnouncer } from "./tool-announcer.ts"
 export { groupCalls, ToolCallGroup } from "../tool-call-group.tsx"
 
 export type CallSegment = Extract<Segment, { type: "tool" | "agent" }>

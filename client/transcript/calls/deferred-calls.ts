@@ -1,4 +1,4 @@
-/** deferred-calls.ts: the code of tool calls and of messages between agents, loaded after the transcript or with the first one. */
+/** deferred-calls.ts: the code of tool calls and of messages between agents, loaded after the transcript or when the first of them is drawn. */
 
 import { deferModule } from "../../ui/deferred-module.ts"
 

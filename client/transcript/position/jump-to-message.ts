@@ -39,7 +39,7 @@ function showArticle(view: HTMLElement | null, id: string): HTMLElement | null {
   const isTallerThanView = article.offsetHeight > view.clientHeight
   article.scrollIntoView({ block: isTallerThanView ? "start" : "center" })
   article.tabIndex = -1
-  // Someone who steps through hits goes on typing in the search field. SPEC LB8.
+  // A user who steps through hits keeps typing in the search field. SPEC LB8.
   if (getActiveElement()?.closest("search") == null) article.focus({ preventScroll: true })
   return article
 }

@@ -62,7 +62,7 @@ function describePlace(target: EventTarget | null): Place | null {
   return { element: target, around }
 }
 
-/** Returns the first control at or behind the place, otherwise the last one before it; null if none is near. */
+/** Returns the first control at or after the place, otherwise the last one before it; null if none is near. */
 function findNearest({ around }: Place): HTMLElement | null {
   for (const { parent, index } of around) {
     if (!parent.isConnected) continue

@@ -1,4 +1,4 @@
-/** cards-text.ts: the strings of the admin page's section of cards, with its playground. Pure. */
+/** cards-text.ts: the strings of the admin page's cards section and its playground. Pure. */
 
 export const cardsText = {
   lead: "A card shows the result of a tool inside an answer. Try templates with sample results here; nothing is saved until you save it.",

@@ -1,4 +1,4 @@
-/** feedback-text.ts: the strings of the admin page's section of feedback. Pure. */
+/** feedback-text.ts: the strings of the admin page's feedback section. Pure. */
 
 import { writingText } from "../writing-text.ts"
 
@@ -18,7 +18,7 @@ export const feedbackText = {
   share: "% good",
   shareOf: (up: number, all: number) => PERCENT.format(up / all),
   reasons: "Reasons",
-  /** A reason that a newer server counts is shown by its name. */
+  /** A reason that only a newer server knows is shown by its code. */
   reasonCount: (reason: string, count: string) =>
     `${Object.entries(writingText.reasons).find(([name]) => name === reason)?.[1] ?? reason}: ${count}`,
 } as const

@@ -1,4 +1,4 @@
-/** models-text.ts: the strings of the admin page's section of models. Pure. */
+/** models-text.ts: the strings of the admin page's models section. Pure. */
 
 export const modelsText = {
   lead: "Models that your organization uses with its own accounts. Agents refer to them by name.",

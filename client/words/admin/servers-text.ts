@@ -1,4 +1,4 @@
-/** servers-text.ts: the strings of the admin page's section of MCP servers. Pure. */
+/** servers-text.ts: the strings of the admin page's MCP servers section. Pure. */
 
 export const serversText = {
   lead: "MCP servers whose tools your agents can use. A tool whose definition changes is disabled until you have reviewed it.",

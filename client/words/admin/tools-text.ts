@@ -1,4 +1,4 @@
-/** tools-text.ts: the strings of the admin page's section of webhook tools. Pure. */
+/** tools-text.ts: the strings of the admin page's webhook tools section. Pure. */
 
 export const toolsText = {
   lead: "Tools that call your own services. The server signs each call; your service verifies the signature and answers.",

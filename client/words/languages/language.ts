@@ -1,5 +1,5 @@
 /**
- * language.ts: the languages of the page, the chosen one, and the objects with its texts. Pure, except for the choice.
+ * language.ts: the page's languages, the chosen language, and its texts. Pure, except for the choice.
  *
  * The English texts are in the modules that use them. A file per other language has all its texts and is loaded when the
  * language is chosen. Source: SPEC LG1 to LG3.

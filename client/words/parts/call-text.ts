@@ -30,6 +30,8 @@ export const toolText = translate("tool", {
   lines: (count: number, size: string) =>
     `${formatCount(count)} ${count === 1 ? "line" : "lines"}${size === "" ? "" : ` (${size})`}`,
   showAll: (chars: number) => `Show all (${formatCount(chars)} more characters)`,
+  /** Announced to screen readers when a tool starts. */
+  using: (tool: string) => `Using ${tool}.`,
   approvalLabel: (tool: string) => `Allow ${tool}?`,
   approvalQuestion: (tool: string) => `Allow Cuecard to run ${tool}?`,
   allow: "Allow",

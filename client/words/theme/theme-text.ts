@@ -1,4 +1,4 @@
-/** theme-text.ts: the strings of the theme's section on the admin page. Pure. */
+/** theme-text.ts: the strings of the admin page's theme section. Pure. */
 
 import type { ThemeDensity, ThemeFont } from "../../../shared/theme/page-theme.ts"
 import type { ContrastPair } from "../../../shared/theme/theme-contrast.ts"

@@ -1,7 +1,7 @@
 /**
- * build-action-call.ts: the tool call that a click makes, and the words by which it stands in the transcript.
+ * build-action-call.ts: creates the tool call for a click on a card, and the message that represents the click in the transcript.
  *
- * template, stored result, fields → BUILD → tool, arguments, words
+ * template, stored result, fields → BUILD → tool, arguments, message
  * The client chooses an action and fills in fields; everything else comes from the template and the stored result. Pure.
  * SPEC KA2.
  */
@@ -29,10 +29,10 @@ export type ActionProblem = { readonly because: "unknown" } | { readonly because
 
 type FieldNode = Extract<ViewNode, { readonly type: "field" }>
 
-/** Whether the day exists is for the tool to decide. */
+/** The tool decides whether the day exists. */
 const DATE = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/
 const MAX_WORDS_CHARS = 2_000
-/** Half of what a call of the model can have. */
+/** Half of the limit for a call of the model. */
 const MAX_ACTION_ARGS_CHARS = 64 * 1024
 
 export function buildActionCall(

@@ -7,7 +7,7 @@ export const MAX_ACTIONS = 8
 
 /**
  * Where an argument comes from: the stored result, a field of the form, or the template itself. If the button is in a list, a
- * path without a slash at the beginning starts at the item.
+ * path without a leading slash is relative to the item.
  */
 export type ActionArg = Binding | { readonly field: string } | { readonly value: Json }
 

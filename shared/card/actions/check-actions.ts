@@ -126,7 +126,7 @@ function checkArg(source: Json, pointer: string, { fields, notes, isInItem }: Ar
       : { pointer: `${pointer}/field`, problem: "must be the name of a field of the card" }
   }
   if (!("path" in source)) return shape
-  // An argument may be absent from a result, so its pointer need not find a value in a sample.
+  // An argument may be absent from a result, so its pointer needn't match a value in a sample.
   const problem = binding(source as Json, pointer, { ...notes, bindings: new Map(), relative: new Map() })
   if (problem !== null) return problem
   const isKnown = isInItem || String(source["path"]).startsWith("/")

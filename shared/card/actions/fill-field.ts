@@ -34,7 +34,7 @@ function getKind({ component, variant }: ViewComponent): Extract<ViewNode, { rea
   }
 }
 
-/** The check of the template has made sure of their form. */
+/** Their format was checked with the template. */
 function readOptions(options: Json | undefined): readonly FieldOption[] {
   return Array.isArray(options) ? (options as unknown as readonly FieldOption[]) : []
 }

@@ -2,7 +2,7 @@
  * card-template.ts: the format of a card that a tenant defines, with its bounds. Decision 0070.
  *
  * A template is a list of components. Its texts are literals, or values of the stored tool result that a JSON Pointer
- * names, formatted by a function of a closed list. The components are a subset of A2UI 0.9.1.
+ * names, formatted by one of a fixed set of functions. The components are a subset of A2UI 0.9.1.
  */
 
 import type { Json } from "../../json.ts"
@@ -18,10 +18,10 @@ export const MAX_SAMPLES = 5
 export const MAX_LITERAL_CHARS = 2_000
 export const MAX_POINTER_CHARS = 200
 
-/** A text, or what is needed to find it in the tool's result. */
+/** A text, or a description of where to find it in the tool's result. */
 export type Dynamic = string | Binding | FormatCall
 
-/** A JSON Pointer. Inside a list or table, one without a slash at the beginning starts at the item. */
+/** A JSON Pointer. Inside a list or table, a pointer without a leading slash is relative to the item. */
 export interface Binding {
   readonly path: string
 }
@@ -53,7 +53,7 @@ export const TONES = ["neutral", "info", "good", "warning", "bad"] as const
 export const CELL_ALIGN = ["start", "end"] as const
 export const DATE_STYLES = ["date", "time", "dateTime", "weekday", "monthDay"] as const
 
-/** One component. check-template.ts decides which fields it has. */
+/** One component. check-template.ts defines its fields. */
 export interface ViewComponent {
   readonly id: string
   readonly component: ComponentKind

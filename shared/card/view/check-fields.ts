@@ -157,7 +157,7 @@ const children = either(
     const { path, ...rest } = value
     const problem = checkFields({ componentId: required(childId(true)) }, rest as Json, pointer, notes)
     if (problem !== null) return problem
-    // The object itself is the binding, so that it is found when it is filled.
+    // The object itself identifies the binding, so that it is recognised when it is filled.
     const bound = binding({ path: path as Json }, pointer, { ...notes, bindings: new Map(), relative: new Map() })
     if (bound !== null) return bound
     notes.bindings.set(value, pointer)

@@ -17,7 +17,7 @@ function readRows(component: ViewComponent, scope: ViewScope): readonly Json[] |
   return Array.isArray(rows) && rows.length > 0 ? rows : null
 }
 
-/** The first items, as many as the card has room for. `cells`: what each of them takes. */
+/** The first items that fit into the card. `cells`: the number of cells that each item takes. */
 function takeItems(items: readonly Json[], max: number, cells: number, { left }: ViewScope): readonly Json[] {
   const count = Math.max(0, Math.min(items.length, max, Math.floor(left.nodes / Math.max(1, cells))))
   left.nodes -= count * cells

@@ -2,8 +2,8 @@
  * fill-view.ts: fills a card's template with a stored tool result.
  *
  * template, tool result, locale → FILL → tree of nodes → page, Markdown
- * Components whose values the result lacks are left out, and so are containers that become empty. The work is bounded
- * whatever the template and the result are. Pure. SPEC CV4 to CV8.
+ * Components whose values are missing from the result are left out, and so are containers that become empty. The work
+ * is bounded for any template and any result. Pure. SPEC CV4 to CV8.
  */
 
 import { isJsonObject, type Json } from "../../json.ts"
@@ -27,16 +27,16 @@ import { parseIconName } from "./icon-name.ts"
 import { isLinkAddress, MAX_ADDRESS_CHARS } from "./link-address.ts"
 import type { FilledView, ViewNode, ViewTab } from "./view-node.ts"
 
-/** Lists in a template can ask for more nodes and cells. Further ones are left out. */
+/** A template's lists can ask for more nodes and cells than this. The rest are left out. */
 const MAX_NODES = 2_000
-/** All texts together. In UTF-16 code units. */
+/** Total length of all texts, in UTF-16 code units. */
 const MAX_CHARS = 100_000
-/** The name of a card. In UTF-16 code units. */
+/** Maximum length of a card's name, in UTF-16 code units. */
 const MAX_TITLE_CHARS = 200
 
 type Components = ReadonlyMap<string, ViewComponent>
 
-/** Null if the result has nothing that the card shows. */
+/** Returns null if the result contains nothing that the card shows. */
 export function fillView(
   { title, view }: CardView,
   result: Json,
@@ -92,7 +92,7 @@ function fillContainer(
   }
 }
 
-/** The components that a list names, or one component for each item of an array. */
+/** Returns the components that a list names, or one component for each item of an array. */
 function fillChildren(
   children: Json | undefined,
   scope: ViewScope,

@@ -1,5 +1,5 @@
 /**
- * format-value.ts: the values of a tool's result as texts, by a closed list of functions over `Intl`. Pure.
+ * format-value.ts: formats the values of a tool's result as text, with a fixed set of functions over `Intl`. Pure.
  *
  * Each function returns the pieces of a text. A piece is a literal of the template, a formatted value, or a label of the
  * page. Null: the result has no such value. SPEC CV5.
@@ -14,16 +14,16 @@ import { ENGLISH_LABELS, type ViewLabels } from "./view-labels.ts"
 /** The pieces of a text, in order. None is empty. */
 export type Runs = readonly string[]
 
-/** What a reader's language decides. */
+/** The formats and labels that depend on the reader's language. */
 export interface ViewLocale {
   /** A BCP 47 tag. */
   readonly locale: string
-  /** Undefined: the one of this machine. */
+  /** Undefined: the time zone of this machine. */
   readonly timeZone?: string
   readonly labels: ViewLabels
 }
 
-/** For what no reader sees in their own language: checks, exports, and the words of a click. */
+/** For texts that are the same for all readers: checks, exports, and the message of a click. */
 export const ENGLISH: ViewLocale = { locale: "en", timeZone: "UTC", labels: ENGLISH_LABELS }
 
 /** Where bindings are read. */
@@ -36,7 +36,7 @@ export interface ViewScope {
   readonly locale: ViewLocale
   /** What the card may still contain: nodes and cells of tables, and characters of texts. Shared by the whole card. */
   readonly left: { nodes: number; chars: number }
-  /** Is told each binding that has a value. */
+  /** Receives each binding that has a value. */
   readonly onFound?: (binding: object) => void
 }
 

@@ -111,7 +111,7 @@ function toLink(label: string, url: string): string {
   return `[${label}](<${url.replace(/[<>\\\s]/g, (unit) => encodeURIComponent(unit))}>)`
 }
 
-/** One line in which nothing is syntax. */
+/** One line with all Markdown syntax escaped. */
 function escapeText(text: string): string {
   return text
     .replace(/\s+/g, " ")

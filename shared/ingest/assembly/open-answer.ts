@@ -159,7 +159,7 @@ function isTurnEvent(event: AnswerEvent): event is TurnEvent {
 function applyTextDone(answer: OpenAnswer, record: Extract<StreamRecord, { type: "text_done" }>): void {
   completeText(answer, "text", record.text)
   if (record.grants !== undefined && answer.isVerified) answer.events.push({ type: "granted", grants: record.grants })
-  // An interrupted part stays open. The end of its message interrupts it.
+  // An interrupted part stays open until the end of its message.
   if (record.cut !== true) addEvent(answer, { type: "text_done" })
 }
 

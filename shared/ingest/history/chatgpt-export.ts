@@ -12,10 +12,10 @@ import type { Branch, HistoryWriter } from "./history-writer.ts"
 import { findPublicUrl, formatMediaLabel } from "./media-label.ts"
 import { valueToJson } from "./value-to-json.ts"
 
-/** Maximum number of a message's references that are shown. The marks of any others are removed. */
+/** Maximum number of a message's references that are shown. The markers of any others are removed. */
 const MAX_REFERENCES = 200
 
-/** A mark in the text that stands for a reference: a word and ids between private-use characters. */
+/** A marker in the text for a reference: a word and ids between private-use characters. */
 const MARK = /( ?)(\ue200[^\ue200\ue201]*\ue201)/g
 
 export function isChatGptConversation(value: unknown): value is Fields {
@@ -83,7 +83,7 @@ function readText(writer: HistoryWriter, content: Fields, format: TextFormat): s
   return contentToParagraphs(writer.kinds, typeof inner === "string" ? inner : content, format)
 }
 
-/** Spoken words come as a transcription next to the audio. */
+/** Speech has a transcript next to the audio. */
 function readPart(part: unknown): unknown {
   const fields = toFields(part)
   const audio = toFields(fields["audio_asset_pointer"])
@@ -140,7 +140,7 @@ function writeToolMessage(writer: HistoryWriter, message: Fields, content: Field
 }
 
 /**
- * References are marks in the text. Each becomes a link or disappears.
+ * References are markers in the text. Each becomes a link or is removed.
  *
  * The text is read once and each reference is used once, so the length of the result is linear in the message.
  */

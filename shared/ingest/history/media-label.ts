@@ -1,5 +1,5 @@
 /**
- * media-label.ts: the text that stands for a file of another system: its kind, name and public address.
+ * media-label.ts: the text that replaces a file of another system: its kind, name and public address.
  *
  * Nothing is fetched, and no bytes are imported (SPEC RE27). Pure.
  */

@@ -4,7 +4,7 @@
 
 import { cutText } from "../../text/cut-text.ts"
 
-/** Fields that hold encrypted or binary data. Nobody can read them, and they may be megabytes long. */
+/** Fields that contain encrypted or binary data. They are unreadable and may be megabytes long. */
 const OPAQUE_FIELDS: ReadonlySet<string> = new Set([
   "encrypted_content",
   "encrypted_index",

@@ -31,7 +31,7 @@ export const actionClickSchema = v.object({
 export type ActionClick = v.InferOutput<typeof actionClickSchema>
 export type FieldValues = v.InferOutput<typeof fieldsSchema>
 
-/** The click that a user's message stands for, as clients see it. */
+/** The click that a user's message represents, as clients see it. */
 export type ActionRef = Pick<ActionClick, "call_id" | "name" | "item">
 
 /** A click with the call that it makes. `args` is JSON text. Absent in an imported message, whose call is not made again. */

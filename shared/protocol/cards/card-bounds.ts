@@ -1,4 +1,4 @@
-/** card-bounds.ts: the names in cards, and the bounds of their forms. In a file of their own, so that the page loads no schema. */
+/** card-bounds.ts: the format of names in cards, and the limits of their forms. They are in a separate file so that the page loads no schema. */
 
 /** Names of tools, components, actions and fields. */
 export const CARD_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/

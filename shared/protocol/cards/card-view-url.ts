@@ -27,7 +27,7 @@ export function parseCardViewUrl(url: string): ViewReference | null {
   return url.startsWith("/media/card/") ? parseViewReference(url.slice("/media/card/".length)) : null
 }
 
-/** Where a template is served to everybody, because its hash can't be guessed. Browsers keep it. */
+/** The URL of a template. It is public, because its hash can't be guessed. Browsers cache the response. */
 export function publicCardPath(tenant: string, { name, revision }: ViewReference): string {
   return `/media/card/${tenant}/${name}@${revision}.json`
 }

@@ -53,12 +53,12 @@ const MAX_NAME_CHARS = 120
  */
 const TOKEN_ID = /^[\x20-\x7e]{1,256}$/
 
-/** A user as a provider describes them. */
+/** A user as described by a provider. */
 export interface ForeignIdentity {
   /** `o_…`, derived from the issuer and the user claim. */
   readonly user: string
   readonly name: string | null
-  /** The role from the issuer's role claim; null if none is configured, so that the stored role counts. */
+  /** The role from the issuer's role claim; null if none is configured, so that the stored role applies. */
   readonly role: Role | null
 }
 

@@ -25,7 +25,7 @@ function createFetch(env: ProviderEnv) {
 }
 
 /**
- * How a client proves its identity. `methods`: those of the server's metadata. The default is the standard's. A client
+ * How a client authenticates. `methods`: the methods in the server's metadata. The default is that of the standard. A client
  * without a secret is public.
  */
 export function createAuthentication(

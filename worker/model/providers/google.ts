@@ -13,7 +13,7 @@ export function createGoogleModel(config: ProviderConfig): Model {
     ...(config.headers === undefined ? {} : { headers: config.headers }),
     fetch: fetchBounded,
   })
-  // Without this, a model that thinks keeps its thoughts to itself.
+  // Without this, the response doesn't contain the model's thinking.
   const providerOptions = { google: { thinkingConfig: { includeThoughts: true } } }
   return createStreamedModel(endpoint.chat(config.modelName), config, { providerOptions })
 }

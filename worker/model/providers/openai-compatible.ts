@@ -17,6 +17,6 @@ export function createOpenAiModel(config: ProviderConfig): Model {
     ...(config.headers === undefined ? {} : { headers: config.headers }),
     fetch: config.fetch ?? fetchBounded,
   })
-  // The package keeps only some counts, and reports none for a response that breaks off.
+  // The package keeps only some counts, and reports none for a response that is cut off.
   return createStreamedModel(endpoint.chatModel(config.modelName), config, { createUsageReader })
 }

@@ -2,7 +2,7 @@
  * workers-ai.ts: a model of Workers AI through the binding `AI` (SPEC MO18).
  *
  * request of the OpenAI-compatible package → binding → response → OpenAI's stream format
- * Some models stream in OpenAI's format, which is passed on. The others have a format of Workers AI's own.
+ * Some models stream in OpenAI's format, which is passed on. The others stream in Workers AI's own format, which is converted.
  */
 
 import { isJsonObject, type Json, parseJson } from "../../../shared/json.ts"
@@ -11,12 +11,12 @@ import { boundResponse } from "./bounded-fetch.ts"
 import { createOpenAiModel } from "./openai-compatible.ts"
 import type { ProviderConfig } from "./provider-config.ts"
 
-/** The part of the binding that is used. */
+/** The part of the binding that is used here. */
 export interface WorkersAi {
   run(model: string, input: object, options?: object): Promise<unknown>
 }
 
-/** Nothing is sent there: the binding has no address. Its host is the name under which usage is recorded. */
+/** A placeholder, because the binding has no address. Usage is recorded under its host name. */
 const NO_ADDRESS = "https://workers-ai"
 
 export function createWorkersAiModel(ai: WorkersAi, config: Omit<ProviderConfig, "baseUrl" | "fetch">): Model {
@@ -36,7 +36,7 @@ function createRun(ai: WorkersAi, modelName: string): typeof fetch {
   }
 }
 
-/** Streams can't have a format of the response, and models with a format of their own need a text in each message. */
+/** A streamed request can't set a response format, and models with Workers AI's own format require text in each message. */
 function toInputs(request: Json | undefined): object {
   const { model: _, response_format: __, messages, ...inputs } = Object(request)
   const known: readonly unknown[] = Array.isArray(messages) ? messages : []
@@ -46,7 +46,7 @@ function toInputs(request: Json | undefined): object {
   }
 }
 
-/** Converts line by line. A line that is longer than an event may be has failed before (`boundResponse`). */
+/** Converts line by line. A line that exceeds the limit of an event has already failed (`boundResponse`). */
 function toChatStream(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   const convert = createConverter()
   let pieces: string[] = []
@@ -63,7 +63,7 @@ function toChatStream(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Arr
       for (const event of convert(pieces.join(""))) controller.enqueue(`data: ${event}\n\n`)
     },
   })
-  // The types of the two kinds of streams differ in what they accept.
+  // The two stream types are not assignable to each other.
   const decoder = new TextDecoderStream() as unknown as ReadableWritablePair<string, Uint8Array>
   return body.pipeThrough(decoder).pipeThrough(lines).pipeThrough(new TextEncoderStream())
 }
@@ -78,7 +78,7 @@ function createConverter(): (line: string) => Generator<string> {
     if (!line.startsWith("data:")) return
     const data = line.slice("data:".length).trim()
     if (data === "[DONE]") {
-      // The own format doesn't say why a stream ends.
+      // Workers AI's own format doesn't say why a stream ends.
       if (isOwnFormat) yield toChunk({}, calls === 0 ? "stop" : "tool_calls")
       return yield data
     }
@@ -88,7 +88,7 @@ function createConverter(): (line: string) => Generator<string> {
     if (error !== null) return yield JSON.stringify({ error })
     isOwnFormat = true
     const { response, tool_calls, usage } = event
-    // A token that looks like a number is one in the JSON.
+    // The JSON contains a number for a token that looks like one.
     if (typeof response === "string" || typeof response === "number")
       if (response !== "") yield toChunk({ content: String(response) })
     for (const call of Array.isArray(tool_calls) ? tool_calls : [])
@@ -105,10 +105,11 @@ function toCall(call: { readonly [field: string]: Json }, index: number): object
   return { index, id, type: "function", function: { name: String(name), arguments: text } }
 }
 
-/** The codes of Workers AI for too many requests, and for too little capacity. */
+/** Workers AI's error codes for too many requests and for insufficient capacity. */
 const BUSY_CODES: ReadonlySet<unknown> = new Set([3036, 3040])
 
-/** The error of an event of the own format, in OpenAI's; null if there is none, or if it has that format. */
+/** The error of an event in Workers AI's own format, converted to OpenAI's format; null if there is none, or if it already has
+ * that format. */
 function readError({ error, errors }: { readonly [field: string]: Json }): object | null {
   if (typeof error === "string") return { message: error }
   const [first] = Array.isArray(errors) ? errors : []

@@ -2,7 +2,7 @@
 
 import type { ModelMessage } from "../model-adapter.ts"
 
-/** The words with which a question begins, before its subject. */
+/** The words at the start of a question, before its subject. */
 const OPENING =
   /^(?:please |can you |could you |tell me |show me )*(?:what's|what is|what are|how is|how are|make|draw|paint|write|say)? ?(?:the |an? )?/i
 const MAX_WORDS = 6

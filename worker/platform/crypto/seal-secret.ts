@@ -3,7 +3,7 @@
  *
  * secret + place → SEAL → `s1.<key id>.<base64url>` → OPEN → secret
  * The key (AES-GCM, 256 bits) is derived with HKDF from a secret of the deployment, the tenant and the purpose. The place
- * is authenticated, so a sealed value that is moved to another tenant, purpose or name does not open. Source: SPEC SL1-SL3.
+ * is authenticated, so a sealed value that is moved to another tenant, purpose or name can't be opened. Source: SPEC SL1-SL3.
  */
 
 import { base64url } from "jose"
@@ -37,7 +37,7 @@ export const MAX_SECRET_CHARS = 16_384
 
 const VERSION = "s1"
 const IV_BYTES = 12
-/** Enough to tell the few secrets of a deployment apart. */
+/** Enough digits to distinguish the few secrets of a deployment. */
 const KEY_ID_BYTES = 8
 
 /** Seals a secret. Two seals of the same secret differ. Errors: throws for a secret over MAX_SECRET_CHARS. */

@@ -33,7 +33,7 @@ export interface RevocationState {
   /** The user was suspended, so no token is accepted, not even a new one. Absent: no. */
   readonly suspended?: boolean
   /**
-   * The user is being erased, or was erased and has not come back since, so links signed up to `upTo` are refused. Absent:
+   * The user is being erased, or was erased and has not registered again since, so links signed up to `upTo` are refused. Absent:
    * no.
    */
   readonly erased?: boolean
@@ -70,7 +70,7 @@ export interface Login {
   readonly issuer: string
   /** The issuer's generation at the sign-in. Sign-ins of a replaced issuer get no more tokens. */
   readonly generation: number
-  /** The role from the issuer's role claim; null: the stored role counts. */
+  /** The role from the issuer's role claim; null: the stored role applies. */
   readonly role: Role | null
 }
 

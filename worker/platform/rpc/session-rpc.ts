@@ -142,7 +142,7 @@ export interface SessionRpc extends Rpc.DurableObjectBranded {
    * Errors: `result_unexpected`.
    */
   acceptToolResult(result: LateToolResult): Promise<Result<null>>
-  /** Gives the question that waits for a program to the caller. Errors: `turn_ended`. */
+  /** Gives the caller the question that waits for a program. Errors: `turn_ended`. */
   claimQuestion(owner: SessionOwner, id: string): Result<ClaimedQuestion>
   /** Accepts a question from another agent's session, and creates this session if necessary. */
   acceptAsk(request: AskRequest): Promise<Result<null, TurnFault>>

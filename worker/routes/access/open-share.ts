@@ -33,7 +33,7 @@ export function formatShareReference(tenant: string, id: string): string {
 export async function openShare(env: Env, reference: string, address: string | null): Promise<Result<OpenedShare>> {
   const [, tenant = "", id = ""] = REFERENCE.exec(reference) ?? []
   if (!v.is(tenantIdSchema, tenant)) return fail({ reason: "share_unknown" })
-  // Readers without tokens must not use up the rate of the tenant's users.
+  // Readers without tokens must not use up the rate limit of the tenant's users.
   if (!(await countUp(env.RATE_READ, `share:${address ?? reference}`))) return fail(createRateFault("read", "user"))
   return await openKnownShare(env, tenant, id)
 }

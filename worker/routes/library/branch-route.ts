@@ -42,7 +42,7 @@ export async function branchSession(context: Context<AppEnv>): Promise<Response>
   }
   const imported = await sessionStub(env, claims.tenant, created.value, locationHint).import(claims, lines, WHOLE_COPY)
   if (imported.ok) return context.json({ id, title }, 201)
-  // An empty session would be of no use. One that already has messages is another conversation of that id.
+  // An empty session would be useless. A session that already has messages is another conversation with that id.
   if (imported.fault.reason !== "session_begun") {
     await sessionStub(env, claims.tenant, created.value).erase(claims)
     await directoryStub(env, claims).removeSession(created.value)

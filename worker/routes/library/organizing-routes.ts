@@ -23,7 +23,7 @@ const changeFields = {
   unread: v.optional(v.boolean()),
 }
 
-/** A title that is empty or only white space is rejected. At least one field is needed. */
+/** A title that is empty or only whitespace is rejected. At least one field is needed. */
 const patchSchema = v.pipe(
   v.object({ title: v.optional(v.pipe(titleSchema, v.trim(), v.nonEmpty())), ...changeFields }),
   v.forward(

@@ -1,7 +1,7 @@
 /**
  * canvas-routes.ts: serves HTML documents written by a model, only in frames of the page.
  *
- * A deployment can give them a separate origin (access/request-guard.ts). Loaded with the first request for a document.
+ * A deployment can give them a separate origin (access/request-guard.ts). Loaded on the first request for a document.
  */
 
 import type { Context } from "hono"

@@ -1,6 +1,6 @@
 /**
  * card-view-route.ts: serves the template of one version of a card. It needs no token, because readers of shared copies have
- * none; the address contains a hash that can't be guessed. Loaded with its first request. Source: SPEC CV9.
+ * none; the address contains a hash that can't be guessed. Loaded on its first request. Source: SPEC CV9.
  */
 
 import type { Context } from "hono"
@@ -30,7 +30,7 @@ export async function serveCardView(context: Context<AppEnv, "/media/card/:tenan
   const reference = parseViewReference(/^(.*)\.json$/.exec(req.param("file"))?.[1] ?? "")
   if (reference === null || !v.is(tenantIdSchema, tenant) || !checkRegion(env, tenant).ok)
     return faultToResponse({ reason: "route_unknown" })
-  // Readers without tokens must not use up the rate of the tenant's users.
+  // Readers without tokens must not use up the rate limit of the tenant's users.
   const address = readLimitAddress(context)
   if (!(await countUp(env.RATE_READ, `card ${address ?? tenant}`)))
     return faultToResponse(createRateFault("read", "user"))

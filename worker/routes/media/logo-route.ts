@@ -1,6 +1,6 @@
 /**
  * logo-route.ts: serves the logo of a tenant. It needs no token, because it is shown before the sign-in and on shared copies.
- * Loaded with its first request. Source: SPEC TH6.
+ * Loaded on its first request. Source: SPEC TH6.
  */
 
 import type { Context } from "hono"
@@ -30,7 +30,7 @@ export async function serveLogo(context: Context<AppEnv, "/media/logo/:tenant/:f
   const id = LOGO_FILE.exec(req.param("file"))?.[1]
   if (id === undefined || !v.is(tenantIdSchema, tenant) || !checkRegion(env, tenant).ok)
     return faultToResponse({ reason: "route_unknown" })
-  // Readers without tokens must not use up the rate of the tenant's users.
+  // Readers without tokens must not use up the rate limit of the tenant's users.
   const address = readLimitAddress(context)
   if (!(await countUp(env.RATE_READ, `logo ${address ?? tenant}`)))
     return faultToResponse(createRateFault("read", "user"))

@@ -2,7 +2,7 @@
  * media-routes.ts: signs links (`POST /:id/media/sign` of a session) and serves assets (`GET /media/:id?token=`).
  *
  * The URLs in segments cannot be fetched directly; the page requests signed ones when it renders them. Assets are served so
- * that a browser never runs them: with a type from a closed list, no sniffing, and a sandbox. Canvas documents are not
+ * that a browser never runs them: with a type from a fixed list, no sniffing, and a sandbox. Canvas documents are not
  * served here.
  */
 

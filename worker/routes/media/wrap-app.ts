@@ -1,8 +1,8 @@
 /**
- * wrap-app.ts: puts an MCP App into a frame of an outer document, which has a script of ours. Pure.
+ * wrap-app.ts: puts an MCP App into a frame of an outer document, which contains the server's own script. Pure.
  *
- * The app has an opaque origin of its own. The policy of the outer document applies to it too, and lets it navigate
- * nowhere. The script passes messages on between the page and the app, and bounds those of the app, so that a flood never
+ * The app has its own opaque origin. The policy of the outer document applies to it too, and prevents it from
+ * navigating. The script relays messages between the page and the app, and limits those of the app, so that a flood never
  * reaches the page (docs/decisions/0077-mcp-apps.md).
  */
 
@@ -15,7 +15,7 @@ const MESSAGE_WINDOW_MS = 10_000
 
 /**
  * A message reaches the page as JSON text, so the page never copies an object of unknown size. Messages that aren't
- * JSON-RPC are dropped, so an app cannot send the page a message of ours.
+ * JSON-RPC are dropped, so an app can't imitate a message of the script.
  */
 const RELAY_SCRIPT = `(() => {
   const { parent } = globalThis

@@ -1,6 +1,6 @@
 /**
  * administration.ts: the routes of tokens, and of tenants with their agents, settings, users, keys, issuers, budgets and
- * usage. Loaded with their first request.
+ * usage. Loaded on their first request.
  */
 
 import { faultToResponse } from "../../platform/fault-response.ts"

@@ -1,5 +1,5 @@
 /**
- * theme-routes.ts: a tenant's theme and its logo. Everybody in the tenant can read them, and administrators change them.
+ * theme-routes.ts: a tenant's theme and its logo. Everyone in the tenant can read them, and administrators change them.
  * Source: SPEC TH1 to TH6.
  */
 

@@ -25,8 +25,8 @@ function refuse(because: ActionFlaw): Result<never> {
 }
 
 /**
- * Loads the card's template. The returned function makes the message; it is synchronous, so that of two clicks at the same
- * time the second one finds the first. Errors: `action_refused`.
+ * Loads the card's template. The returned function creates the message. It is synchronous, so that the second of two
+ * simultaneous clicks finds the first. Errors: `action_refused`.
  */
 export async function loadClick(
   session: LiveSession,

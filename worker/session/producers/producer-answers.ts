@@ -14,7 +14,7 @@ import { createEmptyAnswer } from "../../turn/begin-turn.ts"
 import { type Claims, getScope } from "../../platform/rpc/claims.ts"
 import type { AnswerRef, CompleteAnswerState, ExternalState } from "../../platform/rpc/session-types.ts"
 
-/** The session, if the token is an external one for it. */
+/** Returns the session if the token is a producer token for it, otherwise null. */
 export function authorizeProducer(session: LiveSession | null, claims: Claims): LiveSession | null {
   if (session === null || getScope(claims) !== "external" || claims.session !== keyToPublicId(session.row.id))
     return null
@@ -27,7 +27,7 @@ export function isSessionBusy({ turns, store }: LiveSession): boolean {
 }
 
 /**
- * Continues the open answer with this id, or begins it under the tip of the session.
+ * Continues the open answer with this id, or begins it after the newest message of the session.
  *
  * Errors: `turn_ended`, `turn_running`, `field_invalid` if another message has the id, `internal` if a write of the answer
  * failed. In these cases nothing is stored.
@@ -44,7 +44,7 @@ export function openExternalAnswer(session: LiveSession, id: string, turnId: str
   }
   if (!v.is(idSchema, id) || store.findById(id) !== null) return fail({ reason: "field_invalid", field: "responseId" })
   if (isSessionBusy(session)) return fail({ reason: "turn_running" })
-  // An exchange that another message began is not continued, because its messages keep their positions.
+  // An answer can't join an exchange that another message began, because messages never change their positions.
   const exchangeId = v.is(idSchema, turnId) && store.findById(turnId) === null ? turnId : id
   const position = { pos: store.readNewestPos() + 1, parent: store.readTip() }
   const answer = {

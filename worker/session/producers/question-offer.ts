@@ -1,4 +1,4 @@
-/** question-offer.ts: offers the open question of an external agent to programs, or sends it to its service. SPEC EA4, EA7. */
+/** question-offer.ts: offers an external agent's open question to programs, or sends it to the agent's webhook. SPEC EA4, EA7. */
 
 import { offerQuestion } from "../../agent/program-question.ts"
 import type { Env } from "../../env.ts"
@@ -6,7 +6,7 @@ import type { LiveSession } from "../live-session.ts"
 
 type SendQuestion = () => Promise<void>
 
-/** Repeating the returned function has no effect. It doesn't wait for the answer of a service. */
+/** Calling the returned function again has no effect. It doesn't wait for the webhook's answer. */
 export function createQuestionOffer(env: Env, session: LiveSession): () => Promise<void> {
   let sending: Promise<SendQuestion> | null = null
   const loadSender = async (): Promise<SendQuestion> => {

@@ -1,6 +1,6 @@
 /**
- * webhook-question.ts: sends the question of an external agent to the tenant's service, and writes its answer. Loaded with
- * the first such question. Source: SPEC EA6 to EA8.
+ * webhook-question.ts: sends the question of an external agent to the tenant's service, and writes its answer. Loaded on
+ * demand. Source: SPEC EA6 to EA8.
  *
  * empty answer in the rows ▶ WEBHOOK QUESTION ▶ POST ▶ text, or 202 and records later (producer-ingress.ts)
  * The alarm sends the question again, with the same id, until the service has answered or the time has run out.
@@ -24,7 +24,7 @@ import { computeDeliveryId } from "../../webhook/delivery-id.ts"
 import { postSigned, type WebhookMessage, type WebhookResponse } from "../../webhook/post-signed.ts"
 import type { LiveSession } from "../live-session.ts"
 
-/** Sends the open question, if there is one that isn't being sent. The function never rejects. */
+/** Returns a function that sends the open question unless it is already being sent. The function never rejects. */
 export function createQuestionSender(env: Env, session: LiveSession): () => Promise<void> {
   let sendingId: string | null = null
   return async () => {
@@ -65,7 +65,7 @@ async function sendQuestion(
   }
 }
 
-/** With the token and the id that a program gets with a question, so that a service can stream its answer too. */
+/** The message contains the token and id that a program receives, so that the service can stream its answer too. */
 async function createMessage(
   env: Env,
   { row, store, agentName }: LiveSession,

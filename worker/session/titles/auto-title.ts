@@ -2,8 +2,8 @@
  * auto-title.ts: asks the model for a title after the first finished answer. Loaded on demand.
  *
  * first answer → TITLE (one model call) → session row, directory, viewers
- * No turn waits for it. That the model was asked is stored before the call, so a restart doesn't ask again. If anything
- * fails, the title stays the first words of the conversation.
+ * No turn waits for it. The request is recorded before the call, so a restart doesn't ask again. If anything
+ * fails, the title remains the first words of the conversation.
  */
 
 import type { Message } from "../../../shared/protocol/message.ts"
@@ -55,7 +55,7 @@ export async function titleSession(session: LiveSession, show: (title: string) =
 /** How many messages may precede the end of the first finished answer: several attempts may have failed. */
 const MAX_FIRST_MESSAGES = 10
 
-/** Null if the conversation doesn't begin with a question and has no finished answer of our own model. */
+/** Null if the conversation doesn't begin with a question and has no finished answer of the session's own model. */
 function createRequest({ store, row }: LiveSession): BackgroundRequest | null {
   // Agents' sessions and temporary ones are in no list.
   if (row.id !== row.family.session || row.erasesAt !== null) return null

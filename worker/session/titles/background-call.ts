@@ -25,7 +25,7 @@ export async function askInBackground(
   request: BackgroundRequest,
   limitMs: number,
 ): Promise<string> {
-  // A timer that stays would keep the object in memory.
+  // A timer that isn't cleared would keep the object in memory.
   const timeout = startTimeout(new AbortController().signal, limitMs)
   const { signal } = timeout
   try {

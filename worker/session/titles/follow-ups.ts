@@ -38,7 +38,7 @@ interface Asked {
 
 const askedBySession = new WeakMap<LiveSession, Asked>()
 
-/** Questions for the newest answer. Empty for any other message, if the tenant hasn't switched them on, or if it fails. */
+/** Returns questions for the newest answer. Empty for any other message, if the tenant hasn't enabled them, or on failure. */
 export async function suggestFollowUps(session: LiveSession, answer: string): Promise<readonly string[]> {
   if (session.agentView.settings?.follow_ups !== true) return []
   const request = createRequest(session, answer)
@@ -64,7 +64,7 @@ async function requestFollowUps(session: LiveSession, request: BackgroundRequest
   }
 }
 
-/** Null unless the message is the newest one, and a finished answer of our own model to a user. */
+/** Returns null unless the message is the newest one and a finished answer of the session's own model to a user. */
 function createRequest({ store }: LiveSession, id: string): BackgroundRequest | null {
   const answer = store.findMessageAt(store.readEnds().tip ?? 0)
   const question = answer?.parent == null ? null : store.findMessageAt(answer.parent)
@@ -87,7 +87,7 @@ function isOwnAnswer({ role, status, mode, origin }: Message): boolean {
   return role === "assistant" && status === "completed" && mode !== "external" && origin === null
 }
 
-/** The questions in the model's output, which is JSON, possibly in a block of code. Each is one line. */
+/** The questions in the model's output, which is JSON, possibly in a code block. Each is one line. */
 export function readFollowUps(output: string): readonly string[] {
   const value = parseJson(output.replace(/^\s*```\w*|```\s*$/g, ""))
   const list = isJsonObject(value) && Array.isArray(value["follow_ups"]) ? value["follow_ups"] : []

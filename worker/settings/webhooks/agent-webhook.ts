@@ -14,7 +14,7 @@ export interface NewAgentSecret {
 export interface AgentWebhookRpc {
   /** Gives the agent a secret if it has none. Returns the new secret; null if it has one, or isn't answered by a webhook. */
   keepAgentSecret(name: string): Promise<string | null>
-  /** Makes a new secret. The previous one counts for another day. Errors: `agent_unknown`. */
+  /** Creates a new secret. The previous one stays valid for another day. Errors: `agent_unknown`. */
   rotateAgentSecret(actor: Actor, name: string): Promise<Result<NewAgentSecret>>
   /** The address and the secrets for a question; null if the agent has none. */
   openAgentWebhook(name: string): Promise<WebhookEndpoint | null>

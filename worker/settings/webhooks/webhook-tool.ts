@@ -20,7 +20,7 @@ export const webhookNameSchema = v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_]{0,4
 
 /** The body of `PUT /v1/tools/:name`. Strict: a misspelt `approval` must not silently mean the default. */
 export const webhookToolSchema = v.strictObject({
-  /** The model reads it, and decides by it when to call the tool. */
+  /** The model uses it to decide when to call the tool. */
   description: v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(MAX_DESCRIPTION_CHARS)),
   url: v.pipe(v.string(), v.maxLength(MAX_URL_CHARS)),
   /** A JSON Schema of the arguments. `checkSchema` says which keywords it can have. */
@@ -75,7 +75,7 @@ export interface ArchivedWebhookTool {
 /** What a call needs. */
 export interface WebhookEndpoint {
   readonly url: string
-  /** The current secret, then the previous one while it counts. */
+  /** The current secret, then the previous one while it is valid. */
   readonly secrets: readonly string[]
 }
 
@@ -92,7 +92,7 @@ export interface WebhookRpc extends AgentWebhookRpc {
   ): Promise<Result<WebhookToolView | NewWebhookSecret>>
   /** Errors: `webhook_tool_unknown`. */
   removeWebhookTool(actor: Actor, name: string): Promise<Result<null>>
-  /** Makes a new secret. The previous one counts for another day. Errors: `webhook_tool_unknown`. */
+  /** Creates a new secret. The previous one stays valid for another day. Errors: `webhook_tool_unknown`. */
   rotateWebhookSecret(actor: Actor, name: string): Promise<Result<NewWebhookSecret>>
   /**
    * The address and the secrets for a call; null if there is no such tool, if it has no secret, or if a user would have to

@@ -1,8 +1,8 @@
 /**
- * known-addresses.ts: which web addresses a session has from its user or from tools, and not from the model alone.
+ * known-addresses.ts: finds the web addresses that a session received from its user or from tools, and not only from the model.
  *
- * An address that the model composed can contain what it has read, and would carry it to whoever runs that server. So only
- * the words of the user and the sources of results count, and never arguments or other fields, which can repeat the model.
+ * An address composed by the model can contain data that the model has read, and would leak it to the operator of that
+ * server. So only the user's text and the sources of results count, and never arguments or other fields, which can repeat the model.
  * Source: SPEC BT11.
  */
 
@@ -34,7 +34,7 @@ export function createKnownAddresses({ queryAll }: Database): KnownAddresses {
       if (!URL.canParse(address)) return false
       const url = new URL(address)
       url.hash = ""
-      // People leave out the scheme and the last slash.
+      // Users often omit the scheme and the trailing slash.
       const written = url.href.replace(/^https?:\/\//, "").replace(/\/$/, "")
       return findInWords(written.toLowerCase()) || findInSources(url.href)
     },

@@ -1,5 +1,5 @@
 /**
- * provider-state-rows.ts: the `provider_state` table: what a provider must get back in the next step of a turn, such as the
+ * provider-state-rows.ts: the `provider_state` table: the state that a provider must receive again in the next step of a turn, such as the
  * signatures of its thinking. Opaque. No frame, export, copy or log contains it. Source: SPEC MO16.
  */
 

@@ -36,7 +36,7 @@ export function writeCard(sql: SqlStorage, card: StoredCard): void {
   addVersion(sql, [card, card.samples])
 }
 
-/** Results cue the card no longer. Its versions stay. */
+/** Results no longer cue the card. Its versions are kept. */
 export function endCard(sql: SqlStorage, name: string): void {
   sql.exec("UPDATE cards SET samples = NULL WHERE name = ?", name)
 }

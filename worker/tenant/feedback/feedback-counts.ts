@@ -1,7 +1,7 @@
 /**
  * feedback-counts.ts: counts feedback per agent and month. Source: SPEC WR13.
  *
- * The transcripts have the feedback itself. A count that couldn't be delivered is missing here.
+ * The feedback itself is stored in the transcripts. A count that couldn't be delivered is missing here.
  */
 
 import type { Feedback, FeedbackCount, FeedbackReason } from "../../../shared/protocol/writing/feedback.ts"

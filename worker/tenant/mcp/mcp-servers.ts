@@ -36,7 +36,7 @@ import {
 import { requestClientToken } from "../../mcp/client-token.ts"
 import { openServerSecret, UserConnections } from "./user-connections.ts"
 
-/** The bounds of how long a list of tools is valid, in milliseconds. Within them, the server decides. */
+/** Minimum and maximum time for which a list of tools is valid, in milliseconds. The server chooses a time in between. */
 const MIN_TTL_MS = 60_000
 const DEFAULT_TTL_MS = 15 * 60_000
 const MAX_TTL_MS = 24 * 60 * 60_000
@@ -98,7 +98,7 @@ export class McpServers {
     const kept = before !== null && before.config.url === config.url ? before.pinned : []
     const pinned = pinTools(config.tools, listed.value.offered, kept)
     const server = { ...listed.value, pinned }
-    // A token of the users must not reach another server.
+    // Users' tokens must not be sent to another server.
     if (before !== null && !isSameServer) this.connections.removeServer(name)
     return this.#write(server, actor, before === null ? "mcp.added" : "mcp.changed")
   }
@@ -211,7 +211,7 @@ export class McpServers {
     return succeed(next)
   }
 
-  /** Like `#listTools`, but keeps what is known if the administrator still has to connect. */
+  /** Like `#listTools`, but keeps the stored tools if the administrator still has to connect. */
   async #listOrKeep(server: StoredMcpServer, user: string | null): Promise<Result<StoredMcpServer>> {
     const listed = await this.#listTools(server, user)
     const isUnconnected =
@@ -307,7 +307,7 @@ function isAppHost(host: string, env: ProviderEnv): boolean {
   return isPlainOrigin(host) && checkProviderUrl(host, env).ok
 }
 
-/** Who receives the secret. */
+/** The recipient of the secret. */
 function getReceiver({ auth, url }: McpServerConfig): string {
   switch (auth.type) {
     case "none":

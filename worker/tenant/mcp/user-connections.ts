@@ -1,5 +1,5 @@
 /**
- * user-connections.ts: the connections of a tenant's users to MCP servers: their sealed tokens, one row for a user and a
+ * user-connections.ts: the connections of a tenant's users to MCP servers: their sealed tokens, one row per user and
  * server. Loaded on demand. Source: SPEC MP11-MP14.
  */
 
@@ -139,7 +139,7 @@ export class UserConnections {
     // The user has connected again or disconnected, or the server was changed in the meantime.
     if (this.#find(user, server.name) !== sealed) return fail("not_connected")
     if (next !== null) this.#write(user, server.name, next)
-    // Any other error may be temporary, or one of our client, and the refresh token is still valid.
+    // Any other error may be temporary or caused by our client, and the refresh token is still valid.
     else if (!renewed.ok && renewed.fault === "not_connected") this.#remove(user, server.name)
     return renewed.ok ? succeed(renewed.value.access) : renewed
   }
@@ -157,7 +157,7 @@ export class UserConnections {
     return opened === null ? null : (parseJson(opened.text) as unknown as UserTokens)
   }
 
-  /** Tokens open only for the user, and for the server and the client for which they were requested. */
+  /** Sealed tokens can be opened only for the user, the server and the client for which they were requested. */
   #placeOf(user: string, server: StoredMcpServer): SecretPlace {
     const name = JSON.stringify([server.name, user, describeClient(toClient(server, null))])
     return { tenant: this.#host.tenant, purpose: "mcp user token", name }

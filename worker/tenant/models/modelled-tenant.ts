@@ -1,5 +1,5 @@
 /**
- * modelled-tenant.ts: the calls of the tenant object that concern its own models. Their code is loaded with the first call.
+ * modelled-tenant.ts: the calls of the tenant object that concern its own models. Their code is loaded on the first call.
  * Source: SPEC TM1.
  */
 

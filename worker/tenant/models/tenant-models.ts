@@ -20,7 +20,7 @@ import { ModelRows, type StoredModel } from "./model-rows.ts"
 /** A refusal of a key is recorded at most once in this time, in milliseconds. */
 const REFUSAL_INTERVAL_MS = 60 * 60_000
 
-/** Characters at the end of a key that stay readable. A shorter key would be readable too far. */
+/** Number of characters at the end of a key that stay readable. They would reveal too much of a shorter key. */
 const KEY_END_CHARS = 4
 const MIN_CHARS_FOR_END = 16
 

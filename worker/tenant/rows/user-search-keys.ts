@@ -5,7 +5,7 @@ export const USER_KEY_TABLE = `
   CREATE TABLE user_keys (user TEXT NOT NULL, key TEXT NOT NULL, PRIMARY KEY (user, key)) WITHOUT ROWID;
   CREATE INDEX user_keys_key ON user_keys (key, user)`
 
-/** Up to which user the keys of those from before USER_KEY_TABLE are written. No row: all have their keys. */
+/** The last user from before USER_KEY_TABLE whose keys are written. No row: all users have keys. */
 export const USER_KEY_FILL = `
   CREATE TABLE user_key_fill (one INTEGER PRIMARY KEY CHECK (one = 1), after TEXT NOT NULL);
   INSERT INTO user_key_fill SELECT 1, '' FROM users LIMIT 1`

@@ -34,7 +34,7 @@ export function changeLogo(host: TenantHost, actor: Actor, logo: StoredLogo | nu
   return readTheme(host.sql, host.tenant)
 }
 
-/** Colours and measures, and how many texts there are: the log contains no texts. */
+/** Colours and measures, and the number of texts: the log doesn't contain the texts themselves. */
 function describeTheme({ accent, accent_text, font, radius, density, name, welcome, suggestions }: Theme) {
   return {
     accent: `${accent.light} ${accent.dark}`,

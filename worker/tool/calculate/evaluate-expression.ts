@@ -1,10 +1,10 @@
 /**
  * evaluate-expression.ts: parses and evaluates an arithmetic expression with expr-eval-fork. Pure.
  *
- * text → parser with a closed list of operators and functions → number
+ * text → parser with a fixed set of operators and functions → number
  * The parser's operators and functions are replaced by those below, which only take and return numbers. Everything else that
  * the package has is off: assignments, functions defined in the expression, arrays, strings, members and comparisons. Nothing
- * loops, so the time is linear in the expression. Loaded with the first call.
+ * loops, so the time is linear in the expression. Loaded on the first call.
  */
 
 import { Parser } from "expr-eval-fork"
@@ -21,7 +21,7 @@ const DIGITS = 15
 const MAX_PLAIN = 1e15
 const MIN_PLAIN = 1e-4
 
-/** Signs of texts, arrays, assignments, comparisons and several expressions. */
+/** Characters of strings, arrays, assignments, comparisons and several expressions. */
 const OTHER_SIGNS = /[;:='"`[\]{}?|&<>\\]/
 
 const UNREADABLE =
@@ -55,7 +55,7 @@ const FUNCTIONS: Readonly<Record<string, Calculate>> = {
   trunc: Math.trunc,
 }
 
-/** Functions of more than one figure. */
+/** Functions with several arguments. */
 const LISTED_FUNCTIONS: Readonly<Record<string, Calculate>> = {
   min: Math.min,
   max: Math.max,
@@ -67,7 +67,7 @@ const LISTED_FUNCTIONS: Readonly<Record<string, Calculate>> = {
   average: (...figures) => add(...figures) / figures.length,
 }
 
-/** Signs that people and models write in place of the operators. */
+/** Characters that people and models use instead of the operators. */
 const SIGNS: readonly (readonly [RegExp, string])[] = [
   [/[×·⋅∙]/g, "*"],
   [/[÷∕]/g, "/"],
@@ -79,7 +79,7 @@ const SIGNS: readonly (readonly [RegExp, string])[] = [
   [/\*\*/g, "^"],
 ]
 
-/** Objects without a prototype, so that no name finds anything else. */
+/** Objects without a prototype, so that only their own names are found. */
 const toTable = <T>(entries: Readonly<Record<string, T>>): Record<string, T> =>
   Object.assign(Object.create(null), entries)
 
@@ -92,7 +92,7 @@ export function calculate(expression: string): { readonly [key: string]: Json } 
   try {
     value = parser.parse(written).evaluate()
   } catch {
-    // The package's message would repeat parts of the expression, and name things that are off.
+    // The package's message would repeat parts of the expression, and mention disabled features.
     return refuse(UNREADABLE)
   }
   if (typeof value !== "number") return refuse("is not a calculation with numbers")
@@ -105,7 +105,7 @@ function refuse(problem: string): { readonly [key: string]: Json } {
   return createRefusal("tool_arguments", `"/expression" ${problem}.`)
 }
 
-/** At most DIGITS significant digits. A number if it is usually written without an exponent, otherwise a text. */
+/** At most DIGITS significant digits. A number if it is usually written without an exponent, otherwise a string. */
 function toShortFigure(value: number): number | string {
   const figure = Number(value.toPrecision(DIGITS))
   const size = Math.abs(figure)

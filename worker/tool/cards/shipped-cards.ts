@@ -1,5 +1,5 @@
 /**
- * shipped-cards.ts: the templates that built-in tools declare as their cards. Loaded with the first result of such a tool.
+ * shipped-cards.ts: the templates that built-in tools declare as their cards. Loaded on the first result of such a tool.
  *
  * A message keeps the version of its card. If a template changes, keep the old file and add it to OLD_TEMPLATES.
  */

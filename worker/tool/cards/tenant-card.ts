@@ -1,5 +1,5 @@
 /**
- * tenant-card.ts: finds the tenant's card for a tool's result. Loaded with the first result that could have one.
+ * tenant-card.ts: finds the tenant's card for a tool's result. Loaded on the first result that could have one.
  *
  * A changed card applies to results within CARD_TRUST_MS. Source: SPEC CV10.
  */

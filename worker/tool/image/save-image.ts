@@ -1,4 +1,4 @@
-/** save-image.ts: generates or draws an image, and saves it. Loaded with the first image. */
+/** save-image.ts: generates or draws an image, and saves it. Loaded on the first image. */
 
 import { turnFaultToText } from "../../../shared/fault.ts"
 import { MAX_LABEL_CHARS } from "../../../shared/limits.ts"

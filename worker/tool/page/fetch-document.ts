@@ -1,6 +1,6 @@
 /**
- * fetch-document.ts: fetches a public document of text. Every address, also that of each redirect, is checked first. The
- * request says nothing about the user, and the bytes, the redirects and the time are limited. Source: SPEC BT4, BT5.
+ * fetch-document.ts: fetches a public document of text. Every address, including that of each redirect, is checked first. The
+ * request contains nothing about the user, and the bytes, the redirects and the time are limited. Source: SPEC BT4, BT5.
  */
 
 import { fail, type Result, succeed } from "../../../shared/fault.ts"
@@ -28,10 +28,10 @@ export interface PageFault {
   readonly details: string
 }
 
-/** Redirects of one call. */
+/** Maximum number of redirects per call. */
 const MAX_REDIRECTS = 5
 
-/** Bytes of a document that are read. Longer pages are usually scripts and data after the text. */
+/** Maximum number of bytes of a document that are read. The rest of a longer page is usually scripts and data. */
 export const MAX_PAGE_BYTES = 1024 * 1024
 
 const HTML_TYPES: ReadonlySet<string> = new Set(["text/html", "application/xhtml+xml"])

@@ -30,7 +30,7 @@ export const createPageTool = (env: PageEnv, timeoutMs: number = PAGE_MS) =>
     },
     effects: "read",
     repeatable: true,
-    // An address that the model composed can contain what it has read (SPEC BT11).
+    // An address composed by the model can contain data that it has read (SPEC BT11).
     asksApproval: ({ url }, addresses) => !addresses.has(url),
     card: "page",
     async run({ url, offset = 0 }, { signal }) {

@@ -3,7 +3,7 @@
  *
  * HTML → tokens (htmlparser2) → blocks → text
  * Headings, paragraphs, list items and rows of tables become lines of plain text in their order. What a reader doesn't see is
- * left out: scripts, styles, hidden elements, forms' fields. If the page has a main part, only that is returned, and
+ * left out: scripts, styles, hidden elements, form fields. If the page has a main part, only that is returned, and
  * otherwise its navigation is left out. Nothing is nested, so the time and the memory are linear. Source: SPEC BT6.
  */
 
@@ -209,7 +209,7 @@ function toLine(text: string): string {
   return cleanPageText(text).replace(/\s+/g, " ").trim()
 }
 
-/** Lines without white space at their ends. */
+/** Lines without whitespace at their ends. */
 function cleanLines(text: string): string {
   return cleanPageText(text)
     .split("\n")

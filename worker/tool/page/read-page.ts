@@ -1,7 +1,7 @@
 /**
  * read-page.ts: what the tool `fetch_page` returns: a part of a page's text, with its address as source.
  *
- * bytes → charset → text → part. Loaded with the first call. Source: SPEC BT5–BT7.
+ * bytes → charset → text → part. Loaded on the first call. Source: SPEC BT5–BT7.
  */
 
 import type { Json } from "../../../shared/json.ts"
@@ -90,7 +90,7 @@ function decodeBytes({ bytes, charset, isHtml }: FetchedDocument): string {
 function findDeclaredCharset(bytes: Uint8Array): string | null {
   const head = new TextDecoder("latin1").decode(bytes.subarray(0, CHARSET_BYTES))
   const name = /<meta\s[^>]{0,200}?charset\s*=\s*["']?\s*([\w:.-]{1,40})/i.exec(head)?.[1]?.toLowerCase() ?? null
-  // A page that says so in ASCII isn't UTF-16.
+  // A page that declares UTF-16 in ASCII isn't encoded in it.
   return name?.startsWith("utf-16") === true ? "utf-8" : name
 }
 

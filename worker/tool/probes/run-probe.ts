@@ -57,7 +57,7 @@ async function* returnText(args: ToolArgs, ctx: ToolContext): AsyncGenerator<str
   if (args["as"] !== "wrapped") return { text }
   const result = toolResult(ctx, { text }, createCardTrailer)
   const body = typeof result === "string" ? result : JSON.stringify(result)
-  // The format of another system. None of our tools returns it.
+  // The format of another system. No built-in tool returns it.
   return `[probe_data(${JSON.stringify(text)})]\n${body}\n[end:probe_data]` as ToolResult
 }
 

@@ -1,7 +1,7 @@
 /**
  * sample-library.ts: a few invented pages for deployments without a search service, such as tests and demos. Pure.
  *
- * Their addresses are on `example.com`, a domain that is reserved for examples, so nobody takes them for real pages.
+ * Their addresses are on `example.com`, a domain that is reserved for examples, so they can't be mistaken for real pages.
  */
 
 export type SamplePage = {

@@ -1,6 +1,6 @@
 /**
  * search-pages.ts: what the tool `search` returns: the pages that the deployment's search service finds, with checked
- * addresses and cleaned texts. Loaded with the first call; each service is loaded when it is used. Source: SPEC BT8, BT9.
+ * addresses and cleaned texts. Loaded on the first call; each service is loaded when it is used. Source: SPEC BT8, BT9.
  */
 
 import { decodeHTML } from "entities/decode"
@@ -14,7 +14,7 @@ import { cleanPageText } from "../page/clean-page-text.ts"
 import { failSearch, type FoundPage, type SearchResult, type SearchService } from "./search-service.ts"
 import type { SearchEnv } from "./search-tool.ts"
 
-/** Results of a call. */
+/** Maximum number of results per call. */
 const MAX_RESULTS = 5
 const MAX_TITLE_CHARS = 200
 const MAX_QUOTE_CHARS = 600
@@ -38,7 +38,7 @@ export async function searchPages(
   return { query, service: name, sources: listSources(found.value) }
 }
 
-/** A string is the reason why the service can't be used. With wrong settings every call fails: samples must not pass for real pages. */
+/** A string is the reason why the service can't be used. With wrong settings every call fails: samples must not be mistaken for real pages. */
 async function loadService(name: string, env: SearchEnv): Promise<SearchService | string> {
   const { SEARCH_API_KEY: key, SEARCH_URL } = env
   const url = SEARCH_URL?.replace(/\/+$/, "")

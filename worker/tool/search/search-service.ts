@@ -6,14 +6,14 @@ import { fail, type Result, succeed } from "../../../shared/fault.ts"
 import { parseJson, type Json } from "../../../shared/json.ts"
 import { readBounded } from "../../platform/read-bounded.ts"
 
-/** A page as a service names it, unchecked. */
+/** A page as returned by a service, unchecked. */
 export interface FoundPage {
   readonly url: string
   readonly title: string
   readonly quote: string
 }
 
-/** Why a search failed, as a sentence for the model and the user. It never contains a key, an address or a service's words. */
+/** Why a search failed, as a sentence for the model and the user. It never contains a key, an address or text from a service. */
 export interface SearchFault {
   readonly details: string
 }

@@ -77,7 +77,7 @@ const CITIES_BY_NAME: ReadonlyMap<string, SampleCity> = new Map(
   SAMPLE_CITIES.map((city) => [normalizeName(city.name), city]),
 )
 
-/** A form in which names that differ only in case, accents or white space are equal. */
+/** A form in which names that differ only in case, accents or whitespace are equal. */
 function normalizeName(name: string): string {
   return name.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase().replace(/\s+/g, " ").trim()
 }

@@ -15,7 +15,7 @@ export type WeatherEnv = Pick<Env, "WEATHER_SOURCE" | "OPEN_METEO_URL" | "OPEN_M
 /** Longest place name that is looked up. The longest real one has 85 letters. */
 const MAX_LOCATION_CHARS = 120
 
-/** As many as the card shows. */
+/** The maximum number that the card shows. */
 const DEFAULT_FORECAST_DAYS = 3
 
 /**

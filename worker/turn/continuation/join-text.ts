@@ -42,7 +42,7 @@ export async function* joinText(events: AsyncIterable<ModelEvent>, shown: string
       continue
     }
     const delta = joinContinuation(shown, event.delta)
-    // White space alone is dropped, and the next delta is the one that follows the text.
+    // Whitespace alone is dropped, and the next delta is the one that follows the text.
     isJoined = delta !== ""
     if (isJoined) yield { ...event, delta }
   }

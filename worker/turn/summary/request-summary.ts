@@ -1,4 +1,4 @@
-/** request-summary.ts: requests a summary of older turns from the model. Loaded with the first one. */
+/** request-summary.ts: requests a summary of older turns from the model. Loaded on first use. */
 
 import { MAX_SUMMARY_CHARS } from "../../../shared/limits.ts"
 import type { Summary } from "../../../shared/protocol/message.ts"

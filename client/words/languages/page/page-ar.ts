@@ -52,7 +52,7 @@ export default {
     badResponse: "أرسل الخادم ردًا لم نتمكن من قراءته. أعد تحميل الصفحة.",
     status: (status) => `حدث خطأ ما (الخطأ ${status}).`,
   },
-  announcement: { waiting: "يلزم تدخّلك.", stopped: "أُوقف الرد.", unfinished: "لم يكتمل الرد." },
+  announcement: { stopped: "أُوقف الرد.", unfinished: "لم يكتمل الرد." },
   composer: {
     message: "رسالة",
     placeholder: "اسأل عن أي شيء",

@@ -54,7 +54,6 @@ export default {
     status: (status) => `Etwas ist schiefgegangen (Fehler ${status}).`,
   },
   announcement: {
-    waiting: "Ihre Eingabe ist nötig.",
     stopped: "Antwort gestoppt.",
     unfinished: "Die Antwort wurde nicht fertig.",
   },

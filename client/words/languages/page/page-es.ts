@@ -53,7 +53,6 @@ export default {
     status: (status) => `Se produjo un error (${status}).`,
   },
   announcement: {
-    waiting: "Se necesita tu intervención.",
     stopped: "Respuesta detenida.",
     unfinished: "La respuesta no se completó.",
   },

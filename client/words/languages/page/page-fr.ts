@@ -53,7 +53,6 @@ export default {
     status: (status) => `Une erreur s’est produite (erreur ${status}).`,
   },
   announcement: {
-    waiting: "Votre intervention est requise.",
     stopped: "Réponse arrêtée.",
     unfinished: "La réponse est incomplète.",
   },

@@ -52,7 +52,7 @@ export default {
     badResponse: "לא הצלחנו לקרוא את תשובת השרת. יש לטעון את הדף מחדש.",
     status: (status) => `משהו השתבש (שגיאה ${status}).`,
   },
-  announcement: { waiting: "נדרשת פעולה שלך.", stopped: "התשובה נעצרה.", unfinished: "התשובה לא הושלמה." },
+  announcement: { stopped: "התשובה נעצרה.", unfinished: "התשובה לא הושלמה." },
   composer: {
     message: "הודעה",
     placeholder: "אפשר לשאול על הכול",

@@ -53,7 +53,6 @@ export default {
     status: (status) => `कोई गड़बड़ी हुई (गड़बड़ी ${status})।`,
   },
   announcement: {
-    waiting: "आपकी प्रतिक्रिया ज़रूरी है।",
     stopped: "जवाब रोक दिया गया।",
     unfinished: "जवाब पूरा नहीं हुआ।",
   },

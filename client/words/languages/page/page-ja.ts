@@ -53,7 +53,6 @@ export default {
     status: (status) => `エラーが発生しました（エラー ${status}）。`,
   },
   announcement: {
-    waiting: "あなたの操作が必要です。",
     stopped: "回答を停止しました。",
     unfinished: "回答は完了しませんでした。",
   },

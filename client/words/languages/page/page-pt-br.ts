@@ -53,7 +53,6 @@ export default {
     status: (status) => `Algo deu errado (erro ${status}).`,
   },
   announcement: {
-    waiting: "Sua ação é necessária.",
     stopped: "Resposta interrompida.",
     unfinished: "A resposta não foi concluída.",
   },

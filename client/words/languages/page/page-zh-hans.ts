@@ -52,7 +52,7 @@ export default {
     badResponse: "无法读取服务器的响应。请重新加载页面。",
     status: (status) => `出错了（错误 ${status}）。`,
   },
-  announcement: { waiting: "需要您的操作。", stopped: "回复已停止。", unfinished: "回复未完成。" },
+  announcement: { stopped: "回复已停止。", unfinished: "回复未完成。" },
   composer: {
     message: "消息",
     placeholder: "有问题尽管问",

@@ -31,6 +31,7 @@ export default {
     lines: (count, size) =>
       `${plural(count, { zero: "لا أسطر", one: "سطر واحد", two: "سطران", few: "# أسطر", many: "# سطرًا", other: "# سطر" })}${size === "" ? "" : ` (${size})`}`,
     showAll: (chars) => `عرض الكل (بقي ${n(chars)} من الأحرف)`,
+    using: (tool) => `يجري استخدام ${tool}.`,
     approvalLabel: (tool) => `السماح بـ ${tool}؟`,
     approvalQuestion: (tool) => `هل تسمح لـ Cuecard بتشغيل ${tool}؟`,
     allow: "السماح",

@@ -30,6 +30,7 @@ export default {
     partSoFar: (whole) => `Ein Teil von bisher ${whole} wird angezeigt.`,
     lines: (count, size) => `${plural(count, { one: "# Zeile", other: "# Zeilen" })}${size === "" ? "" : ` (${size})`}`,
     showAll: (chars) => `Alles anzeigen (${n(chars)} weitere Zeichen)`,
+    using: (tool) => `${tool} wird verwendet.`,
     approvalLabel: (tool) => `${tool} erlauben?`,
     approvalQuestion: (tool) => `Darf Cuecard ${tool} ausführen?`,
     allow: "Erlauben",

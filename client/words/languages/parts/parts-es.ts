@@ -31,6 +31,7 @@ export default {
     lines: (count, size) =>
       `${plural(count, { one: "# línea", many: "# de líneas", other: "# líneas" })}${size === "" ? "" : ` (${size})`}`,
     showAll: (chars) => `Mostrar todo (${n(chars)} caracteres más)`,
+    using: (tool) => `Usando ${tool}.`,
     approvalLabel: (tool) => `¿Permitir ${tool}?`,
     approvalQuestion: (tool) => `¿Permites que Cuecard ejecute ${tool}?`,
     allow: "Permitir",

@@ -31,6 +31,7 @@ export default {
     lines: (count, size) =>
       `${plural(count, { one: "# ligne", many: "# de lignes", other: "# lignes" })}${size === "" ? "" : ` (${size})`}`,
     showAll: (chars) => `Tout afficher (${n(chars)} caractères de plus)`,
+    using: (tool) => `Utilisation de ${tool}.`,
     approvalLabel: (tool) => `Autoriser ${tool} ?`,
     approvalQuestion: (tool) => `Autoriser Cuecard à exécuter ${tool} ?`,
     allow: "Autoriser",

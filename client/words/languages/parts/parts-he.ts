@@ -31,6 +31,7 @@ export default {
     lines: (count, size) =>
       `${plural(count, { one: "שורה אחת", two: "שתי שורות", other: "# שורות" })}${size === "" ? "" : ` (${size})`}`,
     showAll: (chars) => `הצגת הכול (עוד ${n(chars)} תווים)`,
+    using: (tool) => `נעשה שימוש ב-${tool}.`,
     approvalLabel: (tool) => `לאשר את ${tool}?`,
     approvalQuestion: (tool) => `לאפשר ל-Cuecard להריץ את ${tool}?`,
     allow: "אישור",

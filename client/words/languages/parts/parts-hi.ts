@@ -30,6 +30,7 @@ export default {
     partSoFar: (whole) => `अब तक के ${whole} का एक हिस्सा दिखाया गया है।`,
     lines: (count, size) => `${plural(count, { one: "# लाइन", other: "# लाइनें" })}${size === "" ? "" : ` (${size})`}`,
     showAll: (chars) => `पूरा दिखाएँ (${n(chars)} वर्ण बाकी)`,
+    using: (tool) => `${tool} का इस्तेमाल हो रहा है।`,
     approvalLabel: (tool) => `${tool} की अनुमति दें?`,
     approvalQuestion: (tool) => `क्या Cuecard को ${tool} चलाने की अनुमति दें?`,
     allow: "अनुमति दें",

@@ -29,6 +29,7 @@ export default {
     partSoFar: (whole) => `現時点で${whole}の一部を表示しています。`,
     lines: (count, size) => `${n(count)} 行${size === "" ? "" : `（${size}）`}`,
     showAll: (chars) => `すべて表示（残り ${n(chars)} 文字）`,
+    using: (tool) => `${tool} を使用中です。`,
     approvalLabel: (tool) => `${tool}を許可しますか？`,
     approvalQuestion: (tool) => `Cuecard に${tool}の実行を許可しますか？`,
     allow: "許可",

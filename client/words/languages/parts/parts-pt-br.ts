@@ -31,6 +31,7 @@ export default {
     lines: (count, size) =>
       `${plural(count, { one: "# linha", many: "# de linhas", other: "# linhas" })}${size === "" ? "" : ` (${size})`}`,
     showAll: (chars) => `Mostrar tudo (mais ${n(chars)} caracteres)`,
+    using: (tool) => `Usando ${tool}.`,
     approvalLabel: (tool) => `Permitir ${tool}?`,
     approvalQuestion: (tool) => `Permitir que o Cuecard execute ${tool}?`,
     allow: "Permitir",

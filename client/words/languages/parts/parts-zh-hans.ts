@@ -29,6 +29,7 @@ export default {
     partSoFar: (whole) => `显示目前 ${whole} 中的一部分。`,
     lines: (count, size) => `${n(count)} 行${size === "" ? "" : `（${size}）`}`,
     showAll: (chars) => `全部显示（还有 ${n(chars)} 个字符）`,
+    using: (tool) => `正在使用 ${tool}。`,
     approvalLabel: (tool) => `允许 ${tool}？`,
     approvalQuestion: (tool) => `允许 Cuecard 运行 ${tool}？`,
     allow: "允许",

@@ -1,0 +1,67 @@
+/** tool-announcer.ts: announces the tools of the running answer to screen readers, by name. Source: SPEC PG17. */
+
+import { effect } from "@preact/signals"
+import { useEffect } from "preact/hooks"
+import { isSettled } from "../../../shared/protocol/message.ts"
+import type { WireMessage } from "../../../shared/protocol/server-frame.ts"
+import { announce } from "../../ui/announcer.ts"
+import { toolText } from "../../words/parts/call-text.ts"
+import { getToolLabel } from "../../words/settings/tool-name-text.ts"
+import { isApprovalPending, type ToolSegment } from "../tool-call.tsx"
+import type { TranscriptRequests } from "../transcript-requests.ts"
+
+/** Announces each tool when it starts, and each request for approval. What had begun before is not announced. */
+export function ToolAnnouncer({ store }: { readonly store: TranscriptRequests["store"] }): null {
+  useEffect(() => {
+    let calls: CallAnnouncer | null = null
+    let isFirst = true
+    return effect(() => {
+      const turn = store.activeTurn.value
+      const message = turn === null ? undefined : store.getMessageSignal(turn.id)?.value
+      if (message !== undefined) {
+        if (calls?.messageId !== message.id) calls = new CallAnnouncer(message.id)
+        const text = calls.findNews(message)
+        if (text !== "" && !isFirst) announce(text)
+      }
+      isFirst = false
+    })
+  }, [store])
+  return null
+}
+
+/** Remembers which calls of an answer have been announced. */
+class CallAnnouncer {
+  readonly messageId: string
+  /** Ids of calls, and of requests for approval with a mark. */
+  readonly #announced = new Set<string>()
+  /** The segments before this index don't change any more. */
+  #from = 0
+
+  constructor(messageId: string) {
+    this.messageId = messageId
+  }
+
+  /** Returns what has not been announced. Cost: the segments since the oldest call that is still running. */
+  findNews({ segments }: WireMessage): string {
+    const texts: string[] = []
+    let firstOpen = segments.length
+    segments.slice(this.#from).forEach((segment, offset) => {
+      if (segment.type !== "tool") return
+      const text = this.#announceCall(segment)
+      if (text !== null) texts.push(text)
+      if (!isSettled(segment.status)) firstOpen = Math.min(firstOpen, this.#from + offset)
+    })
+    // The last segment can still be replaced.
+    this.#from = Math.max(0, Math.min(firstOpen, segments.length - 1))
+    return texts.join(" ")
+  }
+
+  #announceCall(tool: ToolSegment): string | null {
+    const isAsking = isApprovalPending(tool)
+    const key = isAsking ? `${tool.call_id} asks` : tool.call_id
+    if (this.#announced.has(key)) return null
+    this.#announced.add(key).add(tool.call_id)
+    const label = getToolLabel(tool.name)
+    return isAsking ? toolText.approvalQuestion(label) : toolText.using(label)
+  }
+}
