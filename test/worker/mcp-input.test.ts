@@ -1,7 +1,11 @@
 /** mcp-input.test.ts: what MCP servers ask the user during a call: the question, the answers, and the repeated call. */
 
-import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
+import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
+import type { TurnEvent } from "../../shared/protocol/event.ts"
+import { createMessage, fold, listCalls } from "../../shared/protocol/message.ts"
+import { decideNextAction } from "../../worker/turn/next-action.ts"
+import { planRecovery } from "../../worker/turn/turn-recovery.ts"
 import { BOOKING_FORM } from "../support/asking-mcp.ts"
 import { connect, type TestClient } from "../support/socket.ts"
 import type { McpState } from "../support/upstream-mcp.ts"
@@ -109,6 +113,20 @@ describe("a server that asks", () => {
     expect(resultOf(client)).toMatchObject({ answers: { d: { action: "accept", content: { sure: false } } } })
   })
 
+  test("[MP30] doesn't hold up the other calls of its step", async () => {
+    const client = await openAsking("mi-beside", { asks: [{ a: YES }], tools: ["echo"] }, { tools: ["ask", "echo"] })
+    const calls = [toolCall("trips_ask", { text: "one" }), toolCall("trips_echo", { text: "two" })]
+    client.say({ type: "send", id: "q1", content: script(calls, [say("Done.")]) })
+    await client.untilTrue(() => answerTo(client, "q1")?.status === "waiting")
+    expect(toolsIn(answerTo(client, "q1"))).toMatchObject([
+      { status: "waiting", input: { id: "1-1" } },
+      { status: "ok" },
+    ])
+    expect((await answer(client, callOf(client)?.call_id ?? "", { input: "1-1", action: "decline" })).status).toBe(204)
+    await client.untilEnd("q1")
+    expect(resultOf(client).answers).toEqual({ a: { action: "decline" } })
+  })
+
   test("[MP31] that asks a fourth time fails, and is not called again", async () => {
     const client = await openAsking("mi-rounds", { asks: [{ a: YES }, { a: YES }, { a: YES }, { a: YES }] })
     const { call_id: id = "" } = (await askUser(client)) ?? {}
@@ -205,6 +223,20 @@ describe("an answer", () => {
     expect(resultOf(client).answers).toEqual({ a: { action: "decline" }, b: { action: "cancel" } })
   })
 
+  test("[MP32] is `cancel` when time has run out", async () => {
+    const client = await openAsking("mi-late", { asks: [{ a: YES }] })
+    await askUser(client)
+    await runInDurableObject(objectOf(client), (_object, { storage }) => {
+      const { deadline } = storage.sql.exec("SELECT deadline FROM transcript WHERE status = 'waiting'").one()
+      expect(Number(deadline)).toBeGreaterThan(Date.now() + 24 * 60 * 60_000)
+      storage.sql.exec("UPDATE transcript SET deadline = ? WHERE status = 'waiting'", Date.now() - 1)
+    })
+    await evictDurableObject(objectOf(client))
+    await runDurableObjectAlarm(objectOf(client))
+    await client.untilEnd("q1")
+    expect(resultOf(client).answers).toEqual({ a: { action: "cancel" } })
+  })
+
   test("[MP32] is not sent when the user stops the turn", async () => {
     const client = await openAsking("mi-stop", { asks: [{ a: YES }] })
     await askUser(client)
@@ -265,4 +297,25 @@ test("[MP30] a call for another agent can't ask, because nobody is there to answ
   expect(client.session).not.toBe("")
   const calls = (await seenAt("mi-agent")).filter(({ method }) => method === "tools/call")
   expect(calls).toHaveLength(1)
+})
+
+test("[MP33] a kill between the answer and the next run of the call ends nothing: the call is still due", () => {
+  const form = { id: "1-1", server: "trips", message: "Sure?", fields: [] }
+  const events: readonly TurnEvent[] = [
+    { type: "step_start" },
+    { type: "tool_call", call_id: "c1", name: "trips_ask", args: "{}" },
+    { type: "tool_call_start", call_id: "c1", channel: "user", ordinal: 1 },
+    { type: "tool_input", call_id: "c1", input: form },
+  ]
+  const empty = createMessage({ id: "a", role: "assistant", exchange_id: "q1", timestamp: "" })
+  const asking = events.reduce(fold, empty)
+  expect([asking.status, listCalls(asking)[0]]).toMatchObject(["waiting", { status: "waiting", input: form }])
+  expect(planRecovery(asking, () => false)).toEqual([])
+  const answered = fold(asking, { type: "tool_input", call_id: "c1", input: null })
+  expect([answered.status, listCalls(answered)[0]?.status]).toEqual(["running", "queued"])
+  expect(planRecovery(answered, () => false)).toEqual([])
+  const next = decideNextAction(answered, { isInFlight: () => false, needsApproval: () => false })
+  expect(next).toMatchObject({ do: "dispatch", calls: [{ call_id: "c1", ordinal: 1 }] })
+  // An answer that comes twice, or after the result, changes nothing.
+  expect(fold(answered, { type: "tool_input", call_id: "c1", input: null })).toBe(answered)
 })

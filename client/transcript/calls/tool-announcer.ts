@@ -6,11 +6,12 @@ import { isSettled } from "../../../shared/protocol/message.ts"
 import type { WireMessage } from "../../../shared/protocol/server-frame.ts"
 import { announce } from "../../ui/announcer.ts"
 import { toolText } from "../../words/parts/call-text.ts"
+import { inputText } from "../../words/parts/input-text.ts"
 import { getToolLabel } from "../../words/settings/tool-name-text.ts"
 import { isApprovalPending, type ToolSegment } from "../tool-call.tsx"
 import type { TranscriptRequests } from "../transcript-requests.ts"
 
-/** Announces each tool when it starts, and each request for approval. What had begun before is not announced. */
+/** Announces each tool when it starts, each request for approval, and each question to the user. What had begun before is not announced. */
 export function ToolAnnouncer({ store }: { readonly store: TranscriptRequests["store"] }): null {
   useEffect(() => {
     let calls: CallAnnouncer | null = null
@@ -32,7 +33,7 @@ export function ToolAnnouncer({ store }: { readonly store: TranscriptRequests["s
 /** Remembers which calls of an answer have been announced. */
 class CallAnnouncer {
   readonly messageId: string
-  /** Ids of calls, and of requests for approval with a mark. */
+  /** Ids of calls, and of what they ask the user with a mark. */
   readonly #announced = new Set<string>()
   /** The segments before this index don't change any more. */
   #from = 0
@@ -57,11 +58,13 @@ class CallAnnouncer {
   }
 
   #announceCall(tool: ToolSegment): string | null {
-    const isAsking = isApprovalPending(tool)
-    const key = isAsking ? `${tool.call_id} asks` : tool.call_id
+    const { call_id, name, input } = tool
+    const question = isApprovalPending(tool) ? "asks" : input?.id
+    const key = question === undefined ? call_id : `${call_id} ${question}`
     if (this.#announced.has(key)) return null
-    this.#announced.add(key).add(tool.call_id)
-    const label = getToolLabel(tool.name)
-    return isAsking ? toolText.approvalQuestion(label) : toolText.using(label)
+    this.#announced.add(key).add(call_id)
+    if (input !== undefined) return inputText.asks(input.server)
+    const label = getToolLabel(name)
+    return question === undefined ? toolText.using(label) : toolText.approvalQuestion(label)
   }
 }

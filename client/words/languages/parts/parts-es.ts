@@ -107,13 +107,13 @@ export default {
     callAsked: (tool) => `Esta aplicación quiere usar ${tool}:`,
   },
   input: {
-    asks: (server) => `El servidor «${server}» le pregunta:`,
-    careful: "Su respuesta se envía a este servidor. No introduzca nunca contraseñas, claves ni números de tarjeta.",
+    asks: (server) => `El servidor «${server}» te pregunta:`,
+    careful: "Tu respuesta se envía a este servidor. No introduzcas nunca contraseñas, claves ni números de tarjeta.",
     send: "Enviar",
     decline: "Rechazar",
     sending: "Enviando…",
     choose: "Elegir…",
-    check: "Revise este campo.",
+    check: "Revisa este campo.",
   },
   markdown: {
     taskDone: "Hecho",
