@@ -3,7 +3,7 @@
  * the page loads. Source: SPEC SW1, SW2, SW7.
  */
 
-import { isFilePath, type LoadedFiles } from "../service-worker/loaded-files.ts"
+import { CACHE_PREFIX, isFilePath, type LoadedFiles } from "../service-worker/loaded-files.ts"
 
 /** Worker: worker/routes/service-worker-route.ts. */
 const SCRIPT_PATH = "/service-worker.js"
@@ -16,18 +16,28 @@ interface TrustedTypes {
   createPolicy(name: string, rules: { createScriptURL(): string }): { createScriptURL(url: string): string }
 }
 
-/** Does nothing where the server switches the worker off, or the browser has none, as over plain HTTP. */
+/** Removes the worker where the server has switched it off. Does nothing in a browser that has none, as over plain HTTP. */
 export async function registerServiceWorker(): Promise<void> {
   const { serviceWorker } = navigator as { readonly serviceWorker?: ServiceWorkerContainer }
   const isOn = document.querySelector<HTMLMetaElement>("meta[name=cuecard-service-worker]")?.content === "on"
   const entry = document.querySelector("script[type=module]")?.getAttribute("src")
-  if (!isOn || serviceWorker === undefined || !isFilePath(entry)) return
+  if (serviceWorker === undefined || !isFilePath(entry)) return
+  if (!isOn) return await removeServiceWorker(serviceWorker)
   try {
     await serviceWorker.register(createScriptUrl(), { updateViaCache: "none" })
     reportLoadedFiles(await serviceWorker.ready, entry)
   } catch {
     // The browser or the user forbids it, so the page needs a network. The next visit tries again.
   }
+}
+
+/** The browser asks for the script that removes the worker at a time of its own, so the page doesn't wait for that. */
+async function removeServiceWorker(serviceWorker: ServiceWorkerContainer): Promise<void> {
+  const registration = await serviceWorker.getRegistration()
+  if (registration === undefined) return
+  await registration.unregister()
+  const names = await caches.keys()
+  await Promise.all(names.filter((name) => name.startsWith(CACHE_PREFIX)).map((name) => caches.delete(name)))
 }
 
 function createScriptUrl(): string {

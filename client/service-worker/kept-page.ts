@@ -5,10 +5,7 @@
  * HTML is complete. Then the caches of other versions are deleted.
  */
 
-import { type LoadedFiles, MAX_KEPT_FILES } from "./loaded-files.ts"
-
-/** The names of the caches begin with it. worker/routes/service-worker-route.ts deletes them. */
-const CACHE_PREFIX = "cuecard-page "
+import { CACHE_PREFIX, type LoadedFiles, MAX_KEPT_FILES } from "./loaded-files.ts"
 
 const PAGE = "/"
 

@@ -1,4 +1,7 @@
-/** loaded-files.ts: the message with which a page tells its service worker which scripts and styles it has loaded. */
+/** loaded-files.ts: the message with which a page tells its service worker which scripts and styles it has loaded, and the caches that keep them. */
+
+/** The names of the caches begin with it. worker/routes/service-worker-route.ts also deletes them. */
+export const CACHE_PREFIX = "cuecard-page "
 
 export interface LoadedFiles {
   /** The path of the script that the page's HTML starts. Its name contains a hash, so it names the version of the page. */

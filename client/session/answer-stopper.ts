@@ -52,8 +52,10 @@ export class AnswerStopper {
   }
 
   #handleTurnChange(turn: ActiveTurn | null): void {
-    // A page of history that was read before the answer began removes it for a moment. It has not ended then.
-    if (this.#deps.store.has(this.#activeTurn?.id ?? "")) this.#stoppedAt = this.#deps.now()
+    // A page of history that was read before the answer began removes it for a moment, or shows it as queued. It has not
+    // ended then.
+    const status = this.#deps.store.get(this.#activeTurn?.id ?? "")?.status
+    if (status !== undefined && status !== "queued") this.#stoppedAt = this.#deps.now()
     this.#activeTurn = turn
     // Commands that were refused because of the previous answer may succeed now.
     this.#deps.commands.clearRefusals()
