@@ -2,6 +2,7 @@
 
 import { readFile } from "node:fs/promises"
 import { describe, expect, test } from "vitest"
+import { testInFull } from "../support/seeded.ts"
 import { CLIENT_ID, CLIENT_SECRET, startOidcProvider } from "../support/oidc-provider.ts"
 import { addUser, callApi, dialogButton, openAdmin, rowWith, tokenFor } from "./admin-pages.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
@@ -105,7 +106,7 @@ describe("users", () => {
     await page.context().close()
   })
 
-  test("[AD2] a long list of users is loaded page by page", async () => {
+  testInFull("[AD2] a long list of users is loaded page by page", async () => {
     const users = Array.from({ length: 103 }, (_, index) => `many-${String(index).padStart(3, "0")}`)
     const token = await tokenFor(setup.cuecard, "you", "owner")
     const { key } = (await callApi(setup.cuecard, token, "POST", "/v1/keys", { name: "many" })).body as { key: string }

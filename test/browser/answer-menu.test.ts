@@ -3,6 +3,7 @@
 import { callApi, tokenFor } from "./admin-pages.ts"
 import { findViolations } from "./axe-violations.ts"
 import { expect, test } from "vitest"
+import { everyNth } from "../support/seeded.ts"
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import { closeContexts, openChromium } from "../support/chromium.ts"
 import { findLeak, noteContent } from "../support/log-check.ts"
@@ -10,10 +11,15 @@ import { askQuestion, DESK, openPage, PHONE, untilSettled, untilStill } from "./
 
 const OUT = "test/browser/out"
 
-test.each([
-  ["desk", DESK, "light"],
-  ["phone", PHONE, "dark"],
-] as const)("[OB9] [OB2] the trace id copied on a %s identifies the turn's line", async (name, size, theme) => {
+test.each(
+  everyNth(
+    [
+      ["desk", DESK, "light"],
+      ["phone", PHONE, "dark"],
+    ] as const,
+    2,
+  ),
+)("[OB9] [OB2] the trace id copied on a %s identifies the turn's line", async (name, size, theme) => {
   const lines: string[] = []
   const cuecard: Cuecard = await startCuecard({ onLog: (line) => void lines.push(line) })
   const browser = await openChromium()
@@ -39,39 +45,41 @@ test.each([
   await cuecard.close()
 })
 
-test.each([
-  ["desk", DESK, "dark"],
-  ["phone", PHONE, "light"],
-] as const)(
-  "[FU3] suggested questions are below the newest answer, and a click asks one, on a %s",
-  async (name, size, theme) => {
-    const cuecard = await startCuecard()
-    const browser = await openChromium()
-    const settings = { follow_ups: true, embed_origins: [], media_hosts: [] }
-    const owner = await tokenFor(cuecard, "root", "owner")
-    expect((await callApi(cuecard, owner, "PUT", "/v1/settings", settings)).status).toBe(200)
-    const { page, errors } = await openPage(browser, cuecard, { size, theme, bypassCSP: true })
-    await askQuestion(page, "What's the weather in London?")
-    const questions = page.getByRole("group", { name: "Suggested questions" }).getByRole("button")
-    await expect
-      .poll(() => questions.allTextContents())
-      .toEqual(["And tomorrow?", "Do I need an umbrella?", "Draw the temperatures as a chart"])
-    await untilStill(page)
-    expect(await findViolations(page)).toEqual([])
-    await page.screenshot({ path: `${OUT}/suggested-questions-${name}.png` })
-    await page.reload()
-    await expect.poll(() => questions.count()).toBe(3)
-    await questions.first().click()
-    await untilSettled(page, 2)
-    expect(await page.locator("article[data-role=user]").last().textContent()).toContain("And tomorrow?")
-    // Only the newest answer has some.
-    await expect.poll(() => page.locator(".follow-ups").count()).toBe(1)
-    expect(await page.locator("article").last().locator(".follow-ups").count()).toBe(1)
-    expect(errors).toEqual([])
-    await closeContexts(browser)
-    await cuecard.close()
-  },
-)
+test.each(
+  everyNth(
+    [
+      ["desk", DESK, "dark"],
+      ["phone", PHONE, "light"],
+    ] as const,
+    2,
+  ),
+)("[FU3] suggested questions are below the newest answer, and a click asks one, on a %s", async (name, size, theme) => {
+  const cuecard = await startCuecard()
+  const browser = await openChromium()
+  const settings = { follow_ups: true, embed_origins: [], media_hosts: [] }
+  const owner = await tokenFor(cuecard, "root", "owner")
+  expect((await callApi(cuecard, owner, "PUT", "/v1/settings", settings)).status).toBe(200)
+  const { page, errors } = await openPage(browser, cuecard, { size, theme, bypassCSP: true })
+  await askQuestion(page, "What's the weather in London?")
+  const questions = page.getByRole("group", { name: "Suggested questions" }).getByRole("button")
+  await expect
+    .poll(() => questions.allTextContents())
+    .toEqual(["And tomorrow?", "Do I need an umbrella?", "Draw the temperatures as a chart"])
+  await untilStill(page)
+  expect(await findViolations(page)).toEqual([])
+  await page.screenshot({ path: `${OUT}/suggested-questions-${name}.png` })
+  await page.reload()
+  await expect.poll(() => questions.count()).toBe(3)
+  await questions.first().click()
+  await untilSettled(page, 2)
+  expect(await page.locator("article[data-role=user]").last().textContent()).toContain("And tomorrow?")
+  // Only the newest answer has some.
+  await expect.poll(() => page.locator(".follow-ups").count()).toBe(1)
+  expect(await page.locator("article").last().locator(".follow-ups").count()).toBe(1)
+  expect(errors).toEqual([])
+  await closeContexts(browser)
+  await cuecard.close()
+})
 
 test("[OB6] a planted text in a real server's log line is detected", async () => {
   const lines: string[] = []

@@ -3,6 +3,7 @@
 import { startCuecard } from "cuecard/testing"
 import type { Browser } from "playwright-core"
 import { afterAll, beforeAll, expect, test } from "vitest"
+import { testInFull } from "../support/seeded.ts"
 import { closeContexts, openChromium } from "../support/chromium.ts"
 import { askQuestion, openPage, transcriptOf, untilSettled } from "./page.ts"
 
@@ -14,7 +15,7 @@ beforeAll(async () => {
 
 afterAll(() => closeContexts(browser))
 
-test("[PG21] an answer that a crash cut off shows all that was visible, and continues", async () => {
+testInFull("[PG21] an answer that a crash cut off shows all that was visible, and continues", async () => {
   const vars = { SCRIPTED_DELAY_MS: "5" }
   const before = await startCuecard({ vars })
   const { page } = await openPage(browser, before)

@@ -2,7 +2,8 @@
  * erase-user.test.ts: erases a user on the admin page. The test waits until no isolate can still trust the user's tokens.
  */
 
-import { expect, test } from "vitest"
+import { expect } from "vitest"
+import { testInFull } from "../support/seeded.ts"
 import { addUser, dialogButton, openAdmin, rowWith } from "./admin-pages.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
@@ -10,7 +11,7 @@ const SOON = { timeout: 20_000 }
 
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0" } })
 
-test("[AD2] [AD7] a user is erased after their id is typed, and the receipt is listed", async () => {
+testInFull("[AD2] [AD7] a user is erased after their id is typed, and the receipt is listed", async () => {
   await addUser(setup.cuecard, "to-erase")
   const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "users")
   await page.getByLabel("Search by name or ID").fill("to-erase")

@@ -57,7 +57,7 @@ const CASES = STATES.flatMap((state, index) => {
 })
 
 /** Cases of the same kind of context follow each other, because a context is reused for the next one. */
-const SORTED = everyNth(CASES, CHOSEN === undefined ? 4 : 1).toSorted(
+const SORTED = everyNth(CASES, CHOSEN === undefined ? 7 : 1).toSorted(
   ({ view: one }, { view: other }) =>
     one.direction.localeCompare(other.direction) || Number(one.width === PHONE_PX) - Number(other.width === PHONE_PX),
 )

@@ -183,7 +183,7 @@ describe("hostile text from the model", () => {
   test.each(
     everyNth(
       sessions.map((texts, n) => [n + 1, texts] as const),
-      4,
+      8,
       2,
     ),
   )(

@@ -34,7 +34,7 @@ async function callSessions(path: string, init: RequestInit = {}): Promise<Respo
 }
 
 describe("[IH9] [IH1] the import dialog", () => {
-  test.each(everyNth(fixtures, 2, 2))("%s", async (name, { body }) => {
+  test.each(everyNth(fixtures, 4, 2))("%s", async (name, { body }) => {
     const { messages, kinds } = importValues(listValues(body))
     const context = await setup.browser.newContext({ viewport: DESK })
     const { page, errors } = await openIn(context, setup.cuecard)

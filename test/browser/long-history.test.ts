@@ -5,7 +5,8 @@
 
 import type { Cuecard } from "cuecard/testing"
 import type { Page } from "playwright-core"
-import { expect, test } from "vitest"
+import { expect } from "vitest"
+import { testInFull } from "../support/seeded.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import { importMessages } from "../support/import-messages.ts"
 import { openPage, untilSettled } from "./page.ts"
@@ -97,37 +98,41 @@ async function scrollUntil(page: Page, edge: "top" | "end", text: string): Promi
   )
 }
 
-test("[LT1] [LT2] [LT4] [LT5] 2,000 messages: scrolling back and forward, a live answer, and a link", async () => {
-  const { cuecard, browser } = setup
-  const session = await importMessages(cuecard, MESSAGES, textOf)
-  const { page, errors } = await openPage(browser, cuecard, { at: `#/s/${session}` })
-  await untilSettled(page, 12)
-  await watchArticles(page)
-  await page.focus("article button")
-  await page.hover(".view")
-  await page.mouse.wheel(0, -600)
-  await scrollUntil(page, "top", "Question 0")
-  // The focused button was dropped with its message, so the keys scroll the view.
-  expect(await page.evaluate(() => document.activeElement?.className)).toBe("view")
-  const firstId = await page.getAttribute("article", "data-id")
+testInFull(
+  "[LT1] [LT2] [LT4] [LT5] 2,000 messages: scrolling back and forward, a live answer, and a link",
+  async () => {
+    const { cuecard, browser } = setup
+    const session = await importMessages(cuecard, MESSAGES, textOf)
+    const { page, errors } = await openPage(browser, cuecard, { at: `#/s/${session}` })
+    await untilSettled(page, 12)
+    await watchArticles(page)
+    await page.focus("article button")
+    await page.hover(".view")
+    await page.mouse.wheel(0, -600)
+    await scrollUntil(page, "top", "Question 0")
+    // The focused button was dropped with its message, so the keys scroll the view.
+    expect(await page.evaluate(() => document.activeElement?.className)).toBe("view")
+    const firstId = await page.getAttribute("article", "data-id")
 
-  const shown = () => page.$$eval("article", (all) => all.map((one) => one.dataset["id"]).join())
-  const before = await shown()
-  await sendMessage(cuecard, session, "/say A live answer")
-  await page.waitForSelector(".jump:has-text('New messages')", SOON)
-  expect(await shown()).toBe(before)
+    const shown = () => page.$$eval("article", (all) => all.map((one) => one.dataset["id"]).join())
+    const before = await shown()
+    await sendMessage(cuecard, session, "/say A live answer")
+    await page.waitForSelector(".jump:has-text('New messages')", SOON)
+    expect(await shown()).toBe(before)
 
-  await scrollUntil(page, "end", `Answer ${MESSAGES - 1}`)
-  await page.click(".jump")
-  await page.waitForSelector("article:last-of-type p:text-is('A live answer')", SOON)
-  await page.waitForSelector(".jump", { state: "detached", ...SOON })
-  expect(await page.evaluate(() => watched.moved)).toBeLessThanOrEqual(1)
+    await scrollUntil(page, "end", `Answer ${MESSAGES - 1}`)
+    await page.click(".jump")
+    await page.waitForSelector("article:last-of-type p:text-is('A live answer')", SOON)
+    await page.waitForSelector(".jump", { state: "detached", ...SOON })
+    expect(await page.evaluate(() => watched.moved)).toBeLessThanOrEqual(1)
 
-  await page.evaluate((hash) => location.replace(hash), `#/s/${session}/m/${firstId}`)
-  await page.waitForSelector(`article[data-id="${firstId}"][data-marked]`, SOON)
-  await page.click(".jump")
-  await page.waitForSelector("article:last-of-type p:text-is('A live answer')", SOON)
-  expect(await page.evaluate(() => watched.articles)).toBeLessThanOrEqual(MAX_ARTICLES)
-  expect(errors).toEqual([])
-  await page.context().close()
-}, 180_000)
+    await page.evaluate((hash) => location.replace(hash), `#/s/${session}/m/${firstId}`)
+    await page.waitForSelector(`article[data-id="${firstId}"][data-marked]`, SOON)
+    await page.click(".jump")
+    await page.waitForSelector("article:last-of-type p:text-is('A live answer')", SOON)
+    expect(await page.evaluate(() => watched.articles)).toBeLessThanOrEqual(MAX_ARTICLES)
+    expect(errors).toEqual([])
+    await page.context().close()
+  },
+  180_000,
+)

@@ -3,9 +3,9 @@
 import { mkdirSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import type { Page } from "playwright-core"
-import { beforeAll, describe, expect, test } from "vitest"
+import { beforeAll, describe, expect } from "vitest"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
-import { everyNth } from "../support/seeded.ts"
+import { testInFull } from "../support/seeded.ts"
 import { dropFiles, FAR, holdUploads, isShown, openWithMessages, PLAN, SOON } from "./media-pages.ts"
 import { FIELD, PHONE, takeScreenshot, THEMES } from "./page.ts"
 import { canvas, media, createWireMessage, text } from "./samples.ts"
@@ -78,7 +78,7 @@ describe("screenshots for the documentation", () => {
   const segmentsIn = (page: Page) =>
     page.$$eval("[data-role=assistant] [data-segment]", (all) => all.map((one) => one.getAttribute("data-segment")))
 
-  test.each(everyNth(THEMES, 2))("[PG39] [PG41] every kind of media segment is drawn, %s", async (theme) => {
+  testInFull.each(THEMES)("[PG39] [PG41] every kind of media segment is drawn, %s", async (theme) => {
     for (const [name, segments, expectDrawn] of KINDS) {
       const messages = [createWireMessage("user", [text("And?")]), createWireMessage("assistant", segments())]
       const size = { width: 720, height: 640 }
@@ -91,7 +91,7 @@ describe("screenshots for the documentation", () => {
     }
   })
 
-  test.each(everyNth(THEMES.toReversed(), 2))(
+  testInFull.each(THEMES)(
     "[PG42] [PG43] [PG57] a reply, files in the composer and an open image are drawn, %s",
     async (theme) => {
       const signRequests = createWireMessage("user", [

@@ -44,7 +44,7 @@ function startSignInServer(): Promise<Cuecard> {
 }
 
 describe("no text is missing in the languages in", () => {
-  test.each(everyNth(CASES, CHOSEN === undefined ? 3 : 1))("[LG6] $name", async ({ open }) => {
+  test.each(everyNth(CASES, CHOSEN === undefined ? 6 : 1))("[LG6] $name", async ({ open }) => {
     const page = await open({ ...setup, site, conversations, view: VIEW, signInServer: startSignInServer })
     if ((await page.$("[data-transcript]")) !== null) await untilStill(page)
     await expect.poll(async () => (await findBareTexts(page)).filter((text) => !SHELL_TEXT.test(text))).toEqual([])

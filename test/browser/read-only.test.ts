@@ -2,6 +2,7 @@
 
 import { readFile } from "node:fs/promises"
 import { describe, expect, test } from "vitest"
+import { testInFull } from "../support/seeded.ts"
 import { callApi, type Role, tokenFor } from "./admin-pages.ts"
 import { findViolations } from "./axe-violations.ts"
 import { askQuestion, FIELD, PHONE, sessionIn, untilSettled, transcriptOf } from "./page.ts"
@@ -107,27 +108,30 @@ describe("sharing", () => {
     await page.context().close()
   })
 
-  test("[SH12] a member can read a conversation that another user shares, and still write in their own; more pages load on request", async () => {
-    await callApiAs("mia", "POST", "/v1/sessions", { title: "Mine" })
-    const otto = await tokenFor(setup.cuecard, "otto", "member")
-    for (let i = 0; i < 101; i++) {
-      const created = await callApi(setup.cuecard, otto, "POST", "/v1/sessions", { title: `Trip ${i}` })
-      const { id } = created.body as { id: string }
-      await callApi(setup.cuecard, otto, "PUT", `/v1/sessions/${id}/viewers/mia`)
-    }
-    const { page, errors } = await openAs("mia", { size: PHONE, theme: "dark" })
-    await page.click(".drawer-button")
-    // Folded, because the user has conversations of their own.
-    const rows = page.locator(".shared li")
-    await page.locator(".shared summary").click(SOON)
-    await expect.poll(() => rows.count()).toBe(100)
-    expect(await rows.first().textContent()).toContain("Trip 100")
-    await page.locator(".shared").getByRole("button", { name: "Show more" }).click()
-    await expect.poll(() => rows.count()).toBe(101)
-    expect(await findViolations(page)).toEqual([])
-    await page.locator("[data-session]", { hasText: "Mine" }).locator("a").click()
-    await page.waitForSelector(FIELD, SOON)
-    expect(errors).toEqual([])
-    await page.context().close()
-  })
+  testInFull(
+    "[SH12] a member can read a conversation that another user shares, and still write in their own; more pages load on request",
+    async () => {
+      await callApiAs("mia", "POST", "/v1/sessions", { title: "Mine" })
+      const otto = await tokenFor(setup.cuecard, "otto", "member")
+      for (let i = 0; i < 101; i++) {
+        const created = await callApi(setup.cuecard, otto, "POST", "/v1/sessions", { title: `Trip ${i}` })
+        const { id } = created.body as { id: string }
+        await callApi(setup.cuecard, otto, "PUT", `/v1/sessions/${id}/viewers/mia`)
+      }
+      const { page, errors } = await openAs("mia", { size: PHONE, theme: "dark" })
+      await page.click(".drawer-button")
+      // Folded, because the user has conversations of their own.
+      const rows = page.locator(".shared li")
+      await page.locator(".shared summary").click(SOON)
+      await expect.poll(() => rows.count()).toBe(100)
+      expect(await rows.first().textContent()).toContain("Trip 100")
+      await page.locator(".shared").getByRole("button", { name: "Show more" }).click()
+      await expect.poll(() => rows.count()).toBe(101)
+      expect(await findViolations(page)).toEqual([])
+      await page.locator("[data-session]", { hasText: "Mine" }).locator("a").click()
+      await page.waitForSelector(FIELD, SOON)
+      expect(errors).toEqual([])
+      await page.context().close()
+    },
+  )
 })

@@ -8,6 +8,7 @@ import { type Cuecard, startCuecard } from "cuecard/testing"
 import type { Browser } from "playwright-core"
 import { build, type PreviewServer, preview } from "vite"
 import { afterAll, beforeAll, expect, test } from "vitest"
+import { everyNth } from "../support/seeded.ts"
 import { closeContexts, openChromium } from "../support/chromium.ts"
 
 let browser: Browser
@@ -31,7 +32,7 @@ async function serveExample(name: string): Promise<{ readonly url: string; reado
   return { url: server.resolvedUrls?.local[0] ?? "", server }
 }
 
-test.each(["react", "preact"])(
+test.each(everyNth(["react", "preact"], 2))(
   "[SK10] the %s example creates, answers, approves, attaches and continues",
   async (name) => {
     const { url, server } = await serveExample(name)

@@ -4,6 +4,7 @@ import process from "node:process"
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import type { BrowserContext, BrowserContextOptions, Page } from "playwright-core"
 import { afterAll, expect, test } from "vitest"
+import { testInFull } from "../support/seeded.ts"
 import { readBuild } from "../../testing/built-worker.ts"
 import { usedOnce } from "../support/reused-contexts.ts"
 import { askQuestion, DESK, FIELD, PHONE, sessionIn, untilSettled, untilStill } from "./page.ts"
@@ -102,7 +103,7 @@ test("[SW1] [SW2] [SW3] offline, the page opens and says so; a message written t
   await closeContext(context)
 })
 
-test("[SW1] [SW2] a conversation that begins offline, in another language, on a phone", async () => {
+testInFull("[SW1] [SW2] a conversation that begins offline, in another language, on a phone", async () => {
   const { context, page, errors } = await openSignedIn({
     viewport: PHONE,
     colorScheme: "dark",
@@ -286,21 +287,24 @@ test("[SW4] while the server doesn't respond, the kept page is shown", async () 
   await closeContext(context)
 })
 
-test("[SW1] [PG79] while the server can't be reached, the page opens and says so, and can try again", async () => {
-  const { context, page } = await openSignedIn()
-  await untilKept(page)
-  await server().kill()
-  await page.reload()
-  await page.waitForSelector(".link:has-text('reach the server')", SOON)
-  await page.waitForSelector(".welcome")
-  await shoot(page, "unreachable-desktop")
-  await startSuccessor({ SERVICE_WORKER: "on" })
-  await page.click(".link button")
-  await page.waitForSelector(".link", { state: "detached", ...SOON })
-  await askQuestion(page, "/say back again")
-  await untilSettled(page)
-  await closeContext(context)
-})
+testInFull(
+  "[SW1] [PG79] while the server can't be reached, the page opens and says so, and can try again",
+  async () => {
+    const { context, page } = await openSignedIn()
+    await untilKept(page)
+    await server().kill()
+    await page.reload()
+    await page.waitForSelector(".link:has-text('reach the server')", SOON)
+    await page.waitForSelector(".welcome")
+    await shoot(page, "unreachable-desktop")
+    await startSuccessor({ SERVICE_WORKER: "on" })
+    await page.click(".link button")
+    await page.waitForSelector(".link", { state: "detached", ...SOON })
+    await askQuestion(page, "/say back again")
+    await untilSettled(page)
+    await closeContext(context)
+  },
+)
 
 test("[SW5] a new version is shown at once, and replaces the kept one", async () => {
   const { context, page, errors } = await openSignedIn()
@@ -319,7 +323,7 @@ test("[SW5] a new version is shown at once, and replaces the kept one", async ()
   await closeContext(context)
 })
 
-test("[SW6] a worker that gets all requests answers no others, either", async () => {
+testInFull("[SW6] a worker that gets all requests answers no others, either", async () => {
   await replaceServer({ SERVICE_WORKER: "on" }, createUnroutedPage())
   const { context, page } = await openSignedIn()
   await askQuestion(page, "/say hello")

@@ -2,6 +2,7 @@
 
 import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
+import { everyNth, testInFull } from "../support/seeded.ts"
 import { findViolations } from "./axe-violations.ts"
 import { askQuestion, DESK, PHONE, untilSettled } from "./page.ts"
 import {
@@ -90,7 +91,7 @@ describe("a browser that blocks storage", () => {
 })
 
 describe("a token that is revoked", () => {
-  test("[SP7] in the middle of an answer is replaced, and nothing of the answer is lost", async () => {
+  testInFull("[SP7] in the middle of an answer is replaced, and nothing of the answer is lost", async () => {
     const { context, page, errors } = await openVisitor(setup)
     const tokens: string[] = []
     page.on("response", async (response) => {
@@ -163,10 +164,15 @@ describe("a token that expires", () => {
 })
 
 describe("accessibility", () => {
-  test.each([
-    [DESK, "light"],
-    [PHONE, "dark"],
-  ] as const)(
+  test.each(
+    everyNth(
+      [
+        [DESK, "light"],
+        [PHONE, "dark"],
+      ] as const,
+      2,
+    ),
+  )(
     "[SP8] the sign-in screen, the user's menu and its panel: axe finds nothing, and texts are aligned to the start edge",
     async (size, colorScheme) => {
       const options = { viewport: size, colorScheme, bypassCSP: true, reducedMotion: "reduce" } as const

@@ -2,6 +2,7 @@
 
 import type { Page } from "playwright-core"
 import { afterEach, expect, test } from "vitest"
+import { testInFull } from "../support/seeded.ts"
 import type { HistoryPage } from "../../shared/protocol/http-body.ts"
 import { askQuestion, openPage, PHONE, sessionIn, untilSettled, transcriptOf } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
@@ -67,30 +68,33 @@ async function untilAnswered(session: string): Promise<void> {
   await expect.poll(hasAnswer, { timeout: 20_000 }).toBe(true)
 }
 
-test("[VE8] a late answer to an edited question is shown in no window until its version is shown, and then in all", async () => {
-  const page = await openWindow()
-  const research = [[{ type: "tool_call", name: "probe_slow", args: '{"ms":2500}' }], [createDelta("Found it.")]]
-  const message = `/script ${JSON.stringify(research)}`
-  const question = { agent: "researcher", mode: "async", message }
-  const call = { type: "tool_call", name: "agents_message", args: JSON.stringify(question) }
-  await askQuestion(page, `/script ${JSON.stringify([[call], [createDelta("You will hear.")]])}`)
-  await untilSettled(page)
-  const session = sessionIn(page)
-  const phone = await openWindow(session, PHONE)
-  await untilSettled(phone)
-  await page.hover("article[data-role=user]")
-  await page.click("button[aria-label=Edit]")
-  await page.fill(".editor textarea", "/say other")
-  await page.keyboard.press("Control+Enter")
-  await phone.waitForSelector("p:text-is('other')")
-  await untilAnswered(session)
-  await expectSame(session, 1)
-  for (const one of windows) expect(await one.textContent("[data-transcript]")).not.toContain("Found it.")
-  await phone.click("button[aria-label='Previous version']")
-  for (const one of windows) await one.waitForSelector("article[data-role=agent]")
-  await expectSame(session, 2)
-  expect(await page.textContent("[data-transcript]")).toContain("Found it.")
-})
+testInFull(
+  "[VE8] a late answer to an edited question is shown in no window until its version is shown, and then in all",
+  async () => {
+    const page = await openWindow()
+    const research = [[{ type: "tool_call", name: "probe_slow", args: '{"ms":2500}' }], [createDelta("Found it.")]]
+    const message = `/script ${JSON.stringify(research)}`
+    const question = { agent: "researcher", mode: "async", message }
+    const call = { type: "tool_call", name: "agents_message", args: JSON.stringify(question) }
+    await askQuestion(page, `/script ${JSON.stringify([[call], [createDelta("You will hear.")]])}`)
+    await untilSettled(page)
+    const session = sessionIn(page)
+    const phone = await openWindow(session, PHONE)
+    await untilSettled(phone)
+    await page.hover("article[data-role=user]")
+    await page.click("button[aria-label=Edit]")
+    await page.fill(".editor textarea", "/say other")
+    await page.keyboard.press("Control+Enter")
+    await phone.waitForSelector("p:text-is('other')")
+    await untilAnswered(session)
+    await expectSame(session, 1)
+    for (const one of windows) expect(await one.textContent("[data-transcript]")).not.toContain("Found it.")
+    await phone.click("button[aria-label='Previous version']")
+    for (const one of windows) await one.waitForSelector("article[data-role=agent]")
+    await expectSame(session, 2)
+    expect(await page.textContent("[data-transcript]")).toContain("Found it.")
+  },
+)
 
 test("[HI6] open windows show an import as soon as it is complete; until then, a reload shows the same as they do", async () => {
   const { id } = await setup.cuecard.createSession("Imported")

@@ -71,7 +71,7 @@ const HOSTILE: readonly (readonly [string, string])[] = [
 const MAX_SLICE_ELEMENTS = 2_600
 
 describe("a hostile text of 1 MB", () => {
-  test.each(everyNth(HOSTILE, 2))(
+  test.each(everyNth(HOSTILE, 4, 2))(
     "[PF1] [PF2] %s: bounded slices, one part, and a button",
     async (_name, content) => {
       const root = draw(<Markdown text={content} />)

@@ -358,6 +358,8 @@ describe("organising", () => {
     await until(() => expect(listShown(root)).toHaveLength(3))
     await openMenu(root, "a")
     await chooseItem("Select several")
+    // The handler of Escape is added at the same time as the focus.
+    await until(() => expect(document.activeElement?.getAttribute("aria-label")).toBe("Select Title a"))
     await pressKey("Escape")
     expect(root.querySelector(".selection")).toBeNull()
   })

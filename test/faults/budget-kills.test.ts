@@ -7,7 +7,7 @@ import { readAccount } from "./stored-budgets.ts"
 import { readAll } from "./usage-rows.ts"
 
 const LONG = [25, 20, 20, 40] as const
-const [USERS, SESSIONS, TURNS, KILLS] = IS_LONG ? LONG : IS_FULL ? ([10, 6, 8, 10] as const) : ([6, 4, 8, 5] as const)
+const [USERS, SESSIONS, TURNS, KILLS] = IS_LONG ? LONG : IS_FULL ? ([10, 6, 8, 10] as const) : ([4, 3, 6, 3] as const)
 const MAX_TURN_TOKENS = 2_000
 /** A user's expected usage without budgets, in tokens. */
 const DEMAND = (SESSIONS * TURNS * MAX_TURN_TOKENS) / 2

@@ -1,6 +1,7 @@
 /** erasure.test.ts: real servers are killed while a user and a tenant are erased. Then the test searches the whole disk. */
 
-import { afterEach, expect, test } from "vitest"
+import { afterEach, expect } from "vitest"
+import { testInFull } from "../support/seeded.ts"
 import { BODY_MS, TOKEN_TRUST_MS } from "../../shared/limits.ts"
 import { createChance } from "./chance.ts"
 import { findOnDisk } from "./disk-search.ts"
@@ -34,7 +35,7 @@ async function fillTenant(on: TestServer, tenant: string, user: string): Promise
   await expect.poll(isDone, WAIT).toBe(true)
 }
 
-test("[FS13] a kill during the erasure of a user or a tenant leaves none of their content on disk", async () => {
+testInFull("[FS13] a kill during the erasure of a user or a tenant leaves none of their content on disk", async () => {
   server = await startServer({ TENANT_GRACE_MS: String(GRACE_MS) })
   const on = server
   const chance = createChance(15)

@@ -12,7 +12,7 @@ import { tableOf, totalOf, violationLines } from "./table.ts"
 import { listViolations } from "./violation.ts"
 
 /** The number of faults: fewer in `npm run check`, and fewest in `npm test`. `npm run faults` injects 1,000. */
-const FAULTS = Number(process.env["FAULTS"] ?? (IS_LONG ? 200 : IS_FULL ? 100 : 25))
+const FAULTS = Number(process.env["FAULTS"] ?? (IS_LONG ? 200 : IS_FULL ? 100 : 15))
 /** The default seed is the same everywhere, so that a failure is caused by the change under test. */
 const FROM = Number(process.env["FAULT_FROM"] ?? 1)
 

@@ -132,8 +132,8 @@ const KINDS = {
   }),
 } satisfies Record<string, (tokens: number) => UserLimits["user"]>
 
-/** Every eighth point in a short run, every fourth one with `RUNS=full`, and all with `RUNS=long`. */
-const STEP = IS_LONG ? 1 : IS_FULL ? 4 : 8
+/** Every twelfth point in a short run, every fourth one with `RUNS=full`, and all with `RUNS=long`. */
+const STEP = IS_LONG ? 1 : IS_FULL ? 4 : 12
 const POINTS = everyNth(
   Array.from({ length: MAX_POINTS }, (_, at) => at + 1),
   STEP,

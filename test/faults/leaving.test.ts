@@ -1,6 +1,7 @@
 /** leaving.test.ts: kills real servers during tenant exports, imports and key rotations; exports right after a start. */
 
 import { afterEach, expect, test } from "vitest"
+import { testInFull } from "../support/seeded.ts"
 import { createChance } from "./chance.ts"
 import { startServer, type TestServer } from "./server.ts"
 import { fillSessions, killUntil, OPERATOR, sendRequest, requestJson, tokenOf, WAIT } from "./tenant-client.ts"
@@ -20,7 +21,7 @@ const sendToServer = (path: string, token: string, init?: RequestInit) =>
 const exportOf = async (id: string, token: string) =>
   (await (await sendToServer(`/v1/sessions/${id}/events`, token)).text()).replace(/,"value":"[^"]*"}/, "}")
 
-test("[FS13] an export and an import that kills interrupt are completed, and nothing is missing", async () => {
+testInFull("[FS13] an export and an import that kills interrupt are completed, and nothing is missing", async () => {
   server = await startServer({})
   const chance = createChance(13)
   const owner = await tokenOf("from", "boss", "owner")

@@ -28,16 +28,19 @@ function varsOf(mutant: Mutant | undefined): string {
   return mutant === undefined ? "" : JSON.stringify(MUTANT_VARS[mutant] ?? {})
 }
 
-test.each(everyNth(MUTANTS, 3))("[FS4] the suite detects the mutant %s", async (mutant) => {
+test.each(everyNth(MUTANTS, 5))("[FS4] the suite detects the mutant %s", async (mutant) => {
   expect(await triesToFind(mutant)).not.toBeNull()
 })
 
-test.each(GROUPS.map((group) => [group]))("[FS4] the plans of %j report nothing without a mutant", async (group) => {
-  const [first = "ack_early"] = group
-  const sessions = group.flatMap((mutant) => planFor(mutant, 1).sessions)
-  const { violations } = await runPlan({ ...planFor(first, 1), sessions }, MUTANT_VARS[first])
-  expect(listViolations(violations)).toBe("")
-})
+test.each(everyNth(GROUPS, 2).map((group) => [group]))(
+  "[FS4] the plans of %j report nothing without a mutant",
+  async (group) => {
+    const [first = "ack_early"] = group
+    const sessions = group.flatMap((mutant) => planFor(mutant, 1).sessions)
+    const { violations } = await runPlan({ ...planFor(first, 1), sessions }, MUTANT_VARS[first])
+    expect(listViolations(violations)).toBe("")
+  },
+)
 
 test("[FS4] the production Worker contains no mutant", () => {
   const modules = Object.values(readBuild().modules)

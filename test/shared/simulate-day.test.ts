@@ -14,7 +14,7 @@ import { CALLS_BEFORE, CALLS_NOW, NINE_O_CLOCK, simulateMorning } from "../../sc
 import { LARGEST_UNDER_BUDGETS, type SimulatedBudgets, simulateBudgets } from "../../scripts/cost/simulate-budgets.ts"
 import { MEAN_OPERATIONS } from "../../scripts/cost/usage-profile.ts"
 import { createTable, putTable } from "../support/doc-table.ts"
-import { IS_FULL } from "../support/seeded.ts"
+import { IS_FULL, testInFull } from "../support/seeded.ts"
 
 const MAX_OBJECT_RPS = 100
 const ROOT = resolve(import.meta.dirname, "../..")
@@ -95,41 +95,45 @@ async function runSimulation(...options: string[]): Promise<Figures> {
   return JSON.parse(stdout) as Figures
 }
 
-test("[CM8] [CM9] npm run simulate calls no object more than 100 times a second, and docs/cost.md contains its figures", async () => {
-  const { peak, now, budgets } = await runSimulation()
-  const figures: readonly [string, number][] = [
-    ["the object of the largest of 200 tenants, with 100,000 users", peak.tenant],
-    ["a user's directory", peak.directory],
-    ["a tenant's object when 100,000 users sign in around nine", now],
-    ["the same tenant with used-up budgets, in the hours around the end of a month", budgets.peak.tenant],
-    ["the same, in the minute after midnight", budgets.peak.midnight],
-  ]
-  const { turns, refused, overshoot, calls } = budgets
-  const counts = [turns, refused, calls.leases, calls.refusals, calls.remainders, overshoot.turns, overshoot.bound]
-  const tables = {
-    simulated: createTable(
-      ["requests in the busiest second", ""],
-      figures.map(([what, requests]) => [what, `${requests}`]),
-    ),
-    overshoot: createTable(
-      [
-        "turns",
-        "refused",
-        "calls for leases",
-        "to confirm refusals",
-        "for remainders",
-        "turns beyond the first day's budget",
-        "bound",
-      ],
-      [counts.map((value) => Math.round(value).toLocaleString("en"))],
-    ),
-  }
-  const page = Object.entries(tables).reduce(
-    (text, [name, table]) => putTable(text, name, table),
-    readFileSync(PAGE, "utf8"),
-  )
-  await expect(page).toMatchFileSnapshot(PAGE)
-}, 120_000)
+testInFull(
+  "[CM8] [CM9] npm run simulate calls no object more than 100 times a second, and docs/cost.md contains its figures",
+  async () => {
+    const { peak, now, budgets } = await runSimulation()
+    const figures: readonly [string, number][] = [
+      ["the object of the largest of 200 tenants, with 100,000 users", peak.tenant],
+      ["a user's directory", peak.directory],
+      ["a tenant's object when 100,000 users sign in around nine", now],
+      ["the same tenant with used-up budgets, in the hours around the end of a month", budgets.peak.tenant],
+      ["the same, in the minute after midnight", budgets.peak.midnight],
+    ]
+    const { turns, refused, overshoot, calls } = budgets
+    const counts = [turns, refused, calls.leases, calls.refusals, calls.remainders, overshoot.turns, overshoot.bound]
+    const tables = {
+      simulated: createTable(
+        ["requests in the busiest second", ""],
+        figures.map(([what, requests]) => [what, `${requests}`]),
+      ),
+      overshoot: createTable(
+        [
+          "turns",
+          "refused",
+          "calls for leases",
+          "to confirm refusals",
+          "for remainders",
+          "turns beyond the first day's budget",
+          "bound",
+        ],
+        [counts.map((value) => Math.round(value).toLocaleString("en"))],
+      ),
+    }
+    const page = Object.entries(tables).reduce(
+      (text, [name, table]) => putTable(text, name, table),
+      readFileSync(PAGE, "utf8"),
+    )
+    await expect(page).toMatchFileSnapshot(PAGE)
+  },
+  120_000,
+)
 
 test.runIf(IS_FULL)(
   "[CM8] [CM9] no object is called too often even if one tenant has all users, as docs/cost.md says",

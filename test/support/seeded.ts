@@ -4,6 +4,7 @@
  */
 
 import fc from "fast-check"
+import { test } from "vitest"
 
 const DEFAULT_SEED = 586_031
 
@@ -34,6 +35,9 @@ export function everyNth<T>(cases: readonly T[], n: number, nInFull = 1): readon
   const step = IS_LONG ? 1 : IS_FULL ? nInFull : n
   return cases.filter((_, index) => index % step === 0)
 }
+
+/** A slow test that `npm test` skips, because other tests prove its rules as well. rules.test.ts checks that they do. */
+export const testInFull = IS_FULL ? test : test.skip
 
 /** Asserts a property from the printed seed; `runs` is its length in full. */
 export function assertProperty<T>(property: fc.IProperty<T>, runs = RUNS): void {

@@ -19,6 +19,7 @@ import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { pathToFileURL } from "node:url"
 import { afterAll, beforeAll, expect, test } from "vitest"
+import { testInFull } from "../support/seeded.ts"
 import { findMissingFiles } from "../../scripts/release/page-files.ts"
 import { PlatformApi } from "../../scripts/release/platform-api.ts"
 import { ACCOUNT, type FakePlatform, startFakePlatform } from "../support/fake-platform.ts"
@@ -92,24 +93,27 @@ function runScript(script: string, args: readonly string[], vars: Record<string,
   })
 }
 
-test("[DP3] [DP6] builds for production, uploads, and deploys in stages; a rollback restores the earlier version", async () => {
-  const version = "00000000-0000-4000-8000-000000000001"
-  platform.rates = { "old-version": { requests: 900, failed: 0 }, [version]: { requests: 300, failed: 0 } }
-  const deployed = await runScript("deploy.ts", ["--stage", "5", "--minutes", "0.01"])
-  expect(deployed.error.slice(-500)).not.toContain("error during build")
-  expect(deployed).toMatchObject({ code: 0, out: expect.stringContaining(`5 % of the traffic goes to ${version}.`) })
-  expect(platform.traffic()).toEqual({ [version]: 100 })
-  const [upload] = platform.seen.filter(({ method, path }) => method === "POST" && path.includes("/versions"))
-  expect(upload?.body).toContain('"text":"production"')
-  expect(upload?.body).not.toContain('"name":"JWT_SECRET"')
-  expect(JSON.parse(readFileSync(join(folder, "dist/cuecard/wrangler.json"), "utf8"))).toMatchObject({
-    workers_dev: true,
-  })
+testInFull(
+  "[DP3] [DP6] builds for production, uploads, and deploys in stages; a rollback restores the earlier version",
+  async () => {
+    const version = "00000000-0000-4000-8000-000000000001"
+    platform.rates = { "old-version": { requests: 900, failed: 0 }, [version]: { requests: 300, failed: 0 } }
+    const deployed = await runScript("deploy.ts", ["--stage", "5", "--minutes", "0.01"])
+    expect(deployed.error.slice(-500)).not.toContain("error during build")
+    expect(deployed).toMatchObject({ code: 0, out: expect.stringContaining(`5 % of the traffic goes to ${version}.`) })
+    expect(platform.traffic()).toEqual({ [version]: 100 })
+    const [upload] = platform.seen.filter(({ method, path }) => method === "POST" && path.includes("/versions"))
+    expect(upload?.body).toContain('"text":"production"')
+    expect(upload?.body).not.toContain('"name":"JWT_SECRET"')
+    expect(JSON.parse(readFileSync(join(folder, "dist/cuecard/wrangler.json"), "utf8"))).toMatchObject({
+      workers_dev: true,
+    })
 
-  expect(await runScript("release/rollback.ts", [])).toMatchObject({ code: 0, error: "" })
-  expect(platform.traffic()).toEqual({ "old-version": 100 })
-  expect((await runScript("release/rollback.ts", ["--list"])).out).toContain(version)
-})
+    expect(await runScript("release/rollback.ts", [])).toMatchObject({ code: 0, error: "" })
+    expect(platform.traffic()).toEqual({ "old-version": 100 })
+    expect((await runScript("release/rollback.ts", ["--list"])).out).toContain(version)
+  },
+)
 
 test("[DP10] the page's files are in the bucket before the version has traffic; if that is refused, nothing is deployed", async () => {
   const [from, deployments] = [platform.seen.length, platform.deployments.length]

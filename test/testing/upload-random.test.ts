@@ -8,6 +8,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import { expect, test } from "vitest"
+import { everyNth } from "../support/seeded.ts"
 import { type Chance, createChance } from "../faults/chance.ts"
 import { beginUpload, readLeftovers, createPng, readAll } from "./uploads.ts"
 
@@ -82,33 +83,36 @@ async function useSession(cuecard: Cuecard, chance: Chance, erased: Set<string>)
   await Promise.all(jobs)
 }
 
-test.each([1, 6])("[AS7] [AS9] whatever is cut off, erased or killed, nothing is orphaned: seed %i", async (seed) => {
-  const chance = createChance(seed)
-  const persist = await mkdtemp(join(tmpdir(), "uploads-"))
-  const erased = new Set<string>()
-  let cuecard = await startCuecard({ persist, vars: VARS })
-  try {
-    for (let round = 0; round < ROUNDS; round++) {
-      const lives = Array.from({ length: 4 }, () => useSession(cuecard, chance, erased).catch(() => {}))
-      if (chance.odds(0.5)) {
-        await sleep(chance.int(500))
-        await cuecard.kill()
-        cuecard = await startCuecard({ persist, vars: VARS })
+test.each(everyNth([1, 6], 2))(
+  "[AS7] [AS9] whatever is cut off, erased or killed, nothing is orphaned: seed %i",
+  async (seed) => {
+    const chance = createChance(seed)
+    const persist = await mkdtemp(join(tmpdir(), "uploads-"))
+    const erased = new Set<string>()
+    let cuecard = await startCuecard({ persist, vars: VARS })
+    try {
+      for (let round = 0; round < ROUNDS; round++) {
+        const lives = Array.from({ length: 4 }, () => useSession(cuecard, chance, erased).catch(() => {}))
+        if (chance.odds(0.5)) {
+          await sleep(chance.int(500))
+          await cuecard.kill()
+          cuecard = await startCuecard({ persist, vars: VARS })
+        }
+        await Promise.all(lives)
+        expect(hung).toEqual([])
       }
-      await Promise.all(lives)
-      expect(hung).toEqual([])
+      const isAtRest = (): boolean => {
+        const { rows, objects } = readLeftovers(persist)
+        return (rows["kept"] ?? 0) === objects && Object.keys(rows).every((state) => state === "kept")
+      }
+      await expect.poll(isAtRest, { timeout: 40_000, interval: 250 }).toBe(true)
+      const { rows, keys } = readAll(persist)
+      const ids = keys.map((key) => key.split("/")[2])
+      expect(ids.sort()).toEqual(rows.map(({ id }) => id).sort())
+      expect(keys.filter((key) => erased.has(key.split("/")[1] ?? ""))).toEqual([])
+    } finally {
+      await cuecard.close()
+      await rm(persist, { recursive: true })
     }
-    const isAtRest = (): boolean => {
-      const { rows, objects } = readLeftovers(persist)
-      return (rows["kept"] ?? 0) === objects && Object.keys(rows).every((state) => state === "kept")
-    }
-    await expect.poll(isAtRest, { timeout: 40_000, interval: 250 }).toBe(true)
-    const { rows, keys } = readAll(persist)
-    const ids = keys.map((key) => key.split("/")[2])
-    expect(ids.sort()).toEqual(rows.map(({ id }) => id).sort())
-    expect(keys.filter((key) => erased.has(key.split("/")[1] ?? ""))).toEqual([])
-  } finally {
-    await cuecard.close()
-    await rm(persist, { recursive: true })
-  }
-})
+  },
+)

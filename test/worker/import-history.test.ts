@@ -1,6 +1,7 @@
 /** import-history.test.ts: files of other systems, imported into a real store. History, export and import agree. */
 
 import { describe, expect, test } from "vitest"
+import { testInFull } from "../support/seeded.ts"
 import { MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { countUtf8Bytes } from "../../shared/truncate.ts"
@@ -199,7 +200,7 @@ describe("[RE45] a file whose first line begins a JSON value", () => {
     expect(await contentsIn(id)).toEqual(["Hi", "Hello"])
   })
 
-  test("is read line by line if it is too long for a document", async () => {
+  testInFull("is read line by line if it is too long for a document", async () => {
     const id = await freshSession()
     const long = Array.from({ length: 20 }, () => ({ role: "assistant", content: "x".repeat(900_000) }))
     const file = `{"role": "user", "content": "Wha\n${toJsonl(question, ...long)}`

@@ -3,6 +3,7 @@
 import { env, runDurableObjectAlarm } from "cloudflare:test"
 import { decodeJwt } from "jose"
 import { afterEach, describe, expect, test, vi } from "vitest"
+import { testInFull } from "../support/seeded.ts"
 import { CLAIMED_ROLE_MS, TOKEN_TRUST_MS } from "../../shared/limits.ts"
 import { createForeignUserId } from "../../worker/auth/issuer/foreign-token.ts"
 import type { Env } from "../../worker/env.ts"
@@ -177,33 +178,40 @@ describe("a role that the provider sends", () => {
     expect((await browser.post("/auth/token")).json.user.role).toBe("member")
   })
 
-  test("[US15] with a sign-in at another registration of the issuer is in the next token of the other sign-ins", async () => {
-    const provider = await startProvider()
-    await registerIssuer("us15b", provider)
-    const browser = new TestBrowser("us15b")
-    await browser.signIn("admin-adi")
-    const { user } = (await browser.post("/auth/token")).json
-    expect(user.role).toBe("member")
-    const client = { client_id: CLIENT_ID, client_secret: CLIENT_SECRET, audience: "https://other.cuecard.test" }
-    const put = await putIssuer("us15b", { issuer: provider.issuer, ...client, role_claim: "role" }, { name: "second" })
-    expect(put.status, put.text).toBe(200)
-    const tenant = env.TENANT.getByName("us15b")
-    const { generation } = (await tenant.getSignInClient("second")) as unknown as { generation: number }
-    const admitSignIn = (role: Role, isNew: boolean) =>
-      tenant.admitSignIn({ id: user.id, name: null, issuer: "second", generation, role, isNew })
-    await admitSignIn("admin", true)
-    await runDurableObjectAlarm(tenant)
-    const asked = vi.spyOn(Tenant.prototype, "admitSignIn")
-    const nextRole = async () => (await browser.post("/auth/token")).json.user.role
-    await expect.poll(nextRole).toBe("admin")
-    for (let i = 0; i < 3; i++) expect(await nextRole()).toBe("admin")
-    expect(asked).toHaveBeenCalledTimes(1)
-    // Later tokens of a sign-in notify nobody. Otherwise two sign-ins with different roles would do so endlessly.
-    await admitSignIn("viewer", false)
-    await runDurableObjectAlarm(tenant)
-    expect(await nextRole()).toBe("admin")
-    vi.restoreAllMocks()
-  })
+  testInFull(
+    "[US15] with a sign-in at another registration of the issuer is in the next token of the other sign-ins",
+    async () => {
+      const provider = await startProvider()
+      await registerIssuer("us15b", provider)
+      const browser = new TestBrowser("us15b")
+      await browser.signIn("admin-adi")
+      const { user } = (await browser.post("/auth/token")).json
+      expect(user.role).toBe("member")
+      const client = { client_id: CLIENT_ID, client_secret: CLIENT_SECRET, audience: "https://other.cuecard.test" }
+      const put = await putIssuer(
+        "us15b",
+        { issuer: provider.issuer, ...client, role_claim: "role" },
+        { name: "second" },
+      )
+      expect(put.status, put.text).toBe(200)
+      const tenant = env.TENANT.getByName("us15b")
+      const { generation } = (await tenant.getSignInClient("second")) as unknown as { generation: number }
+      const admitSignIn = (role: Role, isNew: boolean) =>
+        tenant.admitSignIn({ id: user.id, name: null, issuer: "second", generation, role, isNew })
+      await admitSignIn("admin", true)
+      await runDurableObjectAlarm(tenant)
+      const asked = vi.spyOn(Tenant.prototype, "admitSignIn")
+      const nextRole = async () => (await browser.post("/auth/token")).json.user.role
+      await expect.poll(nextRole).toBe("admin")
+      for (let i = 0; i < 3; i++) expect(await nextRole()).toBe("admin")
+      expect(asked).toHaveBeenCalledTimes(1)
+      // Later tokens of a sign-in notify nobody. Otherwise two sign-ins with different roles would do so endlessly.
+      await admitSignIn("viewer", false)
+      await runDurableObjectAlarm(tenant)
+      expect(await nextRole()).toBe("admin")
+      vi.restoreAllMocks()
+    },
+  )
 
   test("[US13] is valid for CLAIMED_ROLE_MS of a sign-in, which then ends", async () => {
     const { browser } = await claimedRole("us13a")

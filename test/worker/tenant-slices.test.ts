@@ -2,6 +2,7 @@
 
 import { env, runInDurableObject } from "cloudflare:test"
 import { expect, test } from "vitest"
+import { testInFull } from "../support/seeded.ts"
 import type { Env } from "../../worker/env.ts"
 import { stagedKey } from "../../worker/leaving/archive-files.ts"
 import { REQUESTS_PER_SLICE, runExportSlice } from "../../worker/leaving/export-job.ts"
@@ -99,65 +100,68 @@ async function storeFiles(tenant: string, session: string, count: number, size: 
 const findFiles = async (prefix: string): Promise<string[]> =>
   (await env.MEDIA.list({ prefix })).objects.map(({ key }) => key.slice(prefix.length)).sort()
 
-test("[TX2] [TX5] a conversation and an agent's with 300 files each are exported and imported in several events", async () => {
-  await registerUser(SENDER.tenant, SENDER.user)
-  const token = await roleToken(SENDER.tenant, SENDER.user, "member")
-  const session = await makeSession(token, "Wide")
-  await askQuestion(
-    session,
-    token,
-    script([asks("agents_message", { agent: "weather", message: "Rain?" })], [say("ok")]),
-  )
-  const agent = JSON.stringify(await exportSession(session, token)).match(/agent-[0-9a-f]{32}/)?.[0] ?? ""
-  for (const id of [session, agent]) await storeFiles(SENDER.tenant, id, 300, 20)
-  await withHost(
-    SENDER.tenant,
-    () => {},
-    async (host) => addJob(host, "wide", "export", SENDER.tenant, {}),
-  )
-  const exported = await countCalls(SENDER.tenant, "wide", runExportSlice)
-  expect(exported.length).toBeGreaterThan(1)
-  expect(Math.max(...exported)).toBeLessThan(REQUESTS_PER_SLICE + 10)
-  const tally = { users: 1, sessions: 1, agent_sessions: 1, files: 600, bytes: 12_000 }
-  const { tenant } = RECEIVER
-  await registerUser(tenant, "boss", "owner")
-  const files = await withHost(
-    SENDER.tenant,
-    () => {},
-    async ({ rows }) => {
-      expect(rows.find("wide")?.tally).toEqual(tally)
-      return rows.listFiles("wide")
-    },
-  )
-  expect(await findFiles(`${SENDER.tenant}/.exports/wide/`)).toEqual(["0", ...files.map(({ n }) => String(n))].sort())
-  const progress: ImportProgress = { step: "index", from: SENDER.tenant, at: 0, skipped: 0, parts: files.length }
-  await withHost(
-    tenant,
-    () => {},
-    async (host) => {
-      addJob(host, "wide", "import", tenant, progress)
-      for (const file of files) host.rows.putFile("wide", file, true)
-    },
-  )
-  for (const { n } of files) {
-    const bytes = await (await env.MEDIA.get(`${SENDER.tenant}/.exports/wide/${n}`))?.bytes()
-    await env.MEDIA.put(stagedKey(tenant, "wide", n), bytes ?? null)
-  }
-  const imported = await countCalls(tenant, "wide", runImportSlice)
-  expect(Math.max(...imported)).toBeLessThan(REQUESTS_PER_SLICE + 10)
-  await withHost(
-    tenant,
-    () => {},
-    async ({ rows }) => expect(rows.find("wide")).toMatchObject({ tally, tries: 0 }),
-  )
-  const moved = await roleToken(tenant, RECEIVER.user, "member")
-  for (const id of [session, agent]) {
-    expect(await exportSession(id, moved)).toEqual(await exportSession(id, token))
-    expect(await findFiles(`${tenant}/${id}/`)).toEqual(Array.from({ length: 300 }, (_, n) => fileId(n)))
-    const last = await env.MEDIA.get(`${tenant}/${id}/${fileId(299)}`)
-    expect(await last?.text()).toBe(fileId(299).padEnd(20))
-  }
-})
+testInFull(
+  "[TX2] [TX5] a conversation and an agent's with 300 files each are exported and imported in several events",
+  async () => {
+    await registerUser(SENDER.tenant, SENDER.user)
+    const token = await roleToken(SENDER.tenant, SENDER.user, "member")
+    const session = await makeSession(token, "Wide")
+    await askQuestion(
+      session,
+      token,
+      script([asks("agents_message", { agent: "weather", message: "Rain?" })], [say("ok")]),
+    )
+    const agent = JSON.stringify(await exportSession(session, token)).match(/agent-[0-9a-f]{32}/)?.[0] ?? ""
+    for (const id of [session, agent]) await storeFiles(SENDER.tenant, id, 300, 20)
+    await withHost(
+      SENDER.tenant,
+      () => {},
+      async (host) => addJob(host, "wide", "export", SENDER.tenant, {}),
+    )
+    const exported = await countCalls(SENDER.tenant, "wide", runExportSlice)
+    expect(exported.length).toBeGreaterThan(1)
+    expect(Math.max(...exported)).toBeLessThan(REQUESTS_PER_SLICE + 10)
+    const tally = { users: 1, sessions: 1, agent_sessions: 1, files: 600, bytes: 12_000 }
+    const { tenant } = RECEIVER
+    await registerUser(tenant, "boss", "owner")
+    const files = await withHost(
+      SENDER.tenant,
+      () => {},
+      async ({ rows }) => {
+        expect(rows.find("wide")?.tally).toEqual(tally)
+        return rows.listFiles("wide")
+      },
+    )
+    expect(await findFiles(`${SENDER.tenant}/.exports/wide/`)).toEqual(["0", ...files.map(({ n }) => String(n))].sort())
+    const progress: ImportProgress = { step: "index", from: SENDER.tenant, at: 0, skipped: 0, parts: files.length }
+    await withHost(
+      tenant,
+      () => {},
+      async (host) => {
+        addJob(host, "wide", "import", tenant, progress)
+        for (const file of files) host.rows.putFile("wide", file, true)
+      },
+    )
+    for (const { n } of files) {
+      const bytes = await (await env.MEDIA.get(`${SENDER.tenant}/.exports/wide/${n}`))?.bytes()
+      await env.MEDIA.put(stagedKey(tenant, "wide", n), bytes ?? null)
+    }
+    const imported = await countCalls(tenant, "wide", runImportSlice)
+    expect(Math.max(...imported)).toBeLessThan(REQUESTS_PER_SLICE + 10)
+    await withHost(
+      tenant,
+      () => {},
+      async ({ rows }) => expect(rows.find("wide")).toMatchObject({ tally, tries: 0 }),
+    )
+    const moved = await roleToken(tenant, RECEIVER.user, "member")
+    for (const id of [session, agent]) {
+      expect(await exportSession(id, moved)).toEqual(await exportSession(id, token))
+      expect(await findFiles(`${tenant}/${id}/`)).toEqual(Array.from({ length: 300 }, (_, n) => fileId(n)))
+      const last = await env.MEDIA.get(`${tenant}/${id}/${fileId(299)}`)
+      expect(await last?.text()).toBe(fileId(299).padEnd(20))
+    }
+  },
+)
 
 test("[TX8] a transcript that needs more requests than a slice may make is imported part by part", async () => {
   const sender = { tenant: "parts-from", user: "ada" }
