@@ -93,7 +93,7 @@ const COUNTING_FILES = [
 ].map((name) => `test/worker/${name}.test.ts`)
 
 /** These files play fault plans and check in real time how long recovery takes. */
-const TIMED_FILES = ["faults", "mutants", "releases"].map((name) => `test/faults/${name}.test.ts`)
+const TIMED_FILES = ["faults", "kept-faults", "mutants", "releases"].map((name) => `test/faults/${name}.test.ts`)
 
 /** A project that kills real servers. */
 function faultsProject(

@@ -3,6 +3,7 @@
 import { readFile } from "node:fs/promises"
 import type { Download } from "playwright-core"
 import { describe, expect, test } from "vitest"
+import { testInFull } from "../support/seeded.ts"
 import { addUser, callApi, dialogButton, openAdmin, tokenFor } from "./admin-pages.ts"
 import { DESK, FIELD, sessionIn, untilSettled, transcriptOf } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
@@ -43,83 +44,88 @@ describe("export and deletion", () => {
     await page.context().close()
   })
 
-  test("[AD9] another tenant's archive is chosen, uploaded and imported; the upload can be stopped, resumed and cancelled", async () => {
-    const { cuecard, browser } = setup
-    const { port } = new URL(cuecard.url)
-    const page = await (await browser.newContext({ viewport: DESK })).newPage()
-    const pageOf = (tenant: string): string => `http://${tenant}.localhost:${port}`
-    // A conversation of the source tenant, with its card.
-    await page.goto(pageOf("source"))
-    await page.fill(FIELD, "What's the weather in Oslo?")
-    await page.press(FIELD, "Enter")
-    await untilSettled(page)
-    const session = sessionIn(page)
-    const before = await transcriptOf(page)
-    await page.goto(`${pageOf("source")}/admin#tenant`)
-    await page.getByRole("button", { name: "Start an export" }).click()
-    const row = page.getByRole("list", { name: "Exports" }).locator("> li")
-    await expect.poll(() => row.first().textContent(), { timeout: 20_000 }).toContain("Ready")
-    const downloads: Download[] = []
-    page.on("download", (download) => downloads.push(download))
-    await row.first().getByRole("button", { name: "Download all (2 files)" }).click()
-    await expect.poll(() => downloads.length).toBe(2)
-    const chosen = await Promise.all(
-      downloads.reverse().map(async (file) => ({
-        name: file.suggestedFilename(),
-        mimeType: "application/octet-stream",
-        buffer: await readFile(await file.path()),
-      })),
-    )
-    const [part, manifest] = chosen
-    if (part === undefined || manifest === undefined) throw new Error("no archive")
+  testInFull(
+    "[AD9] another tenant's archive is chosen, uploaded and imported; the upload can be stopped, resumed and cancelled",
+    async () => {
+      const { cuecard, browser } = setup
+      const { port } = new URL(cuecard.url)
+      const page = await (await browser.newContext({ viewport: DESK })).newPage()
+      const pageOf = (tenant: string): string => `http://${tenant}.localhost:${port}`
+      // A conversation of the source tenant, with its card.
+      await page.goto(pageOf("source"))
+      await page.fill(FIELD, "What's the weather in Oslo?")
+      await page.press(FIELD, "Enter")
+      await untilSettled(page)
+      const session = sessionIn(page)
+      const before = await transcriptOf(page)
+      await page.goto(`${pageOf("source")}/admin#tenant`)
+      await page.getByRole("button", { name: "Start an export" }).click()
+      const row = page.getByRole("list", { name: "Exports" }).locator("> li")
+      await expect.poll(() => row.first().textContent(), { timeout: 20_000 }).toContain("Ready")
+      const downloads: Download[] = []
+      page.on("download", (download) => downloads.push(download))
+      await row.first().getByRole("button", { name: "Download all (2 files)" }).click()
+      await expect.poll(() => downloads.length).toBe(2)
+      const chosen = await Promise.all(
+        downloads.reverse().map(async (file) => ({
+          name: file.suggestedFilename(),
+          mimeType: "application/octet-stream",
+          buffer: await readFile(await file.path()),
+        })),
+      )
+      const [part, manifest] = chosen
+      if (part === undefined || manifest === undefined) throw new Error("no archive")
 
-    await page.goto(`${pageOf("target")}/admin#tenant`)
-    const field = page.getByLabel("Files of the archive")
-    const imports = page.getByRole("list", { name: "Imports" }).locator("> li")
-    await page.getByRole("button", { name: "Import an archive…" }).waitFor(SOON)
-    await field.setInputFiles([part])
-    await expect.poll(() => page.textContent("main .fault")).toContain("None of these files is the manifest")
-    await field.setInputFiles([manifest])
-    await expect.poll(() => page.textContent("main .fault")).toContain("Missing: part 1.")
-    // The part is held back in transit while the upload is stopped and its import cancelled.
-    let isHeld = true
-    await page.route("**/v1/tenant/imports/*/files/1", async (route) => {
-      while (isHeld) await new Promise((done) => setTimeout(done, 50))
-      await route.continue().catch(() => {})
-    })
-    await field.setInputFiles(chosen)
-    await expect.poll(() => imports.locator(".tag").textContent()).toBe("Uploading")
-    // The browser asks before the page is left.
-    const asked: string[] = []
-    page.once("dialog", (dialog) => {
-      asked.push(dialog.type())
-      void dialog.dismiss()
-    })
-    await page.evaluate(() => document.querySelector<HTMLAnchorElement>(".admin > header a")?.click())
-    await expect.poll(() => asked).toEqual(["beforeunload"])
-    await page.getByRole("button", { name: "Stop" }).click()
-    await expect.poll(() => imports.locator(".tag").textContent()).toBe("Waiting for files")
-    await expect.poll(() => imports.textContent()).toContain("Its part is still missing.")
-    await imports.getByRole("button", { name: "Cancel import…" }).click()
-    await dialogButton(page, "Cancel the import").click()
-    await expect.poll(() => imports.count()).toBe(0)
-    isHeld = false
-    await page.unroute("**/v1/tenant/imports/*/files/1")
-    // The second upload loses its connection once.
-    await page.route("**/v1/tenant/imports/*/files/1", (route) => route.abort(), { times: 1 })
-    await field.setInputFiles(chosen)
-    await expect.poll(() => imports.textContent(), { timeout: 60_000 }).toMatch(/Imported.*From source.*1 conversation/)
-    // The target tenant's page shows the same conversation.
-    await page.goto(`${pageOf("target")}/#/s/${session}`)
-    await untilSettled(page)
-    expect(await transcriptOf(page)).toBe(before)
-    // A second import is refused with the server's text.
-    await page.goto(`${pageOf("target")}/admin#tenant`)
-    await page.getByRole("button", { name: "Import an archive…" }).waitFor(SOON)
-    await field.setInputFiles(chosen)
-    await expect.poll(() => page.textContent("main .fault")).toContain("conversations")
-    await page.context().close()
-  })
+      await page.goto(`${pageOf("target")}/admin#tenant`)
+      const field = page.getByLabel("Files of the archive")
+      const imports = page.getByRole("list", { name: "Imports" }).locator("> li")
+      await page.getByRole("button", { name: "Import an archive…" }).waitFor(SOON)
+      await field.setInputFiles([part])
+      await expect.poll(() => page.textContent("main .fault")).toContain("None of these files is the manifest")
+      await field.setInputFiles([manifest])
+      await expect.poll(() => page.textContent("main .fault")).toContain("Missing: part 1.")
+      // The part is held back in transit while the upload is stopped and its import cancelled.
+      let isHeld = true
+      await page.route("**/v1/tenant/imports/*/files/1", async (route) => {
+        while (isHeld) await new Promise((done) => setTimeout(done, 50))
+        await route.continue().catch(() => {})
+      })
+      await field.setInputFiles(chosen)
+      await expect.poll(() => imports.locator(".tag").textContent()).toBe("Uploading")
+      // The browser asks before the page is left.
+      const asked: string[] = []
+      page.once("dialog", (dialog) => {
+        asked.push(dialog.type())
+        void dialog.dismiss()
+      })
+      await page.evaluate(() => document.querySelector<HTMLAnchorElement>(".admin > header a")?.click())
+      await expect.poll(() => asked).toEqual(["beforeunload"])
+      await page.getByRole("button", { name: "Stop" }).click()
+      await expect.poll(() => imports.locator(".tag").textContent()).toBe("Waiting for files")
+      await expect.poll(() => imports.textContent()).toContain("Its part is still missing.")
+      await imports.getByRole("button", { name: "Cancel import…" }).click()
+      await dialogButton(page, "Cancel the import").click()
+      await expect.poll(() => imports.count()).toBe(0)
+      isHeld = false
+      await page.unroute("**/v1/tenant/imports/*/files/1")
+      // The second upload loses its connection once.
+      await page.route("**/v1/tenant/imports/*/files/1", (route) => route.abort(), { times: 1 })
+      await field.setInputFiles(chosen)
+      await expect
+        .poll(() => imports.textContent(), { timeout: 60_000 })
+        .toMatch(/Imported.*From source.*1 conversation/)
+      // The target tenant's page shows the same conversation.
+      await page.goto(`${pageOf("target")}/#/s/${session}`)
+      await untilSettled(page)
+      expect(await transcriptOf(page)).toBe(before)
+      // A second import is refused with the server's text.
+      await page.goto(`${pageOf("target")}/admin#tenant`)
+      await page.getByRole("button", { name: "Import an archive…" }).waitFor(SOON)
+      await field.setInputFiles(chosen)
+      await expect.poll(() => page.textContent("main .fault")).toContain("conversations")
+      await page.context().close()
+    },
+  )
 
   test("[AD7] the tenant is deleted only after its id is typed, and the deletion can be undone; an admin can do neither", async () => {
     const admin = await openAdmin(setup.browser, setup.cuecard, "tenant", { role: "admin", user: "an-admin" })

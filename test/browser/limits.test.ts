@@ -22,7 +22,7 @@ const EXPECTED_ERROR = /status of 429/
 
 const VIEWS = THEMES.flatMap((theme) => [DESK, PHONE].map((size) => ({ theme, size })))
 
-test.each(everyNth(VIEWS, 3))(
+test.each(everyNth(VIEWS, 4))(
   "[LI6] a first message waits for Retry-After, which a status line says, and is then answered ($theme, $size.width)",
   async ({ theme, size }) => {
     const { page, errors } = await openPage(setup.browser, setup.cuecard, { theme, size })

@@ -7,7 +7,7 @@ import { type Cuecard, startCuecard } from "cuecard/testing"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { closeContexts, openChromium } from "../support/chromium.ts"
-import { everyNth } from "../support/seeded.ts"
+import { everyNth, testInFull } from "../support/seeded.ts"
 import { beginConversation, chooseFromMenu, showList, SIZES, SOON } from "./list-pages.ts"
 import { askQuestion, openPage, openIn, PHONE, sessionIn, untilSettled, transcriptOf } from "./page.ts"
 
@@ -267,54 +267,60 @@ test("[PG35] on a phone a closed dialog moves the focus to the button that opens
   await page.context().close()
 })
 
-test("[PG32] a click in the composer saves the title and focuses the composer; a reordered list saves nothing", async () => {
-  const { page, errors } = await openPage(browser, cuecard)
-  const one = await beginConversation(cuecard, page, "/say one")
-  const two = await beginConversation(cuecard, page, "/say two")
-  await chooseFromMenu(page, one, "Rename")
-  await page.fill(".rename", "By leaving")
-  await page.click(".composer textarea")
-  await expect.poll(() => readTitle(page, one), SOON).toBe("By leaving")
-  // Longer than any delay after which the focus returns.
-  await page.waitForTimeout(100)
-  await page.keyboard.type("and on")
-  expect(await page.inputValue(".composer textarea")).toBe("and on")
-  await chooseFromMenu(page, one, "Rename")
-  await page.fill(".rename", "")
-  await page.keyboard.type("Half")
-  const other = await openIn(page.context(), cuecard, `#/s/${one}`)
-  await askQuestion(other.page, "/say one more")
-  await untilSettled(other.page, 2)
-  await page.waitForTimeout(1_600)
-  const listed = page.waitForResponse(/\/v1\/sessions$/)
-  await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")))
-  await listed
-  await page.waitForTimeout(100)
-  await page.bringToFront()
-  await page.keyboard.type(" typed")
-  expect(await page.inputValue(".rename")).toBe("Half typed")
-  await page.keyboard.press("Escape")
-  await page.mouse.move(800, 400)
-  const order = () => page.$$eval("[data-session]", (all) => all.map((row) => row.getAttribute("data-session")))
-  await expect.poll(async () => (await order()).slice(0, 2), SOON).toEqual([one, two])
-  expect(await readTitle(page, one)).toBe("By leaving")
-  expect(errors).toEqual([])
-  await page.context().close()
-})
+testInFull(
+  "[PG32] a click in the composer saves the title and focuses the composer; a reordered list saves nothing",
+  async () => {
+    const { page, errors } = await openPage(browser, cuecard)
+    const one = await beginConversation(cuecard, page, "/say one")
+    const two = await beginConversation(cuecard, page, "/say two")
+    await chooseFromMenu(page, one, "Rename")
+    await page.fill(".rename", "By leaving")
+    await page.click(".composer textarea")
+    await expect.poll(() => readTitle(page, one), SOON).toBe("By leaving")
+    // Longer than any delay after which the focus returns.
+    await page.waitForTimeout(100)
+    await page.keyboard.type("and on")
+    expect(await page.inputValue(".composer textarea")).toBe("and on")
+    await chooseFromMenu(page, one, "Rename")
+    await page.fill(".rename", "")
+    await page.keyboard.type("Half")
+    const other = await openIn(page.context(), cuecard, `#/s/${one}`)
+    await askQuestion(other.page, "/say one more")
+    await untilSettled(other.page, 2)
+    await page.waitForTimeout(1_600)
+    const listed = page.waitForResponse(/\/v1\/sessions$/)
+    await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")))
+    await listed
+    await page.waitForTimeout(100)
+    await page.bringToFront()
+    await page.keyboard.type(" typed")
+    expect(await page.inputValue(".rename")).toBe("Half typed")
+    await page.keyboard.press("Escape")
+    await page.mouse.move(800, 400)
+    const order = () => page.$$eval("[data-session]", (all) => all.map((row) => row.getAttribute("data-session")))
+    await expect.poll(async () => (await order()).slice(0, 2), SOON).toEqual([one, two])
+    expect(await readTitle(page, one)).toBe("By leaving")
+    expect(errors).toEqual([])
+    await page.context().close()
+  },
+)
 
-test("[PG31] [PG53] a conversation in the background is marked as running until its answer has ended", async () => {
-  const { page } = await openPage(browser, cuecard)
-  await askQuestion(page, "/bench deltas=4000 delay_ms=10")
-  await page.waitForSelector("article[data-status=running] [data-segment=text]", SOON)
-  const id = sessionIn(page)
-  await page.click(".sidebar .new")
-  await page.waitForSelector(`[data-session="${id}"] .pulse`, SOON)
-  expect(await page.textContent(`[data-session="${id}"] a`)).toContain("generating response")
-  const headers = { authorization: `Bearer ${await cuecard.tokenFor()}` }
-  await fetch(`${cuecard.url}/v1/sessions/${id}/cancel`, { method: "POST", headers })
-  await page.waitForSelector(`[data-session="${id}"] .pulse`, { state: "detached", timeout: 20_000 })
-  await page.context().close()
-})
+testInFull(
+  "[PG31] [PG53] a conversation in the background is marked as running until its answer has ended",
+  async () => {
+    const { page } = await openPage(browser, cuecard)
+    await askQuestion(page, "/bench deltas=4000 delay_ms=10")
+    await page.waitForSelector("article[data-status=running] [data-segment=text]", SOON)
+    const id = sessionIn(page)
+    await page.click(".sidebar .new")
+    await page.waitForSelector(`[data-session="${id}"] .pulse`, SOON)
+    expect(await page.textContent(`[data-session="${id}"] a`)).toContain("generating response")
+    const headers = { authorization: `Bearer ${await cuecard.tokenFor()}` }
+    await fetch(`${cuecard.url}/v1/sessions/${id}/cancel`, { method: "POST", headers })
+    await page.waitForSelector(`[data-session="${id}"] .pulse`, { state: "detached", timeout: 20_000 })
+    await page.context().close()
+  },
+)
 
 test("[PG37] a message to an agent links to its conversation, where question and answer form one block", async () => {
   const { page, errors } = await openPage(browser, cuecard)

@@ -9,7 +9,7 @@ import { type Cuecard, startCuecard } from "cuecard/testing"
 import type { Browser } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { closeContexts, openChromium } from "../support/chromium.ts"
-import { everyNth } from "../support/seeded.ts"
+import { everyNth, testInFull } from "../support/seeded.ts"
 import { askQuestion, DESK, openPage, PHONE, sessionIn, untilSettled, transcriptOf } from "./page.ts"
 
 /** `npm run pictures` updates the documentation's screenshots. Other runs write to an ignored folder. */
@@ -40,7 +40,7 @@ const VIEWS = [
 ] as const
 
 describe("the main job", () => {
-  test.each(everyNth(VIEWS, 3))(
+  test.each(everyNth(VIEWS, 4))(
     "[PG1] %s: the weather in two cities, and the same after a reload",
     async (name, size, theme) => {
       const { page, errors, strangers } = await openPage(browser, cuecard, { size, theme, hasMotion: true })
@@ -63,7 +63,7 @@ describe("the main job", () => {
     },
   )
 
-  test("[PG2] two tabs, and a third that opens in the middle of the turn, show the same transcript", async () => {
+  testInFull("[PG2] two tabs, and a third that opens in the middle of the turn, show the same transcript", async () => {
     const { page: first } = await openPage(browser, cuecard)
     await askQuestion(first, "hello")
     await untilSettled(first)

@@ -5,6 +5,7 @@
 
 import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
+import { everyNth } from "../support/seeded.ts"
 import { askQuestion, DESK, FIELD, openIn, openPage, PHONE, untilSettled, untilStill } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
@@ -19,11 +20,16 @@ async function boxOf(page: Page, selector: string) {
 }
 
 describe("a new conversation", () => {
-  test.each([
-    ["desk", DESK],
-    ["phone", PHONE],
-    ["narrow", { width: 320, height: 568 }],
-  ] as const)("[VD3] on a %s has the composer below the heading, and the examples below that", async (_, size) => {
+  test.each(
+    everyNth(
+      [
+        ["desk", DESK],
+        ["phone", PHONE],
+        ["narrow", { width: 320, height: 568 }],
+      ] as const,
+      3,
+    ),
+  )("[VD3] on a %s has the composer below the heading, and the examples below that", async (_, size) => {
     const { page } = await openPage(setup.browser, setup.cuecard, { size })
     const [heading, composer, examples] = [
       await boxOf(page, ".welcome h2"),

@@ -6,6 +6,7 @@
 import { type Cuecard, type CuecardOptions, startCuecard } from "cuecard/testing"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { testInFull } from "../support/seeded.ts"
 import { closeContexts, openChromium } from "../support/chromium.ts"
 import { askQuestion, type Opened, openPage, openIn, sessionIn, untilSettled, transcriptOf } from "./page.ts"
 import { callRoute, expectRich, freePort, countStoredCopies, imageWidthsIn, SOON, sourcesIn } from "./rich.ts"
@@ -110,33 +111,36 @@ async function importCopy(file: string) {
 }
 
 describe("export and import", () => {
-  test("[RE25] [RE26] a sealed export shows everything in another session, even after the first is deleted; a changed export shows only text", async () => {
-    const first = sessionIn(page)
-    const { text: file } = await callRoute(cuecard, `/v1/sessions/${first}/events`)
-    const copy = await importCopy(file)
-    await expectRich(copy.page)
-    await expect.poll(() => imageWidthsIn(copy.page, SENT), SOON).toEqual([880])
-    const sources = await sourcesIn(copy.page)
-    expect(sources).toHaveLength(5)
-    for (const { session } of sources) expect(session).toBe(copy.id)
-    const changed = await importCopy(file.replace('"paint a sunset"', '"paint a Sunset"'))
-    expect(await changed.page.$$(".frame, .sound, .gate, iframe")).toEqual([])
-    // The session has no such document, so its directive is plain text (DR23).
-    expect(await changed.page.$$(".canvas")).toEqual([])
-    const transcript = await changed.page.textContent("[data-transcript]")
-    for (const part of ["paint a Sunset", "Here it is:", "MEDIA:/media/", "[embed ref=", "Here's how it sounds."])
-      expect(transcript).toContain(part)
-    expect((await callRoute(cuecard, `/v1/sessions/${first}`, { method: "DELETE" })).status).toBeLessThan(300)
-    await page.waitForSelector("text=This conversation was deleted.", SOON)
-    // The copy has its own asset.
-    expect(countStoredCopies(cuecard, bay)).toBe(1)
-    await copy.page.reload()
-    await untilSettled(copy.page, QUESTIONS.length)
-    await expectRich(copy.page)
-    await expect.poll(() => imageWidthsIn(copy.page, SENT), SOON).toEqual([880])
-    expect([copy.errors, changed.errors, copy.strangers, changed.strangers]).toEqual([[], [], [], []])
-    await Promise.all([page, copy.page, changed.page].map((one) => one.context().close()))
-  })
+  testInFull(
+    "[RE25] [RE26] a sealed export shows everything in another session, even after the first is deleted; a changed export shows only text",
+    async () => {
+      const first = sessionIn(page)
+      const { text: file } = await callRoute(cuecard, `/v1/sessions/${first}/events`)
+      const copy = await importCopy(file)
+      await expectRich(copy.page)
+      await expect.poll(() => imageWidthsIn(copy.page, SENT), SOON).toEqual([880])
+      const sources = await sourcesIn(copy.page)
+      expect(sources).toHaveLength(5)
+      for (const { session } of sources) expect(session).toBe(copy.id)
+      const changed = await importCopy(file.replace('"paint a sunset"', '"paint a Sunset"'))
+      expect(await changed.page.$$(".frame, .sound, .gate, iframe")).toEqual([])
+      // The session has no such document, so its directive is plain text (DR23).
+      expect(await changed.page.$$(".canvas")).toEqual([])
+      const transcript = await changed.page.textContent("[data-transcript]")
+      for (const part of ["paint a Sunset", "Here it is:", "MEDIA:/media/", "[embed ref=", "Here's how it sounds."])
+        expect(transcript).toContain(part)
+      expect((await callRoute(cuecard, `/v1/sessions/${first}`, { method: "DELETE" })).status).toBeLessThan(300)
+      await page.waitForSelector("text=This conversation was deleted.", SOON)
+      // The copy has its own asset.
+      expect(countStoredCopies(cuecard, bay)).toBe(1)
+      await copy.page.reload()
+      await untilSettled(copy.page, QUESTIONS.length)
+      await expectRich(copy.page)
+      await expect.poll(() => imageWidthsIn(copy.page, SENT), SOON).toEqual([880])
+      expect([copy.errors, changed.errors, copy.strangers, changed.strangers]).toEqual([[], [], [], []])
+      await Promise.all([page, copy.page, changed.page].map((one) => one.context().close()))
+    },
+  )
 })
 
 describe("the user's attachments", () => {

@@ -271,7 +271,7 @@ test("[WR36] the page is installable", async () => {
   await closeContext(context)
 })
 
-test("[SW4] while the server doesn't respond, the kept page is shown", async () => {
+testInFull("[SW4] while the server doesn't respond, the kept page is shown", async () => {
   const { context, page } = await openSignedIn()
   await untilKept(page)
   const pid = server().pid()

@@ -1,6 +1,7 @@
 /** sign-in.test.ts: signing in with a real OpenID provider and signing out, in a real Chromium. */
 
 import { describe, expect, test } from "vitest"
+import { testInFull } from "../support/seeded.ts"
 import { CLIENT_ID } from "../support/oidc-provider.ts"
 import { askQuestion, sessionIn, untilSettled } from "./page.ts"
 import {
@@ -255,50 +256,53 @@ describe("signing out", () => {
     await context.close()
   })
 
-  test("[SP5] [SP6] hides unsent messages and drafts from the next user, and the previous user finds both again", async () => {
-    const { context, page } = await openVisitor(setup)
-    await signIn(page, "first")
-    await askQuestion(page, "/say one")
-    await untilSettled(page)
-    const firsts = page.url()
-    // The server doesn't receive this message.
-    await page.route("**/v1/sessions", (route) =>
-      route.request().method() === "POST" ? route.abort() : route.continue(),
-    )
-    await page.goto(url("/#/"))
-    await page.waitForSelector(".welcome", SOON)
-    await askQuestion(page, "an unsent message")
-    await page.waitForSelector("text=an unsent message", SOON)
-    await page.goto(firsts)
-    await page.waitForSelector("article", SOON)
-    await page.fill(".composer textarea", "a half-written draft")
-    await page.waitForTimeout(500)
-    await openMenu(page)
-    await page.click("text=Sign out")
-    await untilSignedOut(page)
-    await page.unroute("**/v1/sessions")
-    // Another person uses the browser now, so the provider must not recognise the previous one.
-    await context.clearCookies({ domain: new URL(setup.provider.issuer).hostname })
-    await signIn(page, "second")
-    await page.waitForSelector(".welcome", SOON)
-    const posts: string[] = []
-    page.on("request", (request) => {
-      if (request.method() === "POST" && request.url().endsWith("/v1/sessions")) posts.push(request.postData() ?? "")
-    })
-    await page.reload()
-    await page.waitForSelector(".welcome", SOON)
-    await page.waitForTimeout(1_500)
-    expect(await page.content()).not.toMatch(/unsent message|half-written/)
-    expect(await page.inputValue(".composer textarea")).toBe("")
-    expect(posts).toEqual([])
-    await openMenu(page)
-    await page.click("text=Sign out")
-    await untilSignedOut(page)
-    await context.clearCookies({ domain: new URL(setup.provider.issuer).hostname })
-    await signIn(page, "first")
-    await page.waitForSelector("text=an unsent message", SOON)
-    await page.goto(firsts)
-    await expect.poll(() => page.inputValue(".composer textarea")).toBe("a half-written draft")
-    await context.close()
-  })
+  testInFull(
+    "[SP5] [SP6] hides unsent messages and drafts from the next user, and the previous user finds both again",
+    async () => {
+      const { context, page } = await openVisitor(setup)
+      await signIn(page, "first")
+      await askQuestion(page, "/say one")
+      await untilSettled(page)
+      const firsts = page.url()
+      // The server doesn't receive this message.
+      await page.route("**/v1/sessions", (route) =>
+        route.request().method() === "POST" ? route.abort() : route.continue(),
+      )
+      await page.goto(url("/#/"))
+      await page.waitForSelector(".welcome", SOON)
+      await askQuestion(page, "an unsent message")
+      await page.waitForSelector("text=an unsent message", SOON)
+      await page.goto(firsts)
+      await page.waitForSelector("article", SOON)
+      await page.fill(".composer textarea", "a half-written draft")
+      await page.waitForTimeout(500)
+      await openMenu(page)
+      await page.click("text=Sign out")
+      await untilSignedOut(page)
+      await page.unroute("**/v1/sessions")
+      // Another person uses the browser now, so the provider must not recognise the previous one.
+      await context.clearCookies({ domain: new URL(setup.provider.issuer).hostname })
+      await signIn(page, "second")
+      await page.waitForSelector(".welcome", SOON)
+      const posts: string[] = []
+      page.on("request", (request) => {
+        if (request.method() === "POST" && request.url().endsWith("/v1/sessions")) posts.push(request.postData() ?? "")
+      })
+      await page.reload()
+      await page.waitForSelector(".welcome", SOON)
+      await page.waitForTimeout(1_500)
+      expect(await page.content()).not.toMatch(/unsent message|half-written/)
+      expect(await page.inputValue(".composer textarea")).toBe("")
+      expect(posts).toEqual([])
+      await openMenu(page)
+      await page.click("text=Sign out")
+      await untilSignedOut(page)
+      await context.clearCookies({ domain: new URL(setup.provider.issuer).hostname })
+      await signIn(page, "first")
+      await page.waitForSelector("text=an unsent message", SOON)
+      await page.goto(firsts)
+      await expect.poll(() => page.inputValue(".composer textarea")).toBe("a half-written draft")
+      await context.close()
+    },
+  )
 })

@@ -3,7 +3,7 @@
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
-import { everyNth } from "../support/seeded.ts"
+import { everyNth, testInFull } from "../support/seeded.ts"
 import { closeContexts, openChromium } from "../support/chromium.ts"
 import { withRoutedSockets } from "../support/reused-contexts.ts"
 import {
@@ -317,7 +317,7 @@ describe("retries and versions", () => {
     await expectSame(2)
   })
 
-  test("[PG23] switching versions far up in the transcript does not move the switch on the screen", async () => {
+  testInFull("[PG23] switching versions far up in the transcript does not move the switch on the screen", async () => {
     const [first] = await threeWindows('/say "a\\n\\nb\\n\\nc"')
     for (let at = 2; at <= 16; at++) {
       await askQuestion(first, `/say "${"line\\n\\n".repeat(12)}${at}"`)

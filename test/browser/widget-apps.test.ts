@@ -3,6 +3,7 @@
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { afterAll, beforeAll, expect, test } from "vitest"
+import { everyNth } from "../support/seeded.ts"
 import { answerMcp, stopMcp } from "../support/upstream-mcp.ts"
 import { callApi, tokenFor } from "./admin-pages.ts"
 import { BOOKING_APP } from "./mcp-app-documents.ts"
@@ -35,10 +36,15 @@ afterAll(async () => {
   upstream.close()
 })
 
-test.each([
-  ["in the page", ""],
-  ["in a frame", "isolate"],
-])("[WG5] [MA5] [MA6] [MA7] an app works in the widget %s", async (_name, attributes) => {
+test.each(
+  everyNth(
+    [
+      ["in the page", ""],
+      ["in a frame", "isolate"],
+    ],
+    2,
+  ),
+)("[WG5] [MA5] [MA6] [MA7] an app works in the widget %s", async (_name, attributes) => {
   const { page, errors } = await openSite(setup.browser, site.serve(siteDocument(setup.cuecard, attributes, EVENT_LOG)))
   await untilSeen(page, "ready")
   const widget = attributes === "" ? page.locator("cuecard-chat") : page.frameLocator("cuecard-chat iframe")

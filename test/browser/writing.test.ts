@@ -2,6 +2,7 @@
 
 import type { Page } from "playwright-core"
 import { expect, test } from "vitest"
+import { testInFull } from "../support/seeded.ts"
 import { findViolations } from "./axe-violations.ts"
 import { askQuestion, DESK, FIELD, openIn, openPage, PHONE, untilSettled, untilStill } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
@@ -21,104 +22,107 @@ async function expectAccessible(page: Page): Promise<void> {
 
 const lastAnswer = "article[data-role=assistant] >> nth=-1"
 
-test("[WR1] [WR12] [WR14] [WR20] [WR22] [WR30] [WR40] [AP8] writing, rating, continuing and branching on a desktop", async () => {
-  const { browser, cuecard } = setup
-  const { page, errors } = await openPage(browser, cuecard, { size: DESK, bypassCSP: true })
+testInFull(
+  "[WR1] [WR12] [WR14] [WR20] [WR22] [WR30] [WR40] [AP8] writing, rating, continuing and branching on a desktop",
+  async () => {
+    const { browser, cuecard } = setup
+    const { page, errors } = await openPage(browser, cuecard, { size: DESK, bypassCSP: true })
 
-  // A saved prompt is written in the dialog, and inserted with `/`.
-  await page.click("button[aria-label=Tools]")
-  await shoot(page, "tools-menu")
-  await page.click("text=Saved prompts…")
-  await page.click("text=New prompt")
-  await page.fill(".prompt-form input", "Greet")
-  await page.fill(".prompt-form textarea", "/say Hello there, how are you?")
-  await page.click(".prompt-form >> text=Save")
-  await page.waitForSelector(".prompts >> text=Greet")
-  await shoot(page, "prompts")
-  await expectAccessible(page)
-  await page.click("dialog >> text=Done")
-  await page.click(FIELD)
-  await page.keyboard.type("/gr")
-  await page.waitForSelector("[role=option] >> text=Greet")
-  await shoot(page, "suggestions")
-  await expectAccessible(page)
-  await page.keyboard.press("Enter")
-  await expect.poll(() => page.inputValue(FIELD)).toBe("/say Hello there, how are you?")
-  await page.keyboard.press("Enter")
-  await untilSettled(page)
+    // A saved prompt is written in the dialog, and inserted with `/`.
+    await page.click("button[aria-label=Tools]")
+    await shoot(page, "tools-menu")
+    await page.click("text=Saved prompts…")
+    await page.click("text=New prompt")
+    await page.fill(".prompt-form input", "Greet")
+    await page.fill(".prompt-form textarea", "/say Hello there, how are you?")
+    await page.click(".prompt-form >> text=Save")
+    await page.waitForSelector(".prompts >> text=Greet")
+    await shoot(page, "prompts")
+    await expectAccessible(page)
+    await page.click("dialog >> text=Done")
+    await page.click(FIELD)
+    await page.keyboard.type("/gr")
+    await page.waitForSelector("[role=option] >> text=Greet")
+    await shoot(page, "suggestions")
+    await expectAccessible(page)
+    await page.keyboard.press("Enter")
+    await expect.poll(() => page.inputValue(FIELD)).toBe("/say Hello there, how are you?")
+    await page.keyboard.press("Enter")
+    await untilSettled(page)
 
-  // A rating is shown at once, in a second tab, and after a reload.
-  const { page: second } = await openIn(page.context(), cuecard, new URL(page.url()).hash)
-  await second.waitForSelector("[aria-label='Bad response']")
-  await page.click("[aria-label='Bad response']")
-  await page.waitForSelector("dialog.box")
-  await shoot(page, "feedback")
-  await expectAccessible(page)
-  await page.click("text=Incomplete")
-  await page.click("dialog >> text=Send")
-  await page.waitForSelector("dialog", { state: "detached" })
-  await second.waitForSelector("[aria-label='Bad response'][aria-pressed=true]")
-  await second.close()
-  await page.reload()
-  await page.waitForSelector("[aria-label='Bad response'][aria-pressed=true]")
-  await page.click("[aria-label=More]")
-  await shoot(page, "answer-menu")
-  await page.click("[role=menuitem] >> text=Usage")
-  await page.waitForSelector("table.usage >> text=scripted")
-  await shoot(page, "usage")
-  await page.click("dialog >> text=Done")
+    // A rating is shown at once, in a second tab, and after a reload.
+    const { page: second } = await openIn(page.context(), cuecard, new URL(page.url()).hash)
+    await second.waitForSelector("[aria-label='Bad response']")
+    await page.click("[aria-label='Bad response']")
+    await page.waitForSelector("dialog.box")
+    await shoot(page, "feedback")
+    await expectAccessible(page)
+    await page.click("text=Incomplete")
+    await page.click("dialog >> text=Send")
+    await page.waitForSelector("dialog", { state: "detached" })
+    await second.waitForSelector("[aria-label='Bad response'][aria-pressed=true]")
+    await second.close()
+    await page.reload()
+    await page.waitForSelector("[aria-label='Bad response'][aria-pressed=true]")
+    await page.click("[aria-label=More]")
+    await shoot(page, "answer-menu")
+    await page.click("[role=menuitem] >> text=Usage")
+    await page.waitForSelector("table.usage >> text=scripted")
+    await shoot(page, "usage")
+    await page.click("dialog >> text=Done")
 
-  // A stopped answer continues in its text.
-  const words = Array.from({ length: 150 }, (_, at) => `word${at}`).join(" ")
-  await askQuestion(page, `/say ${words}`)
-  await page.waitForFunction(() => document.querySelectorAll("article")[3]?.textContent?.includes("word5"))
-  await page.click("button[aria-label=Stop]")
-  await page.waitForSelector("[data-note=cancelled]")
-  await shoot(page, "stopped")
-  await page.click("[data-note=cancelled] >> text=Continue")
-  await page.waitForSelector("text=2/2")
-  await untilSettled(page, 2)
-  expect((await page.textContent(`${lastAnswer} >> [data-segment=text]`))?.trim()).toBe(words)
+    // A stopped answer continues in its text.
+    const words = Array.from({ length: 150 }, (_, at) => `word${at}`).join(" ")
+    await askQuestion(page, `/say ${words}`)
+    await page.waitForFunction(() => document.querySelectorAll("article")[3]?.textContent?.includes("word5"))
+    await page.click("button[aria-label=Stop]")
+    await page.waitForSelector("[data-note=cancelled]")
+    await shoot(page, "stopped")
+    await page.click("[data-note=cancelled] >> text=Continue")
+    await page.waitForSelector("text=2/2")
+    await untilSettled(page, 2)
+    expect((await page.textContent(`${lastAnswer} >> [data-segment=text]`))?.trim()).toBe(words)
 
-  // A long paste becomes a file, and can be inserted as text.
-  const long = "A line of a long text.\n".repeat(80)
-  await page.click(FIELD)
-  await page.evaluate((text) => {
-    const clipboardData = new DataTransfer()
-    clipboardData.setData("text/plain", text)
-    const event = new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true })
-    document.querySelector(".composer textarea")?.dispatchEvent(event)
-  }, long)
-  await page.waitForSelector(".chip >> text=Pasted text.txt")
-  await shoot(page, "long-paste")
-  await page.click("text=Insert as text")
-  await expect.poll(() => page.inputValue(FIELD)).toBe(long)
-  await page.fill(FIELD, "")
+    // A long paste becomes a file, and can be inserted as text.
+    const long = "A line of a long text.\n".repeat(80)
+    await page.click(FIELD)
+    await page.evaluate((text) => {
+      const clipboardData = new DataTransfer()
+      clipboardData.setData("text/plain", text)
+      const event = new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true })
+      document.querySelector(".composer textarea")?.dispatchEvent(event)
+    }, long)
+    await page.waitForSelector(".chip >> text=Pasted text.txt")
+    await shoot(page, "long-paste")
+    await page.click("text=Insert as text")
+    await expect.poll(() => page.inputValue(FIELD)).toBe(long)
+    await page.fill(FIELD, "")
 
-  // A tool is always allowed in this conversation.
-  await askQuestion(page, "Rename this conversation to Rain")
-  await page.waitForSelector("text=Always allow here")
-  await shoot(page, "approval")
-  await page.click("text=Always allow here")
-  await untilSettled(page, 3)
-  await askQuestion(page, "Rename this conversation to Shine")
-  await untilSettled(page, 4)
-  await page.click("button[aria-label=Tools]")
-  await page.click("text=Always allowed here…")
-  await page.waitForSelector("dialog code >> text=rename_conversation")
-  await shoot(page, "allowed-tools")
-  await page.click("dialog >> text=Done")
+    // A tool is always allowed in this conversation.
+    await askQuestion(page, "Rename this conversation to Rain")
+    await page.waitForSelector("text=Always allow here")
+    await shoot(page, "approval")
+    await page.click("text=Always allow here")
+    await untilSettled(page, 3)
+    await askQuestion(page, "Rename this conversation to Shine")
+    await untilSettled(page, 4)
+    await page.click("button[aria-label=Tools]")
+    await page.click("text=Always allowed here…")
+    await page.waitForSelector("dialog code >> text=rename_conversation")
+    await shoot(page, "allowed-tools")
+    await page.click("dialog >> text=Done")
 
-  // A branch opens as a new conversation.
-  const before = page.url()
-  await page.click("article[data-role=assistant] >> nth=0 >> [aria-label=More]")
-  await page.click("text=Branch into a new conversation")
-  await page.waitForURL((url) => url.href !== before)
-  await untilSettled(page, 1)
-  expect(await page.locator("[data-transcript] article").count()).toBe(2)
-  expect(errors).toEqual([])
-  await page.context().close()
-})
+    // A branch opens as a new conversation.
+    const before = page.url()
+    await page.click("article[data-role=assistant] >> nth=0 >> [aria-label=More]")
+    await page.click("text=Branch into a new conversation")
+    await page.waitForURL((url) => url.href !== before)
+    await untilSettled(page, 1)
+    expect(await page.locator("[data-transcript] article").count()).toBe(2)
+    expect(errors).toEqual([])
+    await page.context().close()
+  },
+)
 
 test("[WR21] [WR31] [WR36] agents and suggestions on a phone, in the dark and from right to left", async () => {
   const { browser, cuecard } = setup

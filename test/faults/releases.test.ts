@@ -10,7 +10,7 @@ import { readBuild } from "../../testing/built-worker.ts"
 import { answerTo, isEnded, StateClient } from "../state/state-client.ts"
 import { buildRelease, lacksCommit, RELEASED, SAME_CALLS } from "../support/release-build.ts"
 import { findLeak, takeLeaks } from "../support/log-check.ts"
-import { IS_FULL } from "../support/seeded.ts"
+import { IS_FULL, testInFull } from "../support/seeded.ts"
 import { createChance } from "./chance.ts"
 import { leaveOutFields } from "./compared-message.ts"
 import { planRun } from "./plan.ts"
@@ -24,7 +24,7 @@ leaveOutFields(LATER_FIELDS)
 
 const SESSIONS = ["one", "two", "three"]
 const MESSAGES = IS_FULL ? 24 : 10
-const FULL_PLANS = IS_FULL ? 4 : 1
+const FULL_PLANS = 4
 
 const CONTENTS = [
   "/say Plain text, and **some** Markdown.",
@@ -118,7 +118,7 @@ describe.skipIf(lacksCommit(RELEASED))("version 0.1.0 and this one alternately",
 })
 
 describe.skipIf(lacksCommit(SAME_CALLS))("the version before usage was stored, and this one, alternately", () => {
-  test.each(Array.from({ length: FULL_PLANS }, (_, n) => 400 + n))(
+  testInFull.each(Array.from({ length: FULL_PLANS }, (_, n) => 400 + n))(
     "[DP8] [FS1] [FS8] the faults of seed %i, with a deploy at each kill, cause no violation",
     async (seed) => {
       const builds = [readBuild(), buildRelease(SAME_CALLS)]

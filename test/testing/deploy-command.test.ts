@@ -115,28 +115,31 @@ testInFull(
   },
 )
 
-test("[DP10] the page's files are in the bucket before the version has traffic; if that is refused, nothing is deployed", async () => {
-  const [from, deployments] = [platform.seen.length, platform.deployments.length]
-  platform.rates = {}
-  platform.misbehave = ({ path }) => (path.includes("/r2/buckets/") ? { status: 403 } : null)
-  const refused = await runScript("deploy.ts", ["--stage", "5", "--minutes", "0.01"])
-  expect(refused).toMatchObject({ code: 1, error: expect.stringContaining("Workers R2 Storage: Edit") })
-  expect(platform.deployments.length).toBe(deployments)
-  platform.misbehave = null
-  const version = `00000000-0000-4000-8000-00000000000${platform.deployable.length}`
-  platform.rates = { "old-version": { requests: 900, failed: 0 }, [version]: { requests: 300, failed: 0 } }
-  expect(await runScript("deploy.ts", ["--stage", "5", "--minutes", "0.01"])).toMatchObject({ code: 0 })
-  const seen = platform.seen.slice(from).map(({ method, path }) => `${method} ${path}`)
-  const stored = seen.filter((line) => /^PUT .*\/r2\/buckets\/cuecard-media\/objects\//.test(line))
-  const files = readdirSync(join(folder, "dist/client/assets"))
-  expect(files.length).toBeGreaterThan(10)
-  for (const name of files) expect(stored.some((line) => line.endsWith(`~page/${name}`))).toBe(true)
-  const firstShare = seen.findLastIndex((line) => line.startsWith("POST") && line.endsWith("/deployments"))
-  expect(seen.findLastIndex((line) => line.startsWith("PUT"))).toBeLessThan(firstShare)
-  const kept = JSON.parse(platform.objects.get(`~page/versions/${version}.json`) ?? "")
-  expect(new Set(kept)).toEqual(new Set(files.map((name) => `~page/${name}`)))
-  await runScript("release/rollback.ts", [])
-})
+testInFull(
+  "[DP10] the page's files are in the bucket before the version has traffic; if that is refused, nothing is deployed",
+  async () => {
+    const [from, deployments] = [platform.seen.length, platform.deployments.length]
+    platform.rates = {}
+    platform.misbehave = ({ path }) => (path.includes("/r2/buckets/") ? { status: 403 } : null)
+    const refused = await runScript("deploy.ts", ["--stage", "5", "--minutes", "0.01"])
+    expect(refused).toMatchObject({ code: 1, error: expect.stringContaining("Workers R2 Storage: Edit") })
+    expect(platform.deployments.length).toBe(deployments)
+    platform.misbehave = null
+    const version = `00000000-0000-4000-8000-00000000000${platform.deployable.length}`
+    platform.rates = { "old-version": { requests: 900, failed: 0 }, [version]: { requests: 300, failed: 0 } }
+    expect(await runScript("deploy.ts", ["--stage", "5", "--minutes", "0.01"])).toMatchObject({ code: 0 })
+    const seen = platform.seen.slice(from).map(({ method, path }) => `${method} ${path}`)
+    const stored = seen.filter((line) => /^PUT .*\/r2\/buckets\/cuecard-media\/objects\//.test(line))
+    const files = readdirSync(join(folder, "dist/client/assets"))
+    expect(files.length).toBeGreaterThan(10)
+    for (const name of files) expect(stored.some((line) => line.endsWith(`~page/${name}`))).toBe(true)
+    const firstShare = seen.findLastIndex((line) => line.startsWith("POST") && line.endsWith("/deployments"))
+    expect(seen.findLastIndex((line) => line.startsWith("PUT"))).toBeLessThan(firstShare)
+    const kept = JSON.parse(platform.objects.get(`~page/versions/${version}.json`) ?? "")
+    expect(new Set(kept)).toEqual(new Set(files.map((name) => `~page/${name}`)))
+    await runScript("release/rollback.ts", [])
+  },
+)
 
 test("[DP12] a staged deploy is refused before anything is stored if page files of the running version are not in the bucket", async () => {
   const [from, deployments] = [platform.seen.length, platform.deployments.length]

@@ -1,7 +1,8 @@
 /** silence.test.ts: an external producer that stops sending on an open connection, on a real server with short limits. */
 
 import { type ClientRequest, request } from "node:http"
-import { expect, test } from "vitest"
+import { expect } from "vitest"
+import { testInFull } from "../support/seeded.ts"
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import { PRODUCER_SILENCE_MS } from "../../shared/limits.ts"
 
@@ -39,25 +40,28 @@ async function createProducer(cuecard: Cuecard): Promise<Producer> {
 
 const GONE = { status: "interrupted", reason: "producer_gone" }
 
-test("[EX8] a silent producer is abandoned within a minute, even while its body is open; an active one isn't", async () => {
-  const cuecard = await startCuecard({ vars: { TIME_SCALE: String(SCALE) } })
-  try {
-    const [silent, other] = [await createProducer(cuecard), await createProducer(cuecard)]
-    const body = silent.open()
-    // Longer in total than the allowed silence.
-    for (let signs = 0; signs < 4; signs++) {
-      await sleep(0.6 * SILENCE_MS)
-      expect((await silent.state()).status).toBe("running")
-      body.write("\n")
+testInFull(
+  "[EX8] a silent producer is abandoned within a minute, even while its body is open; an active one isn't",
+  async () => {
+    const cuecard = await startCuecard({ vars: { TIME_SCALE: String(SCALE) } })
+    try {
+      const [silent, other] = [await createProducer(cuecard), await createProducer(cuecard)]
+      const body = silent.open()
+      // Longer in total than the allowed silence.
+      for (let signs = 0; signs < 4; signs++) {
+        await sleep(0.6 * SILENCE_MS)
+        expect((await silent.state()).status).toBe("running")
+        body.write("\n")
+      }
+      // The other producer begins later without an open body. By its end, the silent one must have been abandoned.
+      await sleep(0.5 * SILENCE_MS)
+      other.open().end()
+      await expect.poll(async () => (await other.state()).status, POLL).toBe("running")
+      await expect.poll(() => other.state(), POLL).toMatchObject(GONE)
+      expect(await silent.state()).toMatchObject(GONE)
+      body.destroy()
+    } finally {
+      await cuecard.close()
     }
-    // The other producer begins later without an open body. By its end, the silent one must have been abandoned.
-    await sleep(0.5 * SILENCE_MS)
-    other.open().end()
-    await expect.poll(async () => (await other.state()).status, POLL).toBe("running")
-    await expect.poll(() => other.state(), POLL).toMatchObject(GONE)
-    expect(await silent.state()).toMatchObject(GONE)
-    body.destroy()
-  } finally {
-    await cuecard.close()
-  }
-})
+  },
+)

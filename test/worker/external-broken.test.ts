@@ -7,7 +7,7 @@ import { MAX_ANSWER_CHARS, MAX_EXTERNAL_BODY_BYTES } from "../../shared/limits.t
 import { iterateUntilAborted } from "../../worker/platform/abort.ts"
 import { createRecordLineReader } from "../../worker/session/producers/record-lines.ts"
 import { createPiMapper } from "../../shared/ingest/pi-stream.ts"
-import { assertPropertyAsync } from "../support/seeded.ts"
+import { assertPropertyAsync, testInFull } from "../support/seeded.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { HOST } from "./http.ts"
 import { answerTo, expectSame, freshSession as fresh, textIn, toolsIn } from "./session-helpers.ts"
@@ -179,7 +179,7 @@ describe("limits", () => {
 })
 
 describe("a request body", () => {
-  test("[EX22] over its limit is abandoned at once, and its records so far stay", async () => {
+  testInFull("[EX22] over its limit is abandoned at once, and its records so far stay", async () => {
     const id = await freshSession()
     const request = await openRequest(id, "?responseId=r1")
     await request.send({ ...text("kept"), n: 1 })

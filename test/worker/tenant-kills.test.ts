@@ -2,6 +2,7 @@
 
 import { env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
+import { testInFull } from "../support/seeded.ts"
 import type { Env } from "../../worker/env.ts"
 import { REQUESTS_PER_SLICE, runExportSlice } from "../../worker/leaving/export-job.ts"
 import { type Job, JobRows } from "../../worker/leaving/job-rows.ts"
@@ -115,7 +116,7 @@ async function countCalls(tenant: string): Promise<number[]> {
   })
 }
 
-test("[TX2] an export of many small files makes few requests per event", async () => {
+testInFull("[TX2] an export of many small files makes few requests per event", async () => {
   await registerUser("kill-many", "ada")
   const token = await roleToken("kill-many", "ada", "member")
   const sessions = await Promise.all(Array.from({ length: 8 }, async (_, n) => await makeSession(token, `S${n}`)))

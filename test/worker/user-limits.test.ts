@@ -7,7 +7,7 @@ import { expect, test } from "vitest"
 import { MAX_SESSION_SOCKETS, MAX_USER_SESSIONS, MAX_USER_SOCKETS } from "../../shared/user-limits.ts"
 import { HolderSockets } from "../../worker/directory/holder-sockets.ts"
 import { RevocationRows } from "../../worker/directory/revocation-rows.ts"
-import { assertPropertyAsync } from "../support/seeded.ts"
+import { assertPropertyAsync, testInFull } from "../support/seeded.ts"
 import { CLAIMS } from "../support/socket.ts"
 import { call, HOST, makeSession, openSocket, refusal, socketHeaders, tokenOf } from "./http.ts"
 
@@ -64,7 +64,7 @@ test("[LI8] the count equals the list after any changes and restarts", async () 
 /** The number of sockets opened at a time. */
 const BATCH = 50
 
-test("[LI9] a socket over the limit is refused, and the others continue", async () => {
+testInFull("[LI9] a socket over the limit is refused, and the others continue", async () => {
   const token = await tokenOf("acme", createUser())
   const id = await makeSession(token)
   const first = await openSocket(id, token)
