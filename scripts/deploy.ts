@@ -156,7 +156,7 @@ async function requireKeptFiles(api: PlatformApi, bucket: string | null, version
   if (missing !== null)
     throw new PlatformError(
       `Version ${version} has the traffic, but ${missing}.
-So its pages would miss their scripts while the traffic is split. Nothing was changed. Deploy this version at once with
+So its pages would miss their scripts while the traffic is split. Nothing was changed. Deploy this version in one step with
 npm run deploy, or first deploy the running version's commit in that way, which stores its files.`,
       null,
     )
