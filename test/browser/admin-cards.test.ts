@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest"
 import { readTemplates } from "../shared/card/card-templates.ts"
 import { HOSTILE_RESULTS, HOSTILE_TEMPLATES } from "../shared/card/hostile-corpus.ts"
 import { everyNth } from "../support/seeded.ts"
-import { callApi, dialogButton, openAdmin, PICTURED_VIEWS, rowWith, tokenFor } from "./admin-pages.ts"
+import { callApi, dialogButton, openAdmin, PICTURED_VIEWS, rowWith, tokenFor, tryToLeave } from "./admin-pages.ts"
 import { findViolations } from "./axe-violations.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
@@ -172,13 +172,7 @@ describe("the stored cards", () => {
     await replaceIn(templateField(page), '"for": "place"', '"for": "places"')
     await page.getByRole("link", { name: "Models" }).click()
     await page.getByRole("heading", { name: "Models" }).waitFor(SOON)
-    const asked: string[] = []
-    page.once("dialog", (dialog) => {
-      asked.push(dialog.type())
-      void dialog.dismiss()
-    })
-    await page.evaluate(() => document.querySelector<HTMLAnchorElement>(".admin > header a")?.click())
-    await expect.poll(() => asked).toEqual(["beforeunload"])
+    await tryToLeave(page)
     await page.getByRole("link", { name: "Cards" }).click()
     await expect.poll(() => templateField(page).inputValue()).toContain('"for": "places"')
     await rowWith(page, "my-place").getByRole("button", { name: "Edit" }).click()

@@ -2,6 +2,7 @@
 
 import type { Cuecard } from "cuecard/testing"
 import type { Browser, BrowserContext, Page } from "playwright-core"
+import { expect } from "vitest"
 import { everyNth } from "../support/seeded.ts"
 import { DESK, PHONE, type View } from "./page.ts"
 
@@ -95,4 +96,15 @@ export function rowWith(page: Page, text: string) {
 /** Finds a button of the open dialog. */
 export function dialogButton(page: Page, name: string) {
   return page.locator("dialog[open]").getByRole("button", { name, exact: true })
+}
+
+/** Clicks the link to the chat, and stays when the browser asks, which it must. */
+export async function tryToLeave(page: Page): Promise<void> {
+  const asked: string[] = []
+  page.once("dialog", (dialog) => {
+    asked.push(dialog.type())
+    void dialog.dismiss()
+  })
+  await page.evaluate(() => document.querySelector<HTMLAnchorElement>(".admin > header a")?.click())
+  await expect.poll(() => asked).toEqual(["beforeunload"])
 }

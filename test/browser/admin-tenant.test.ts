@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises"
 import type { Download } from "playwright-core"
 import { describe, expect, test } from "vitest"
 import { testInFull } from "../support/seeded.ts"
-import { addUser, callApi, dialogButton, openAdmin, tokenFor } from "./admin-pages.ts"
+import { addUser, callApi, dialogButton, openAdmin, tokenFor, tryToLeave } from "./admin-pages.ts"
 import { DESK, FIELD, sessionIn, untilSettled, transcriptOf } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
@@ -92,14 +92,7 @@ describe("export and deletion", () => {
       })
       await field.setInputFiles(chosen)
       await expect.poll(() => imports.locator(".tag").textContent()).toBe("Uploading")
-      // The browser asks before the page is left.
-      const asked: string[] = []
-      page.once("dialog", (dialog) => {
-        asked.push(dialog.type())
-        void dialog.dismiss()
-      })
-      await page.evaluate(() => document.querySelector<HTMLAnchorElement>(".admin > header a")?.click())
-      await expect.poll(() => asked).toEqual(["beforeunload"])
+      await tryToLeave(page)
       await page.getByRole("button", { name: "Stop" }).click()
       await expect.poll(() => imports.locator(".tag").textContent()).toBe("Waiting for files")
       await expect.poll(() => imports.textContent()).toContain("Its part is still missing.")

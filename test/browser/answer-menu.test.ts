@@ -7,43 +7,38 @@ import { everyNth } from "../support/seeded.ts"
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import { closeContexts, openChromium } from "../support/chromium.ts"
 import { findLeak, noteContent } from "../support/log-check.ts"
-import { askQuestion, DESK, openPage, PHONE, untilSettled, untilStill } from "./page.ts"
+import { askQuestion, DESK, DESK_AND_PHONE, openPage, PHONE, untilSettled, untilStill } from "./page.ts"
 
 const OUT = "test/browser/out"
 
-test.each(
-  everyNth(
-    [
-      ["desk", DESK, "light"],
-      ["phone", PHONE, "dark"],
-    ] as const,
-    2,
-  ),
-)("[OB9] [OB2] the trace id copied on a %s identifies the turn's line", async (name, size, theme) => {
-  const lines: string[] = []
-  const cuecard: Cuecard = await startCuecard({ onLog: (line) => void lines.push(line) })
-  const browser = await openChromium()
-  const { page } = await openPage(browser, cuecard, { size, theme })
-  await page.context().grantPermissions(["clipboard-read", "clipboard-write"])
-  await askQuestion(page, "/say follow me")
-  await untilSettled(page)
-  await page.click("[aria-label=More]")
-  await page.waitForSelector("[role=menu]")
-  // Positioning the menu takes a frame.
-  await untilStill(page)
-  await page.screenshot({ path: `${OUT}/answer-menu-${name}.png` })
-  await page.click("text=Copy trace ID")
-  await page.waitForSelector("[role=menuitem] >> text=Copied")
-  const trace = await page.evaluate(() => navigator.clipboard.readText())
-  const found = lines.map((line) => JSON.parse(line)).filter((line) => line.trace === trace)
-  expect(found.map(({ event }) => event)).toContain("turn_end")
-  expect(found.find(({ event }) => event === "turn_end")).toMatchObject({ status: "completed", model: "scripted" })
-  // The menu closes automatically and returns the focus.
-  await page.waitForSelector("[role=menu]", { state: "detached" })
-  expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe("More")
-  await closeContexts(browser)
-  await cuecard.close()
-})
+test.each(DESK_AND_PHONE)(
+  "[OB9] [OB2] the trace id copied on a %s identifies the turn's line",
+  async (name, size, theme) => {
+    const lines: string[] = []
+    const cuecard: Cuecard = await startCuecard({ onLog: (line) => void lines.push(line) })
+    const browser = await openChromium()
+    const { page } = await openPage(browser, cuecard, { size, theme })
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"])
+    await askQuestion(page, "/say follow me")
+    await untilSettled(page)
+    await page.click("[aria-label=More]")
+    await page.waitForSelector("[role=menu]")
+    // Positioning the menu takes a frame.
+    await untilStill(page)
+    await page.screenshot({ path: `${OUT}/answer-menu-${name}.png` })
+    await page.click("text=Copy trace ID")
+    await page.waitForSelector("[role=menuitem] >> text=Copied")
+    const trace = await page.evaluate(() => navigator.clipboard.readText())
+    const found = lines.map((line) => JSON.parse(line)).filter((line) => line.trace === trace)
+    expect(found.map(({ event }) => event)).toContain("turn_end")
+    expect(found.find(({ event }) => event === "turn_end")).toMatchObject({ status: "completed", model: "scripted" })
+    // The menu closes automatically and returns the focus.
+    await page.waitForSelector("[role=menu]", { state: "detached" })
+    expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe("More")
+    await closeContexts(browser)
+    await cuecard.close()
+  },
+)
 
 test.each(
   everyNth(

@@ -10,7 +10,7 @@ import { answerMcp, stopMcp } from "../support/upstream-mcp.ts"
 import { callApi, tokenFor } from "./admin-pages.ts"
 import { findViolations } from "./axe-violations.ts"
 import { ATTEMPTED_HEIGHT, BOOKING_APP, createHostileApps } from "./mcp-app-documents.ts"
-import { askQuestion, DESK, openIn, openPage, PHONE, untilSettled } from "./page.ts"
+import { askQuestion, DESK_AND_PHONE, openIn, openPage, untilSettled } from "./page.ts"
 import { SOON } from "./rich.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
@@ -79,15 +79,7 @@ test("[MA3] [MA5] an app shows the result of its call, live, after a reload and 
   await page.context().close()
 })
 
-test.each(
-  everyNth(
-    [
-      ["desk", DESK, "light"],
-      ["phone", PHONE, "dark"],
-    ] as const,
-    2,
-  ),
-)(
+test.each(DESK_AND_PHONE)(
   "[MA6] a link and a message of an app need a click in the page, which shows them, on a %s",
   async (name, size, theme) => {
     const { page, errors } = await openPage(setup.browser, setup.cuecard, { size, theme, bypassCSP: true })

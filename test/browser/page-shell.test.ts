@@ -4,8 +4,7 @@
 
 import type { BrowserContext, Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
-import { everyNth } from "../support/seeded.ts"
-import { askQuestion, DESK, FIELD, openPage, openIn, PHONE, sessionIn, untilSettled } from "./page.ts"
+import { askQuestion, DESK, DESK_AND_PHONE, FIELD, openIn, openPage, sessionIn, untilSettled } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const SOON = { timeout: 20_000 }
@@ -202,51 +201,46 @@ test("[PG82] the document's title names the open conversation", async () => {
 })
 
 describe("the header of an agent's conversation", () => {
-  test.each(
-    everyNth(
-      [
-        ["desk", DESK],
-        ["phone", PHONE],
-      ] as const,
-      2,
-    ),
-  )("[PG78] on a %s it says who asked, and links back to where it was opened", async (name, size) => {
-    const { page, errors } = await openPage(setup.browser, setup.cuecard, { size })
-    await askQuestion(page, "Ask the researcher to compare the weather in Oslo and Lima")
-    await untilSettled(page)
-    const own = sessionIn(page)
-    expect(await page.isVisible(".drawer-button")).toBe(name === "phone")
-    await page.click("section.agent header a")
-    await expect.poll(() => page.textContent(".topbar .title"), SOON).toBe("Asked by general")
-    expect(await page.isVisible(".topbar")).toBe(true)
-    expect(await page.title()).toBe("Asked by general · Cuecard")
-    expect(await page.getAttribute(`[data-session="${own}"]`, "data-current")).toBe("")
-    // In a longer conversation, the first page of history may not name the agent.
-    await page.route("**/conversation/recent*", async (route) => {
-      const response = await route.fetch()
-      const { messages, ...rest } = (await response.json()) as { messages: { agent?: unknown }[] }
-      await route.fulfill({ json: { ...rest, messages: messages.filter(({ agent }) => agent === undefined) } })
-    })
-    await page.reload()
-    await expect.poll(() => page.textContent(".topbar .title"), SOON).toBe("Agent conversation")
-    expect(await page.isVisible(".topbar button[aria-label=Back]")).toBe(true)
-    expect(await page.getAttribute(`[data-session="${own}"]`, "data-current")).toBe("")
-    await page.unrouteAll({ behavior: "wait" })
-    await page.reload()
-    await expect.poll(() => page.isVisible(".topbar button[aria-label=Back]"), SOON).toBe(true)
-    expect(await page.getAttribute(`[data-session="${own}"]`, "data-current")).toBe("")
-    const agentSession = sessionIn(page)
-    await page.click(".topbar button[aria-label=Back]")
-    await expect.poll(() => sessionIn(page), SOON).toBe(own)
-    await untilSettled(page)
-    // Opened by its URL, the conversation has nothing to link back to.
-    const { page: direct } = await openIn(page.context(), setup.cuecard, `#/s/${agentSession}`)
-    await direct.setViewportSize(size)
-    await expect.poll(() => direct.textContent(".topbar .title"), SOON).toBe("Asked by general")
-    expect(await direct.isVisible(".topbar button[aria-label=Back]")).toBe(false)
-    expect(errors).toEqual([])
-    await page.context().close()
-  })
+  test.each(DESK_AND_PHONE)(
+    "[PG78] on a %s it says who asked, and links back to where it was opened",
+    async (name, size) => {
+      const { page, errors } = await openPage(setup.browser, setup.cuecard, { size })
+      await askQuestion(page, "Ask the researcher to compare the weather in Oslo and Lima")
+      await untilSettled(page)
+      const own = sessionIn(page)
+      expect(await page.isVisible(".drawer-button")).toBe(name === "phone")
+      await page.click("section.agent header a")
+      await expect.poll(() => page.textContent(".topbar .title"), SOON).toBe("Asked by general")
+      expect(await page.isVisible(".topbar")).toBe(true)
+      expect(await page.title()).toBe("Asked by general · Cuecard")
+      expect(await page.getAttribute(`[data-session="${own}"]`, "data-current")).toBe("")
+      // In a longer conversation, the first page of history may not name the agent.
+      await page.route("**/conversation/recent*", async (route) => {
+        const response = await route.fetch()
+        const { messages, ...rest } = (await response.json()) as { messages: { agent?: unknown }[] }
+        await route.fulfill({ json: { ...rest, messages: messages.filter(({ agent }) => agent === undefined) } })
+      })
+      await page.reload()
+      await expect.poll(() => page.textContent(".topbar .title"), SOON).toBe("Agent conversation")
+      expect(await page.isVisible(".topbar button[aria-label=Back]")).toBe(true)
+      expect(await page.getAttribute(`[data-session="${own}"]`, "data-current")).toBe("")
+      await page.unrouteAll({ behavior: "wait" })
+      await page.reload()
+      await expect.poll(() => page.isVisible(".topbar button[aria-label=Back]"), SOON).toBe(true)
+      expect(await page.getAttribute(`[data-session="${own}"]`, "data-current")).toBe("")
+      const agentSession = sessionIn(page)
+      await page.click(".topbar button[aria-label=Back]")
+      await expect.poll(() => sessionIn(page), SOON).toBe(own)
+      await untilSettled(page)
+      // Opened by its URL, the conversation has nothing to link back to.
+      const { page: direct } = await openIn(page.context(), setup.cuecard, `#/s/${agentSession}`)
+      await direct.setViewportSize(size)
+      await expect.poll(() => direct.textContent(".topbar .title"), SOON).toBe("Asked by general")
+      expect(await direct.isVisible(".topbar button[aria-label=Back]")).toBe(false)
+      expect(errors).toEqual([])
+      await page.context().close()
+    },
+  )
 })
 
 test("[PG81] the reading position is kept when the user comes back to a conversation, even far above its end", async () => {

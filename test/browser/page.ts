@@ -6,10 +6,19 @@ import type { Cuecard } from "cuecard/testing"
 import type { Browser, BrowserContext, Page } from "playwright-core"
 import { expect } from "vitest"
 import { MAX_PAGE_MESSAGES } from "../../shared/limits.ts"
+import { everyNth } from "../support/seeded.ts"
 
 export const THEMES = ["light", "dark"] as const
 export const DESK = { width: 1280, height: 1010 }
 export const PHONE = { width: 390, height: 844 }
+/** Name, size and theme: of the two views, a short run plays the first. */
+export const DESK_AND_PHONE = everyNth(
+  [
+    ["desk", DESK, "light"],
+    ["phone", PHONE, "dark"],
+  ] as const,
+  2,
+)
 
 export interface Opened {
   readonly page: Page

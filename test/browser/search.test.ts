@@ -3,10 +3,9 @@
 import process from "node:process"
 import type { Page } from "playwright-core"
 import { expect, test } from "vitest"
-import { everyNth } from "../support/seeded.ts"
 import { importMessages } from "../support/import-messages.ts"
 import { findViolations } from "./axe-violations.ts"
-import { askQuestion, FIELD, openPage, PHONE, untilSettled } from "./page.ts"
+import { askQuestion, DESK_AND_PHONE, FIELD, openPage, untilSettled } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const setup = useServerAndBrowser()
@@ -137,28 +136,23 @@ test("[LB6] a failed search is reported and can be repeated; a search without hi
   await page.context().close()
 })
 
-test.each(
-  everyNth(
-    [
-      ["light", undefined],
-      ["dark", PHONE],
-    ] as const,
-    2,
-  ),
-)("[AX1] the palette and the list of shortcuts have no axe violation in %s", async (theme, size) => {
-  const { browser, cuecard } = setup
-  const { page } = await openPage(browser, cuecard, { theme, ...(size === undefined ? {} : { size }), bypassCSP: true })
-  await askQuestion(page, "/say A line about an egret.")
-  await untilSettled(page, 1)
-  for (const open of [() => openPalette(page, "egret"), () => page.keyboard.press("Control+/")]) {
-    await open()
-    await page.waitForTimeout(600)
-    expect(await findViolations(page)).toEqual([])
-    if (process.env["SHOTS"] !== undefined) {
-      const name = `${await page.locator(PALETTE).count()}-${theme}`
-      await page.screenshot({ path: `${process.env["SHOTS"]}/${name}.png` })
+test.each(DESK_AND_PHONE)(
+  "[AX1] the palette and the list of shortcuts have no axe violation on a %s",
+  async (_name, size, theme) => {
+    const { browser, cuecard } = setup
+    const { page } = await openPage(browser, cuecard, { theme, size, bypassCSP: true })
+    await askQuestion(page, "/say A line about an egret.")
+    await untilSettled(page, 1)
+    for (const open of [() => openPalette(page, "egret"), () => page.keyboard.press("Control+/")]) {
+      await open()
+      await page.waitForTimeout(600)
+      expect(await findViolations(page)).toEqual([])
+      if (process.env["SHOTS"] !== undefined) {
+        const name = `${await page.locator(PALETTE).count()}-${theme}`
+        await page.screenshot({ path: `${process.env["SHOTS"]}/${name}.png` })
+      }
+      await page.keyboard.press("Escape")
     }
-    await page.keyboard.press("Escape")
-  }
-  await page.context().close()
-})
+    await page.context().close()
+  },
+)

@@ -2,9 +2,9 @@
 
 import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
-import { everyNth, testInFull } from "../support/seeded.ts"
+import { testInFull } from "../support/seeded.ts"
 import { findViolations } from "./axe-violations.ts"
-import { askQuestion, DESK, PHONE, untilSettled } from "./page.ts"
+import { askQuestion, DESK, DESK_AND_PHONE, PHONE, untilSettled } from "./page.ts"
 import {
   callAsOwner,
   openMenu,
@@ -164,17 +164,9 @@ describe("a token that expires", () => {
 })
 
 describe("accessibility", () => {
-  test.each(
-    everyNth(
-      [
-        [DESK, "light"],
-        [PHONE, "dark"],
-      ] as const,
-      2,
-    ),
-  )(
-    "[SP8] the sign-in screen, the user's menu and its panel: axe finds nothing, and texts are aligned to the start edge",
-    async (size, colorScheme) => {
+  test.each(DESK_AND_PHONE)(
+    "[SP8] the sign-in screen, the user's menu and its panel: axe finds nothing, and texts are aligned to the start edge, on a %s",
+    async (_name, size, colorScheme) => {
       const options = { viewport: size, colorScheme, bypassCSP: true, reducedMotion: "reduce" } as const
       const { context, page, errors } = await openVisitor(setup, "/", options)
       await page.waitForSelector(".sign-in a", SOON)

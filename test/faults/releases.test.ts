@@ -24,7 +24,7 @@ leaveOutFields(LATER_FIELDS)
 
 const SESSIONS = ["one", "two", "three"]
 const MESSAGES = IS_FULL ? 24 : 10
-const FULL_PLANS = 4
+const PLANS = 4
 
 const CONTENTS = [
   "/say Plain text, and **some** Markdown.",
@@ -118,7 +118,7 @@ describe.skipIf(lacksCommit(RELEASED))("version 0.1.0 and this one alternately",
 })
 
 describe.skipIf(lacksCommit(SAME_CALLS))("the version before usage was stored, and this one, alternately", () => {
-  testInFull.each(Array.from({ length: FULL_PLANS }, (_, n) => 400 + n))(
+  testInFull.each(Array.from({ length: PLANS }, (_, n) => 400 + n))(
     "[DP8] [FS1] [FS8] the faults of seed %i, with a deploy at each kill, cause no violation",
     async (seed) => {
       const builds = [readBuild(), buildRelease(SAME_CALLS)]
