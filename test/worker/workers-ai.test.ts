@@ -34,7 +34,7 @@ async function play(recording: string, change: Partial<ModelRequest> = {}) {
   runs += 1
   const run = `wa${runs}`
   const { ai, options } = createBinding(recording, run)
-  const model = createModel({ MODEL: "workers-ai", MODEL_NAME, AI: ai, TIME_SCALE: "0.001" })
+  const model = createModel({ MODEL: "workers-ai", MODEL_NAME, AI: ai, TIME_SCALE: "0.05" })
   if (!model.ok) throw new Error(model.fault)
   const request: ModelRequest = {
     system: "Answer.",
