@@ -34,52 +34,9 @@ function withoutPaths(): Plugin {
   }
 }
 
-/**
- * Keeps only the lexer of `marked`, without its pedantic mode and its mode for line breaks, which the page doesn't use, and
- * without the methods and rules that markdown-lexer.ts replaces: code, fences, HTML blocks and definitions, and without the
- * expressions that only those and the renderer use. The module
- * creates an instance of the whole library when it is loaded, so its renderer and parser would stay in the bundle.
- */
-function markedLexerOnly(): Plugin {
-  const instance = /var (\w+)=new \w+;function \w+\(\w+,\w+\)\{return \1\.parse\([\s\S]*export\{(.*)\};/
-  const modeRules = /,(?:pedantic|breaks):\w+(?=[,}])/g
-  const modeTests = /\bthis\.options\.(?:pedantic|breaks)\b/g
-  const replacedMethods =
-    /(?<=\})(?:code\(\w\)\{[\s\S]*?\}(?=heading\(\w\)\{)|html\(\w\)\{[\s\S]*?\}(?=table\(\w\)\{))/g
-  const replacedRules = /\b(?:code:\w+,def:\w+,(?=fences:)|html:\w+,(?=lheading:))/g
-  const unused =
-    /\b(?:codeRemoveIndent|outputLinkReplace|indentCodeCompensation|beginningSpace|listReplaceNesting|hrefBrackets|pedanticHrefTitle|escapeTest|escapeReplace|escapeTestNoEncode|escapeReplaceNoEncode|percentDecode|spaceLine|notSpaceStart|endingNewline):\/(?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\\[])+\/[a-z]*,/g
-  /** The rules of the removed modes: a variable whose value ends before the next one. */
-  const modeVariable = (name: string): RegExp => new RegExp(`,${name}=\\{\\.\\.\\.[\\s\\S]*?\\}(?=,\\w+=)`)
-  /** The lexer builds its expressions with calls, which the bundler keeps unless they are marked as pure. */
-  const ruleBuilds = /(?<=[,\s]\w+=)g\(/g
-  return {
-    name: "cuecard:marked-lexer-only",
-    apply: "build",
-    transform(code, id) {
-      if (!/\/marked\/lib\/marked\.esm\.js$/.test(id)) return null
-      const exported = instance
-        .exec(code)?.[2]
-        ?.split(",")
-        .filter((name) => / as (?:Lexer|Tokenizer)$/.test(name))
-      const isReplaced = code.match(replacedMethods)?.length === 2 && code.match(replacedRules)?.length === 2
-      const modes = code.match(modeRules)?.map((rule) => rule.replace(/^.*:/, "")) ?? []
-      if (exported?.length !== 2 || modes.length !== 3 || !isReplaced || !ruleBuilds.test(code)) {
-        throw new Error("marked.esm.js has changed: adapt markedLexerOnly.")
-      }
-      const lexer = modes
-        .reduce((text, mode) => text.replace(modeVariable(mode), ""), code)
-        .replace(instance, `export{${exported.join(",")}};`)
-        .replace(modeRules, "")
-        .replace(modeTests, "false")
-        .replace(replacedMethods, "")
-        .replace(replacedRules, "")
-        .replace(unused, "")
-        .replace(ruleBuilds, "/*#__PURE__*/g(")
-      return { code: lexer, map: null }
-    },
-  }
-}
+/** A call of the helper for some names of the chunk, which the import has, too. */
+const CALL_FOR_NAMES =
+  /\b[\w$]+\(async\(\)=>\{let\{([^}]*)\}=await (import\(`[^`]+`\));return\{([^}]*)\}\},\[\](?:,import\.meta\.url)?\)/g
 
 /**
  * Replaces Vite's helper that preloads the imports and styles of a chunk loaded on demand. The page doesn't need it:
@@ -104,7 +61,10 @@ function withoutPreloadHelper(): Plugin {
             .replace(/^const __vite__mapDeps=.*\n/m, "")
             .replace(/,__vite__mapDeps\([^)]*\)/g, ",[]")
             // Calls of the helper become the imports themselves.
-            .replace(/\b[\w$]+\(\(\)=>(import\(`[^`]+`\)),\[\]\)/g, "$1")
+            .replace(/\b[\w$]+\(\(\)=>(import\(`[^`]+`\)(?:\.then\([^)]*\))?),\[\](?:,import\.meta\.url)?\)/g, "$1")
+            .replace(CALL_FOR_NAMES, (call, taken: string, load: string, returned: string) =>
+              taken === returned ? load : call,
+            )
           if (chunk.code.includes("__vite__mapDeps")) throw new Error("A list has changed: adapt withoutPreloadHelper.")
         }
       },
@@ -122,6 +82,15 @@ function withoutRuntimeChunk(): Plugin {
     name: "cuecard:without-runtime-chunk",
     apply: "build",
     applyToEnvironment: ({ name }) => name === "client",
+    // The commonest helper makes an object of a module's exports. Getters do the same.
+    renderChunk(code) {
+      const own = code
+        .replace(/\/\* @__PURE__ \*\/ __exportAll\(\{([^{}]*)\}\)/g, (_call, exported: string) => {
+          return `{${exported.replace(/([\w$]+): \(\) => ([\w$]+)/g, "get $1() { return $2 }")}}`
+        })
+        .replace(/^import \{ \w+ as __exportAll \} from "[^"]*rolldown-runtime[^"]*";\n/m, "")
+      return { code: own, map: null }
+    },
     generateBundle: {
       order: "post",
       handler(_options, bundle) {
@@ -189,7 +158,7 @@ function withTranscriptName(): Plugin {
     transformIndexHtml: {
       order: "post",
       handler(html, { bundle = {} }) {
-        const file = Object.keys(bundle).find((name) => /\/transcript-[^/]+\.js$/.test(name))
+        const file = Object.keys(bundle).find((name) => /\/transcript-[\w-]{8}\.js$/.test(name))
         const script = 'src="/start-requests.js"'
         return file === undefined ? html : html.replace(script, `${script} data-preload="/${file}"`)
       },
@@ -268,7 +237,7 @@ function withOtherPages(): Plugin {
         for (const input of ["admin.html", "share.html"])
           await build({
             configFile: false,
-            plugins: [preact(), withSharedHead(), adaptedStyles(), markedLexerOnly(), withoutPreloadHelper()],
+            plugins: [preact(), withSharedHead(), adaptedStyles(), withoutPreloadHelper()],
             build: {
               target: "es2023",
               outDir: "dist/client",
@@ -310,7 +279,7 @@ function withWidget(): Plugin {
         await build({
           configFile: false,
           base: "./",
-          plugins: [preact(), adaptedStyles(), markedLexerOnly(), withoutPreloadHelper(), withoutRuntimeChunk()],
+          plugins: [preact(), adaptedStyles(), withoutPreloadHelper(), withoutRuntimeChunk()],
           build: {
             target: "es2023",
             outDir: "dist/client",
@@ -347,11 +316,15 @@ function withWidget(): Plugin {
  */
 const DEV_PATHS = ["/v1/*", "/auth/*", "/healthz", "/external/*", "/media/*", "/canvas/*"]
 
-/** What draws messages. Parts of it are used by code that is loaded later, which would otherwise move them into many chunks. */
-const TRANSCRIPT = /\/client\/transcript\/transcript\.tsx$/
+/**
+ * What draws messages, in the widget with the conversation around them and its styles. Parts of it are used by code that is
+ * loaded later, which would otherwise move them into many chunks.
+ */
+const TRANSCRIPT =
+  /\/client\/transcript\/transcript\.tsx$|\/widget\/app\/(?:deferred-views\.tsx|conversation-styles\.ts)$/
 
-/** The first view and the code that draws messages use only its types. */
-const TYPES_ONLY = /\/shared\/fault\.ts$/
+/** The first view and the code that draws messages import these modules, but use nothing of them except types. */
+const UNUSED_IMPORTS = /\/shared\/(?:fault|json-depth|asset-limits)\.ts$/
 
 /** What draws the widget's first view. Its small entry loads it. */
 const WIDGET_VIEW = /\/widget\/app\/mount-conversation\.tsx$/
@@ -364,16 +337,20 @@ function splitByView(isFirstView: IsRoot) {
   return [
     {
       name: (id: string, modules: ModuleGraph) =>
-        isLoadedWith(id, modules, isFirstView) && !TYPES_ONLY.test(id) ? "base" : null,
+        isLoadedWith(id, modules, isFirstView) && !UNUSED_IMPORTS.test(id) ? "base" : null,
       includeDependenciesRecursively: false,
       priority: 2,
     },
-    { name: (id: string, modules: ModuleGraph) => (drawsMessages(id, modules) ? "transcript" : null), priority: 1 },
+    {
+      name: (id: string, modules: ModuleGraph) => (drawsMessages(id, modules) ? "transcript" : null),
+      includeDependenciesRecursively: false,
+      priority: 1,
+    },
   ]
 }
 
 function drawsMessages(id: string, modules: ModuleGraph): boolean {
-  return !TYPES_ONLY.test(id) && isLoadedWith(id, modules, (_info, importer) => TRANSCRIPT.test(importer))
+  return !UNUSED_IMPORTS.test(id) && isLoadedWith(id, modules, (_info, importer) => TRANSCRIPT.test(importer))
 }
 
 /**
@@ -489,7 +466,6 @@ export default defineConfig(({ mode, command, isPreview }) =>
               },
             }),
             withoutPaths(),
-            markedLexerOnly(),
             withoutEntityDecoder(),
             withoutPreloadHelper(),
             withoutRuntimeChunk(),

@@ -12,12 +12,12 @@ const BOX = ".cuecard"
 
 /** Parts of the page that the widget doesn't have. */
 const MISSING_PARTS =
-  /\.(?:sidebar|brand|theme|topbar|backdrop|skip|drawer-button|import-slot|drop-zone|viewers|share)(?![\w-])/
+  /\.(?:sidebar|brand|theme|topbar|backdrop|skip|drawer-button|import-slot|drop-zone|viewers|share)(?![\w-])|\[data-sidebar/
 
 /** Files whose elements are in the top layer, and therefore as large as the window. */
 const TOP_LAYER_FILES = /\/(?:dialog|lightbox|widget-shell)\.css$/
 
-/** Throws if the style sheet has a query of the window's size in a form that is not known. */
+/** Throws if the style sheet has a media query about the window's size in an unknown form. */
 export function adaptStyles(css: string, file: string): string {
   const withoutComments = css.replace(/\/\*[\s\S]*?\*\//g, "")
   const isTopLayer = TOP_LAYER_FILES.test(file)
@@ -26,7 +26,7 @@ export function adaptStyles(css: string, file: string): string {
   return isTopLayer ? toPixels(scoped) : toContainerUnits(toPixels(scoped))
 }
 
-/** Removes the rules all of whose selectors name a part that the widget doesn't have. */
+/** Removes each rule whose selectors all name a part that the widget doesn't have. */
 function dropMissingParts(css: string): string {
   return css.replace(/([^{};]+)\{[^{}]*\}/g, (rule: string, selectors: string) => {
     // A comma inside parentheses is part of a selector.
@@ -35,7 +35,7 @@ function dropMissingParts(css: string): string {
   })
 }
 
-/** Whether the selector can't match without a missing part. One in a list of alternatives is not needed. */
+/** Whether the selector can't match without a missing part. A part in a list of alternatives is not needed. */
 function needsMissingPart(selector: string): boolean {
   const outside = selector.replace(/:(is|not)\(([^()]*)\)/g, (group: string, name: string, list: string) =>
     name === "is" && list.split(",").every((part) => MISSING_PARTS.test(part)) ? group : "",
@@ -51,7 +51,10 @@ function adaptSelectors(css: string): string {
     .replace(/(^\s*|[,{}]\s*)(?:html|body|#app)(?=\s*[,{])/g, `$1${BOX}`)
 }
 
-/** A query of the window's width becomes a query of the container's width. Print and device features are unchanged. */
+/**
+ * Turns a media query about the window's width into a query about the container's width. Print and device features are
+ * unchanged.
+ */
 function adaptQueries(css: string, file: string): string {
   return css.replace(/@media([^{]*)\{/g, (rule: string, query: string) => {
     if (!/width|height|aspect|orientation/.test(query)) return rule

@@ -27,7 +27,7 @@ export interface BundleSizes {
 /** Maximum sizes, in KB. */
 export const SIZE_BUDGETS: BundleSizes = {
   firstView: 38,
-  conversation: 68,
+  conversation: 57,
   cardRenderer: 8,
   serviceWorker: 2,
   workerEntry: 155,
@@ -45,7 +45,13 @@ export interface WidgetSizes {
 }
 
 /** Maximum sizes, in KB. */
-export const WIDGET_BUDGETS: WidgetSizes = { button: 5, firstView: 40, conversation: 75 }
+export const WIDGET_BUDGETS: WidgetSizes = { button: 5, firstView: 39, conversation: 60 }
+
+/** The maximum size of a script that is loaded on demand, in KB. */
+export const LAZY_PART_BUDGET = 30
+
+/** The library that typesets formulas (Temml) is one script, loaded only for a formula. */
+const UNLIMITED_PARTS = /(?:^|[/-])typeset-math-/
 
 /** Gzipped sizes in KB (1,024 bytes) of what each entry loads when it is imported, without the framework. */
 export interface SdkSizes {
@@ -59,7 +65,7 @@ export interface SdkSizes {
 /** Maximum sizes, in KB. */
 export const SDK_BUDGETS: SdkSizes = { client: 9, conversation: 19, preact: 1.5, react: 1.5 }
 
-/** The given scripts and everything they import statically, as paths under `folder`. */
+/** Returns the given scripts and everything they import statically, as paths under `folder`. */
 function withStaticImports(folder: string, entries: readonly string[]): string[] {
   const queue = [...entries]
   const found = new Set<string>()
@@ -78,18 +84,21 @@ function listScripts(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => /\.m?js$/.test(name))
 }
 
-/** The scripts that index.html names. */
-function firstViewEntries(): string[] {
-  const html = readFileSync(`${PAGE}/index.html`, "utf8")
+/** Returns the scripts that an HTML file names. */
+function listEntries(file: string): string[] {
+  const html = readFileSync(`${PAGE}/${file}`, "utf8")
   return [...html.matchAll(/(?:src|href)="\/([^"]+\.m?js)"/g)].map((match) => match[1] ?? "")
 }
 
-/** The chunk of a module that is loaded on demand. */
+/** Returns the chunk of a module that is loaded on demand. */
 function findEntry(folder: string, module: string): string {
-  const entry = listScripts(folder).find((name) => new RegExp(`(?:^|/)${module}-[^/]*\\.js$`).test(name))
+  const entry = listScripts(folder).find((name) => new RegExp(`(?:^|/)${module}-[\\w-]{8}\\.js$`).test(name))
   if (entry === undefined) throw new Error(`There is no ${module} chunk in ${folder}.`)
   return entry
 }
+
+/** What shows a conversation in the widget: the views around the messages, the messages, and their styles. */
+const WIDGET_MESSAGES = /(?:^|\/)widget-(?:deferred-views|transcript|conversation-styles)-[\w-]{8}\.js$/
 
 /** In units of 1,024 bytes. */
 function gzipKb(folder: string, paths: readonly string[]): number {
@@ -99,7 +108,7 @@ function gzipKb(folder: string, paths: readonly string[]): number {
 
 /** Measures the build in dist/. Throws if it has no transcript chunk. */
 export function measureBundles(): BundleSizes {
-  const firstView = firstViewEntries()
+  const firstView = listEntries("index.html")
   const conversation = withStaticImports(PAGE, [...firstView, findEntry(PAGE, "transcript")])
   return {
     firstView: gzipKb(PAGE, withStaticImports(PAGE, firstView)),
@@ -111,7 +120,7 @@ export function measureBundles(): BundleSizes {
   }
 }
 
-/** What a module of the Worker loads besides its entry and what another module has loaded, in KB. */
+/** Returns what a module of the Worker loads besides its entry and what another module has loaded, in KB. */
 export function measureChunk(module: string, other: string): number {
   const loaded = new Set(withStaticImports(WORKER, ["index.js", findEntry(WORKER, other)]))
   const scripts = withStaticImports(WORKER, [findEntry(WORKER, module)])
@@ -121,7 +130,7 @@ export function measureChunk(module: string, other: string): number {
   )
 }
 
-/** The chunk that draws tenants' cards on the chat page, with what it imports and a conversation doesn't. */
+/** Returns the chunk that draws tenants' cards on the chat page, with what it imports and a conversation doesn't. */
 function measureRenderer(conversation: readonly string[]): number {
   const entries = listScripts(PAGE).filter((name) => /(?:^|\/)view-card-[^/]*\.js$/.test(name))
   // The admin page and the page of shared copies have a chunk of their own, which imports other scripts.
@@ -135,13 +144,26 @@ function measureRenderer(conversation: readonly string[]): number {
   )
 }
 
+/**
+ * Returns the largest script of the pages and of the widget that is loaded on demand, without those that have no limit.
+ */
+export function measureLargestPart(): { readonly name: string; readonly kb: number } {
+  const pages = readdirSync(PAGE).filter((name) => name.endsWith(".html"))
+  // `widget-base` is the widget's first view, which has a budget of its own.
+  const entries = [...pages.flatMap(listEntries), "widget.js", findEntry(PAGE, "widget-base")]
+  const first = new Set(withStaticImports(PAGE, entries))
+  const parts = listScripts(PAGE).filter((name) => !first.has(name) && !UNLIMITED_PARTS.test(name))
+  const sizes = parts.map((name) => ({ name, kb: gzipKb(PAGE, [name]) })).sort((a, b) => b.kb - a.kb)
+  if (sizes[0] === undefined) throw new Error(`There are no scripts in ${PAGE}.`)
+  return sizes[0]
+}
+
 /** Measures the widget in dist/. */
 export function measureWidget(): WidgetSizes {
   const sizeOf = (...entries: readonly string[]): number => gzipKb(PAGE, withStaticImports(PAGE, entries))
   const firstView = ["widget.js", findEntry(PAGE, "widget-base")]
-  const messages = ["widget-deferred-views", "widget-transcript", "widget-conversation-styles"].map((name) =>
-    findEntry(PAGE, name),
-  )
+  // Whichever of them have a chunk of their own.
+  const messages = listScripts(PAGE).filter((name) => WIDGET_MESSAGES.test(name))
   return {
     button: sizeOf("widget.js"),
     firstView: sizeOf(...firstView),

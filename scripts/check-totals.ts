@@ -12,14 +12,14 @@ export interface Totals {
   readonly skipped: number
 }
 
-/** The totals of some steps, such as `212 passed, 0 failed` or `206 passed, 0 failed, 6 skipped`. */
+/** Returns the totals of some steps, such as `212 passed, 0 failed` or `206 passed, 0 failed, 6 skipped`. */
 export function formatTotals(steps: readonly Totals[]): string {
   const sumSteps = (key: keyof Totals): number => steps.reduce((total, step) => total + step[key], 0)
   const skipped = sumSteps("skipped")
   return `${sumSteps("passed")} passed, ${sumSteps("failed")} failed${skipped === 0 ? "" : `, ${skipped} skipped`}`
 }
 
-/** The reason why a successful step checked nothing; null if it did check something. */
+/** Returns the reason why a successful step checked nothing; null if it did check something. */
 export function findSkipReason(output: string): string | null {
   return NOT_CHECKED.exec(output)?.[0] ?? null
 }

@@ -79,14 +79,14 @@ async function runStep({ name, args }: StepCommand): Promise<Step> {
   const seconds = (performance.now() - started) / 1000
   if (name === "tests") return { name, ok, seconds, ...readTests(ok) }
   process.stdout.write(head + output)
-  // A step reports in its output that it could not check.
+  // A step reports in its output that it checked nothing.
   const reason = ok ? findSkipReason(output) : null
   const [passed, failed, skipped] = [Number(ok && reason === null), Number(!ok), Number(reason !== null)]
   const skips = reason === null ? [] : [reason]
   return { name, ok, seconds, passed, failed, skipped, skips, help: [`  npm ${args.join(" ")}`] }
 }
 
-/** The output of a command that is shown while it runs is not returned. */
+/** Runs a command. Output that is shown while the command runs is not returned. */
 async function runNpm(args: readonly string[], isShown: boolean): Promise<{ ok: boolean; output: string }> {
   const env = { ...process.env, RUNS: process.env["RUNS"] ?? "full" }
   const child = spawn("npm", ["--silent", ...args], { stdio: isShown ? "inherit" : ["ignore", "pipe", "pipe"], env })
@@ -128,7 +128,7 @@ function describeTest({ fullName, failureMessages = [] }: TestResult): string[] 
   return [`    ${fullName}`, ...failureMessages.flatMap((message) => beginningOf(message, "      "))]
 }
 
-/** The first lines of a message, indented, without colours and without the test runner's stack frames. */
+/** Returns the first lines of a message, indented, without colours and without the test runner's stack frames. */
 function beginningOf(message: string, indent: string): string[] {
   const lines = stripVTControlCharacters(message)
     .split("\n")

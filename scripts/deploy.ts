@@ -137,7 +137,7 @@ function useFolder<T>(run: (folder: string) => T): T {
   }
 }
 
-/** The name of the Worker, the tag of the last migration, and the bucket of the page's files in the build. */
+/** Returns the name of the Worker, the tag of the last migration, and the bucket of the page's files in the build. */
 function readBuilt(): { readonly name: string; readonly migrationTag: string | null; readonly bucket: string | null } {
   const config = JSON.parse(readFileSync(BUILT_CONFIG, "utf8")) as {
     readonly name: string

@@ -7,7 +7,16 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
 import { BUILT_CONFIG, buildApp, buildPackages, isBuilt } from "./build-state.ts"
-import { measureBundles, measureSdk, measureWidget, SDK_BUDGETS, SIZE_BUDGETS, WIDGET_BUDGETS } from "./bundle-sizes.ts"
+import {
+  LAZY_PART_BUDGET,
+  measureBundles,
+  measureLargestPart,
+  measureSdk,
+  measureWidget,
+  SDK_BUDGETS,
+  SIZE_BUDGETS,
+  WIDGET_BUDGETS,
+} from "./bundle-sizes.ts"
 import { QUIET_ENV } from "./process-group.ts"
 
 /** Prints a size. False if it is over its budget. */
@@ -39,11 +48,13 @@ if (!existsSync("dist/sdk/index.js")) buildPackages()
 const sizes = measureBundles()
 const sdk = measureSdk()
 const widget = measureWidget()
+const largestPart = measureLargestPart()
 const results = [
   reportSize("first view", sizes.firstView, SIZE_BUDGETS.firstView),
   reportSize("conversation", sizes.conversation, SIZE_BUDGETS.conversation),
   reportSize("card renderer", sizes.cardRenderer, SIZE_BUDGETS.cardRenderer),
   reportSize("service worker", sizes.serviceWorker, SIZE_BUDGETS.serviceWorker),
+  reportSize("largest part", largestPart.kb, LAZY_PART_BUDGET),
   reportSize("Worker entry", sizes.workerEntry, SIZE_BUDGETS.workerEntry),
   reportSize("Worker total", sizes.workerTotal, SIZE_BUDGETS.workerTotal),
   reportSize("widget button", widget.button, WIDGET_BUDGETS.button),
@@ -54,5 +65,6 @@ const results = [
   reportSize("cuecard/preact", sdk.preact, SDK_BUDGETS.preact),
   reportSize("cuecard/react", sdk.react, SDK_BUDGETS.react),
 ]
+console.log(`The largest part that is loaded on demand is ${largestPart.name}.`)
 printStartup()
 process.exit(results.every(Boolean) ? 0 : 1)

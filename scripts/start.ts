@@ -24,7 +24,7 @@ const { values, tokens } = parseArgs({
   tokens: true,
 })
 
-/** The arguments that this script does not handle itself, in order. */
+/** Returns the arguments that this script does not handle itself, in order. */
 function readOtherArgs(argv: readonly string[]): string[] {
   const ours = new Set(["ip", "port", "persist-to", "log-level"])
   const taken = new Set<number>()

@@ -99,7 +99,10 @@ Next: a token for a user, as your customer's backend requests it (POST /v1/token
   )
 }
 
-/** The address at which a developer can chat as a user of a tenant, if the server is a development server. */
+/**
+ * Returns the text with the URL at which a developer can chat as a user of a tenant, if the server is a development
+ * server.
+ */
 async function describePage(options: Options, id: string): Promise<string> {
   const url = readUrl(options)
   if (!isLocalUrl(url)) return ""

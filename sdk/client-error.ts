@@ -51,7 +51,7 @@ export class CuecardError extends Error {
   }
 }
 
-/** The error to report for anything that a controller threw. */
+/** Returns the error to report for anything that a controller threw. */
 export function toCuecardError(error: unknown): CuecardError {
   if (error instanceof CuecardError) return error
   if (error instanceof RequestError) {

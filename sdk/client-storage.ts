@@ -1,8 +1,8 @@
 /**
  * client-storage.ts: the storage of a client, which names the rows of its user.
  *
- * The user is known with the first token. Until then, rows are kept in memory, so that nobody reads the rows of another user.
- * Source: SPEC SK6.
+ * The user is known once the first token has arrived. Until then, rows are kept in memory, so that nobody reads the
+ * rows of another user. Source: SPEC SK6.
  */
 
 import type { KeyValueStorage } from "../client/net/outbox.ts"

@@ -34,10 +34,10 @@ export interface ClientSocket {
 }
 
 export interface ClientOptions {
-  /** The server's address, for example `https://chat.example.com`. */
+  /** The server's URL, for example `https://chat.example.com`. */
   readonly url: string
   /**
-   * Returns a token of the user. Called for the first request, before a token expires, and when the server has refused
+   * Returns a token for the user. Called for the first request, before a token expires, and when the server has refused
    * one. If it rejects, it is called again by the next request or connection.
    */
   getToken(): Promise<string>

@@ -38,7 +38,7 @@ function toUnsentMessage(entry: OutboxEntry): UnsentMessage {
   return { id, content, at, replyTo, attachments, error: readRefusal(entry) }
 }
 
-/** Why the server refused a message; null if it didn't. */
+/** Returns why the server refused a message; null if it didn't. */
 export function readRefusal({ code, fields, error }: OutboxEntry): CuecardError | null {
   // Rows in storage come from this client, so their code is one of the server's.
   return error === null

@@ -1,7 +1,7 @@
 /**
  * conversation.ts: the public object of one session. It loads the code of open sessions when it is first used.
  *
- * `getSnapshot` and `subscribe` work at once; commands run in order when the code is there. Source: SPEC SK3, SK9.
+ * `getSnapshot` and `subscribe` work at once; commands run in order once the code is loaded. Source: SPEC SK3, SK9.
  */
 
 import { computed, type Signal, signal } from "@preact/signals"

@@ -22,7 +22,7 @@ export interface OpenSession {
   readonly snapshot: ReadonlySignal<ConversationSnapshot>
   /** Number of handles that use it. */
   users: number
-  /** A message or command was sent here that an answer follows. */
+  /** Whether a message or command to which an answer is expected was sent here. */
   isAnswerExpected: boolean
   /** Signs URLs of media; null before the first one. */
   getMediaLink: GetMediaLink | null

@@ -232,7 +232,7 @@ export class SessionHandle {
   }
 }
 
-/** Whether nothing is under way. An answer begins after its question. */
+/** Whether nothing is in progress. An answer begins after its question. */
 function isIdle({ isAnswerExpected, controller }: OpenSession, snapshot: ConversationSnapshot): boolean {
   const { messages, unsent, pending, isLoaded, isBusy } = snapshot
   const { changeCount, hasUnshownChanges } = controller.store

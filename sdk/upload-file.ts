@@ -32,7 +32,7 @@ export async function uploadFile(
   return await uploadAttachment(session, { api, sendFile }, named, onProgress, signal ?? new AbortController().signal)
 }
 
-/** Only XMLHttpRequest reports progress in browsers. A `fetch` of the caller is used for everything. */
+/** Only XMLHttpRequest reports progress in browsers. If the caller has passed a `fetch`, it is used for everything. */
 function selectSendFile(ownFetch: OwnFetch | undefined): SendFile {
   if (ownFetch === undefined && typeof XMLHttpRequest === "function") return sendFileByXhr
   const isNode = typeof XMLHttpRequest !== "function"

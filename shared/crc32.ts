@@ -6,7 +6,7 @@ const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, n) => {
   return c
 })
 
-/** An unsigned 32-bit integer. */
+/** Returns an unsigned 32-bit integer. */
 export function crc32(bytes: Uint8Array): number {
   let crc = 0xffffffff
   for (const byte of bytes) crc = (CRC_TABLE[(crc ^ byte) & 0xff] ?? 0) ^ (crc >>> 8)

@@ -184,7 +184,7 @@ export interface BudgetFault {
 export interface ThemeFault {
   readonly reason: "theme_unreadable"
   readonly scheme: "light" | "dark"
-  /** The foreground and its ground, as `accent/ground`. */
+  /** The foreground and its background, such as `accent/ground`. */
   readonly pair: string
   readonly ratio: number
   readonly least: number
@@ -212,7 +212,7 @@ export type RemoteFlaw = "unreachable" | "redirects" | "type" | "size" | "timeou
 
 /** The reason why an MCP server, or one of its tools, cannot be used. */
 export type McpFlaw =
-  // The address is not public https, redirects, or can't be reached in time.
+  // The URL is not a public https URL, redirects, or can't be reached in time.
   | "address"
   | "redirect"
   | "unreachable"
@@ -259,7 +259,7 @@ export interface WireFault {
   readonly close: number | null
 }
 
-/** The public form of a fault. SPEC ER1. */
+/** Returns the public form of a fault. SPEC ER1. */
 export function faultToWire(fault: Fault): WireFault {
   const { reason, ...fields } = fault
   return entryToWire(reason, fault, Object.keys(fields).length > 0 ? fields : undefined)
@@ -316,7 +316,7 @@ export function isTurnFault(code: string): code is TurnFault {
   return Object.hasOwn(TURN_FAULT_TEXTS, code)
 }
 
-/** The text for the user. SPEC ER2. */
+/** Returns the text for the user. SPEC ER2. */
 export function turnFaultToText(fault: TurnFault): string {
   return TURN_FAULT_TEXTS[fault]
 }

@@ -8,9 +8,9 @@ import { createJsonMeter, createJsonScanner, type Json, MAX_JSON_DEPTH, MAX_JSON
 export const OMITTED_LEVELS = "(deeper levels omitted)"
 
 /**
- * Replaces arrays and objects below MAX_JSON_DEPTH levels with OMITTED_LEVELS, if the text is JSON (up to its first blank
- * line). Any other text stays unchanged. Applying it twice equals applying it once. Linear. It stops at the first kept
- * value beyond MAX_JSON_VALUES, because such a text is refused anyway. SPEC BD1, BD2.
+ * Replaces arrays and objects below MAX_JSON_DEPTH levels with OMITTED_LEVELS, if the text is JSON (up to its first
+ * blank line). Any other text stays unchanged. Applying it twice equals applying it once. Linear. It stops at the first
+ * remaining value beyond MAX_JSON_VALUES, because such a text is refused anyway. SPEC BD1, BD2.
  */
 export function limitJsonDepth(text: string): string {
   if (createJsonMeter()(text)) return text
@@ -21,9 +21,9 @@ export function limitJsonDepth(text: string): string {
   return limited + text.slice(head.length)
 }
 
-const OMITTED_LEVELS_JSON = JSON.stringify(OMITTED_LEVELS)
+const OMITTED_LEVELS_JSON = /* @__PURE__ */ JSON.stringify(OMITTED_LEVELS)
 
-/** Returns null if more than MAX_JSON_VALUES values would be kept. */
+/** Returns null if more than MAX_JSON_VALUES values would remain. */
 function omitDeepLevels(text: string): string | null {
   const kept: string[] = []
   let from = 0
@@ -56,7 +56,7 @@ export function parseJsonToDepth(text: string): Json | undefined {
  */
 export const MAX_PRINTED_JSON_CHARS = 256 * 1024
 
-/** JSON text, indented unless that would exceed MAX_PRINTED_JSON_CHARS. Linear in its result. SPEC BD5. */
+/** Returns JSON text, indented unless that would exceed MAX_PRINTED_JSON_CHARS. Linear in its result. SPEC BD5. */
 export function printJson(value: unknown): string {
   const text = JSON.stringify(value)
   return countIndentedChars(text) > MAX_PRINTED_JSON_CHARS ? text : JSON.stringify(value, null, 2)

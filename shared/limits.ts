@@ -127,7 +127,7 @@ export const ISSUER_KEYS_FRESH_MS = 10 * 60_000
 export const ISSUER_KEYS_TRUST_MS = 60 * 60_000
 export const MAX_ISSUER_KEYS_AGE_MS = 24 * 60 * 60_000
 
-/** A foreign token expires this many seconds after it was issued, even if its `exp` is later. SPEC OI12. */
+/** A provider's token expires this many seconds after it was issued, even if its `exp` is later. SPEC OI12. */
 export const MAX_FOREIGN_TOKEN_SECONDS = 24 * 60 * 60
 
 /** Lifetime of a producer's token, in seconds: by default a working day, at most a week. SPEC AU11. */
@@ -379,7 +379,7 @@ export const MAX_BAD_LINES = 100
 export const MAX_IMPORTED_CALLS = 2_000
 export const MAX_IMPORTED_PARTS = 8_000
 
-/** Maximum number of calls of an imported file that wait for an asynchronous answer at a time. Beyond that the oldest are forgotten. SPEC RE12. */
+/** Maximum number of calls of an imported file that wait for an asynchronous answer. If there are more, the oldest are dropped. SPEC RE12. */
 export const MAX_IMPORTED_PENDING_CALLS = 1_000
 
 /** Highest position or version number of a record: far beyond any session, and small enough to stay an exact integer. */

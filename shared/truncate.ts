@@ -16,7 +16,7 @@ export interface TruncatedText {
   readonly truncated?: TextSize
 }
 
-/** Size of a text in UTF-8 bytes, without encoding it. One pass. A lone surrogate counts as U+FFFD. */
+/** Returns the size of a text in UTF-8 bytes, without encoding it. One pass. A lone surrogate counts as U+FFFD. */
 export function countUtf8Bytes(text: string): number {
   let bytes = text.length
   for (let i = 0; i < text.length; i++) {
@@ -33,7 +33,7 @@ export function countUtf8Bytes(text: string): number {
   return bytes
 }
 
-/** Size of a text inside a JSON string, in UTF-8 bytes, escapes included. One pass. */
+/** Returns the size of a text inside a JSON string, in UTF-8 bytes, escapes included. One pass. */
 export function countJsonBytes(text: string): number {
   let bytes = countUtf8Bytes(text)
   for (let i = 0; i < text.length; i++) {
@@ -119,7 +119,7 @@ function findHeadEnd(text: string, maxLines: number, maxBytes: number): number {
   return end > 0 ? end : findByteCut(text, maxBytes)
 }
 
-/** The largest index up to which the text has at most `maxBytes`, between two code points. */
+/** Returns the largest index up to which the text has at most `maxBytes`, between two code points. */
 function findByteCut(text: string, maxBytes: number): number {
   let bytes = 0
   let end = 0

@@ -1,5 +1,5 @@
 /**
- * user-limits.ts: the limits of one user, session, tenant or address, each with its unit and reason.
+ * user-limits.ts: the limits of one user, session, tenant or IP address, each with its unit and reason.
  *
  * The rates and RATE_PERIOD_SECONDS must equal the bindings at the top of wrangler.toml; a test compares them.
  */
@@ -13,7 +13,7 @@ export const RATE_PERIOD_SECONDS = 10
 export type RateClass = "write" | "read" | "socket"
 
 /**
- * Requests per RATE_PERIOD_SECONDS. A user's rate is enough for a page that loads many pictures, and for an import of
+ * Requests per RATE_PERIOD_SECONDS. A user's rate is enough for a page that loads many images, and for an import of
  * hundreds of conversations. A tenant's rate is enough for a hundred busy users. SPEC LI1.
  */
 export const RATE_LIMITS: Readonly<Record<RateClass, { readonly user: number; readonly tenant: number }>> = {
@@ -29,8 +29,8 @@ export const CLOSE_LIMITED = 4429
 export const MAX_SOCKET_FRAMES = 300
 
 /**
- * Maximum number of failed sign-ins from one address at one tenant in SIGN_IN_PERIOD_SECONDS: more than anyone mistypes.
- * SPEC LI7.
+ * Maximum number of failed sign-ins from one IP address at one tenant in SIGN_IN_PERIOD_SECONDS: more than anyone
+ * mistypes. SPEC LI7.
  */
 export const MAX_FAILED_SIGN_INS = 20
 export const SIGN_IN_PERIOD_SECONDS = 60
@@ -58,7 +58,8 @@ export const MAX_USER_STORED_BYTES = 10 * 1024 * 1024 * 1024
 export const MAX_TENANT_STORED_BYTES = 1024 * 1024 * 1024 * 1024
 
 /**
- * How far the tenant's figure can lag for each user, in bytes: one or two photos cause no request to the tenant. SPEC LI11.
+ * How far the tenant's count can lag behind for each user, in bytes: one or two photos cause no request to the tenant.
+ * SPEC LI11.
  */
 export const TENANT_STEP_BYTES = 8 * 1024 * 1024
 

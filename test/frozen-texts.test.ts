@@ -1,7 +1,8 @@
 /**
- * frozen-texts.test.ts: no module keeps a text in a constant, where it would stay in the language of the moment.
+ * frozen-texts.test.ts: no module keeps a text in a constant, where it would stay in the language of the time at which
+ * it was read.
  *
- * It is not in test/client, whose files share their modules and what they have drawn: this test needs modules that nothing
+ * It is not in test/client, whose files share loaded modules and drawn elements: this test needs modules that nothing
  * has loaded yet.
  *
  * @vitest-environment happy-dom
@@ -10,7 +11,7 @@
 import { expect, test } from "vitest"
 import { findEnglishTexts, findTexts } from "../client/words/languages/language.ts"
 
-/** All modules but the entries, which draw the page, and the admin page, which is English only. */
+/** All modules except the entries, which draw the page, and the admin page, which is English only. */
 const MODULES = import.meta.glob([
   "../client/**/*.{ts,tsx}",
   "!../client/admin/**",

@@ -61,7 +61,7 @@ const DOM =
   /(?<![.\w])(?:document|window|navigator|localStorage|sessionStorage|XMLHttpRequest|HTML\w*Element)\b(?!\s*[:?])/
 /** Folders of the page that contain no component and do not use the DOM. Only these are part of `cuecard/client`. */
 const SDK_FOLDERS = ["client/net", "client/files", "client/session"]
-/** Report the progress of uploads with XMLHttpRequest, where it exists. */
+/** The files that report the progress of uploads with XMLHttpRequest, where it exists. */
 const XHR_FILES = new Set(["client/files/send-file-xhr.ts", "sdk/upload-file.ts"])
 const BARRED_NAME = /^(?:.*[-.])?(?:utils?|helpers?|common|managers?)$/
 /** Entry files. The platform prescribes the Worker's; package.json names the others. */
@@ -180,7 +180,7 @@ function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): [string, T
 }
 
 describe("imports", () => {
-  test.each(TOP_FOLDERS)("[RO1] %s imports only what its place in the ladder allows", (top) => {
+  test.each(TOP_FOLDERS)("[RO1] %s imports only what its position in the ladder allows", (top) => {
     const faults = listSourceFiles(top)
       .flatMap(listImports)
       .flatMap((item) => {
@@ -233,8 +233,8 @@ describe("purity", () => {
   })
 })
 
-describe("places", () => {
-  /** Returns the code that matches, except in the one module where it is allowed. */
+describe("modules with a single purpose", () => {
+  /** Returns the lines of code that match, except in the only module where they are allowed. */
   const findLinesElsewhere = (pattern: RegExp, home: string): string[] =>
     findLines(["worker"], pattern).filter((line) => !line.startsWith(`${home}:`))
 
@@ -270,7 +270,7 @@ describe("names and sizes", () => {
     expect(heirs.filter((line) => !BASE_CLASSES.has(/ extends (\w+)/.exec(line)?.[1] ?? ""))).toEqual([])
   })
 
-  test("[RO4] no file has a name without a meaning, and only entries are named index", () => {
+  test("[RO4] no file has a name without meaning, and only entries are named index", () => {
     const barred = files.filter((file) => {
       const stem = getStem(file)
       return BARRED_NAME.test(stem) || (stem === "index" && !ENTRIES.has(file))
@@ -289,7 +289,7 @@ describe("names and sizes", () => {
     expect(folders.filter(([, inside]) => inside.length > MAX_FOLDER_FILES).map(([folder]) => folder)).toEqual([])
   })
 
-  test("[RO7] style sheets have a folder of their own", () => {
+  test("[RO7] style sheets are in a separate folder", () => {
     expect(styleSheets.length).toBeGreaterThan(20)
     expect(styleSheets.filter((file) => !file.startsWith("client/styles/"))).toEqual([])
   })

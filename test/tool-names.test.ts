@@ -1,11 +1,11 @@
-/** tool-names.test.ts: a built-in tool is named by the registry and by nothing that would have to change with it. */
+/** tool-names.test.ts: a built-in tool is named only by the registry, and by files that a new tool doesn't need. */
 
 import { readFileSync } from "node:fs"
 import { expect, test } from "vitest"
 import { listSourceFiles, readSource } from "./support/source-tree.ts"
 
 /**
- * What may name a tool although it is not the registry. None of it is needed for a new tool:
+ * The files outside the registry that may name a tool. A new tool needs none of them:
  * - the scripted model, which chooses tools as any model does;
  * - the default agents, which are examples of a configuration;
  * - translated labels and icons; a tool without them has its name and a general icon;

@@ -24,7 +24,7 @@ describe("an adapted style sheet", () => {
     [".sidebar, .a { top: 0 }", ".sidebar, .a { top: 0 }"],
     ["@media print { body { top: 0 } }", "@media print { .cuecard { top: 0 } }"],
     ["@media (hover: none) { a { top: 0 } }", "@media (hover: none) { a { top: 0 } }"],
-  ])("[WG7] has instead of %s", (css, adapted) => {
+  ])("[WG7] has an adapted rule instead of %s", (css, adapted) => {
     expect(adapt(css)).toBe(adapted)
   })
 
@@ -44,6 +44,7 @@ describe("the widget's style sheets", () => {
     "widget/app/widget-styles.ts",
     "widget/app/conversation-styles.ts",
     "widget/app/part-styles.ts",
+    "widget/app/language-styles.ts",
     "widget/shell/widget-shell.ts",
   ]
   const used = files
@@ -52,10 +53,10 @@ describe("the widget's style sheets", () => {
     .filter((file) => file.includes(".css"))
     .map((file) => file.replace("?inline", ""))
 
-  test("[WG7] are those of the page, without the sidebar, the account and the page for a missing conversation", () => {
+  test("[WG7] are those of the page, without the sidebar, the account, short windows and the page for a missing conversation", () => {
     const page = listStyleSheets("client").filter(
       (file) =>
-        !/styles\/(?:(?:admin|search|shared-view|sidebar)\/|settings\.css|missing-conversation\.css|writing\/composer)/.test(
+        !/styles\/(?:(?:admin|search|shared-view)\/|sidebar\/(?!link-share|temporary-chat)|settings\.css|missing-conversation\.css|low-window\.css|writing\/composer)/.test(
           file,
         ),
     )

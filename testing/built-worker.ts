@@ -23,7 +23,7 @@ export interface Build {
   readonly objects: Readonly<Record<string, string>>
   /** Names of the R2 buckets, by binding. */
   readonly buckets: Readonly<Record<string, string>>
-  /** The address that stands for Workers AI, behind the binding `AI`. Absent: there is no such binding. */
+  /** The URL of the server that replaces Workers AI, behind the binding `AI`. Absent: there is no such binding. */
   readonly ai?: URL
 }
 

@@ -22,7 +22,7 @@ import { createShell, type WidgetShell } from "./shell/widget-shell.ts"
 import type { WidgetErrorCode, WidgetHost, WidgetOptions, WidgetView } from "./shell/widget-view.ts"
 
 const NAME = "cuecard-chat"
-/** Attributes that take effect without starting again. */
+/** Attributes that take effect without restarting the conversation. */
 const LIVE_ATTRIBUTES = new Set(["session", "theme", "language"])
 
 type GetToken = () => Promise<string> | string

@@ -40,7 +40,9 @@ export interface Env extends BackupBuckets, BackupVars, RegionBuckets, RateBindi
   readonly ASSETS: Fetcher
   /** Stores the assets of tenants without a region. RegionBuckets has the other buckets. */
   readonly MEDIA: R2Bucket
-  /** `local` or `production`. A production deployment rejects every setting that is only safe on a developer's machine. */
+  /**
+   * `local` or `production`. A production deployment rejects every setting that is only safe on a developer's machine.
+   */
   readonly ENVIRONMENT: string
   /** `dev`: the page can fetch a token for the tenant `demo`. `jwt`: other services issue the tokens. */
   readonly AUTH: string
@@ -51,14 +53,15 @@ export interface Env extends BackupBuckets, BackupVars, RegionBuckets, RateBindi
    */
   readonly SEALING_SECRETS?: string
   /**
-   * The operator's credential, with which tenants are created; at least MIN_SECRET_BYTES. Without it, the operator's routes
-   * do not exist.
+   * The operator's credential, with which tenants are created; at least MIN_SECRET_BYTES. Without it, the operator's
+   * routes do not exist.
    */
   readonly OPERATOR_SECRET?: string
   /** Origins that may call the API in addition to the deployment's own, comma-separated. */
   readonly ALLOWED_ORIGINS?: string
   /**
-   * The tenant whose page this host serves. Its settings determine what the page may frame. Default with AUTH=dev: `demo`.
+   * The tenant whose page this host serves. Its settings determine what the page may frame. Default with AUTH=dev:
+   * `demo`.
    */
   readonly PAGE_TENANT?: string
   /** The domain below which each tenant has its own host: `<tenant>.<domain>` or `<tenant>.<region>.<domain>`. */
@@ -73,7 +76,10 @@ export interface Env extends BackupBuckets, BackupVars, RegionBuckets, RateBindi
   readonly MEDIA_HOSTS?: string
   /** `off`: the model gives titles only to the sessions of tenants that switch it on. */
   readonly AUTO_TITLES?: string
-  /** `on`: browsers keep the page, so that it opens without a network. Anything else removes it. Default: `on` in production. */
+  /**
+   * `on`: browsers keep the page, so that it opens without a network. Anything else removes it. Default: `on` in
+   * production.
+   */
   readonly SERVICE_WORKER?: string
   /** `sample` (the default) or `open-meteo`. */
   readonly WEATHER_SOURCE?: string
@@ -83,7 +89,7 @@ export interface Env extends BackupBuckets, BackupVars, RegionBuckets, RateBindi
   readonly SEARCH_SERVICE?: string
   /** The key for that service. */
   readonly SEARCH_API_KEY?: string
-  /** Its address, without a path. Required for `searxng`. */
+  /** Its URL, without a path. Required for `searxng`. */
   readonly SEARCH_URL?: string
   /** Workers AI, for images and for models. Without it, the built-in renderer draws images. */
   readonly AI?: { run(model: string, input: object, options?: object): Promise<unknown> }
@@ -115,7 +121,10 @@ export interface Env extends BackupBuckets, BackupVars, RegionBuckets, RateBindi
   /** For tests: `on` adds the tools of tool/probe-tools.ts. */
   readonly PROBE_TOOLS?: string
   readonly PROBE_URL?: string
-  /** For tests: fetches of remote media and of pages go to this server, with their URL in the path. See routes/media/remote-fetch.ts. */
+  /**
+   * For tests: fetches of remote media and of pages go to this server, with their URL in the path. See
+   * routes/media/remote-fetch.ts.
+   */
   readonly MEDIA_UPSTREAM?: string
   /** Pause of the scripted model between two tokens, in milliseconds. */
   readonly SCRIPTED_DELAY_MS?: string
@@ -154,12 +163,12 @@ export type DeploymentEnv = Pick<
 export const LOCAL_SECRET = "local-development-only-never-deploy-this"
 export const LOCAL_OPERATOR_SECRET = "local-operator-only-never-deploy-this"
 
-/** The origins of ALLOWED_ORIGINS. `null` cannot be listed, because every sandboxed page has this origin. */
+/** Returns the origins of ALLOWED_ORIGINS. `null` cannot be listed, because every sandboxed page has this origin. */
 export function parseAllowedOrigins({ ALLOWED_ORIGINS }: Pick<Env, "ALLOWED_ORIGINS">): readonly string[] {
   return splitCommaList(ALLOWED_ORIGINS).filter((origin) => origin !== "null")
 }
 
-/** All reasons why this deployment must not serve this URL, in one sentence. Null if it is safe. */
+/** Returns all reasons why this deployment must not serve this URL, in one sentence. Null if it is safe. */
 export function findDeploymentFault(env: DeploymentEnv, url: URL): string | null {
   const faults = [
     ...findEnvironmentFaults(env),
@@ -204,7 +213,10 @@ function findSecretFaults({ JWT_SECRET = "", OPERATOR_SECRET, SEALING_SECRETS, E
   return faults
 }
 
-/** The tenant whose page is served at this URL; null if there is none. With PAGE_DOMAIN, the host name determines it. */
+/**
+ * Returns the tenant whose page is served at this URL; null if there is none. With PAGE_DOMAIN, the host name
+ * determines it.
+ */
 export function getPageTenant(env: PageTenantEnv, { hostname }: URL): string | null {
   const { AUTH, PAGE_TENANT, PAGE_DOMAIN } = env
   if (PAGE_DOMAIN !== undefined) return readHostTenant(env, hostname, PAGE_DOMAIN)
@@ -213,7 +225,10 @@ export function getPageTenant(env: PageTenantEnv, { hostname }: URL): string | n
   return AUTH === "dev" ? (readHostTenant(env, hostname, "localhost") ?? "demo") : null
 }
 
-/** `acme.<domain>` names the tenant `acme`, and `acme.eu.<domain>` the tenant `eu.acme` if that region is served. */
+/**
+ * Reads the tenant from a host name. `acme.<domain>` names the tenant `acme`, and `acme.eu.<domain>` the tenant
+ * `eu.acme` if that region is served.
+ */
 function readHostTenant(env: PageTenantEnv, hostname: string, domain: string): string | null {
   if (!hostname.endsWith(`.${domain}`)) return null
   const [name = "", ...region] = hostname.slice(0, -domain.length - 1).split(".")
@@ -224,12 +239,15 @@ function readHostTenant(env: PageTenantEnv, hostname: string, domain: string): s
 
 type PageTenantEnv = Pick<Env, "ENVIRONMENT" | "AUTH" | "PAGE_TENANT" | "PAGE_DOMAIN"> & RegionBuckets
 
-/** The origin of canvas documents; null if it is the page's origin. */
+/** Returns the origin of canvas documents; null if it is the page's origin. */
 export function getCanvasOrigin({ CANVAS_ORIGIN }: Pick<Env, "CANVAS_ORIGIN">): string | null {
   return CANVAS_ORIGIN ?? null
 }
 
-/** The canvas origin must differ from every origin that can call the API, or only the sandbox would isolate documents. */
+/**
+ * Finds the faults of the canvas origin. It must differ from every origin that can call the API, or only the sandbox
+ * would isolate documents.
+ */
 function findCanvasFaults(env: DeploymentEnv): string[] {
   const { CANVAS_ORIGIN, PAGE_ORIGIN, PAGE_DOMAIN } = env
   const isUsableOrigin = (origin: string): boolean =>
@@ -267,8 +285,9 @@ function findPageFaults(env: DeploymentEnv): string[] {
 }
 
 /**
- * A local deployment trusts every client that can reach it, so it must not serve under a public DNS name: either it was
- * deployed by mistake, or another site has pointed its own name at this machine (DNS rebinding).
+ * Reports a local deployment under a public name. It trusts every client that can reach it, so it must not serve under
+ * a public DNS name: either it was deployed by mistake, or another site has pointed its own name at this machine (DNS
+ * rebinding).
  */
 function findAddressFaults(env: DeploymentEnv, url: URL): string[] {
   if (!isPublicName(url.hostname) || parseAllowedOrigins(env).includes(url.origin)) return []

@@ -1,8 +1,8 @@
 /**
  * sign-in-screen.tsx: shown while nobody is signed in, with the tenant and a link for each sign-in provider.
  *
- * GET /auth/providers → links to /auth/login, which leads to the provider and back to the same conversation. Source: SPEC
- * SP4, SP6.
+ * GET /auth/providers → links to /auth/login, which redirects to the provider and back to the same conversation.
+ * Source: SPEC SP4, SP6.
  */
 
 import { useSignal } from "@preact/signals"
@@ -42,11 +42,11 @@ export function showSignIn(storage: KeyValueStorage, refusal: RequestError): voi
 
 /** The URL hash after a failed sign-in. It contains an error code. */
 const ERROR_HASH = /^#\/signin-error\/([a-z_]{1,40})$/
-/** Session storage key of the address to return to after signing in at the provider. */
+/** The session storage key for the URL to return to after signing in at the provider. */
 const TARGET_KEY = "cuecard.sign-in.to"
 
 /**
- * Returns the text for the error code in the URL after a failed sign-in, and restores the address at which the sign-in
+ * Returns the text for the error code in the URL after a failed sign-in, and restores the URL at which the sign-in
  * began. Returns null if there is no error.
  */
 function takeSignInError(): string | null {
@@ -126,7 +126,7 @@ function keepTarget(): void {
   }
 }
 
-/** Returns the address of the open conversation, or of the open section of the admin page. */
+/** Returns the URL of the open conversation, or of the open section of the admin page. */
 function getTarget(): string {
   return `${location.pathname}${location.hash}`
 }

@@ -10,8 +10,8 @@ import { setUserAside } from "./switch-user.ts"
 const SIGN_OUT_TIMEOUT_MS = 15_000
 
 /**
- * Signs out here, or in all of the user's browsers, and then at the provider if it is registered so. If the server can't be
- * reached or refuses, throws and changes nothing.
+ * Signs out here, or in all of the user's browsers, and then at the provider if the provider's registration says so. If
+ * the server can't be reached or refuses, throws and changes nothing.
  */
 export async function signOut(everywhere: boolean): Promise<void> {
   const request = createJsonRequest("POST", { everywhere })

@@ -40,8 +40,8 @@ function limitRows(storage: KeyValueStorage, user: string | null): void {
 }
 
 /**
- * Returns when the message or edit was stored, in milliseconds since 1970. Returns 0 for rows without a time: unfinished
- * imports, which contain no text, and edits stored by version 0.1.0.
+ * Returns when the message or edit was stored, in milliseconds since 1970. Returns 0 for rows without a timestamp:
+ * unfinished imports, which contain no text, and edits stored by version 0.1.0.
  */
 function readRowTime(value: string): number {
   const { at } = Object(parseJson(value)) as { readonly at?: unknown }

@@ -22,7 +22,7 @@ export function UserMenu(): VNode | null {
   const isConfirming = useSignal(false)
   const menuRef = useRef<HTMLDivElement>(null)
   useClosing(menuRef, isOpen)
-  useEffect(() => watchUser(isSignInOfAnother), [])
+  useEffect(() => watchUser(isSignInByAnotherUser), [])
   if (tokenResponse.value === null) return null
   const identity = readIdentity(tokenResponse.value)
   return (
@@ -62,7 +62,7 @@ export function UserMenu(): VNode | null {
  * new user's. An embedding product may show two users' pages side by side; if each reloaded because of the other, they
  * would reload forever.
  */
-function isSignInOfAnother(user: string): boolean {
+function isSignInByAnotherUser(user: string): boolean {
   const response = tokenResponse.peek()
   return response === null || (readIdentity(response).source === "sign-in" && readUser(response.token) !== user)
 }

@@ -1,19 +1,19 @@
 /**
  * watch-user.ts: reloads the page when another tab signs a user in or out. Source: SPEC SP6.
  *
- * Tabs learn of it from storage events. Where storage is blocked, they notice when the server closes their sockets.
+ * Tabs detect this through storage events. Where storage is blocked, they notice when the server closes their sockets.
  */
 
 import { USER_KEY } from "../net/user-storage.ts"
 import { openStorage } from "../ui/browser-storage.ts"
 
 /**
- * Watches until the returned function is called. `isForeign` says whether the page must reload when another tab has stored
- * this user.
+ * Watches until the returned function is called. `isOtherUser` says whether the page must reload when another tab has
+ * stored this user.
  */
-export function watchUser(isForeign: (user: string) => boolean): () => void {
+export function watchUser(isOtherUser: (user: string) => boolean): () => void {
   const onStorage = ({ key, newValue }: StorageEvent): void => {
-    if ((key === USER_KEY || key === null) && (newValue === null || isForeign(newValue))) location.reload()
+    if ((key === USER_KEY || key === null) && (newValue === null || isOtherUser(newValue))) location.reload()
   }
   // The browser may have restored the page from its back/forward cache after the user signed out.
   const onPageShow = ({ persisted }: PageTransitionEvent): void => {

@@ -43,7 +43,7 @@ const api = new AdminApi({
     return fetch(url, { ...init, ...body })
   }),
   now: Date.now,
-  // Only a server on a developer's machine issues tokens without a sign-in. Others are reached over HTTPS.
+  // Only a server on a developer's machine issues tokens without a sign-in. Other servers are reached over HTTPS.
   tokenRoutes: location.protocol === "http:" ? [DEV_TOKEN_ROUTE, "/auth/token"] : ["/auth/token"],
   getEmbeddedToken: globalThis.cuecard?.getToken,
   async onToken(response) {

@@ -204,7 +204,7 @@ function ToolList({ api, known, value, onChange }: ListProps & { readonly known:
   )
 }
 
-/** The MCP servers whose tools the agent can use. Draws nothing if the tenant has no server. */
+/** The MCP servers whose tools the agent can use. Renders nothing if the tenant has no servers. */
 function ServerList({ api, value, onChange }: ListProps): VNode | null {
   const list = useLoaded(() => api.get(SERVERS_PATH, parseServerNames))
   const names = mergeNames(list.value?.servers.map(({ name }) => name) ?? [], value)
@@ -219,7 +219,7 @@ function ServerList({ api, value, onChange }: ListProps): VNode | null {
   )
 }
 
-/** A chosen name stays one of the options, even if the page doesn't know it. */
+/** A chosen name stays one of the options, even if it isn't in the loaded list. */
 function mergeNames(known: readonly string[], chosen: readonly string[]): readonly string[] {
   return [...new Set([...known, ...chosen])]
 }

@@ -61,7 +61,7 @@ export function ConfirmDialog(props: ConfirmDialogProps): VNode {
 
 interface RemoveDialogProps {
   readonly api: AdminContext["api"]
-  /** The address of the list. The entry is below it. */
+  /** The URL path of the list. An entry's path is below it. */
   readonly path: string
   readonly name: string
   readonly text: {

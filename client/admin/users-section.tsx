@@ -102,7 +102,7 @@ function useErasures(api: AdminApi, page: Loaded<UserPage>): void {
   })
 }
 
-/** Loads the page after `after`, or the next one with a result: a page of a search can be empty. */
+/** Loads the page after `after`, or the next page with a result: a page of a search can be empty. */
 async function loadUsers(api: AdminApi, q: string, after: string): Promise<UserPage> {
   let cursor = after
   for (let count = 1; ; count++) {

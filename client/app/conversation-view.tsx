@@ -14,7 +14,7 @@ import { focusRequests } from "../ui/focus.ts"
 import { getMainTag } from "../ui/page-root.ts"
 import { appText } from "../words/page-text.ts"
 import { LinkStatus } from "./link-status.tsx"
-import { ReadOnlyNote, TemporaryMark } from "../sidebar/deferred-actions.tsx"
+import { ReadOnlyNote, ConversationMarks } from "../sidebar/deferred-actions.tsx"
 import { PageHeading } from "./top-bar.tsx"
 import { Suggestions, WelcomeScreen } from "./welcome-screen.tsx"
 
@@ -57,7 +57,7 @@ export function ConversationView({ controller, router, isOnline }: ConversationV
       </Main>
       <footer class={isOutdated || isMissing ? "foot missing" : "foot"}>
         {code !== null && code !== "failed" && <code.ScrollToEndButton scrollAnchor={scrollAnchor} />}
-        <TemporaryMark router={router} />
+        <ConversationMarks router={router} />
         <LinkStatus
           link={isOutdated ? "outdated" : controller.link.value}
           hold={controller.api.hold}
@@ -218,16 +218,15 @@ function ConversationComposer({ controller, host, onSend, onFiles }: Conversatio
  * quote stays when its message is dropped, far from the messages that are shown.
  */
 function useReplyQuote({ store, draft }: SessionController): Quote | null {
-  const code = transcriptModule.value
   const known = useMemo(() => new Map<string, string>(), [store])
   // Compared as JSON, so that an equal quote doesn't re-render the composer.
   const quoteJson = useComputed(() => {
+    const { value: code } = transcriptModule
     const id = draft.replyTo.value ?? ""
     const message = store.messageIds.value.includes(id) ? store.getMessageSignal(id)?.value : undefined
-    const { value } = transcriptModule
-    if (message !== undefined && value !== null && value !== "failed")
-      known.set(id, JSON.stringify(value.createQuote(message)))
+    const parts = code === null || code === "failed" ? null : code.messageParts.module.value
+    if (message !== undefined && parts !== null) known.set(id, JSON.stringify(parts.createQuote(message)))
     return known.get(id) ?? ""
   }).value
-  return quoteJson === "" || code === null ? null : JSON.parse(quoteJson)
+  return quoteJson === "" ? null : JSON.parse(quoteJson)
 }

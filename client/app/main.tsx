@@ -15,12 +15,13 @@ import { openStorage } from "../ui/browser-storage.ts"
 import { fetchOnce } from "../net/early-responses.ts"
 import { sendWithRateLimitRetry } from "../net/rate-limit-retry.ts"
 import { createUserStorage } from "../net/user-storage.ts"
+import { MAX_SHOWN_MESSAGES } from "../session/history-deps.ts"
 import { parseSessionHash, SessionRouter } from "../session/session-router.ts"
 import type { CommandContext } from "../search/page-commands.ts"
 import { searchTools } from "../search/deferred-search.ts"
 import { openSettingsFromHash } from "../settings/deferred-settings.ts"
 import { sessionActions } from "../sidebar/deferred-actions.tsx"
-import { loadTranscript, transcriptModule } from "../transcript/load-transcript.ts"
+import { getSpokenText, loadTranscript, transcriptModule } from "../transcript/load-transcript.ts"
 import { announceAnswerEnd } from "../ui/announcer.ts"
 import { focusRequests } from "../ui/focus.ts"
 import { holdDroppedFiles } from "../ui/held-drop.ts"
@@ -36,6 +37,7 @@ import "../styles/composer.css"
 import "../styles/writing/composer-tools.css"
 import "../styles/writing/answer-tools.css"
 import "../styles/narrow-screen.css"
+import "../styles/low-window.css"
 import "../styles/sidebar/top-bar.css"
 import "../styles/sidebar/session-list.css"
 import "../styles/sidebar/organizing.css"
@@ -46,11 +48,14 @@ import "../styles/dialog.css"
 import "../styles/sidebar/import-sharing.css"
 import "../styles/sidebar/link-share.css"
 import "../styles/transcript/transcript.css"
+import "../styles/transcript/notes.css"
 import "../styles/missing-conversation.css"
 import "../styles/transcript/tool-calls.css"
 import "../styles/transcript/agents.css"
+import "../styles/transcript/requests.css"
 import "../styles/transcript/acts.css"
 import "../styles/transcript/prose.css"
+import "../styles/transcript/tables.css"
 import "../styles/transcript/reading.css"
 import "../styles/transcript/formulas.css"
 import "../styles/transcript/cards.css"
@@ -76,9 +81,6 @@ declare global {
   var cuecard: { readonly getToken: () => Promise<string> } | undefined
 }
 
-/** Messages that are in the document at once. A resume adds up to MAX_RESUME_MESSAGES before others are dropped. SPEC LT1. */
-const MAX_SHOWN_MESSAGES = 150
-
 /** The rest of the code is loaded after this time even if the conversation is still loading, in milliseconds. */
 const MAX_REST_DELAY_MS = 2_000
 
@@ -97,7 +99,7 @@ const environment = createEnvironment({
   origin: location.origin,
   fetch: (url, init) => fetchOnce(url.slice(location.origin.length), init, () => fetch(url, init)),
   WebSocket,
-  // Only a server on a developer's machine issues tokens without a sign-in. Others are reached over HTTPS.
+  // Only a server on a developer's machine issues tokens without a sign-in. Other servers are reached over HTTPS.
   tokenRoutes: location.protocol === "http:" ? ["/v1/dev/token", "/auth/token"] : ["/auth/token"],
   getEmbeddedToken: globalThis.cuecard?.getToken,
   async onToken(response) {
@@ -109,7 +111,7 @@ const environment = createEnvironment({
 })
 
 const { isReadOnly, loadSettings } = environment
-// Where the page's address names no tenant, only the user's token does.
+// If the page's URL doesn't name a tenant, only the user's token does.
 environment.settings.subscribe(({ theme }) => {
   if (theme !== undefined && globalThis.cuecardTheme === undefined)
     void import("../ui/preferences/show-theme.ts").then(({ showTheme }) =>
@@ -127,10 +129,8 @@ const router = new SessionRouter({
   },
   maxShownMessages: MAX_SHOWN_MESSAGES,
   onMessageEnd(answer) {
-    const loaded = transcriptModule.peek()
-    const text = loaded === null || loaded === "failed" ? "" : loaded.segmentsToSpokenText(answer.segments)
-    announceAnswerEnd(answer.status, text)
-    composerTools.module.peek()?.notifyAboutAnswer(answer, document.title)
+    void getSpokenText(answer.segments).then((text) => announceAnswerEnd(answer.status, text))
+    void composerTools.module.peek()?.notifyAboutAnswer(answer, document.title)
     void router.sessionList.refresh()
   },
   // Without the Web Locks API (an old browser, or plain HTTP), two tabs may do the same work.

@@ -9,7 +9,7 @@ import { TypingIndicator, UnsentMessage } from "../transcript/unsent-messages.ts
 import { getMainTag } from "../ui/page-root.ts"
 import { appText, errorText } from "../words/page-text.ts"
 import { HoldStatus, OfflineStatus, QuietStatus } from "./link-status.tsx"
-import { ReadOnlyNote, ReadOnlyStart, sessionActions, TemporaryMark } from "../sidebar/deferred-actions.tsx"
+import { ReadOnlyNote, ReadOnlyStart, sessionActions, ConversationMarks } from "../sidebar/deferred-actions.tsx"
 import { PageHeading } from "./top-bar.tsx"
 import { Suggestions, WelcomeScreen } from "./welcome-screen.tsx"
 
@@ -48,7 +48,7 @@ export function NewConversationView({ router, isOnline }: NewConversationViewPro
         </div>
       </Main>
       <footer class="foot">
-        <TemporaryMark router={router} />
+        <ConversationMarks router={router} />
         {!isOnline.value ? (
           <OfflineStatus onRetry={() => router.checkConnections()} />
         ) : router.sessionList.isUnreachable.value ? (

@@ -5,18 +5,24 @@
 
 import { CACHE_PREFIX, isFilePath, type LoadedFiles } from "../service-worker/loaded-files.ts"
 
-/** Worker: worker/routes/service-worker-route.ts. */
+/** Served by worker/routes/service-worker-route.ts. */
 const SCRIPT_PATH = "/service-worker.js"
 
-/** The only policy that the page's content policy allows. It can be created once, and returns nothing but this path. */
+/**
+ * The only Trusted Types policy that the page's content security policy allows. It can be created once, and returns
+ * only SCRIPT_PATH.
+ */
 const POLICY_NAME = "cuecard-service-worker"
 
-/** Part of Trusted Types. `register` takes a string where the browser has none. */
+/** Part of the Trusted Types API. In browsers without it, `register` takes a string. */
 interface TrustedTypes {
   createPolicy(name: string, rules: { createScriptURL(): string }): { createScriptURL(url: string): string }
 }
 
-/** Removes the worker where the server has switched it off. Does nothing in a browser that has none, as over plain HTTP. */
+/**
+ * Removes the worker if the server has turned it off. Does nothing in a browser without service workers, or over plain
+ * HTTP.
+ */
 export async function registerServiceWorker(): Promise<void> {
   const { serviceWorker } = navigator as { readonly serviceWorker?: ServiceWorkerContainer }
   const isOn = document.querySelector<HTMLMetaElement>("meta[name=cuecard-service-worker]")?.content === "on"
@@ -31,7 +37,7 @@ export async function registerServiceWorker(): Promise<void> {
   }
 }
 
-/** The browser asks for the script that removes the worker at a time of its own, so the page doesn't wait for that. */
+/** Removes the worker now, because the browser may request the script that removes it only much later. */
 async function removeServiceWorker(serviceWorker: ServiceWorkerContainer): Promise<void> {
   const registration = await serviceWorker.getRegistration()
   if (registration === undefined) return

@@ -9,7 +9,7 @@ import { useRef } from "preact/hooks"
 import type { SessionHeading } from "../session/session-heading.ts"
 import type { SessionRouter } from "../session/session-router.ts"
 import { deferModule } from "../ui/deferred-module.ts"
-import { appText, sidebarText } from "../words/page-text.ts"
+import { appText, conversationText } from "../words/page-text.ts"
 
 /** Loaded when the menu is first opened. */
 const headerMenu = /* @__PURE__ */ deferModule(() => import("./header-menu.tsx"))
@@ -110,7 +110,7 @@ function HeaderMenuButton({ router, id, isRenaming }: HeaderMenuButtonProps): VN
         type="button"
         class="title-menu"
         ref={button}
-        aria-label={sidebarText.optionsFor(formatHeading(router.heading.value))}
+        aria-label={conversationText.optionsFor(formatHeading(router.heading.value))}
         aria-haspopup="menu"
         aria-expanded={isOpen.value}
         onClick={toggle}

@@ -17,7 +17,7 @@ export function WelcomeScreen(): VNode {
 
 interface SuggestionsProps {
   readonly onSelect: (prompt: string) => void
-  /** More list items. */
+  /** Additional list items. */
   readonly children?: ComponentChildren
 }
 

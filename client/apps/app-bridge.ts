@@ -1,8 +1,8 @@
 /**
  * app-bridge.ts: the messages between the page and an MCP App (JSON-RPC 2.0, MCP Apps of 2026-01-26). Pure.
  *
- * An app is untrusted. Every message is checked and bounded, and the user or the server decides about every request of the app.
- * Source: SPEC MA5 to MA8.
+ * An app is untrusted. Every message is checked and bounded, and the user or the server decides about every request
+ * from the app. Source: SPEC MA5 to MA8.
  */
 
 import { isJsonObject, type Json, parseJson } from "../../shared/json.ts"
@@ -34,7 +34,7 @@ export interface AppHost {
 /** The call whose result the app shows. */
 export interface AppCall {
   readonly name: string
-  /** JSON text, possibly cut. */
+  /** JSON text, possibly truncated. */
   readonly args: string
   readonly result?: string
 }
@@ -49,7 +49,7 @@ export const MIN_APP_HEIGHT = 60
 export const MAX_APP_HEIGHT = 900
 /** After this many refusals the user is not asked again. */
 const MAX_REFUSALS = 3
-/** Maximum number of tool calls of an app per minute. */
+/** Maximum number of tool calls by an app per minute. */
 const MAX_CALLS = 30
 const MINUTE_MS = 60_000
 const METHOD_UNKNOWN = -32_601
@@ -79,7 +79,7 @@ export class AppBridge {
     this.#call = call
   }
 
-  /** Handles a message of the app, given as JSON text. Anything that isn't a valid message is ignored. */
+  /** Handles a message from the app, given as JSON text. Anything that isn't a valid message is ignored. */
   receive(text: string): void {
     const message = text.length > MAX_TEXT_CHARS ? undefined : parseJson(text, MAX_DEPTH)
     if (!isJsonObject(message)) return
@@ -212,7 +212,7 @@ function readMessage({ role, content }: JsonObject): string {
   return text
 }
 
-/** The user must see all of what a model will read. Line ends stay. */
+/** The user must see all of what a model will read. Line endings are kept. */
 function removeInvisible(text: string): string {
   return text.replace(INVISIBLE_CHARS, (character) => (character === "\n" ? "\n" : ""))
 }
@@ -222,7 +222,10 @@ function parseArgs(args: string): JsonObject {
   return isJsonObject(value) ? (value as JsonObject) : {}
 }
 
-/** The stored result of the call in the protocol's format. If the page has only a part of the result, that part is text. */
+/**
+ * Returns the stored result of the call in the protocol's format. If the page has only a part of the result, that part
+ * is passed as text.
+ */
 function resultToContent(result: string): JsonObject {
   const value = parseJson(result)
   const { text = result, data } = isJsonObject(value) ? value : {}

@@ -1,7 +1,7 @@
 /**
  * app-request-view.tsx: asks the user whether an MCP App may open a link, send a message, or call a tool.
  *
- * It is part of the page, outside of the app's frame. The buttons ignore clicks at first, because an app could time its
+ * It is part of the page, outside the app's frame. The buttons ignore clicks at first, because an app could time its
  * request so that a click meant for something else hits a button. SPEC MA6.
  */
 
@@ -33,7 +33,7 @@ export function AppRequestView({ request, onAnswer }: AppRequestViewProps): VNod
   return (
     <fieldset class="ask" aria-label={question}>
       <p role="alert">{question}</p>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long text must scroll with the keyboard. */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long text must be scrollable with the keyboard. */}
       <pre dir="auto" tabIndex={0}>
         {target}
       </pre>
@@ -53,7 +53,7 @@ export function AppRequestView({ request, onAnswer }: AppRequestViewProps): VNod
   )
 }
 
-/** `target` is the unchanged text that the user decides about. */
+/** `target` is the unchanged text that the user is asked to approve. */
 function describeRequest(request: AppRequest): { readonly question: string; readonly target: string } {
   switch (request.kind) {
     case "link":
@@ -65,7 +65,7 @@ function describeRequest(request: AppRequest): { readonly question: string; read
   }
 }
 
-/** Invisible characters are shown by their codes. They could also reverse the text. */
+/** Shows invisible characters as their code points, because some of them reverse the text around them. */
 function formatArgs(args: JsonObject): string {
   return JSON.stringify(args, null, 2).replace(INVISIBLE_CHARS, (character) =>
     character === "\n" ? "\n" : `\\u{${character.codePointAt(0)?.toString(16)}}`,

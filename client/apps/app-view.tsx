@@ -41,7 +41,7 @@ interface AppViewProps {
 /** Why an app was removed. A click loads it again. */
 type Pause = "capturedTyping" | "floodedPage"
 
-/** A request of the app, and what to call with the user's answer. */
+/** A request from the app, and what to call with the user's answer. */
 interface OpenRequest {
   readonly request: AppRequest
   readonly answer: (isAllowed: boolean) => void
@@ -49,12 +49,13 @@ interface OpenRequest {
 
 export function AppView(props: AppViewProps): VNode {
   const { call, url } = props
-  const sectionRef = useRef<HTMLElement>(null)
+  const sectionRef = useRef<HTMLDivElement>(null)
   const [open, setOpen] = useState<OpenRequest | null>(null)
-  // The name of a server has no underscore.
+  // Server names contain no underscores.
   const name = mcpAppText.app(call.name.split("_", 1)[0] ?? "")
   return (
-    <section class="canvas" data-segment="app" ref={sectionRef} aria-label={name}>
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset has no full screen, and a section would be one of many landmarks.
+    <div class="canvas" role="group" data-segment="app" ref={sectionRef} aria-label={name}>
       <header>
         <MediaIcon name="canvas" />
         <b dir="auto">{name}</b>
@@ -62,7 +63,7 @@ export function AppView(props: AppViewProps): VNode {
       </header>
       {open !== null && <AppRequestView request={open.request} onAnswer={open.answer} />}
       <AppBody {...props} url={url} name={name} sectionRef={sectionRef} onRequest={setOpen} />
-    </section>
+    </div>
   )
 }
 

@@ -3,6 +3,7 @@
  */
 
 import { type Signal, signal } from "@preact/signals"
+import { openPreferences } from "../ui/preferences/preference-storage.ts"
 
 export type TemperatureUnit = "C" | "F"
 
@@ -22,7 +23,7 @@ export function localeToUnit(locale: string): TemperatureUnit {
 
 export function readUnit(): TemperatureUnit {
   try {
-    const stored = localStorage.getItem(STORAGE_KEY)
+    const stored = openPreferences().getItem(STORAGE_KEY)
     if (stored === "C" || stored === "F") return stored
   } catch {
     // Storage is blocked, so there is no stored choice.
@@ -35,7 +36,7 @@ export const temperatureUnit: Signal<TemperatureUnit> = signal(readUnit())
 export function chooseUnit(unit: TemperatureUnit): void {
   temperatureUnit.value = unit
   try {
-    localStorage.setItem(STORAGE_KEY, unit)
+    openPreferences().setItem(STORAGE_KEY, unit)
   } catch {
     // The choice lasts until the page is closed.
   }

@@ -1,7 +1,7 @@
 /**
  * weather-card.tsx: the current weather and the forecast for one place.
  *
- * Every figure comes from the payload. The model's synthesis is shown below the figures, visually set apart, unless it
+ * Every number comes from the payload. The model's synthesis is shown below the numbers, visually set apart, unless it
  * repeats them. SPEC SG3, CA9.
  */
 
@@ -14,7 +14,8 @@ import {
   type WeatherDay,
   type WeatherPayload,
 } from "../../shared/card/weather-payload.ts"
-import { formatCount, formatDate } from "../words/format/number-format.ts"
+import { formatCount } from "../words/format/number-format.ts"
+import { formatDate } from "../words/format/date-format.ts"
 import { cardText } from "../words/parts/card-text.ts"
 import { useEntrance } from "./card-motion.ts"
 import type { CardContent } from "./card-registry.tsx"
@@ -109,12 +110,12 @@ function UnitSwitch(): VNode {
   )
 }
 
-/** A figure whose unit makes its meaning clear. Its name appears only in the tooltip and for screen readers. */
+/** A value whose unit makes its meaning clear. Its name appears only in the tooltip and for screen readers. */
 function WeatherFact({ name, value }: { readonly name: string; readonly value: string }): VNode {
   return (
     <span title={name}>
       <span class="visually-hidden">{name} </span>
-      {/* Isolated, so that the dots stay between the figures where lines run from right to left. */}
+      {/* Isolated, so that the dots stay between the values where lines run from right to left. */}
       <bdi>{value}</bdi>
     </span>
   )

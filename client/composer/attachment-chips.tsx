@@ -9,8 +9,10 @@ import type { ComponentChildren, VNode } from "preact"
 import { useState } from "preact/hooks"
 import type { Asset } from "../../shared/protocol/event.ts"
 import type { AttachmentUpload, AttachmentUploads } from "../files/attachment-uploads.ts"
+import { getRunner } from "../files/upload-runner.ts"
 import type { Quote } from "../session/quote.ts"
-import { formatExtension, formatSize } from "../words/media-descriptions.ts"
+import { formatExtension } from "../words/media-descriptions.ts"
+import { formatSize } from "../words/format/file-size.ts"
 import { attachmentChipText } from "../words/attachment-chip-text.ts"
 
 export { handlePaste } from "./paste-files.ts"
@@ -61,7 +63,7 @@ function AttachmentChip({ upload, attachments, onFocusLost }: AttachmentChipProp
     onFocusLost()
   }
   const retryUpload = (): void => {
-    attachments.retryUpload(key)
+    getRunner(attachments).retryUpload(key)
     onFocusLost()
   }
   const progress = state.at === "sending" ? state.sent / Math.max(size, 1) : state.at === "done" ? 1 : 0

@@ -2,21 +2,21 @@
 
 import type { VNode } from "preact"
 import type { Api } from "../net/api.ts"
-import { getRootElement } from "../ui/page-root.ts"
+import { getRootElement } from "../ui/kept-focus/page-elements.ts"
 import { mcpConnectionText } from "../words/parts/mcp-connection-text.ts"
 import { useConnection } from "./use-connection.ts"
 
 interface ConnectRequestProps {
   readonly api: Api
   readonly server: string
-  /** Asks the question again. */
+  /** Asks the user's question again. */
   readonly onRetry: () => void
 }
 
 export function ConnectRequest({ api, server, onRetry }: ConnectRequestProps): VNode {
   const { status, fault, connect } = useConnection(api, server)
   const isConnected = status === "connected"
-  // On another site, browsers refuse the cookie without which the user's consent would be in vain.
+  // On another site, browsers block the cookie that the consent page requires.
   const isWidget = getRootElement() !== document.documentElement
   return (
     <fieldset class="ask" aria-label={mcpConnectionText.connect(server)}>

@@ -31,12 +31,12 @@ export function useConnection(api: Api, server: string, onConnected: () => void 
     return () => channel.close()
   }, [server])
   const connect = (): void => {
-    // Browsers open windows only during a click, so the window opens first and gets its address later.
+    // Browsers open windows only during a click, so the window opens first and gets its URL later.
     const opened = window.open("about:blank", "_blank", WINDOW_FEATURES)
     setFault("")
     setStatus("waiting")
     startConnection(api, server).then(
-      (url) => showAddress(opened, url),
+      (url) => openUrl(opened, url),
       (error: unknown) => {
         opened?.close()
         setStatus("idle")
@@ -47,10 +47,10 @@ export function useConnection(api: Api, server: string, onConnected: () => void 
   return { status, fault, connect }
 }
 
-/** If the browser opens no window, the address is opened in this one. */
-function showAddress(opened: Window | null, url: string): void {
+/** Opens the URL in the given window or, if the browser opened none, in this one. */
+function openUrl(opened: Window | null, url: string): void {
   if (opened === null) return location.assign(url)
-  // A page of another site must not navigate this one.
+  // A page on another site must not navigate this one.
   opened.opener = null
   opened.location.replace(url)
 }

@@ -14,7 +14,7 @@ const parseAssetFields = createParser<Asset>({
   height: isOptional(isNumber),
 })
 
-/** The asset of an upload's response, without the response's other fields. */
+/** Returns the asset in an upload's response, without the response's other fields. */
 export function parseAsset(value: unknown): Asset | null {
   const asset = parseAssetFields(value)
   if (asset === null) return null

@@ -8,7 +8,7 @@ export type ExportFormat = "jsonl" | "markdown"
 /** Timeout for the download, in milliseconds; enough for tens of megabytes on a slow connection. */
 const DOWNLOAD_TIMEOUT_MS = 10 * 60_000
 
-/** The whole transcript as a file. Throws RequestError if the server refuses. */
+/** Returns the whole transcript as a file. Throws RequestError if the server refuses. */
 export async function downloadExport(
   api: Pick<Api, "fetchAuthorized">,
   session: string,

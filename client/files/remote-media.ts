@@ -1,55 +1,18 @@
-/**
- * remote-media.ts: decides which media may be loaded without asking the user.
- *
- * Stored assets load at once. Media from other hosts loads after a click, or at once if the tenant allows the host. A click
- * allows that URL until the page is closed. Source: SPEC PG40.
- */
+/** remote-media.ts: what is known about media before its views are loaded (allowed-media.ts). Source: SPEC PG40. */
 
-import { type ReadonlySignal, type Signal, signal } from "@preact/signals"
+import { type Signal, signal } from "@preact/signals"
 import { parseAssetUrl } from "../../shared/protocol/asset-url.ts"
-import type { PageSettings } from "../../shared/protocol/http-body.ts"
 
 export function isAssetUrl(url: string): boolean {
   return parseAssetUrl(url) !== null
 }
 
-/** URLs that the user clicked. */
-const clickedUrls: Signal<ReadonlySet<string>> = signal(new Set<string>())
-
-export function recordClick(url: string): void {
-  clickedUrls.value = new Set(clickedUrls.peek()).add(url)
-}
-
 export const DISPLAYABLE_KINDS = ["image", "audio", "video"] as const
 export type DisplayableKind = (typeof DISPLAYABLE_KINDS)[number]
 
-/** Media kinds found out by loading the URL, for URLs that don't reveal their kind. */
-const learnedKinds: Signal<ReadonlyMap<string, DisplayableKind>> = signal(new Map<string, DisplayableKind>())
-
-/** Records the kind of a URL that the user clicked. */
-export function learnKind(url: string, kind: DisplayableKind): void {
-  recordClick(url)
-  learnedKinds.value = new Map(learnedKinds.peek()).set(url, kind)
-}
+/** Media kinds determined by loading the URL, for URLs that don't reveal their kind. */
+export const learnedKinds: Signal<ReadonlyMap<string, DisplayableKind>> = signal(new Map<string, DisplayableKind>())
 
 export function getLearnedKind(url: string): DisplayableKind | null {
   return learnedKinds.value.get(url) ?? null
-}
-
-/** Resets the state to that of a new page, for tests. */
-export function forgetClicks(): void {
-  clickedUrls.value = new Set()
-  learnedKinds.value = new Map()
-}
-
-export function isLoadAllowed(url: string, settings: ReadonlySignal<PageSettings>): boolean {
-  return isAssetUrl(url) || clickedUrls.value.has(url) || settings.value.media_hosts.includes(parseHostName(url))
-}
-
-function parseHostName(url: string): string {
-  try {
-    return new URL(url).hostname
-  } catch {
-    return ""
-  }
 }

@@ -4,11 +4,14 @@
  * The first view doesn't need it: session-router.ts loads it afterwards, or when it is used. Source: SPEC PG67, PG72.
  */
 
+import { MAX_ATTACHMENTS } from "../../shared/limits.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
-import type { UploadFile } from "./attachment-uploads.ts"
+import { refusedFileText } from "../words/attachment-chip-text.ts"
+import type { AttachmentUploads } from "./attachment-uploads.ts"
 import { DraftSession, type DraftSessionDeps } from "./draft-session.ts"
 import { UnfinishedImports, type UnfinishedImportsDeps } from "./unfinished-imports.ts"
 import { uploadAttachment } from "./upload-attachment.ts"
+import { getRunner, type UploadFile } from "./upload-runner.ts"
 import type { UploadDeps } from "./upload-with-token.ts"
 
 export type SessionUploadsDeps = UploadDeps &
@@ -33,6 +36,32 @@ export class SessionUploads {
       )
     this.unfinishedImports = new UnfinishedImports({ ...deps, eraseSession })
     this.draftSession = new DraftSession({ ...deps, unfinishedImports: this.unfinishedImports })
+  }
+
+  /** Uploads the chosen files, and returns what to tell the user if some were left out. `sessionId` is null for a new conversation. */
+  addChosen(attachments: AttachmentUploads, sessionId: string | null): string | null {
+    const files = attachments.chosen.peek()
+    if (files.length === 0) return null
+    const leftOut = getRunner(attachments).addFiles(files, (...file) => this.uploadFile(sessionId, ...file))
+    attachments.chosen.value = []
+    if (sessionId === null) this.#discardSessionWithout(attachments)
+    return leftOut > 0 ? refusedFileText.tooMany(MAX_ATTACHMENTS, leftOut) : null
+  }
+
+  retryUnreachable(attachments: AttachmentUploads): void {
+    getRunner(attachments).retryUnreachable()
+  }
+
+  /** Discards the draft session once the draft has no more attachments. */
+  #discardSessionWithout({ entries }: AttachmentUploads): void {
+    const unsubscribe = entries.subscribe((list) => {
+      if (list.length > 0) return
+      // Sending a message also empties the list. By the time of the microtask, the message owns the session.
+      queueMicrotask(() => {
+        unsubscribe()
+        if (entries.peek().length === 0) this.draftSession.discardSession()
+      })
+    })
   }
 
   /** Uploads one file. `sessionId` is null for a new conversation: the first file creates its session. */

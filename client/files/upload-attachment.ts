@@ -5,7 +5,7 @@ import type { Asset } from "../../shared/protocol/event.ts"
 import { RequestError, toRequestError } from "../net/http-request.ts"
 import { errorText } from "../words/page-text.ts"
 import { parseAsset } from "./asset-response.ts"
-import type { UploadFile } from "./attachment-uploads.ts"
+import type { UploadFile } from "./upload-runner.ts"
 import { type UploadDeps, uploadWithToken } from "./upload-with-token.ts"
 
 /** Throws RequestError if the server refuses the file. */

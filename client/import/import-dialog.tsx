@@ -9,7 +9,7 @@ import { Importer, type ImporterDeps, type ImportStage } from "../files/import-f
 import { formatTitle } from "../session/session-list.ts"
 import type { SessionRouter } from "../session/session-router.ts"
 import { Dialog } from "../ui/dialog.tsx"
-import { formatSize } from "../words/media-descriptions.ts"
+import { formatSize } from "../words/format/file-size.ts"
 import { describeImportKind, importText } from "../words/import-text.ts"
 import { appText } from "../words/page-text.ts"
 

@@ -32,7 +32,7 @@ export function decodeEntities(text: string): string {
   })
 }
 
-/** Decoded text without direction overrides, however they were written (SPEC CL7). Not for URLs. */
+/** Returns the decoded text without direction overrides, however they were written (SPEC CL7). Not for URLs. */
 export function decodeVisibleText(text: string): string {
   return decodeEntities(text).replace(/[\u202d\u202e]/g, "")
 }

@@ -1,9 +1,9 @@
 /**
- * long-text.tsx: draws a long run of text in pieces of bounded length.
+ * long-text.tsx: renders a long run of text in pieces of bounded length.
  *
- * The browser takes quadratic time to break a paragraph without spaces into lines, and lays out the whole paragraph again
- * when it grows. Each piece is a block of its own, so its line breaks are computed only once. No character is added or
- * lost. SPEC PF3.
+ * The browser takes quadratic time to break a paragraph without spaces into lines, and lays out the whole paragraph
+ * again when it grows. Each piece is a block of its own, so its line breaks are computed only once. No character is
+ * added or lost. SPEC PF3.
  */
 
 import type { ComponentChildren } from "preact"
@@ -14,10 +14,10 @@ const MAX_TEXT_CHARS = 8_000
 /** In UTF-16 code units. A longer run without spaces is divided anywhere. */
 const MAX_RUN_CHARS = 1_000
 
-/** Places where lines may break: whitespace, and CJK characters. */
+/** Positions at which lines may break: whitespace and CJK characters. */
 const LINE_BREAK = /[\s\u2e80-\ud7ff\uff00-\uffef]+/g
 
-/** The text itself if it is short. */
+/** Returns the text itself if it is short. */
 export function renderLongText(text: string): ComponentChildren {
   if (text.length <= MAX_RUN_CHARS) return text
   const pieces = splitLongText(text)
@@ -30,7 +30,7 @@ export function renderLongText(text: string): ComponentChildren {
       ))
 }
 
-/** Splits a text into pieces, which joined give the same text. Linear. Pure. */
+/** Splits a text into pieces whose concatenation is the same text. Linear. Pure. */
 export function splitLongText(text: string): readonly string[] {
   const pieces: string[] = []
   let from = 0

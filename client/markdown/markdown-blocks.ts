@@ -59,7 +59,7 @@ class GrowingBlocks {
   readonly #finished: Block[] = []
   #finishedChars = 0
   #finishedDefinitions: ProseToken[] = []
-  /** What follows them. */
+  /** The sections after the finished blocks. */
   #open: readonly Section[] = []
 
   constructor(definitions: LinkDefinitions, getGrownLexer: () => GrownLexer | undefined) {
@@ -79,7 +79,7 @@ class GrowingBlocks {
     return blocks
   }
 
-  /** The definitions in the text that was read last, or null if they are the ones that it was read with. */
+  /** Returns the definitions in the text that was read last, or null if the text was read with the same definitions. */
   findNewDefinitions(): LinkDefinitions | null {
     const open = this.#open.flatMap((section) => section.blocks.flatMap(listDefinitions))
     if (open.length + this.#finishedDefinitions.length === 0 && this.#definitionsKey === "{}") return null
@@ -94,7 +94,7 @@ class GrowingBlocks {
     const isGrown = known.length > 0 && text.startsWith(before?.text ?? "")
     const grown = isGrown ? this.#getGrownLexer()?.(text, knownTokens, this.#definitions) : null
     const tokens = grown ?? lexProse(text, this.#definitions)
-    // A token with the same source is the same token.
+    // A token with the same source keeps its identity.
     const blocks = tokens.map((token, at): Block => {
       const same = known[at]
       return same?.token.type === token.type && same.token.raw === token.raw ? same : { type: "prose", token }
@@ -109,7 +109,7 @@ class GrowingBlocks {
     const isDone = takeFinishedBlocks(last.blocks)
     const chars = isDone.reduce((sum, block) => sum + getRawText(block).length, 0)
     const start = text.length - last.text.length
-    // Fences are found from the start of a line.
+    // Fences are recognised only at the start of a line.
     if (start + chars === 0 || text[start + chars - 1] !== "\n") return
     const finished = [...this.#open.slice(0, -1).flatMap((section) => section.blocks), ...isDone]
     this.#finished.push(...finished)
@@ -131,8 +131,8 @@ function listDefinitions(block: Block): readonly ProseToken[] {
 }
 
 /**
- * All blocks except the last two that aren't whitespace. The last line may still become something else (`---` is a
- * thematic break, `---a` is not) and then belong to the block before it.
+ * Returns all blocks except the last two that aren't whitespace. The last line may still become something else (`---`
+ * is a thematic break, `---a` is not) and then belong to the block before it.
  */
 function takeFinishedBlocks(blocks: readonly Block[]): readonly Block[] {
   const isVisible = (block: Block): boolean => block.type === "prose" && block.token.type !== "space"
@@ -142,8 +142,9 @@ function takeFinishedBlocks(blocks: readonly Block[]): readonly Block[] {
 }
 
 /**
- * The index of the block in which an incomplete formula may have begun, or `end` if there is none. Once the formula is
- * complete, the text after that block belongs to it. A formula contains no blank line and at most MAX_MATH_CHARS.
+ * Returns the index of the block in which an incomplete formula may have begun, or `end` if there is none. Once the
+ * formula is complete, the text after that block belongs to it. A formula contains no blank line and at most
+ * MAX_MATH_CHARS.
  */
 function findOpenMath(blocks: readonly Block[], end: number): number {
   let open = end

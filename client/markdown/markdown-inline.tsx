@@ -13,7 +13,7 @@ import type { ProseToken } from "./markdown-lexer.ts"
 import { MathView } from "./blocks/math-view.tsx"
 import { InlineImage } from "../media/media-view.tsx"
 import { isAssetUrl } from "../files/remote-media.ts"
-import { ProseLink } from "./sources/source-link.tsx"
+import { ProseLink } from "./sources/prose-link.tsx"
 import { parseHost, toSafeHref } from "../words/format/link-policy.ts"
 import { markdownText } from "../words/transcript-text.ts"
 

@@ -1,25 +1,27 @@
 /**
  * markdown-lexer.ts: parses prose into Markdown tokens, in bounded time.
  *
- * `marked` does the parsing. Code fences have already been removed (shared/text/code-tracker.ts), so marked's fences,
- * indented code and HTML blocks are turned off: page and server agree on what is code. A text that would take too much
- * time or stack is shown as plain text. Pure. SPEC MD1–MD9, MD15.
+ * Code fences have already been removed (shared/text/code-tracker.ts), so page and server agree on what is code. A text
+ * that would take too much time or stack is shown as plain text. Pure. SPEC MD1–MD9, MD15.
  */
 
-import { Lexer, type Token, Tokenizer, type Tokens, type TokensList } from "marked"
-import { FOOTNOTE_LABEL, matchFootnoteReference, readFootnote, toFootnoteKey } from "./syntax/footnote-syntax.ts"
-import { matchMath, matchMathBlock, MAX_MATH_CHARS } from "./syntax/math-syntax.ts"
+import { type BlockContext, parseBlocks } from "./parse/block-parser.ts"
+import type { DraftToken, LinkTargets } from "./parse/draft-token.ts"
+import { parseInline } from "./parse/inline-parser.ts"
 
-/** The fields of a `marked` token that the page uses. Which of them are present depends on `type`. */
+/** A block or inline element. Which fields are present depends on `type`. */
 export interface ProseToken {
   readonly type: string
+  /**
+   * The source. Only set for top-level blocks, for items of top-level lists, and for tokens that are shown as written.
+   */
   readonly raw: string
   readonly text?: string
   readonly tokens?: readonly ProseToken[]
   readonly depth?: number
   readonly href?: string
-  readonly title?: string | null
   readonly tag?: string
+  /** On a link: the text is the URL itself, so character references in it aren't decoded. */
   readonly autolink?: boolean
   readonly checked?: boolean
   readonly task?: boolean
@@ -39,243 +41,53 @@ export interface TableCell {
 
 /** The targets of `[text][name]`, by name. */
 export interface LinkDefinitions {
-  readonly [name: string]: { readonly href: string; readonly title: string | undefined }
+  readonly [name: string]: { readonly href: string }
 }
-
-/**
- * Maximum number of markup characters (`*`, `[`, `<`, …) in one paragraph, cell or item. Parsing emphasis takes quadratic
- * time in their number, so a text with more is shown as plain text.
- */
-export const MAX_INLINE_MARKUP = 1000
-
-/** Maximum length of a paragraph, cell or item, in UTF-16 code units. A longer one is shown as plain text. */
-export const MAX_INLINE_CHARS = 50_000
-
-/**
- * Maximum nesting depth of quotes and lists. Each level parses its content again and uses stack. Deeper levels are shown as
- * plain text.
- */
-export const MAX_BLOCK_DEPTH = 24
 
 /** Maximum number of link definitions per text. */
 export const MAX_DEFINITIONS = 500
 
-const MARKUP_CHARS = /[*_~[\]<`!\\$]/g
-
-class ProseTokenizer extends Tokenizer {
-  override fences(): undefined {}
-  override code(): undefined {}
-  override html(): undefined {}
-
-  /** On one line and at the top level only: a title that spans lines could change blocks that are already finished. */
-  override def(src: string): Tokens.Def | undefined {
-    if (!(this.lexer instanceof ProseLexer) || this.lexer.depth > 1) return undefined
-    const found = DEFINITION.exec(src)
-    const [raw, tag, href, title] = found ?? []
-    if (raw === undefined || tag === undefined || href === undefined) return undefined
-    return {
-      type: "def",
-      tag: tag.toLowerCase().replace(/\s+/g, " "),
-      raw,
-      href: href.replace(/^<|>$/g, ""),
-      title: title?.slice(1, -1) ?? "",
-    }
-  }
-
-  /** A footnote ends the paragraph before it, so its line isn't part of a heading. */
-  override lheading(src: string): Tokens.Heading | undefined {
-    const token = super.lheading(src)
-    return token !== undefined && FOOTNOTE_LINE.test(token.raw) ? undefined : token
-  }
-
-  /** An asterisk or underscore in a formula neither begins nor ends emphasis. */
-  override emStrong(src: string, maskedSrc: string, prevChar?: string): Tokens.Em | Tokens.Strong | undefined {
-    const masked = this.lexer instanceof ProseLexer ? this.lexer.maskMath(maskedSrc) : maskedSrc
-    return super.emStrong(src, masked, prevChar)
-  }
-
-  /** Ends the text before `$$`, where marked wouldn't stop. */
-  override inlineText(src: string): Tokens.Text | undefined {
-    const token = super.inlineText(src)
-    const at = token?.raw.indexOf("$$", 1) ?? -1
-    if (token === undefined || at < 0) return token
-    const raw = token.raw.slice(0, at)
-    return { ...token, raw, text: raw }
-  }
-
-  /** Compares the cell counts of header and delimiter row first, because marked's regex scans all of the remaining text. */
-  override table(src: string): Tokens.Table | undefined {
-    const end = src.indexOf("\n")
-    const next = src.indexOf("\n", end + 1)
-    const rule = src.slice(end + 1, next < 0 ? src.length : next)
-    if (end < 0 || !/[:|]/.test(rule) || countCells(src.slice(0, end)) !== countCells(rule)) return undefined
-    return super.table(src)
-  }
-}
-
-const FOOTNOTE_LINE = new RegExp(`\\n {0,3}${FOOTNOTE_LABEL}:`)
-
-const DEFINITION =
-  /^ {0,3}\[(?!\^)([^[\]\n\\]{1,200})\]:[ \t]*(<[^<>\n]*>|[^\s<][^\s]*)(?:[ \t]+("[^"\n]*"|'[^'\n]*'|\([^()\n]*\)))?[ \t]*(?:\n+|$)/
-
-function countCells(line: string): number {
-  const row = line
-    .trim()
-    .replace(/^\|/, "")
-    .replace(/(?<!\\)\|$/, "")
-  return row.split(/(?<!\\)\|/).length
-}
-
-/**
- * A paragraph ends before a line that begins another block. Unlike marked's, this regex looks at the next line only, or
- * at two for the header of a table. Marked's scans the whole table, once for every line. HTML and fences don't end a
- * paragraph, and a footnote does.
- */
-const PARAGRAPH = new RegExp(
-  `^([^\\n]+(?:\\n(?!${[
-    "[ \\t]+\\n",
-    " {0,3}(?:(?:-[ \\t]*){3,}|(?:_[ \\t]*){3,}|(?:\\*[ \\t]*){3,})(?:\\n|$)",
-    " {0,3}#{1,6}(?:\\s|$)",
-    " {0,3}>",
-    " {0,3}(?:\\\\\\[|\\$\\$)[ \\t]*\\n",
-    " {0,3}(?:[*+-]|1[.)])[ \\t]+[^ \\t\\n]",
-    ` {0,3}${FOOTNOTE_LABEL}:`,
-    " *[^\\n ].*\\n(?=.*\\|) {0,3}(?:\\| *)?:?-+:? *(?:\\| *:?-+:? *)*(?:\\| *)?(?:\\n|$)",
-  ].join("|")})[^\\n]+)*)`,
-)
-
-/** Formulas and footnotes, as extensions of marked. */
-const EXTENSIONS = {
-  renderers: {},
-  childTokens: {},
-  inline: [
-    (src: string): Tokens.Generic | undefined => {
-      const raw = matchMath(src)
-      return raw === null ? undefined : createMathToken(raw)
-    },
-    (src: string): Tokens.Generic | undefined => {
-      const raw = matchFootnoteReference(src)
-      return raw === null ? undefined : { type: "footnote_ref", raw, text: toFootnoteKey(raw.slice(2, -1)) }
-    },
-  ],
-  block: [
-    (src: string): Tokens.Generic | undefined => {
-      const raw = matchMathBlock(src)
-      return raw === null ? undefined : { type: "paragraph", raw, text: raw, tokens: [createMathToken(raw)] }
-    },
-    parseFootnote,
-  ],
-}
-
-/** A footnote is at the top level, like a link definition. */
-function parseFootnote(this: { readonly lexer: Lexer }, src: string): Tokens.Generic | undefined {
-  if (!(this.lexer instanceof ProseLexer) || this.lexer.depth > 1) return undefined
-  const footnote = readFootnote(src)
-  if (footnote === null) return undefined
-  const { raw, label, body } = footnote
-  return { type: "footnote", raw, text: label, tokens: this.lexer.blockTokens(body, []) }
-}
-
-class ProseLexer extends Lexer {
-  depth = 0
-  /** The paragraph whose inline tokens are being parsed, and marked's copy of it with and without formulas. */
-  #inline = { src: "", masked: "", withoutMath: "" }
-
-  constructor() {
-    const tokenizer = new ProseTokenizer()
-    super({ gfm: true, tokenizer, extensions: EXTENSIONS })
-    tokenizer.rules = { ...tokenizer.rules, block: { ...tokenizer.rules.block, paragraph: PARAGRAPH } }
-  }
-
-  override blockTokens(src: string, tokens?: Token[], clipped?: boolean): Token[]
-  override blockTokens(src: string, tokens?: TokensList, clipped?: boolean): TokensList
-  override blockTokens(src: string, tokens: Token[] = [], clipped?: boolean): Token[] {
-    if (this.depth >= MAX_BLOCK_DEPTH) {
-      if (src !== "") tokens.push({ type: "text", raw: src, text: src, tokens: [createVerbatimToken(src)] })
-      return tokens
-    }
-    this.depth++
-    try {
-      return super.blockTokens(src, tokens, clipped)
-    } finally {
-      this.depth--
-    }
-  }
-
-  override inlineTokens(src: string, tokens: Token[] = []): Token[] {
-    if (isTooCostly(src)) {
-      tokens.push(createVerbatimToken(src))
-      return tokens
-    }
-    const outer = this.#inline
-    this.#inline = { src, masked: "", withoutMath: "" }
-    super.inlineTokens(src, tokens)
-    this.#inline = outer
-    return tokens
-  }
-
-  /** Replaces the formulas of the current paragraph in marked's copy of it, which has the same length. */
-  maskMath(masked: string): string {
-    if (this.#inline.masked !== masked) {
-      this.#inline = { ...this.#inline, masked, withoutMath: hideMath(this.#inline.src, masked) }
-    }
-    return this.#inline.withoutMath
-  }
-}
-
-const ESCAPE_OR_MATH = /\\[\s\S]|\$\$/g
-
-function hideMath(src: string, masked: string): string {
-  let hidden = masked
-  ESCAPE_OR_MATH.lastIndex = 0
-  for (let found = ESCAPE_OR_MATH.exec(src); found !== null; found = ESCAPE_OR_MATH.exec(src)) {
-    const math = matchMath(src.slice(found.index, found.index + MAX_MATH_CHARS + 4))
-    if (math === null) continue
-    const end = found.index + math.length
-    hidden = hidden.slice(0, found.index) + "a".repeat(math.length) + hidden.slice(end)
-    ESCAPE_OR_MATH.lastIndex = end
-  }
-  return hidden
-}
-
-function isTooCostly(src: string): boolean {
-  if (src.length > MAX_INLINE_CHARS) return true
-  if (src.length <= MAX_INLINE_MARKUP) return false
-  MARKUP_CHARS.lastIndex = 0
-  let count = 0
-  while (MARKUP_CHARS.test(src)) if (++count > MAX_INLINE_MARKUP) return true
-  return false
-}
-
-function createMathToken(raw: string): Token {
-  return { type: "math", raw, text: raw }
-}
-
-/** Shown as written: without emphasis, and with entities not decoded. */
-function createVerbatimToken(text: string): Token {
-  return { type: "escape", raw: text, text }
-}
-
 /**
  * Parses prose without fences into top-level tokens. Concatenating their `raw` strings gives the original text.
  *
- * The text must use LF line endings. `definitions` are those found in other sections. Never throws. Linear, about 10 MB/s.
+ * The text must use LF line endings. `definitions` are those found in other sections. Never throws. Linear.
  */
 export function lexProse(text: string, definitions: LinkDefinitions = {}): readonly ProseToken[] {
-  const lexer = new ProseLexer()
-  Object.assign(lexer.tokens.links, definitions)
-  // marked's tokens have these fields, but its union type doesn't declare all of them.
-  return lexer.lex(text) as readonly ProseToken[]
+  const links: LinkTargets = Object.assign(Object.create(null), definitions)
+  const context: BlockContext = { links, texts: [], lists: [] }
+  const blocks = parseBlocks(text, context, true)
+  // All definitions are known now.
+  for (const inline of context.texts) parseInline(inline.text, links, inline.tokens)
+  for (const list of context.lists) finishList(list)
+  return blocks
 }
 
-/** The link definitions among top-level tokens. If a name is defined more than once, the first definition is used. */
+/** Inserts the checkboxes of a list, and turns the text of its items into paragraphs if it has blank lines. */
+function finishList(list: DraftToken): void {
+  const loose = list.loose === true
+  for (const item of list.items ?? []) {
+    const tokens = item.tokens ?? []
+    item.loose = loose
+    if (item.task === true) {
+      const { checked = false } = item
+      const target = loose ? tokens[0]?.tokens : tokens
+      target?.unshift({ type: "checkbox", raw: checked ? "[x] " : "[ ] ", checked })
+    }
+    if (loose) for (const token of tokens) if (token.type === "text") token.type = "paragraph"
+  }
+}
+
+/**
+ * Returns the link definitions among top-level tokens. If a name is defined more than once, the first definition is
+ * used.
+ */
 export function findDefinitions(tokens: readonly ProseToken[]): LinkDefinitions {
-  const links: Record<string, { href: string; title: string | undefined }> = Object.create(null)
+  const links: LinkTargets = Object.create(null)
   let count = 0
-  for (const { type, tag, href, title } of tokens) {
+  for (const { type, tag, href } of tokens) {
     if (type !== "def" || tag === undefined || href === undefined) continue
     if (Object.hasOwn(links, tag) || ++count > MAX_DEFINITIONS) continue
-    links[tag] = { href, title: title ?? undefined }
+    links[tag] = { href }
   }
   return links
 }

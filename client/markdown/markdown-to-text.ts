@@ -7,7 +7,7 @@
 import type { Segment } from "../../shared/protocol/segment.ts"
 import { toExcerpt } from "../words/format/excerpt.ts"
 import { describeMedia } from "../words/media-descriptions.ts"
-import { markdownText } from "../words/transcript-text.ts"
+import { readingText } from "../words/parts/reading-text.ts"
 import { createBlockReader } from "./markdown-blocks.ts"
 import { tokenToText } from "./syntax/token-text.ts"
 import { measureText, SLICE_COST } from "./text-part.ts"
@@ -34,6 +34,6 @@ function segmentToText(segment: Segment): string {
 /** Reads only the beginning of a long text. */
 export function markdownToText(text: string): string {
   const blocks = createBlockReader()(text.slice(0, measureText(text, SLICE_COST).end))
-  const parts = blocks.map((block) => (block.type === "code" ? markdownText.spokenCode : tokenToText(block.token)))
+  const parts = blocks.map((block) => (block.type === "code" ? readingText.spokenCode : tokenToText(block.token)))
   return parts.join(" ").replace(/\s+/g, " ").trim()
 }

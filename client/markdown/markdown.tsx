@@ -41,7 +41,7 @@ class Prose extends Component<ProseProps> {
     return next.text !== this.props.text || next.tools !== this.props.tools
   }
 
-  /** A text that grows needs the code that parses its end only. */
+  /** A growing text needs the code that parses only its end. */
   override componentDidUpdate(): void {
     if (readingTools.module.peek() === null) void readingTools.load()
   }
@@ -55,7 +55,7 @@ class Prose extends Component<ProseProps> {
         <div class="prose">
           {renderInGroups(blocks, renderBlockView)}
           {footnotes !== undefined && tools !== null && (
-            <tools.FootnoteList words={markdownText} footnotes={footnotes} renderBlocks={renderBlocks} />
+            <tools.FootnoteList footnotes={footnotes} renderBlocks={renderBlocks} />
           )}
         </div>
       </FootnoteContext.Provider>

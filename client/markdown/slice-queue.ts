@@ -52,7 +52,7 @@ export interface SlicedCount {
   showMore(): void
 }
 
-/** The number of items of a list that are drawn now. */
+/** Returns the number of items of a list that are drawn now. */
 export function useSlicedCount(total: number): SlicedCount {
   const [part, setPart] = useState(PART_ITEMS)
   const [slice, setSlice] = useState(SLICE_ITEMS)

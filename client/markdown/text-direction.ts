@@ -1,5 +1,5 @@
 /**
- * text-direction.ts: the direction of a list, quote or table, by its first letter, like `dir="auto"`.
+ * text-direction.ts: the direction of a list, quote or table, determined by its first letter as with `dir="auto"`.
  *
  * `dir="auto"` itself is only for elements that contain text directly. Browsers skip children that have their own
  * `dir`, and rescan all children each time one is added. Pure. SPEC MD10.
@@ -12,7 +12,10 @@ const FIRST_LETTER = /([\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10ff
 
 export type Direction = "ltr" | "rtl"
 
-/** The direction of the first letter, ignoring code and formulas. Undefined without a letter: the element inherits its direction. */
+/**
+ * Returns the direction of the first letter, ignoring code and formulas. Undefined without a letter: the element
+ * inherits its direction.
+ */
 export function findDirection(tokens: readonly ProseToken[] = []): Direction | undefined {
   return searchTokens(tokens) ?? undefined
 }
@@ -30,7 +33,7 @@ function searchTokens(tokens: readonly ProseToken[] = []): Direction | null {
   return null
 }
 
-/** Code and formulas are written from the left in any text. */
+/** Code and formulas are written from left to right in any text. */
 const WITHOUT_DIRECTION: ReadonlySet<string> = new Set(["codespan", "html", "checkbox", "math", "footnote_ref"])
 
 function searchToken(token: ProseToken): Direction | null {

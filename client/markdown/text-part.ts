@@ -49,8 +49,8 @@ export interface MeasuredText {
 }
 
 /**
- * The beginning of a text that costs at most `maxCost`. It ends after a blank line if one is close, otherwise after a line,
- * and never within a surrogate pair. Reads no character beyond the end, and each at most twice. Pure.
+ * Returns the beginning of a text that costs at most `maxCost`. It ends after a blank line if one is close, otherwise
+ * after a line, and never within a surrogate pair. Reads no character beyond the end, and each at most twice. Pure.
  */
 export function measureText(text: string, maxCost: number): MeasuredText {
   return new TextMeter(maxCost).measure(text)
@@ -74,12 +74,12 @@ export class TextMeter {
     this.#maxCost = maxCost
   }
 
-  /** Whether a text begins with the one that was measured last. */
+  /** Whether a text begins with the text that was measured last. */
   canMeasure(text: string): boolean {
     return text.startsWith(this.#text)
   }
 
-  /** `text` begins with the one that was measured last. */
+  /** `text` begins with the text that was measured last. */
   measure(text: string): MeasuredText {
     const from = this.#text.length
     this.#text = text
@@ -143,7 +143,7 @@ const NUMBER = 1
 const OPEN_MARKER = 2
 const NOT_A_MARKER = 3
 
-/** The state after one more character of the line. */
+/** Returns the state after one more character of the line. */
 function readMarkerUnit(state: MarkerState, unit: number): MarkerState {
   if (unit === 32 || unit === 9) return state === NUMBER ? NOT_A_MARKER : NO_MARKER
   if (isDigit(unit)) return state === OPEN_MARKER ? NOT_A_MARKER : NUMBER

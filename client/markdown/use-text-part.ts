@@ -45,7 +45,7 @@ export function useTextPart(text: string): TextPart {
   }
 }
 
-/** The cost of the first slice. A text that fits into the budget is drawn at once. */
+/** Returns the cost of the first slice. A text that fits into the budget is drawn at once. */
 function takeFirstSlice(text: string): number {
   if (!isResetScheduled) {
     isResetScheduled = true

@@ -1,8 +1,8 @@
 /**
  * canvas-view.tsx: a canvas document with its title, its host if it is on another site, and a full-screen button.
  *
- * The frame is created when its place comes near the viewport, with a URL that is valid at that time, and is not created
- * again while the answer streams in. SPEC PG41, PG64, PG66, CD6.
+ * The frame is created when its placeholder comes near the viewport, with a URL that is valid at that time, and is not
+ * created again while the answer streams in. SPEC PG41, PG64, PG66, CD6.
  */
 
 import type { ComponentChildren, RefObject, VNode } from "preact"
@@ -26,12 +26,13 @@ const DEFAULT_HEIGHT_PX = 320
 
 export function CanvasView({ segment }: { readonly segment: CanvasSegment }): VNode {
   const { url, title = "", preferredHeight = DEFAULT_HEIGHT_PX } = segment.preview
-  const sectionRef = useRef<HTMLElement>(null)
+  const sectionRef = useRef<HTMLDivElement>(null)
   const name = title === "" ? mediaText.document : title
   const host = parseHost(url)
   const link = useCanvasLink(url, sectionRef)
   return (
-    <section class="canvas" ref={sectionRef} aria-label={mediaText.named(mediaText.document, name)}>
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset has no full screen, and a section would be one of many landmarks.
+    <div class="canvas" role="group" ref={sectionRef} aria-label={mediaText.named(mediaText.document, name)}>
       <header>
         <MediaIcon name="canvas" />
         <b dir="auto">{name}</b>
@@ -40,7 +41,7 @@ export function CanvasView({ segment }: { readonly segment: CanvasSegment }): VN
         {document.fullscreenEnabled && <FullScreenButton sectionRef={sectionRef} />}
       </header>
       <CanvasBody url={url} name={name} link={link} height={preferredHeight} />
-    </section>
+    </div>
   )
 }
 
@@ -58,7 +59,7 @@ function PanelButton({ segment }: { readonly segment: CanvasSegment }): VNode | 
   )
 }
 
-/** The document alone, as high as the panel around it. */
+/** The document alone, as tall as the panel around it. */
 export function CanvasDocument({ segment: { preview } }: { readonly segment: CanvasSegment }): VNode {
   const { url, title = "" } = preview
   const paneRef = useRef<HTMLDivElement>(null)
@@ -169,10 +170,12 @@ export function CanvasNote({ text, height, children }: CanvasNoteProps): VNode {
 }
 
 export interface CanvasLink {
-  /** The URL for the frame. Null until the frame's place is in view and the URL is signed. */
+  /** The URL for the frame. Null until the frame's placeholder is in view and the URL is signed. */
   readonly href: string | null
   readonly fault: LoadFault | null
-  /** True if the tenant doesn't allow the document's origin. The page's security policy would leave the frame broken. */
+  /**
+   * True if the tenant doesn't allow the document's origin. The page's security policy would leave the frame broken.
+   */
   readonly isBlocked: boolean
   retry(): void
   /** To be called when the frame reports that its document doesn't exist. */

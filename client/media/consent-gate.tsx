@@ -5,7 +5,7 @@
  */
 
 import type { VNode } from "preact"
-import { getActiveElement } from "../ui/page-root.ts"
+import { getActiveElement } from "../ui/kept-focus/page-elements.ts"
 import { parseHost } from "../words/format/link-policy.ts"
 import { mediaText } from "../words/parts/media-text.ts"
 import { MediaIcon, type MediaIconName } from "./media-icons.tsx"

@@ -8,7 +8,7 @@
 
 import type { VNode } from "preact"
 import { useLayoutEffect, useRef, useState } from "preact/hooks"
-import { getRootElement } from "../ui/page-root.ts"
+import { getRootElement } from "../ui/kept-focus/page-elements.ts"
 import { useModalDialog } from "../ui/use-modal-dialog.ts"
 import { formatKind } from "../words/media-descriptions.ts"
 import { mediaText } from "../words/parts/media-text.ts"

@@ -1,6 +1,6 @@
 /**
- * media-view.tsx: the place of a media segment, of a Markdown image and of a canvas document, in which their views are shown
- * once their code is loaded. An image's place has its height before that. SPEC PG39, PG62.
+ * media-view.tsx: the placeholder for a media segment, a Markdown image or a canvas document, which shows its view once
+ * the code is loaded. The placeholder for an image has the image's height from the start. SPEC PG39, PG62.
  */
 
 import type { VNode } from "preact"

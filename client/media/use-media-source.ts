@@ -7,7 +7,8 @@
  */
 
 import { useEffect, useRef, useState } from "preact/hooks"
-import { recordClick, isLoadAllowed, isAssetUrl } from "../files/remote-media.ts"
+import { isAssetUrl } from "../files/remote-media.ts"
+import { recordClick, isLoadAllowed } from "./loading/allowed-media.ts"
 import { describeLoadFault, fetchLoadFault, type LoadFault } from "./load-failure.ts"
 import type { SignedLink } from "../files/signed-links.ts"
 import { useMediaContext } from "./loading/media-context.ts"

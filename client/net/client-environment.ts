@@ -115,7 +115,7 @@ function openSocket(socket: OpenedSocket, events: WebSocketEvents): WebSocketLik
   socket.onopen = () => events.onOpen()
   socket.onmessage = ({ data }: { readonly data: unknown }) => events.onMessage(data)
   socket.onclose = ({ code }: { readonly code: number }) => events.onClose(code)
-  // A close follows. In some implementations, an error without a handler is thrown.
+  // A close event follows. In some implementations, an error without a handler is thrown.
   socket.onerror = () => {}
   return socket
 }

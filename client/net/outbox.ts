@@ -115,7 +115,7 @@ export class Outbox {
     }
   }
 
-  /** Records that the server refused the message. It stays in its place, with the server's text. */
+  /** Records that the server refused the message. It keeps its position, and gets the server's text. */
   markFailed(id: string, error: string, refusal: Pick<OutboxEntry, "code" | "fields" | "trace"> = {}): void {
     const entry = this.entries.value.find((known) => known.id === id)
     if (entry === undefined) return
@@ -196,7 +196,7 @@ export function pickExtras({
   }
 }
 
-/** Returns the frame that sends a message. Attachments are sent as ids. JSON has no fields without a value. */
+/** Returns the frame that sends a message. Attachments are sent as ids. JSON leaves out undefined fields. */
 export function toSendFrame({ id, content, reply_to, attachments, action, effort }: OutboxEntry): SendFrame {
   return { type: "send", id, content, reply_to, attachments: attachments?.map((asset) => asset.id), action, effort }
 }

@@ -6,7 +6,7 @@ import type { BudgetRefusal } from "../words/budget-text.ts"
 import type { Refusable } from "./rate-wait.ts"
 import type { RequestHold } from "./request-hold.ts"
 
-/** Sends a request or an upload, and retries it after waiting if its response asks for that. */
+/** Sends a request or an upload, and retries it after waiting if the response says so. */
 export async function sendWithRateLimitRetry<T extends Refusable>(
   hold: RequestHold,
   send: () => Promise<T>,

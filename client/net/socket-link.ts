@@ -55,6 +55,8 @@ const CONNECT_TIMEOUT_MS = 15_000
 const STALE_CONNECT_AFTER_MS = 2_000
 /** Timeout for anything to arrive after a frame that expects a response, in milliseconds, in addition to the send time. */
 const PROBE_TIMEOUT_MS = 8_000
+/** The same timeout for the ping that checks a socket when the device is back online or the page is visible again. */
+const RETURN_PROBE_TIMEOUT_MS = 3_000
 /** Slowest expected upload, in UTF-16 code units per millisecond: a poor mobile connection. */
 const SLOWEST_CHARS_PER_MS = 4
 /** After more unanswered pings than this, the upstream direction is considered dead, even if frames still arrive. */
@@ -120,7 +122,10 @@ export class SocketLink {
   /** Reconnects at once, or pings an open socket to check that it is alive. Called when the device is back online. */
   checkConnection(): void {
     if (this.#isStopped) return
-    if (this.#isOpen) return this.send(PING_FRAME, true)
+    if (this.#isOpen) {
+      this.#socket?.send(PING_FRAME)
+      return this.#expectTraffic(RETURN_PROBE_TIMEOUT_MS)
+    }
     if (this.#socket !== null && this.#deps.now() - this.#connectingSince < STALE_CONNECT_AFTER_MS) return
     this.#closeSocket()
     this.connect()

@@ -27,7 +27,7 @@ export interface CommandContext {
 export interface SidebarCode {
   /** Exports a conversation as a file. */
   saveSession(router: SessionRouter, id: string, format: "markdown" | "jsonl"): Promise<void>
-  /** The changes of a conversation's place in the list: pinning, moving, archiving. */
+  /** Changes a conversation's position in the list: pinning, moving, archiving. */
   listOrganizing(
     router: SessionRouter,
     id: string,
@@ -59,19 +59,19 @@ function findFileField(): HTMLInputElement | null {
   return document.querySelector<HTMLInputElement>(".composer input[type=file]")
 }
 
-/** Opens an address within the page. Unlike a link, it also takes effect if the address is the present one. */
+/** Navigates to a URL hash. Unlike a link, this also takes effect if the hash is the current one. */
 export function openHash(router: SessionRouter, hash: string): void {
   if (location.hash === hash) router.openFromHash()
   else location.hash = hash
 }
 
-/** Opens the conversation before (-1) or after (1) the open one in the list. */
+/** Opens the conversation before (-1) or after (1) the open one in the list, as it is shown. */
 function openNeighbour({ router }: CommandContext, step: -1 | 1): void {
-  const sessions = router.sessionList.sessions.peek()
-  const openId = router.controller.peek()?.id
-  const index = sessions.findIndex(({ id }) => id === openId)
-  const target = sessions[index === -1 ? 0 : index + step]
-  if (target !== undefined) openHash(router, `#/s/${target.id}`)
+  const rows = [...document.querySelectorAll<HTMLElement>(".sidebar [data-session]")]
+  const ids = rows.map((row) => row.dataset["session"])
+  const index = ids.indexOf(router.controller.peek()?.id)
+  const target = ids[index === -1 ? 0 : index + step]
+  if (target !== undefined) openHash(router, `#/s/${target}`)
 }
 
 function openConversationList({ isDrawerOpen }: CommandContext): void {

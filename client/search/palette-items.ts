@@ -1,15 +1,15 @@
 /**
- * palette-items.ts: the entries of the palette for a text: conversations, commands, and messages that the server found.
- * Pure. Source: SPEC LB4, LB5.
+ * palette-items.ts: the entries of the palette for a query: conversations, commands, and messages that the server
+ * found. Pure. Source: SPEC LB4, LB5.
  */
 
 import type { SearchHit, SessionSummary } from "../../shared/protocol/http-body.ts"
 import { rankItems } from "./rank-items.ts"
 
-/** Conversations that are listed before anything is typed, and at most for a text. */
+/** Number of conversations listed before anything is typed, and maximum number listed for a query. */
 const MAX_RECENT = 6
 const MAX_SESSIONS = 8
-/** Commands that are listed for a text. */
+/** Maximum number of commands listed for a query. */
 const MAX_COMMANDS = 5
 
 export interface SessionItem {
@@ -46,7 +46,7 @@ export interface PaletteSection<C> {
   readonly items: readonly PaletteItem<C>[]
 }
 
-/** Returns the sections that have items. Without a text, these are the newest conversations and all commands. */
+/** Returns the sections that have items. Without a query, these are the newest conversations and all commands. */
 export function listSections<C>(source: PaletteSource<C>): readonly PaletteSection<C>[] {
   const { query, commands, hits, getLabel } = source
   const isEmpty = query.trim() === ""
@@ -64,7 +64,7 @@ function isMessageHit(hit: SearchHit): hit is MessageItem["hit"] {
   return hit.message !== null
 }
 
-/** Returns the loaded conversations that match, and then those that only the server knows. */
+/** Returns the loaded conversations that match, and then the conversations that only the server has found. */
 function listSessions<C>({ query, sessions, hits }: PaletteSource<C>, isEmpty: boolean): readonly SessionItem[] {
   const toItem = (session: string, title: string, at: number): SessionItem => ({ kind: "session", session, title, at })
   const loaded = rankItems(query, sessions, ({ title }) => title).map(({ id, title, active }) =>

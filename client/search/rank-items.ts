@@ -16,7 +16,7 @@ function rankText(query: string, text: string): number | null {
 
 /**
  * Returns the items that match, best first; items of the same rank keep their order. All items match an empty query.
- * Cost: linear in the texts.
+ * Cost: linear in the length of the texts.
  */
 export function rankItems<T>(query: string, items: readonly T[], getText: (item: T) => string): readonly T[] {
   const folded = foldText(query).trim()

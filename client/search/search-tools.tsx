@@ -17,7 +17,10 @@ export function SearchDialogs({ context }: { readonly context: CommandContext })
   return open === "shortcuts" ? <ShortcutDialog /> : <MoveSlot context={context} />
 }
 
-/** Moves the open conversation to a folder. Without an open one, nothing: an empty list would create a folder only. */
+/**
+ * Moves the open conversation to a folder. Does nothing without an open one: with an empty list, the dialog would only
+ * create a folder.
+ */
 function MoveSlot({ context: { router, getSidebar } }: { readonly context: CommandContext }): VNode | null {
   const id = router.controller.value?.id
   const MoveDialog = getSidebar()?.MoveDialog

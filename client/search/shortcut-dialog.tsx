@@ -1,4 +1,6 @@
-/** shortcut-dialog.tsx: the list of keyboard shortcuts, and the choice to turn off those of a single key. SPEC KB2, KB3. */
+/**
+ * shortcut-dialog.tsx: the list of keyboard shortcuts, and the option to turn off single-key shortcuts. SPEC KB2, KB3.
+ */
 
 import type { VNode } from "preact"
 import { Dialog } from "../ui/dialog.tsx"
@@ -27,7 +29,7 @@ export function ShortcutDialog(): VNode {
   ]
   return (
     <Dialog title={searchText.shortcuts} onCancel={close}>
-      {/* It scrolls on small screens, also by keyboard. */}
+      {/* On small screens, it must be scrollable with the keyboard. */}
       <dl class="shortcuts" tabIndex={0}>
         {rows.map(({ label, keys }) => keys.length > 0 && <ShortcutRow key={label} label={label} keys={keys} />)}
       </dl>

@@ -1,5 +1,5 @@
 /**
- * single-keys.ts: whether shortcuts of a single character are on. Speech input and some keyboards press such keys by
+ * single-keys.ts: whether single-character shortcuts are turned on. Speech input and some keyboards press such keys by
  * mistake, so they can be turned off. Stored per browser. Source: SPEC KB3.
  */
 

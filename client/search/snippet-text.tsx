@@ -1,4 +1,4 @@
-/** snippet-text.tsx: a piece of a message, with the words that were found marked. */
+/** snippet-text.tsx: an excerpt from a message, with the matching words marked. */
 
 import type { VNode } from "preact"
 import type { SnippetPart } from "../../shared/protocol/http-body.ts"

@@ -9,7 +9,7 @@ import { CACHE_PREFIX, type LoadedFiles, MAX_KEPT_FILES } from "./loaded-files.t
 
 const PAGE = "/"
 
-/** Returns the kept page; undefined if there is none. */
+/** Returns the cached page; undefined if there is none. */
 export async function readKeptPage(): Promise<Response | undefined> {
   return await readKept(PAGE)
 }
@@ -18,12 +18,15 @@ export async function readKeptFile(request: Request): Promise<Response | undefin
   return await readKept(request)
 }
 
-/** A storage that can't be read counts as empty, so the page still opens with a network. */
+/** A cache that can't be read counts as empty, so the page still opens with a network. */
 async function readKept(request: Request | string): Promise<Response | undefined> {
   return await caches.match(request, { ignoreVary: true }).catch(() => undefined)
 }
 
-/** Replaces the HTML of the version that is kept. It can have changed, because it contains the tenant's theme and a policy. */
+/**
+ * Replaces the HTML of the cached version. It may have changed, because it contains the tenant's theme and a content
+ * security policy.
+ */
 export async function refreshKeptPage(response: Response): Promise<void> {
   const names = new Set((await listFiles(response.clone())).map((file) => CACHE_PREFIX + file))
   const name = (await caches.keys()).find((kept) => names.has(kept))
@@ -32,7 +35,10 @@ export async function refreshKeptPage(response: Response): Promise<void> {
   if ((await cache.match(PAGE)) !== undefined) await cache.put(PAGE, response)
 }
 
-/** Keeps the files of a page, and its HTML unless that is kept. Does nothing if the server has another version by now. */
+/**
+ * Caches the files of a page, and its HTML unless that is already cached. Does nothing if the server has another
+ * version by now.
+ */
 export async function keepPage({ entry, files }: LoadedFiles): Promise<void> {
   const name = CACHE_PREFIX + entry
   const cache = await caches.open(name)

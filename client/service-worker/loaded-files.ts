@@ -1,6 +1,9 @@
-/** loaded-files.ts: the message with which a page tells its service worker which scripts and styles it has loaded, and the caches that keep them. */
+/**
+ * loaded-files.ts: the message with which a page reports to its service worker which scripts and styles it has loaded,
+ * and the names of the caches that store them.
+ */
 
-/** The names of the caches begin with it. worker/routes/service-worker-route.ts also deletes them. */
+/** The prefix of the caches' names. worker/routes/service-worker-route.ts also deletes them. */
 export const CACHE_PREFIX = "cuecard-page "
 
 export interface LoadedFiles {
@@ -13,7 +16,7 @@ export interface LoadedFiles {
 /** The path of a file whose name contains a hash of its contents. It never changes. */
 const FILE_PATH = /^\/assets\/[\w.-]{1,120}$/
 
-/** Maximum number of files in a message, and of files that are kept. A build has fewer. */
+/** Maximum number of files in a message, and of files in a cache. A build has fewer. */
 export const MAX_KEPT_FILES = 500
 
 /** Returns only names of files; null if the message is not from a page of Cuecard. */

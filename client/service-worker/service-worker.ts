@@ -1,17 +1,19 @@
 /**
  * service-worker.ts: the service worker of the chat page. It opens the page without a network.
  *
- * It answers only requests for the page at `/`, from the network first, and for scripts and styles whose names contain a hash,
- * from the cache first. It never sees tokens, answers of the API or media, and decides nothing: the page shows that it is
- * offline and keeps unsent messages. Source: SPEC SW1–SW9.
+ * It answers only requests for the page at `/`, from the network first, and for scripts and styles whose names contain
+ * a hash, from the cache first. It never receives tokens, API responses or media, and makes no decisions: the page
+ * shows that it is offline and keeps unsent messages. A click on a notification opens its conversation. Source: SPEC
+ * SW1–SW9, WR34.
  */
 
 import { keepPage, readKeptFile, readKeptPage, refreshKeptPage } from "./kept-page.ts"
 import { type LoadedFiles, parseLoadedFiles } from "./loaded-files.ts"
+import { openNotified } from "./open-notified.ts"
 
 declare const self: ServiceWorkerGlobalScope
 
-/** How long the network may take for the page before the kept one is shown, in milliseconds. */
+/** How long to wait for the page from the network before the cached page is shown, in milliseconds. */
 const NETWORK_TIMEOUT_MS = 3_000
 
 /** Only these requests start the worker, in browsers that support it. */
@@ -42,10 +44,15 @@ self.addEventListener("message", (event) => {
   if (loaded !== null) event.waitUntil(keepInTurn(loaded))
 })
 
-/** Returns the page from the network, or the kept one if the network fails or takes too long. */
+self.addEventListener("notificationclick", (event) => {
+  event.notification.close()
+  event.waitUntil(openNotified(self.clients, self.location.origin, event.notification.data))
+})
+
+/** Returns the page from the network, or the cached page if the network fails or takes too long. */
 async function openPage(event: FetchEvent): Promise<Response> {
   const fetched = fetchPage(event)
-  // The response is kept even if it comes too late.
+  // The response is cached even if it comes too late.
   event.waitUntil(fetched.catch(() => {}))
   const kept = await readKeptPage()
   if (kept === undefined) return await fetched
@@ -65,7 +72,10 @@ async function loadFile(request: Request): Promise<Response> {
 
 let lastKept: Promise<void> = Promise.resolve()
 
-/** Two tabs can have different versions. A failure, such as a full storage, leaves what is kept; the next message tries again. */
+/**
+ * Two tabs can have different versions. A failure, such as a full storage, leaves the cache as it is; the next message
+ * tries again.
+ */
 function keepInTurn(loaded: LoadedFiles): Promise<void> {
   lastKept = lastKept.then(() => keepPage(loaded)).catch(() => {})
   return lastKept

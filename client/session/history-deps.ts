@@ -6,6 +6,9 @@ import type { TranscriptStore } from "./transcript-store.ts"
 /** Messages per page of history, and of the newest page. */
 export const PAGE_MESSAGES = 24
 
+/** Messages that are in the document at once. A resume adds up to MAX_RESUME_MESSAGES before others are dropped. SPEC LT1. */
+export const MAX_SHOWN_MESSAGES = 150
+
 export interface HistoryDeps {
   readonly session: string
   readonly api: Pick<Api, "getHistoryPage" | "fetchAuthorized">

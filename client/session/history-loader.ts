@@ -49,7 +49,7 @@ export class HistoryLoader {
     if (maxMessages !== undefined && store.size > maxMessages) (await this.#open())?.dropFar(findReadingId)
   }
 
-  /** Replaces the loaded messages by the newest page and, if it isn't there, the page of the message being read. */
+  /** Replaces the loaded messages with the newest page and, if it isn't there, the page of the message being read. */
   async replaceAll(newest: HistoryPage, readingId: string | undefined): Promise<void> {
     const shown = readingId === undefined ? null : await this.#open()
     const place = (await shown?.readPlace(newest, readingId ?? "")) ?? null

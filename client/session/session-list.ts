@@ -11,10 +11,10 @@ import { type Signal, signal } from "@preact/signals"
 import type { SessionSummary, SharedSession } from "../../shared/protocol/http-body.ts"
 import type { Api } from "../net/api.ts"
 import { describeError } from "../net/http-request.ts"
-import { appText, sidebarText } from "../words/page-text.ts"
+import { appText, conversationText } from "../words/page-text.ts"
 import { appendPage, mergeFirstPage, NO_SESSIONS } from "./session-pages.ts"
 
-/** Refresh interval while a session that isn't open is running, in milliseconds. */
+/** Refresh interval while a session that isn't open is running, or the list couldn't be fetched yet, in milliseconds. */
 const BUSY_REFRESH_MS = 5_000
 /** Refresh interval otherwise, in milliseconds. */
 const IDLE_REFRESH_MS = 60_000
@@ -56,7 +56,7 @@ export class SessionList {
   readonly more: Signal<MoreSessions> = signal("none")
   /** The sessions that others share with the user, newest first. Loaded by the sidebar. */
   readonly shared: Signal<readonly SharedSession[]> = signal([])
-  /** Archived sessions, as far as something has loaded them. */
+  /** The archived sessions that have been loaded. */
   readonly archived: Signal<readonly SessionSummary[]> = signal([])
   readonly notice: Signal<Notice | null> = signal(null)
   /** Adds what the first view doesn't need: changes that are being saved, and sessions of folders. */
@@ -134,7 +134,8 @@ export class SessionList {
   startPolling(): void {
     this.#cancelPolling?.()
     const runsElsewhere = this.#loaded.sessions.some(({ id, running }) => running && !this.#localRunning.has(id))
-    this.#cancelPolling = this.#deps.setTimer(runsElsewhere ? BUSY_REFRESH_MS : IDLE_REFRESH_MS, () => {
+    const isUrgent = runsElsewhere || this.isUnreachable.peek()
+    this.#cancelPolling = this.#deps.setTimer(isUrgent ? BUSY_REFRESH_MS : IDLE_REFRESH_MS, () => {
       if (this.#deps.isVisible()) void this.refresh()
       this.startPolling()
     })
@@ -147,8 +148,9 @@ export class SessionList {
 
   /** Called when the user comes back to the page. */
   refreshIfStale(): void {
-    if (this.#deps.now() - this.#refreshedAt >= MIN_REFRESH_INTERVAL_MS)
-      void this.refresh().then(() => this.startPolling())
+    const isRecent = this.#deps.now() - this.#refreshedAt < MIN_REFRESH_INTERVAL_MS
+    // A failed attempt says nothing about now: the device may just have come online.
+    if (!isRecent || this.isUnreachable.peek()) void this.refresh().then(() => this.startPolling())
   }
 
   /** Records whether an open session is running, which its controller reports earlier than the list. */
@@ -190,7 +192,7 @@ export class SessionList {
     const before = this.findSession(id)?.title
     if (title === before) return
     await this.saveTitle(id, title).catch((error: unknown) =>
-      this.showNotice(sidebarText.renameFailed(formatTitle(before), describeError(error)), true),
+      this.showNotice(conversationText.renameFailed(formatTitle(before), describeError(error)), true),
     )
   }
 

@@ -8,12 +8,11 @@
  */
 
 import { effect, type ReadonlySignal, type Signal, signal } from "@preact/signals"
-import { MAX_ATTACHMENTS } from "../../shared/limits.ts"
 import type { PageSettings } from "../../shared/protocol/http-body.ts"
 import type { Api, SessionOptions } from "../net/api.ts"
 import { readUser } from "../net/token-source.ts"
 import { Draft } from "./draft.ts"
-import { attachmentText } from "../words/page-text.ts"
+import { appText } from "../words/page-text.ts"
 import { retryDelayMs } from "../net/retry-delay.ts"
 import type { ImporterDeps } from "../files/import-file.ts"
 import type { SendFile } from "../files/send-file.ts"
@@ -215,24 +214,19 @@ export class SessionRouter {
     const { draft } = this
     const controller = this.controller.peek()
     if (controller?.link.peek() === "gone" || (controller ?? this).isReadOnly.peek()) return
-    const leftOut = draft.attachments.addFiles(
-      files,
-      async (...file) => await (await this.loadUploads()).uploadFile(controller?.id ?? null, ...file),
+    const { attachments } = draft
+    attachments.chosen.value = [...attachments.chosen.peek(), ...files]
+    const showFault = (text: string): void => this.sessionList.showNotice(text, true)
+    this.loadUploads().then(
+      (uploads) => {
+        const fault = uploads.addChosen(attachments, controller?.id ?? null)
+        if (fault !== null) showFault(fault)
+      },
+      () => {
+        attachments.chosen.value = []
+        showFault(appText.codeMissing)
+      },
     )
-    if (leftOut > 0) this.sessionList.showNotice(attachmentText.tooMany(MAX_ATTACHMENTS, leftOut), true)
-    if (controller === null) this.#discardDraftSessionWithout(draft)
-  }
-
-  /** Discards the draft session once the draft has no more attachments. */
-  #discardDraftSessionWithout({ attachments }: Draft): void {
-    const unsubscribe = attachments.entries.subscribe((list) => {
-      if (list.length > 0) return
-      // Sending a message also empties the list. By the time of the microtask, the message owns the session.
-      queueMicrotask(() => {
-        unsubscribe()
-        if (attachments.entries.peek().length === 0) this.#uploads?.draftSession.discardSession()
-      })
-    })
   }
 
   /** Tries again to create the session. */
@@ -261,7 +255,7 @@ export class SessionRouter {
     this.#deps.writeHash("#/")
   }
 
-  /** Forgets the draft and the unsent messages of a deleted session. Returns a function that restores the draft. */
+  /** Drops the draft and the unsent messages of a deleted session. Returns a function that restores the draft. */
   forgetStored(id: string): () => void {
     const text = this.#draftsBySession.get(id)?.text.peek() ?? ""
     this.#forgetDraft(id)
@@ -269,9 +263,9 @@ export class SessionRouter {
     return () => this.#getDraft(id).restoreText(text)
   }
 
-  /** Opens a session, as a link to it does. */
-  showSession(id: string): void {
-    this.#deps.writeHash(`#/s/${id}`)
+  /** Opens a session, or a new one (null), as a link to it does. */
+  showSession(id: string | null): void {
+    this.#deps.writeHash(id === null ? "#/" : `#/s/${id}`)
     this.openFromHash()
   }
 
@@ -288,7 +282,7 @@ export class SessionRouter {
     this.controller.peek()?.checkConnection()
     for (const controller of this.#backgroundControllers.values()) controller.checkConnection()
     this.#sessionStarts.skipPauses()
-    for (const { attachments: files } of this.#draftsBySession.values()) files.retryUnreachable()
+    for (const { attachments } of this.#draftsBySession.values()) this.#uploads?.retryUnreachable(attachments)
     this.#uploads?.unfinishedImports.settleStale()
   }
 

@@ -85,7 +85,10 @@ export class ShownHistory {
     this.#show(run.slice(0, end), [], "end", older, end >= run.length)
   }
 
-  /** The page of the message being read, or of one before it. Null if the newest page has one, or none can be found. */
+  /**
+   * Returns the page of the message being read, or of one before it. Null if the newest page has one, or none can be
+   * found.
+   */
   async readPlace(newest: HistoryPage, readingId: string): Promise<HistoryPage | null> {
     // After a switch of versions, the message may be gone. Messages before the fork are the same in both versions.
     const ids = this.#deps.store.shownIds
@@ -189,7 +192,7 @@ export class ShownHistory {
       const part = ids.slice(start, start + SLICE_MESSAGES)
       const isLast = start + SLICE_MESSAGES >= ids.length
       const run = [...store.shownIds, ...part]
-      // Messages that have arrived meanwhile.
+      // Messages that have arrived in the meantime.
       if (isLast && isJoined) run.push(...store.newestIds.slice(store.newestIds.indexOf(run.at(-1) ?? "") + 1))
       const older = { cursor: store.cursor, hasOlder: store.hasOlder.peek() }
       const added = part.flatMap((id) => byId.get(id) ?? [])

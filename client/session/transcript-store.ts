@@ -129,7 +129,7 @@ export class TranscriptStore {
   readonly isFresh = (id: string, segmentIndex: number): boolean =>
     segmentIndex >= (this.#initialSegmentCounts.get(id) ?? 0)
 
-  /** Replaces all messages by the newest page. Segments that are equal to the loaded ones keep their identity. */
+  /** Replaces all messages with the newest page. Segments that are equal to the loaded ones keep their identity. */
   loadPage({ messages, cursor, has_more, epoch, temporary }: HistoryPage): void {
     this.epoch = epoch
     this.isTemporary.value = temporary === true

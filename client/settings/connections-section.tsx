@@ -19,7 +19,7 @@ export function ConnectionsSection({ api }: { readonly api: Api }): VNode | null
   useEffect(refresh, [api])
   if (connections.length === 0) return null
   return (
-    <section>
+    <section class="connections">
       <h2>{mcpConnectionText.connections}</h2>
       {connections.map((connection) => (
         <ConnectionRow key={connection.server} api={api} connection={connection} onChange={refresh} />

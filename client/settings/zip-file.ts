@@ -57,7 +57,7 @@ export class ZipWriter {
   }
 }
 
-/** The header before a file or, in the central directory, the one that locates it. */
+/** Returns the header before a file or, in the central directory, the one that locates it. */
 function createHeader({ name, crc, size, offset, time }: Entry, isCentral: boolean): Uint8Array<ArrayBuffer> {
   const header = new DataView(new ArrayBuffer(isCentral ? CENTRAL_HEADER_BYTES : LOCAL_HEADER_BYTES))
   header.setUint32(0, isCentral ? 0x02014b50 : 0x04034b50, true)

@@ -35,7 +35,7 @@ export class CopyLoader {
   #messages: readonly WireMessage[] = []
   #next: number | null = 1
 
-  /** `reference`: the last part of the page's address. */
+  /** `reference`: the last part of the page's URL. */
   constructor(reference: string, fetchPage: (url: string, init?: RequestInit) => Promise<Response>) {
     this.#path = `/v1/shares/${encodeURIComponent(reference)}`
     this.#fetch = fetchPage

@@ -18,8 +18,8 @@ export function ReadOnlyNote({ router }: { readonly router: SessionRouter }): VN
   return LoadedNote === undefined ? null : <LoadedNote router={router} />
 }
 
-/** The mark of a temporary conversation. */
-export function TemporaryMark({ router }: { readonly router: SessionRouter }): VNode | null {
-  const LoadedNote = sessionActions.module.value?.TemporaryNote
-  return LoadedNote === undefined ? null : <LoadedNote router={router} />
+/** The mark of a temporary conversation, and the dialog that an answer's menu opens. */
+export function ConversationMarks({ router }: { readonly router: SessionRouter }): VNode | null {
+  const LoadedMarks = sessionActions.module.value?.ConversationMarks
+  return LoadedMarks === undefined ? null : <LoadedMarks router={router} />
 }

@@ -8,12 +8,12 @@
 import type { Signal } from "@preact/signals"
 import type { VNode } from "preact"
 import { useLayoutEffect } from "preact/hooks"
-import { getRootElement } from "../ui/page-root.ts"
+import { getRootElement } from "../ui/kept-focus/page-elements.ts"
 import { organizingText } from "../words/parts/organizing-text.ts"
 
 const STORAGE_KEY = "cuecard.sidebar"
 const HIDDEN = "hidden"
-/** As in the style sheets. Narrower windows have a drawer. */
+/** The same width as in the style sheets. Narrower windows have a drawer. */
 const WIDE = "(min-width: 50.01rem)"
 
 /** Hides the sidebar or shows it. Does nothing in a narrow window. */

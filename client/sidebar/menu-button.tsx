@@ -1,8 +1,8 @@
 /** menu-button.tsx: the button that opens a conversation's menu in the sidebar. */
 
 import type { VNode } from "preact"
-import { sidebarText } from "../words/page-text.ts"
 import type { SessionActions } from "./sidebar.tsx"
+import { conversationText } from "../words/page-text.ts"
 
 interface MenuButtonProps extends Pick<SessionActions, "openMenuId" | "toggleMenu"> {
   /** The session, as named in the page's URL. */
@@ -16,7 +16,7 @@ export function MenuButton({ id, name, openMenuId, toggleMenu }: MenuButtonProps
     <button
       type="button"
       class="more"
-      aria-label={sidebarText.optionsFor(name)}
+      aria-label={conversationText.optionsFor(name)}
       aria-haspopup="menu"
       aria-expanded={openMenuId.value === id}
       onClick={() => toggleMenu(id)}

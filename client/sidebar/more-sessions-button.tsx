@@ -64,7 +64,8 @@ function useLoadNearEnd(button: RefObject<HTMLElement | null>, sessionList: Sess
     )
     observer.observe(button.current)
     return () => observer.disconnect()
-    // The observer is renewed after each page, because a new one reports at once whether the end is still near.
+    // The observer is renewed after each page, because a new observer reports immediately whether the end is still
+    // near.
   }, [more])
 }
 

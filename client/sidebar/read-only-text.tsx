@@ -10,7 +10,7 @@ import { isShared } from "../net/api.ts"
 import type { SessionController } from "../session/session-controller.ts"
 import type { SessionRouter } from "../session/session-router.ts"
 import { Logo } from "../ui/logo.tsx"
-import { formatDate } from "../words/format/number-format.ts"
+import { formatDate } from "../words/format/date-format.ts"
 import { readOnlyText } from "../words/sharing-text.ts"
 
 export function ReadOnlyText({ router }: { readonly router: SessionRouter }): VNode {

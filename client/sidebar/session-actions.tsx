@@ -16,9 +16,10 @@ import { organizingText } from "../words/parts/organizing-text.ts"
 import { closeMenu, deleteSession, openDialog } from "./menu-commands.ts"
 import { MoveDialog } from "./organizing/move-dialog.tsx"
 import { startSelecting } from "./organizing/selection.tsx"
+import { TemporaryNote } from "./organizing/temporary-chat.tsx"
 import { createUnreadItem, listOrganizing } from "./organizing/session-commands.ts"
 import { saveSession } from "./save-session.ts"
-import { ShareDialog, shareRequest } from "./share-dialog.tsx"
+import { ShareDialog, ShareUpToDialog } from "./share-dialog.tsx"
 import type { SessionActions } from "./sidebar.tsx"
 
 export { finishRenaming } from "./menu-commands.ts"
@@ -26,7 +27,7 @@ export { MoveDialog } from "./organizing/move-dialog.tsx"
 export { listOrganizing } from "./organizing/session-commands.ts"
 export { FolderSections } from "./organizing/folder-sections.tsx"
 export { folders } from "./organizing/folders.ts"
-export { TemporaryNote, TemporarySwitch } from "./organizing/temporary-chat.tsx"
+export { TemporarySwitch } from "./organizing/temporary-chat.tsx"
 export { ImportButton } from "./organizing/library-buttons.tsx"
 export { SelectableRow, selectedIds } from "./organizing/selection.tsx"
 export { HideSidebarButton, toggleSidebar } from "./hide-sidebar.tsx"
@@ -77,15 +78,6 @@ export function OpenMenu({ router, actions }: ActionsProps): VNode | null {
 
 /** The dialog that was opened from the menu. */
 export function SessionDialog({ router, actions }: ActionsProps): VNode | null {
-  const upTo = shareRequest.value
-  if (upTo !== null) {
-    const { session, message } = upTo
-    const title = router.sessionList.findTitle(session)
-    const closeShare = (): void => {
-      shareRequest.value = null
-    }
-    return <ShareDialog key={message} api={router.api} id={session} title={title} upto={message} onClose={closeShare} />
-  }
   const open = actions.dialog.value
   if (open === null) return null
   const closeDialog = (): void => {
@@ -96,5 +88,15 @@ export function SessionDialog({ router, actions }: ActionsProps): VNode | null {
     <ShareDialog key={open.id} api={router.api} id={open.id} title={title} onClose={closeDialog} />
   ) : (
     <MoveDialog router={router} ids={[open.id]} onClose={closeDialog} />
+  )
+}
+
+/** The elements above the message box of a conversation, and the dialog that an answer's menu opens. */
+export function ConversationMarks({ router }: Pick<ActionsProps, "router">): VNode {
+  return (
+    <>
+      <TemporaryNote router={router} />
+      <ShareUpToDialog router={router} />
+    </>
   )
 }

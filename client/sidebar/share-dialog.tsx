@@ -7,6 +7,7 @@ import type { SessionViewer } from "../../shared/protocol/http-body.ts"
 import { createParser, hasShape, isListOf, isNumber, isString } from "../../shared/protocol/shape-check.ts"
 import { type Api, sessionPath } from "../net/api.ts"
 import { describeError, parseBody, readJson } from "../net/http-request.ts"
+import type { SessionRouter } from "../session/session-router.ts"
 import { formatTitle } from "../session/session-list.ts"
 import { Dialog } from "../ui/dialog.tsx"
 import { ShareLink } from "./share-link.tsx"
@@ -23,10 +24,21 @@ interface ShareRequest {
 }
 
 /** The request to share a conversation up to a message, from the message's menu. */
-export const shareRequest: Signal<ShareRequest | null> = signal(null)
+const shareRequest: Signal<ShareRequest | null> = signal(null)
 
 export function shareUpTo(session: string, message: string): void {
   shareRequest.value = { session, message }
+}
+
+/** The dialog that shares a conversation up to a message; nothing while none was requested. */
+export function ShareUpToDialog({ router }: { readonly router: SessionRouter }): VNode | null {
+  if (shareRequest.value === null) return null
+  const { session, message } = shareRequest.value
+  const title = router.sessionList.findTitle(session)
+  const closeDialog = (): void => {
+    shareRequest.value = null
+  }
+  return <ShareDialog key={message} api={router.api} id={session} title={title} upto={message} onClose={closeDialog} />
 }
 
 interface ShareDialogProps {

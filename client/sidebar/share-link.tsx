@@ -9,7 +9,7 @@ import type { UserShare } from "../../shared/protocol/http-body.ts"
 import { createParser, hasShape, isListOf, isNumber, isOptional, isString } from "../../shared/protocol/shape-check.ts"
 import { type Api, sessionPath } from "../net/api.ts"
 import { createJsonRequest, describeError, parseBody, readJson } from "../net/http-request.ts"
-import { formatDate } from "../words/format/number-format.ts"
+import { formatDate } from "../words/format/date-format.ts"
 import { formatTitle } from "../session/session-list.ts"
 import { shareLinkText } from "../words/share-link-text.ts"
 import { writeToClipboard } from "../ui/copy-button.tsx"
@@ -18,7 +18,7 @@ import { writeToClipboard } from "../ui/copy-button.tsx"
 type Link = Omit<UserShare, "session"> & { readonly session?: string }
 
 const DAY_MS = 24 * 60 * 60_000
-/** The choices of an expiry, in days; 0: never. */
+/** The choices for the expiry, in days; 0: never. */
 const EXPIRY_DAYS = [0, 1, 7, 30] as const
 
 const linkChecks = {
@@ -172,7 +172,7 @@ function useLinks(api: Api, id: string) {
     runAction(async () => {
       const created = await parseBody(await api.fetchAuthorized(path, createJsonRequest("POST", link)), parseLink)
       const isCopied = await writeToClipboard(created.url)
-      // Without access to the clipboard, the address can be copied from the list.
+      // Without access to the clipboard, the user can copy the URL from the list.
       done.value = isCopied ? shareLinkText.copied : shareLinkText.created
     })
   const deleteLink = (link: Link): void =>

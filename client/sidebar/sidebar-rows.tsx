@@ -12,7 +12,7 @@ import { formatTitle, type SessionList } from "../session/session-list.ts"
 import type { SessionRouter } from "../session/session-router.ts"
 import { sessionActions } from "./deferred-actions.tsx"
 import { groupByDate, formatRelativeTime } from "../words/format/relative-time.ts"
-import { sidebarText } from "../words/page-text.ts"
+import { sidebarText } from "../words/parts/sidebar-text.ts"
 import { MenuButton } from "./menu-button.tsx"
 import type { SessionActions } from "./sidebar.tsx"
 

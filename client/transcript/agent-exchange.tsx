@@ -14,7 +14,7 @@ import { Markdown } from "../markdown/markdown.tsx"
 import { markdownToText } from "../markdown/markdown-to-text.ts"
 import { toExcerpt } from "../words/format/excerpt.ts"
 import { formatCallStatus } from "../words/parts/call-text.ts"
-import { agentText } from "../words/transcript-text.ts"
+import { agentText } from "../words/parts/agent-text.ts"
 import { type ToolSegment, ToolView } from "./tool-call.tsx"
 import { useTranscriptRequests } from "./transcript-requests.ts"
 

@@ -1,8 +1,8 @@
 /**
  * json-view.tsx: JSON, indented and with syntax colours.
  *
- * Colours only add spans, so the text is the same with and without them. Of a long text, only the first lines are shown,
- * with a button for the rest, because a tool decides how long its text is. SPEC BD4.
+ * Colours only add spans, so the text is the same with and without them. For a long text, only the first lines are
+ * shown, with a button for the rest, because a tool decides how long its text is. SPEC BD4.
  */
 
 import type { VNode } from "preact"
@@ -41,7 +41,7 @@ export function JsonView({ title, text, isColoured, isWhole = false }: JsonViewP
   return (
     <figure class="data">
       <figcaption>{title}</figcaption>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a wide block must scroll with the keyboard. */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a wide block must be scrollable with the keyboard. */}
       <pre tabIndex={0}>
         <code>{highlightJson?.(drawn) ?? drawn}</code>
       </pre>

@@ -5,6 +5,7 @@
  */
 
 import { type Signal, signal } from "@preact/signals"
+import type { Segment } from "../../shared/protocol/segment.ts"
 import { deferModule } from "../ui/deferred-module.ts"
 
 export type TranscriptModule = typeof import("./transcript.tsx")
@@ -12,8 +13,14 @@ export type TranscriptModule = typeof import("./transcript.tsx")
 /** Null until the code is loaded; "failed" if it can't be. If the page is online then, a newer version has replaced it. */
 export const transcriptModule: Signal<TranscriptModule | null | "failed"> = signal(null)
 
-/** Loaded after the transcript. A conversation has no reading place before it was shown for the first time. */
+/** Loaded after the transcript. A conversation has no reading position until it has been shown for the first time. */
 export const readingPlace = deferModule(() => import("../ui/reading-place.ts"))
+
+/** Returns the text of an answer, for the announcer. Resolves with "" while the code isn't loaded. */
+export async function getSpokenText(segments: readonly Segment[]): Promise<string> {
+  const code = transcriptModule.peek()
+  return code === null || code === "failed" ? "" : await code.readSpokenText(segments)
+}
 
 let isRequested = false
 

@@ -2,40 +2,23 @@
  * message-actions.tsx: the time of a message, and the buttons below it: copy, reply, regenerate, and switch between versions.
  *
  * They appear on hover and focus; below the last answer, and on devices without a mouse, they are always visible.
- * SPEC PG21–PG23.
+ * Loaded after the transcript. SPEC PG21–PG23.
  */
 
-import { useComputed } from "@preact/signals"
-import type { VNode } from "preact"
+import type { RefObject, VNode } from "preact"
 import type { Segment } from "../../shared/protocol/segment.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { segmentsToSpokenText } from "../markdown/markdown-to-text.ts"
 import { sessionActions } from "../sidebar/deferred-actions.tsx"
 import { ActionButton } from "../ui/action-button.tsx"
 import { focusRequests } from "../ui/focus.ts"
-import { useCopy, writeToClipboard } from "../ui/copy-button.tsx"
-import { formatDate } from "../words/format/number-format.ts"
-import { actionText } from "../words/transcript-text.ts"
+import { CopyButton, useCopy, writeToClipboard } from "../ui/copy-button.tsx"
+import { formatDate } from "../words/format/date-format.ts"
+import { actionText } from "../words/parts/message-text.ts"
 import { answerTools } from "../writing/deferred-writing.ts"
 import { hasCopyText, segmentsToCopyText } from "./copy-text.ts"
-import { type TranscriptRequests, useChangeRequests, useTranscriptRequests } from "./transcript-requests.ts"
-
-/** Whether a message's actions are disabled: while an answer is running, or while a command for the message is pending. */
-export function useIsDisabled(requests: TranscriptRequests | null, id: string): boolean {
-  return useComputed(
-    () => requests !== null && (requests.store.activeTurn.value !== null || requests.commands.pending.value.has(id)),
-  ).value
-}
-
-export function useIsLastAnswer(requests: TranscriptRequests | null, id: string): boolean {
-  return useComputed(() => requests?.store.lastAnswerId.value === id).value
-}
-
-/** Requests a new version of an answer. The button disappears with this version, so the focus moves to the composer. */
-export function regenerateAndFocus(requests: TranscriptRequests, id: string): void {
-  requests.regenerateAnswer(id)
-  focusRequests.value++
-}
+import { isFromProducer, regenerateAndFocus, useIsDisabled, useIsLastAnswer } from "./message/change-state.ts"
+import { useChangeRequests, useTranscriptRequests } from "./transcript-requests.ts"
 
 /** Expects an answer that has ended. */
 export function AnswerActions({ message }: { readonly message: WireMessage }): VNode | null {
@@ -56,14 +39,6 @@ export function AnswerActions({ message }: { readonly message: WireMessage }): V
   const canFollowUp = canRegenerate && status === "completed" && requests.settings.value.follow_ups === true
   return (
     <>
-      {canFollowUp && tools !== null && api !== undefined && sendMessage !== undefined && (
-        <tools.FollowUps
-          api={api}
-          session={requests.id}
-          messageId={id}
-          onSelect={(question) => requests.sendMessage?.(question)}
-        />
-      )}
       <footer class="acts" data-last={isLast ? "" : undefined}>
         <VersionSwitch message={message} />
         {canCopy && <CopyAnswerButton segments={segments} />}
@@ -92,6 +67,14 @@ export function AnswerActions({ message }: { readonly message: WireMessage }): V
         )}
         <MessageTime timestamp={message.timestamp} />
       </footer>
+      {canFollowUp && tools !== null && api !== undefined && sendMessage !== undefined && (
+        <tools.FollowUps
+          api={api}
+          session={requests.id}
+          messageId={id}
+          onSelect={(question) => requests.sendMessage?.(question)}
+        />
+      )}
     </>
   )
 }
@@ -122,7 +105,7 @@ function CopyAnswerButton({ segments }: { readonly segments: readonly Segment[] 
 }
 
 /** Makes the draft in the composer a reply to this message. */
-export function ReplyButton({ id }: { readonly id: string }): VNode | null {
+function ReplyButton({ id }: { readonly id: string }): VNode | null {
   const requests = useChangeRequests()
   if (requests === null) return null
   const startReply = (): void => {
@@ -136,13 +119,8 @@ export function ReplyButton({ id }: { readonly id: string }): VNode | null {
   )
 }
 
-/** Whether an external producer wrote the answer. Such an answer can't be regenerated. */
-export function isFromProducer({ mode }: WireMessage): boolean {
-  return mode === "external"
-}
-
 /** `‹ 1/2 ›`, for a message that has several versions. */
-export function VersionSwitch({ message }: { readonly message: WireMessage }): VNode | null {
+function VersionSwitch({ message }: { readonly message: WireMessage }): VNode | null {
   const requests = useChangeRequests()
   const { id, version = 1, versions = 1 } = message
   const isDisabled = useIsDisabled(requests, id)
@@ -154,28 +132,34 @@ export function VersionSwitch({ message }: { readonly message: WireMessage }): V
       versions={versions}
       isDisabled={isDisabled}
       onSwitch={(to) => requests.switchVersion(id, to)}
-      words={actionText}
     />
   )
 }
 
-/** Shows the server's text if it refused a command for this message or tool call. */
-export function RefusalNote({ of: targetId }: { readonly of: string }): VNode | null {
-  const requests = useTranscriptRequests()
-  const text = useComputed(() => requests?.commands.refusals.value.get(targetId)).value
-  return text === undefined ? null : <FaultNote text={text} />
+interface QuestionActionsProps {
+  readonly message: WireMessage
+  readonly actionsRef: RefObject<HTMLElement | null>
+  readonly onEdit: () => void
 }
 
-export function FaultNote({ text }: { readonly text: string }): VNode {
+export function QuestionActions({ message, actionsRef, onEdit }: QuestionActionsProps): VNode {
+  const isDisabled = useIsDisabled(useTranscriptRequests(), message.id)
   return (
-    <p class="note fault" role="alert">
-      {text}
-    </p>
+    <footer class="acts" ref={actionsRef}>
+      <MessageTime timestamp={message.timestamp} />
+      {message.action === undefined && (
+        <ActionButton label={actionText.edit} way="edit" isDisabled={isDisabled} onActivate={onEdit}>
+          <path d="M4.5 15.5l.7-3.2 8-8 2.5 2.5-8 8z" />
+        </ActionButton>
+      )}
+      <ReplyButton id={message.id} />
+      <VersionSwitch message={message} />
+    </footer>
   )
 }
 
 /** When a message was sent, or an answer began. The style sheet shows the text, so no copied selection contains it. SPEC RD1. */
-export function MessageTime({ timestamp }: { readonly timestamp: string }): VNode | null {
+function MessageTime({ timestamp }: { readonly timestamp: string }): VNode | null {
   const at = Date.parse(timestamp)
   if (Number.isNaN(at)) return null
   return (
@@ -188,7 +172,10 @@ export function MessageTime({ timestamp }: { readonly timestamp: string }): VNod
   )
 }
 
-/** "2:05 PM" today, "May 12, 2:05 PM" in this year, "May 12, 2025, 2:05 PM", in the chosen language. */
+/**
+ * Formats a time in the chosen language: "2:05 PM" if it is today, "May 12, 2:05 PM" if it is this year, otherwise "May
+ * 12, 2025, 2:05 PM".
+ */
 export function formatMessageTime(at: number, now: number): string {
   const [then, today] = [new Date(at), new Date(now)]
   const isToday = then.toDateString() === today.toDateString()
@@ -196,4 +183,10 @@ export function formatMessageTime(at: number, now: number): string {
   const month = isToday ? undefined : "short"
   const year = then.getFullYear() === today.getFullYear() ? undefined : "numeric"
   return formatDate(at, { year, month, day, hour: "numeric", minute: "2-digit" })
+}
+
+/** SPEC OB9. */
+export function CopyTraceButton({ trace }: { readonly trace: string }): VNode {
+  const { copyTrace, copied } = actionText
+  return <CopyButton getText={() => trace} label={copyTrace} text={copyTrace} doneText={copied} />
 }

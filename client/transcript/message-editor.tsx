@@ -11,7 +11,7 @@ import { MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
 import { countUtf8Bytes } from "../../shared/truncate.ts"
 import { stripControlChars } from "../composer/typed-text.ts"
 import { useFitTextarea } from "../ui/fit-textarea.ts"
-import type { actionText } from "../words/transcript-text.ts"
+import { actionText } from "../words/parts/message-text.ts"
 import type { TranscriptRequests } from "./transcript-requests.ts"
 
 interface MessageEditorProps {
@@ -20,14 +20,11 @@ interface MessageEditorProps {
   /** False if the message has attachments, which can be sent without text. */
   readonly isTextRequired: boolean
   readonly requests: TranscriptRequests
-  /** Passed in, because a module imported both here and by the transcript would become part of the first view. */
-  readonly words: typeof actionText
   readonly onClose: () => void
 }
 
 export function MessageEditor(props: MessageEditorProps): VNode {
   const fieldRef = useRef<HTMLTextAreaElement>(null)
-  const { words } = props
   const { text, updateText, isSaving, isAcknowledged, isTooLong, isReady, cancelEdit, saveEdit } = useEditor(props)
   useLayoutEffect(() => {
     fieldRef.current?.focus()
@@ -49,15 +46,15 @@ export function MessageEditor(props: MessageEditorProps): VNode {
         value={text}
         readOnly={isSaving}
         dir="auto"
-        aria-label={words.editField}
+        aria-label={actionText.editField}
         onInput={(event) => updateText(event.currentTarget.value)}
       />
-      <p class="note">{isTooLong ? words.tooLong(MAX_MESSAGE_BYTES) : ""}</p>
+      <p class="note">{isTooLong ? actionText.tooLong(MAX_MESSAGE_BYTES) : ""}</p>
       <button type="button" aria-disabled={isAcknowledged} onClick={cancelEdit}>
-        {words.cancel}
+        {actionText.cancel}
       </button>
       <button type="submit" class="firm" aria-disabled={!isReady}>
-        {isSaving ? words.saving : words.save}
+        {isSaving ? actionText.saving : actionText.save}
       </button>
     </form>
   )

@@ -5,37 +5,25 @@
  */
 
 import type { Signal } from "@preact/signals"
-import type { ComponentChildren, RefObject, VNode } from "preact"
+import type { ComponentChildren, VNode } from "preact"
 import { useEffect, useMemo, useRef, useState } from "preact/hooks"
 import type { Segment } from "../../shared/protocol/segment.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { isEnded } from "../../shared/protocol/message.ts"
-import { ActionButton } from "../ui/action-button.tsx"
 import { deferModule } from "../ui/deferred-module.ts"
 import { ErrorBoundary } from "../ui/error-boundary.tsx"
-import { focusRequests } from "../ui/focus.ts"
 import { renderLongText } from "../markdown/long-text.tsx"
 import { Markdown } from "../markdown/markdown.tsx"
 import { ShowMoreButton } from "../markdown/show-more-button.tsx"
 import { useSlicedCount } from "../markdown/slice-queue.ts"
 import { AttachmentsView, isMediaSegment } from "../media/media-view.tsx"
 import { appText } from "../words/page-text.ts"
-import { actionText, formatMessageStatus, transcriptText } from "../words/transcript-text.ts"
+import { transcriptText } from "../words/transcript-text.ts"
 import { callViews } from "./calls/deferred-calls.ts"
-import {
-  AnswerActions,
-  isFromProducer,
-  FaultNote,
-  MessageTime,
-  RefusalNote,
-  regenerateAndFocus,
-  ReplyButton,
-  useIsDisabled,
-  useIsLastAnswer,
-  VersionSwitch,
-} from "./message-actions.tsx"
-import { QuotedMessage } from "./quoted-message.tsx"
-import { SourceList } from "../markdown/sources/source-list.tsx"
+import { FaultNote, RefusalNote } from "./message-state.tsx"
+import { messageParts } from "./message/deferred-parts.ts"
+import { NotePlace, QuotePlace } from "./message/part-places.tsx"
+import { sourceViews } from "../markdown/sources/deferred-sources.ts"
 import { numberSources, SourcesContext } from "../markdown/sources/source-numbers.ts"
 import { SegmentView } from "./segment-view.tsx"
 import { useChangeRequests, useTranscriptRequests } from "./transcript-requests.ts"
@@ -43,9 +31,6 @@ import { UserMessage } from "./unsent-messages.tsx"
 
 /** Loaded after the transcript (transcript.tsx), or when the first message is edited. */
 export const messageEditor = deferModule(() => import("./message-editor.tsx"))
-
-/** Loaded after the transcript. Until then, the text for the status is shown. */
-export const endReasons = deferModule(() => import("../words/format/end-reason.ts"))
 
 export interface MessageViewProps {
   readonly message: Signal<WireMessage>
@@ -85,6 +70,11 @@ interface AnswerMessageProps {
 function AnswerMessage({ message, isFresh }: AnswerMessageProps): VNode {
   const { id, role, status, summary, origin, agent, reply_to } = message
   const sources = useMemo(() => numberSources(message.segments), [message.segments])
+  const sourceTools = sourceViews.module.value
+  useEffect(() => {
+    if (sources.size > 0) void sourceViews.load()
+  }, [sources])
+  const parts = messageParts.module.value
   const CallHeader = callViews.module.value?.AgentHeader
   const author = role === "agent" ? (agent?.name ?? transcriptText.agent) : transcriptText.assistant
   return (
@@ -98,7 +88,7 @@ function AnswerMessage({ message, isFresh }: AnswerMessageProps): VNode {
       // A tap focuses it, which shows its buttons: not every browser lets a tap hover. Shortcuts also move the focus to it.
       tabIndex={-1}
     >
-      {reply_to !== undefined && <QuotedMessage of={reply_to} />}
+      {reply_to !== undefined && <QuotePlace of={reply_to} />}
       {agent?.direction === "sent" && CallHeader !== undefined && <CallHeader direction="out" name={agent.name} />}
       {origin === "import" && <p class="note">{transcriptText.unverifiedImport}</p>}
       {summary !== undefined && (
@@ -109,13 +99,18 @@ function AnswerMessage({ message, isFresh }: AnswerMessageProps): VNode {
       )}
       <SourcesContext.Provider value={sources}>
         <SegmentList message={message} isFresh={isFresh} />
-        {sources.size > 0 && <SourceList sources={sources} />}
+        {sources.size > 0 && sourceTools !== null && <sourceTools.SourceList sources={sources} />}
       </SourcesContext.Provider>
-      <StatusNote message={message} />
+      {isNoted(status) && (parts === null ? <NotePlace of={status} /> : <parts.StatusNote message={message} />)}
       <RefusalNote of={id} />
-      {isEnded(status) && role !== "agent" && <AnswerActions message={message} />}
+      {parts !== null && isEnded(status) && role !== "agent" && <parts.AnswerActions message={message} />}
     </article>
   )
+}
+
+/** Whether a note says why an answer isn't complete. */
+function isNoted(status: WireMessage["status"]): boolean {
+  return status !== "running" && status !== "completed"
 }
 
 function SegmentList({ message, isFresh }: AnswerMessageProps): ComponentChildren {
@@ -156,6 +151,7 @@ function QuestionMessage({ message }: { readonly message: WireMessage }): VNode 
   const { id, status, reply_to, segments, mode } = message
   const text = getMessageText(message)
   const { editor, isMissing, openEditor, actionsRef } = useMessageEditor(message, text)
+  const parts = messageParts.module.value
   const canAct = useChangeRequests() !== null && status !== "queued" && editor === undefined
   return (
     <UserMessage
@@ -164,7 +160,7 @@ function QuestionMessage({ message }: { readonly message: WireMessage }): VNode 
       text={text}
       body={renderLongText(text)}
       editor={editor}
-      quote={reply_to === undefined ? undefined : <QuotedMessage of={reply_to} />}
+      quote={reply_to === undefined ? undefined : <QuotePlace of={reply_to} />}
       files={<AttachmentsView segments={segments.filter(isMediaSegment)} />}
     >
       {mode === "spoken" && (
@@ -172,10 +168,12 @@ function QuestionMessage({ message }: { readonly message: WireMessage }): VNode 
           {text === "" ? transcriptText.spokenWithoutText : transcriptText.spoken}
         </p>
       )}
-      {status === "queued" && <QueuedNote id={id} />}
+      {status === "queued" && (parts === null ? <NotePlace /> : <parts.QueuedNote id={id} />)}
       <RefusalNote of={id} />
       {isMissing && <FaultNote text={appText.codeMissing} />}
-      {canAct && <QuestionActions message={message} actionsRef={actionsRef} onEdit={openEditor} />}
+      {parts !== null && canAct && (
+        <parts.QuestionActions message={message} actionsRef={actionsRef} onEdit={openEditor} />
+      )}
     </UserMessage>
   )
 }
@@ -209,7 +207,6 @@ function useMessageEditor({ id, segments }: WireMessage, text: string) {
         id={id}
         original={text}
         requests={requests}
-        words={actionText}
         isTextRequired={!segments.some(isMediaSegment)}
         onClose={closeEditor}
       />
@@ -217,86 +214,7 @@ function useMessageEditor({ id, segments }: WireMessage, text: string) {
   return { editor, isMissing, openEditor: () => setEditing(true), actionsRef }
 }
 
-interface QuestionActionsProps {
-  readonly message: WireMessage
-  readonly actionsRef: RefObject<HTMLElement | null>
-  readonly onEdit: () => void
-}
-
-function QuestionActions({ message, actionsRef, onEdit }: QuestionActionsProps): VNode {
-  const isDisabled = useIsDisabled(useTranscriptRequests(), message.id)
-  return (
-    <footer class="acts" ref={actionsRef}>
-      <MessageTime timestamp={message.timestamp} />
-      {message.action === undefined && (
-        <ActionButton label={actionText.edit} way="edit" isDisabled={isDisabled} onActivate={onEdit}>
-          <path d="M4.5 15.5l.7-3.2 8-8 2.5 2.5-8 8z" />
-        </ActionButton>
-      )}
-      <ReplyButton id={message.id} />
-      <VersionSwitch message={message} />
-    </footer>
-  )
-}
-
-/** The note below a queued message, with a button that withdraws it. */
-function QueuedNote({ id }: { readonly id: string }): VNode {
-  const requests = useChangeRequests()
-  const isWithdrawing = requests?.commands.pending.value.has(id) === true
-  /** The text and the focus return to the composer. */
-  const withdrawAndFocus = (): void => {
-    requests?.withdrawMessage(id)
-    focusRequests.value++
-  }
-  return (
-    <p class="note">
-      {transcriptText.queued}{" "}
-      {requests !== null && (
-        <button type="button" aria-disabled={isWithdrawing} onClick={withdrawAndFocus}>
-          {isWithdrawing ? actionText.cancelling : actionText.cancel}
-        </button>
-      )}
-    </p>
-  )
-}
-
 function getMessageText(message: WireMessage): string {
   const texts = message.segments.flatMap((segment) => (segment.type === "text" ? segment.content : []))
   return message.segments.length === 0 ? message.content : texts.join("\n\n")
-}
-
-/** Says why an answer isn't complete, with a button that continues or repeats it. */
-function StatusNote({ message }: { readonly message: WireMessage }): VNode | null {
-  const requests = useChangeRequests()
-  const { id, status, reason, segments } = message
-  const isLast = useIsLastAnswer(requests, id)
-  const isDisabled = useIsDisabled(requests, id)
-  const needsApproval = segments.some((segment) => segment.type === "tool" && segment.approval === "asked")
-  const text = formatMessageStatus(status, needsApproval)
-  if (text === null) return null
-  const actionLabel = isFromProducer(message) ? null : getActionLabel(message)
-  const runAction = (): void => {
-    if (isDisabled || requests === null) return
-    if (actionLabel === actionText.regenerate) return regenerateAndFocus(requests, id)
-    requests.retryAnswer(id)
-    focusRequests.value++
-  }
-  return (
-    <p class="note" data-note={status}>
-      {reason === null ? text : (endReasons.module.value?.describeEndReason(reason) ?? text)}
-      {isLast && actionLabel !== null && " "}
-      {isLast && actionLabel !== null && (
-        <button type="button" aria-disabled={isDisabled} onClick={runAction}>
-          {actionLabel}
-        </button>
-      )}
-    </p>
-  )
-}
-
-/** A stopped answer without content begins anew. An answer that was cut off continues in its last text. SPEC WR1. */
-function getActionLabel({ status, reason, segments }: WireMessage): string | null {
-  if (status === "cancelled") return segments.length > 0 ? actionText.continue : actionText.regenerate
-  if (status === "interrupted" || /cut_off|turn_t/.test(reason ?? "")) return actionText.continue
-  return status === "failed" ? actionText.tryAgain : null
 }

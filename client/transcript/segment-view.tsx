@@ -1,8 +1,8 @@
 /**
  * segment-view.tsx: renders one segment of a message, depending on its type.
  *
- * Unchanged segments keep their identity, so a delta re-renders only one segment. The result depends on the segment alone,
- * so it is the same live and after a reload. SPEC PG9–PG13, CA3, PF5.
+ * Unchanged segments keep their identity, so a delta re-renders only one segment. The result depends on the segment
+ * alone, so it is the same both live and after a reload. SPEC PG9–PG13, CA3, PF5.
  */
 
 import { Component, type ComponentChildren, type VNode } from "preact"
@@ -21,7 +21,7 @@ import { useTranscriptRequests } from "./transcript-requests.ts"
 interface SegmentProps {
   readonly segment: Segment
   readonly messageId: string
-  /** Whether the segment is the last one of a running message, so that it may still grow. */
+  /** Whether the segment is the last in a running message and may still grow. */
   readonly isOpen: boolean
   readonly isFresh: boolean
 }
@@ -135,7 +135,10 @@ function ThinkingView({ text, ms, isOpen }: ThinkingViewProps): VNode {
   )
 }
 
-/** Returns the text of a segment that has no view: of a type that only a newer server knows, or after a fault. */
+/**
+ * Returns the text of a segment that has no view: one of a type that this version of the page doesn't support, or one
+ * after a fault.
+ */
 function segmentToText(segment: object): string {
   for (const field of ["content", "synthesis", "text", "title", "label"]) {
     const value: unknown = Reflect.get(segment, field)

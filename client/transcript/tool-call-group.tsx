@@ -15,7 +15,8 @@ import { getToolLabel } from "../words/settings/tool-name-text.ts"
 import { formatCallStatus, toolText } from "../words/parts/call-text.ts"
 import { isAgentCall } from "./agent-exchange.tsx"
 import { useTranscriptRequests } from "./transcript-requests.ts"
-import { createHint, isApprovalPending, needsUser, ToolIcon, type ToolSegment } from "./tool-call.tsx"
+import { findUserNeed } from "./calls/user-need.ts"
+import { createHint, needsUser, ToolIcon, type ToolSegment } from "./tool-call.tsx"
 
 /** Adjacent tool calls, or one other segment (then `calls` is empty). */
 export interface SegmentRun {
@@ -108,13 +109,12 @@ interface GroupHeadingProps {
 }
 
 function GroupHeading({ calls, listId, isOpen, onToggle }: GroupHeadingProps): VNode {
-  const needsApproval = calls.some(isApprovalPending)
   return (
     <button type="button" aria-expanded={isOpen} aria-controls={listId} onClick={onToggle}>
       <ToolIcon name={new Set(calls.map(({ name }) => name)).size === 1 ? (calls[0]?.name ?? "") : ""} />
       <span>{toolText.calls(calls.length, calls.filter(({ status }) => status === "failed").length)}</span>
       <span class="hint">{summarizeCalls(calls)}</span>
-      <span class="badge">{formatCallStatus(getGroupStatus(calls), needsApproval)}</span>
+      <span class="badge">{formatCallStatus(getGroupStatus(calls), findUserNeed(calls))}</span>
     </button>
   )
 }
@@ -128,7 +128,9 @@ function isInUse(box: HTMLElement | null): boolean {
 const MAX_SUMMARIZED_CALLS = 4
 const MAX_SUMMARIZED_ARGS_CHARS = 500
 
-/** Names each tool once: "Weather, rename_plan". Of a single tool, it also has the arguments: "Weather: London, Tokyo". */
+/**
+ * Names each tool once: "Weather, rename_plan". For a single tool, also lists the arguments: "Weather: London, Tokyo".
+ */
 export function summarizeCalls(calls: readonly ToolSegment[]): string {
   const labels = [...new Set(calls.map(({ name }) => getToolLabel(name)))]
   const hints = calls

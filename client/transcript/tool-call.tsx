@@ -15,6 +15,7 @@ import { toExcerpt } from "../words/format/excerpt.ts"
 import { getToolLabel } from "../words/settings/tool-name-text.ts"
 import { formatCallStatus, formatTruncation, toolText } from "../words/parts/call-text.ts"
 import { answerTools } from "../writing/deferred-writing.ts"
+import { getUserNeed } from "./calls/user-need.ts"
 import { JsonView } from "./json-view.tsx"
 import { useChangeRequests } from "./transcript-requests.ts"
 
@@ -56,7 +57,9 @@ export function ToolView({ tool, messageId }: ToolViewProps): VNode {
           <ToolName name={name} />
           {hint !== "" && <span class="hint">{hint}</span>}
           {approval === "allowed" && <span class="verdict">{toolText.allowed}</span>}
-          <span class="badge">{approval === "denied" ? toolText.denied : formatCallStatus(status, needsApproval)}</span>
+          <span class="badge">
+            {approval === "denied" ? toolText.denied : formatCallStatus(status, getUserNeed(tool))}
+          </span>
         </summary>
         <CallDetails tool={tool} isColoured={isOpened} />
       </details>
@@ -73,7 +76,7 @@ function ConnectionPlace({ tool: { name }, messageId }: ToolViewProps): VNode | 
   useEffect(() => void connections.load(), [])
   const loaded = connections.module.value
   if (loaded === null || requests?.api === undefined || requests.store.lastAnswerId.value !== messageId) return null
-  // The name of a server has no underscore (SPEC MP3).
+  // Server names contain no underscores (SPEC MP3).
   const [server = ""] = name.split("_")
   return (
     <loaded.ConnectRequest api={requests.api} server={server} onRetry={() => requests.regenerateAnswer(messageId)} />
@@ -105,7 +108,7 @@ export function ToolIcon({ name }: { readonly name: string }): VNode {
   )
 }
 
-/** A tool that the page knows has a label. Others, such as a tenant's, have their own name. */
+/** A built-in tool has a label. Others, such as a tenant's, have their own name. */
 function ToolName({ name }: { readonly name: string }): VNode {
   const label = getToolLabel(name)
   return label === name ? <code>{name}</code> : <b title={name}>{label}</b>
@@ -148,7 +151,7 @@ function OutputText({ text }: { readonly text: string }): VNode {
   return (
     <figure class="data">
       <figcaption>{toolText.output}</figcaption>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long block must scroll with the keyboard. */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long block must be scrollable with the keyboard. */}
       <pre tabIndex={0} ref={outputRef} onScroll={updateIsAtEnd}>
         <code>{text}</code>
       </pre>

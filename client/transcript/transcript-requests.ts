@@ -51,6 +51,9 @@ export interface TranscriptRequests extends MediaRequests {
   switchVersion(messageId: string, version: number): void
 }
 
+/** A function that scrolls to a message. Resolves with false if the message can't be found. */
+export const JumpContext = createContext<((id: string) => Promise<boolean>) | null>(null)
+
 export const TranscriptRequestsContext = createContext<TranscriptRequests | null>(null)
 
 export function useTranscriptRequests(): TranscriptRequests | null {

@@ -8,7 +8,9 @@
 import { Component, type ComponentChildren, createRef, type VNode } from "preact"
 import type { AgentTag } from "../../shared/protocol/event.ts"
 import type { TranscriptStore } from "../session/transcript-store.ts"
-import { agentText } from "../words/transcript-text.ts"
+import { exchangeText } from "../words/transcript-text.ts"
+import { messageParts } from "./message/deferred-parts.ts"
+import type { LeavingSwitch } from "./message/version-focus.ts"
 import { MessageView } from "./message-view.tsx"
 import type { ScrollAnchor } from "./scroll-anchor.ts"
 import { TypingIndicator } from "./unsent-messages.tsx"
@@ -28,13 +30,8 @@ interface ScrollSnapshot {
   readonly top: number
   /** Whether the focused element will disappear with its article. */
   readonly isFocusLeaving: boolean
-  /**
-   * If that element is a version button: its `data-focus-key`, the id of the message before the article, and the position
-   * of the article's lower edge. Otherwise null, null and 0.
-   */
-  readonly way: string | null
-  readonly after: string | null
-  readonly bottom: number
+  /** If that element is a version button. */
+  readonly leavingSwitch: LeavingSwitch | null
 }
 
 function findFirstInView(
@@ -68,31 +65,22 @@ export class TranscriptRows extends Component<TranscriptRowsProps> {
     const leavingArticle = focused?.closest("article") ?? null
     const isFocusLeaving =
       leavingArticle !== null && articles.includes(leavingArticle) && !stayingIds.has(getMessageId(leavingArticle))
-    const focusedSwitch = focused?.closest<HTMLElement>(".versions [data-focus-key]")
-    const isLeaving = isFocusLeaving && focusedSwitch != null
     return {
       id: anchorArticle === undefined ? null : getMessageId(anchorArticle),
       top: anchorArticle?.getBoundingClientRect().top ?? 0,
       isFocusLeaving,
-      way: isLeaving ? (focusedSwitch.dataset["focusKey"] ?? null) : null,
-      after: isLeaving ? (before.ids[before.ids.indexOf(getMessageId(leavingArticle)) - 1] ?? null) : null,
-      bottom: isLeaving ? leavingArticle.getBoundingClientRect().bottom : 0,
+      leavingSwitch:
+        (isFocusLeaving && messageParts.module.peek()?.findLeavingSwitch(focused, leavingArticle, before.ids)) || null,
     }
   }
 
   override componentDidUpdate(_before: TranscriptRowsProps, _state: object, snapshot: ScrollSnapshot): void {
     const { ids, scrollAnchor } = this.props
     const articles = this.#findArticles()
-    const findArticle = (id: string | undefined) => articles.find((article) => getMessageId(article) === id)
-    const { isFocusLeaving, way, after, bottom } = snapshot
-    if (isFocusLeaving && way === null) scrollAnchor.focusView()
-    if (way !== null) {
-      const replacement = findArticle(ids[after === null ? 0 : ids.indexOf(after) + 1])
-      replacement?.querySelector<HTMLElement>(`.versions [data-focus-key=${way}]`)?.focus({ preventScroll: true })
-      if (replacement !== undefined && replacement !== articles.at(-1)) scrollAnchor.stopFollowing()
-      if (replacement !== undefined) return scrollAnchor.shiftBy(bottom, replacement.getBoundingClientRect().bottom)
-    }
-    const anchorArticle = snapshot.id === null ? undefined : findArticle(snapshot.id)
+    const { id, isFocusLeaving, leavingSwitch } = snapshot
+    if (isFocusLeaving && leavingSwitch === null) scrollAnchor.focusView()
+    if (leavingSwitch?.focusReplacement(ids, articles, scrollAnchor) === true) return
+    const anchorArticle = articles.find((article) => getMessageId(article) === id)
     if (anchorArticle !== undefined) scrollAnchor.shiftBy(snapshot.top, anchorArticle.getBoundingClientRect().top)
   }
 
@@ -107,7 +95,7 @@ export class TranscriptRows extends Component<TranscriptRowsProps> {
       const indicator = writingId !== null && blockIds.includes(writingId) ? <TypingIndicator key="typing" /> : null
       if (agent === null) return [...blockIds.map(renderMessage), indicator]
       return [
-        <section key={blockIds[0]} class="exchange" aria-label={agentText.exchangeWith(agent.name)}>
+        <section key={blockIds[0]} class="exchange" aria-label={exchangeText.exchangeWith(agent.name)}>
           {blockIds.map(renderMessage)}
         </section>,
         indicator,

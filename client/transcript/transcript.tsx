@@ -13,26 +13,25 @@ import { BeforeShowMoreContext } from "../markdown/show-more-button.tsx"
 import { lightboxModule } from "../media/loading/deferred-lightbox.ts"
 import { mediaViews } from "../media/loading/deferred-media.ts"
 import { AttachmentsView } from "../media/media-view.tsx"
-import { CopyButton } from "../ui/copy-button.tsx"
 import type { MediaSegment } from "../words/media-descriptions.ts"
-import { actionText, transcriptText } from "../words/transcript-text.ts"
+import { transcriptText } from "../words/transcript-text.ts"
 import { answerTools } from "../writing/deferred-writing.ts"
 import { MediaContext } from "../media/loading/media-context.ts"
 import type { OutboxEntry } from "../net/outbox.ts"
 import type { TranscriptStore } from "../session/transcript-store.ts"
-import { type TranscriptRequests, TranscriptRequestsContext } from "./transcript-requests.ts"
+import { JumpContext, type TranscriptRequests, TranscriptRequestsContext } from "./transcript-requests.ts"
 import { CanvasPanelSlot } from "./canvas/panel-slot.tsx"
 import { callViews } from "./calls/deferred-calls.ts"
-import { endReasons, messageEditor } from "./message-view.tsx"
-import { JumpContext, QuotedMessage } from "./quoted-message.tsx"
+import { messageEditor } from "./message-view.tsx"
+import { messageParts } from "./message/deferred-parts.ts"
+import { QuotePlace } from "./message/part-places.tsx"
 import { TranscriptRows } from "./transcript-rows.tsx"
 import type { ScrollAnchor } from "./scroll-anchor.ts"
 import { TypingIndicator, UnsentMessage } from "./unsent-messages.tsx"
 
 /** Re-exported for other parts of the page. Importing these modules directly would make them part of the first view. */
-export { createQuote } from "./quoted-message.tsx"
+export { messageParts, readSpokenText } from "./message/deferred-parts.ts"
 export { ScrollToEndButton } from "./position/scroll-to-end-button.tsx"
-export { segmentsToSpokenText } from "../markdown/markdown-to-text.ts"
 
 /** Messages that are drawn before the others of the first page: about two windows of a desktop computer. */
 const FIRST_MESSAGES = 10
@@ -59,16 +58,17 @@ export function Transcript(props: TranscriptProps): VNode {
   const isAnswerPending = useMayExpectAnswer(requests) && isOnline.value && isPending
   const LoadedAnnouncer = callViews.module.value?.ToolAnnouncer
   const LoadedLightbox = lightboxModule.module.value?.Lightbox
+  const parts = messageParts.module.value
   const api = requests?.api
-  // Loads the rest once the transcript has been rendered. Without an API, as in a shared copy, nothing can be changed.
+  // Loads the rest once the transcript has been rendered, and again what failed: online, or with a new message. Without an API, as in a shared copy, nothing can be changed.
   useEffect(() => {
-    void endReasons.load()
+    void messageParts.load()
     void callViews.load()
     void mediaViews.load()
     if (api === undefined) return
     void messageEditor.load()
     void answerTools.load()
-  }, [api])
+  }, [api, isOnline.value, ids.length])
   const writingId = isAnswerPending && store.isBusy.value ? (store.activeTurn.value?.id ?? null) : null
   return (
     <TranscriptContexts requests={requests} scrollAnchor={scrollAnchor}>
@@ -86,9 +86,11 @@ export function Transcript(props: TranscriptProps): VNode {
           <UnsentMessage
             key={entry.id}
             entry={entry}
-            quote={entry.reply_to === undefined ? undefined : <QuotedMessage of={entry.reply_to} />}
+            quote={entry.reply_to === undefined ? undefined : <QuotePlace of={entry.reply_to} />}
             files={<AttachmentsView segments={getAttachmentSegments(entry)} />}
-            copyTrace={entry.trace === undefined ? undefined : <CopyTraceButton trace={entry.trace} />}
+            copyTrace={
+              parts === null || entry.trace === undefined ? undefined : <parts.CopyTraceButton trace={entry.trace} />
+            }
             onRetry={onRetry}
             onDiscard={onDiscard}
           />
@@ -102,19 +104,13 @@ export function Transcript(props: TranscriptProps): VNode {
   )
 }
 
-/** The newest of the messages in the first drawing, which is painted before the others are drawn. SPEC PF13. */
+/** Returns the newest of the messages in the first drawing, which is painted before the others are drawn. SPEC PF13. */
 function useNewestFirst(ids: readonly string[], scrollAnchor: ScrollAnchor): readonly string[] {
   const [isPartial, setPartial] = useState(ids.length > FIRST_MESSAGES && scrollAnchor.isFollowing.peek())
   scrollAnchor.isPartial = isPartial
   // Effects run after the paint.
   useEffect(() => setPartial(false), [])
   return useMemo(() => (isPartial ? ids.slice(-FIRST_MESSAGES) : ids), [isPartial, ids])
-}
-
-/** SPEC OB9. */
-function CopyTraceButton({ trace }: { readonly trace: string }): VNode {
-  const { copyTrace, copied } = actionText
-  return <CopyButton getText={() => trace} label={copyTrace} text={copyTrace} doneText={copied} />
 }
 
 /** Whether an answer may arrive: the session is live, or is connecting for the first time. */

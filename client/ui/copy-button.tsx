@@ -6,8 +6,8 @@
 
 import type { VNode } from "preact"
 import { useState } from "preact/hooks"
-import { actionText } from "../words/transcript-text.ts"
-import { appendToPage, getActiveElement } from "./page-root.ts"
+import { actionText } from "../words/parts/message-text.ts"
+import { appendToPage, getActiveElement } from "./kept-focus/page-elements.ts"
 
 const RESULT_LABEL_MS = 1500
 
@@ -17,7 +17,7 @@ export interface CopyState {
   copyText(): void
 }
 
-/** For a button with a look of its own. `getText` is called when the user presses the button. */
+/** For a button with its own appearance. `getText` is called when the user presses the button. */
 export function useCopy(getText: () => string): CopyState {
   const [result, setResult] = useState<CopyState["result"]>(null)
   const copyText = async (): Promise<void> => {

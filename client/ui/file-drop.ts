@@ -6,7 +6,7 @@
 import { type ReadonlySignal, useSignal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
 import { type DropTarget, findDropTarget, takeHeldFiles } from "./held-drop.ts"
-import { getEventRoot } from "./page-root.ts"
+import { getEventRoot } from "./kept-focus/page-elements.ts"
 
 /** Whether files are being dragged over the target. Files dropped on it are passed to `onFiles`. */
 export function useFileDrop(

@@ -4,7 +4,7 @@
  * Without a listener the browser would leave the page and show the file. Source: SPEC PG87.
  */
 
-import { getEventRoot, getEventTarget } from "./page-root.ts"
+import { getEventRoot, getEventTarget } from "./kept-focus/page-elements.ts"
 
 export type DropTarget = "list" | "conversation"
 

@@ -7,7 +7,7 @@
 
 import type { RefObject, VNode } from "preact"
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
-import { getEventRoot, getEventTarget } from "./page-root.ts"
+import { getEventRoot, getEventTarget } from "./kept-focus/page-elements.ts"
 
 export interface MenuItem {
   readonly label: string

@@ -2,7 +2,7 @@
 
 import type { RefObject } from "preact"
 import { useLayoutEffect } from "preact/hooks"
-import { getActiveElement } from "./page-root.ts"
+import { getActiveElement } from "./kept-focus/page-elements.ts"
 
 /** Focuses the element marked `data-first`. After closing, the focus returns to where it was. */
 export function useModalDialog(dialogRef: RefObject<HTMLDialogElement | null>): void {

@@ -16,3 +16,10 @@ export const attachmentChipText = translate("attachmentChip", {
   cancelReply: "Cancel reply",
   dropFiles: "Drop files to attach",
 })
+
+/** Why files aren't uploaded. */
+export const refusedFileText = translate("attachment", {
+  empty: "File is empty.",
+  tooLarge: (max: string) => `File is larger than ${max}.`,
+  tooMany: (max: number, skipped: number) => `You can attach up to ${max} files. Not added: ${skipped}.`,
+})

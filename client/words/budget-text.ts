@@ -2,7 +2,8 @@
 
 import type { BudgetName, BudgetScope } from "../../shared/fault.ts"
 import type { BudgetView } from "../../shared/usage/budget-view.ts"
-import { formatCount, formatDate } from "./format/number-format.ts"
+import { formatCount } from "./format/number-format.ts"
+import { formatDate } from "./format/date-format.ts"
 import { translate } from "./languages/language.ts"
 
 /** Nano-dollars in a dollar. */
@@ -75,7 +76,7 @@ export const budgetsText = {
   ownersOnly: "Only owners can change it.",
 } as const
 
-/** An amount in the unit of its budget: "62,000", "$1.50", "3.2 MB". */
+/** Returns an amount in the unit of its budget: "62,000", "$1.50", "3.2 MB". */
 export function formatAmount(budget: BudgetName, amount: number): string {
   if (budget === "stored_bytes") return formatMegabytes(amount / BYTES_PER_MEGABYTE)
   if (budget !== "cost_per_day" && budget !== "cost_per_month") return formatTokens(amount)
@@ -100,7 +101,7 @@ function formatTokens(count: number): string {
   return formatCount(count, count < 100_000 ? {} : { notation: "compact", maximumFractionDigits: 1 })
 }
 
-/** When a budget resets, in the user's time zone: "at 01:00", "on 1 December". */
+/** Returns when a budget resets, in the user's time zone: "at 01:00", "on 1 December". */
 export function formatReset({ budget, resets }: Pick<BudgetView, "budget" | "resets">): string | null {
   if (resets === null) return null
   const isDaily = budget === "tokens_per_day" || budget === "cost_per_day"

@@ -6,12 +6,12 @@ import { translate } from "./languages/language.ts"
 
 const plural = formatPlural<"en">
 
-/** A count with its noun: 1 → "1 record", 2_000 → "2,000 records". */
+/** Returns a count with its noun: 1 → "1 record", 2_000 → "2,000 records". */
 function countNoun(count: number, noun: string, nouns = `${noun}s`): string {
   return plural(count, { one: `# ${noun}`, other: `# ${nouns}` })
 }
 
-/** The verb after the noun. */
+/** Returns the verb after the noun. */
 function was(count: number): string {
   return plural(count, { one: "was", other: "were" })
 }
@@ -20,12 +20,12 @@ function isNot(count: number): string {
   return plural(count, { one: "isn't", other: "aren't" })
 }
 
-/** The number of imported messages. `messages` is null if the server does not report it. */
+/** Returns the sentence about the number of imported messages. `messages` is null if the server does not report it. */
 function formatSummary(messages: number | null, records: number): string {
   return `Imported ${messages === null ? countNoun(records, "record") : countNoun(messages, "message")}.`
 }
 
-/** The summary for a data export with several conversations. */
+/** Returns the summary for a data export with several conversations. */
 function formatExportSummary(imported: number, empty: number, leftOut: number, messages: number | null): string {
   const total = messages === null ? "" : ` with ${countNoun(messages, "message")}`
   const sentences = [`Imported ${countNoun(imported, "conversation")}${total}.`]
@@ -34,7 +34,7 @@ function formatExportSummary(imported: number, empty: number, leftOut: number, m
   return sentences.join(" ")
 }
 
-/** The reason why a piece of a response was dropped while its message was put together. */
+/** Returns the reason why a piece of a response was dropped while its message was put together. */
 function wasDropped(count: number): string {
   return `${was(count)} dropped: too late, too much, or different from what is shown`
 }
@@ -123,7 +123,9 @@ function isKnownKind(kind: string): kind is ImportKind {
   return Object.hasOwn(KIND_TEXTS, kind)
 }
 
-/** The result for the content of one kind. A kind of the form `block:chart` names a type that is unknown here. */
+/**
+ * Returns the result for the content of one kind. A kind of the form `block:chart` names a type that is unknown here.
+ */
 export function describeImportKind(kind: string, count: number): string {
   if (isKnownKind(kind)) {
     const text = importText.kinds[kind]

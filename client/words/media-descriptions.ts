@@ -4,12 +4,21 @@
  */
 
 import type { Segment } from "../../shared/protocol/segment.ts"
-import { formatCount } from "./format/number-format.ts"
-import { mediaKindText, sizeText } from "./page-text.ts"
+import { translate } from "./languages/language.ts"
 
 export type MediaSegment = Extract<Segment, { type: "media" }>
 export type CanvasSegment = Extract<Segment, { type: "canvas" }>
 export type MediaKind = MediaSegment["kind"]
+
+/** Names of the kinds of media, for places that name them instead of showing them. */
+export const mediaKindText = translate("mediaKind", {
+  image: "Image",
+  audio: "Audio",
+  video: "Video",
+  file: "File",
+  voice: "Voice note",
+  canvas: "Document",
+})
 
 export function formatKind({ kind, voice }: Pick<MediaSegment, "kind" | "voice">): string {
   return voice === true ? mediaKindText.voice : mediaKindText[kind]
@@ -25,22 +34,11 @@ function formatNamed(kind: string, label = ""): string {
   return label === "" ? kind : `${kind}: ${label}`
 }
 
-/** The alternative text of an image: its label without the extension, because our tools put a description there. */
+/**
+ * Returns the alternative text of an image: its label without the extension, because our tools put a description there.
+ */
 export function describeImage(label: string): string {
   return label.replace(/(?<=.)\.(?:png|jpe?g|gif|webp|avif)$/i, "")
-}
-
-/** "1.2 MB", "64 KB". Units are powers of 1,024, like the limits in shared/limits.ts. */
-export function formatSize(bytes: number): string {
-  if (bytes < 1024) return formatCount(bytes, { style: "unit", unit: "byte", unitDisplay: "long", useGrouping: false })
-  const units = [sizeText.kilobytes, sizeText.megabytes, sizeText.gigabytes]
-  let size = bytes / 1024
-  let unit = 0
-  while (size >= 1023.5 && unit < units.length - 1) {
-    size /= 1024
-    unit++
-  }
-  return `${formatCount(size, { maximumFractionDigits: size < 99.95 ? 1 : 0, useGrouping: false })} ${units[unit]}`
 }
 
 /** The short type that a file's icon shows: "PDF"; "" if there is none. */

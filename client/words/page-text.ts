@@ -34,7 +34,7 @@ export const appText = translate("app", {
   loadsLater: "This conversation will load when you're back online.",
 })
 
-/** The title of the browser's tab. */
+/** Returns the title of the browser's tab. */
 export function formatDocumentTitle(title: string): string {
   return `${title} · ${appText.name}`
 }
@@ -94,21 +94,10 @@ export const composerText = translate("composer", {
 export const attachmentText = translate("attachment", {
   attach: "Attach files",
   attachTitle: (max: number) => `Attach up to ${max} files (images, audio, video, PDF, text)`,
-  empty: "File is empty.",
-  tooLarge: (max: string) => `File is larger than ${max}.`,
-  tooMany: (max: number, skipped: number) => `You can attach up to ${max} files. Not added: ${skipped}.`,
 })
 
-export const sidebarText = translate("sidebar", {
-  search: "Search",
-  settings: "Settings",
-  empty: "Your conversations will appear here.",
-  emptyForViewer: "Conversations shared with you will appear here.",
-  unreachable: "Couldn't load your conversations.",
-  close: "Close sidebar",
-  running: ", generating response",
-  pinned: "Pinned",
-  unread: ", unread",
+/** Texts of the list of conversations that even the widget may show. The others are in parts/sidebar-text.ts. */
+export const conversationText = translate("sidebar", {
   optionsFor: (title: string) => `Options for ${title}`,
   renameFailed: (title: string, reason: string) => `Couldn't rename “${title}”. ${reason}`,
 })
@@ -124,14 +113,4 @@ export const sizeText = translate("size", {
   kilobytes: "KB",
   megabytes: "MB",
   gigabytes: "GB",
-})
-
-/** Names of the kinds of media, for places that name them instead of showing them. */
-export const mediaKindText = translate("mediaKind", {
-  image: "Image",
-  audio: "Audio",
-  video: "Video",
-  file: "File",
-  voice: "Voice note",
-  canvas: "Document",
 })

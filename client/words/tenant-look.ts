@@ -13,5 +13,5 @@ const head = globalThis.cuecardTheme
 /** Texts that replace those of the page, by area and name. */
 export const ownTexts: Signal<ThemeHead["texts"]> = signal(head?.texts ?? {})
 
-/** The address of the tenant's logo; null for the product's own. */
+/** The URL of the tenant's logo; null for the product's own. */
 export const logoUrl: Signal<string | null> = signal(head?.logo ?? null)

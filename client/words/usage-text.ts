@@ -101,7 +101,7 @@ function formatFullDay(day: string): string {
   return new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone: "UTC" }).format(new Date(day))
 }
 
-/** A price, in USD per million tokens, with all its digits. */
+/** Returns a price, in USD per million tokens, with all its digits. */
 export function formatPrice(usd: number): string {
   return usd.toLocaleString(undefined, {
     style: "currency",
@@ -115,7 +115,7 @@ export function formatCount(count: number): string {
   return count.toLocaleString()
 }
 
-/** A short number for an axis: `1.2M`. */
+/** Returns a short number for an axis: `1.2M`. */
 export function formatCompact(count: number): string {
   return new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 }).format(count)
 }

@@ -1,13 +1,13 @@
 /**
  * answer-notifications.ts: tells the user that a long answer is ready while the page is in the background.
  *
- * Off until the user switches it on, which is also when the browser asks for permission. Source: SPEC WR34.
+ * Off until the user turns it on; the browser then asks for permission. Source: SPEC WR34.
  */
 
 import { type ReadonlySignal, signal } from "@preact/signals"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { isEnded } from "../../shared/protocol/message.ts"
-import { openStorage } from "../ui/browser-storage.ts"
+import { openPreferences } from "../ui/preferences/preference-storage.ts"
 import { writingText } from "../words/writing-text.ts"
 
 const STORAGE_KEY = "cuecard.notify"
@@ -25,14 +25,14 @@ export function canNotify(): boolean {
 }
 
 export function restoreNotifying(): void {
-  isOn.value = canNotify() && Notification.permission === "granted" && openStorage().getItem(STORAGE_KEY) === "on"
+  isOn.value = canNotify() && Notification.permission === "granted" && openPreferences().getItem(STORAGE_KEY) === "on"
 }
 
 /** Asks for permission if necessary. Returns false if the browser refuses. */
 export async function switchNotifying(wanted: boolean): Promise<boolean> {
   const isAllowed = !wanted || (await Notification.requestPermission()) === "granted"
   isOn.value = wanted && isAllowed
-  openStorage().setItem(STORAGE_KEY, isOn.peek() ? "on" : "off")
+  openPreferences().setItem(STORAGE_KEY, isOn.peek() ? "on" : "off")
   return isAllowed
 }
 
@@ -41,12 +41,28 @@ export function deservesNotification({ status, metrics }: WireMessage, isHidden:
   return isHidden && isEnded(status) && status !== "cancelled" && (metrics?.ms ?? 0) >= LONG_ANSWER_MS
 }
 
-/** Shows a notification. It has no text of the conversation, because others may see the screen. */
-export function notifyAboutAnswer(message: WireMessage, title: string): void {
+/** Shows a notification. It contains no text from the conversation, because others may see the screen. */
+export async function notifyAboutAnswer(message: WireMessage, title: string): Promise<void> {
   if (!isOn.peek() || !deservesNotification(message, document.hidden)) return
-  const notification = new Notification(title, { body: writingText.notification, tag: message.id })
-  notification.onclick = () => {
-    focus()
-    notification.close()
+  const { hash } = location
+  const options: NotificationOptions = { body: writingText.notification, tag: message.id, data: hash }
+  try {
+    const registration = await findServiceWorker()
+    if (registration !== undefined) return await registration.showNotification(title, options)
+    const notification = new Notification(title, options)
+    notification.onclick = () => {
+      focus()
+      location.hash = hash
+      notification.close()
+    }
+  } catch {
+    // On phones, only a service worker can show one.
   }
+}
+
+/** Undefined if the page has no active one, such as over plain HTTP. */
+async function findServiceWorker(): Promise<ServiceWorkerRegistration | undefined> {
+  const { serviceWorker } = navigator as { readonly serviceWorker?: ServiceWorkerContainer }
+  const registration = await serviceWorker?.getRegistration()
+  return registration?.active == null ? undefined : registration
 }

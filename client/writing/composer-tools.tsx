@@ -117,7 +117,7 @@ function StopDictationButton({ onStop }: { readonly onStop: () => void }): VNode
 
 interface PastedText {
   readonly text: string
-  /** The place in the message where it was pasted. */
+  /** The position in the message at which it was pasted. */
   readonly from: number
   readonly to: number
   /** The keys of the attachments before it. */

@@ -11,7 +11,7 @@ export function isLongPaste(text: string): boolean {
   return lines > MAX_PASTED_LINES
 }
 
-/** The pasted text as a file. A number in the name tells several pastes apart. */
+/** Returns the pasted text as a file. A number in the name tells several pastes apart. */
 export function createPastedFile(text: string, name: string, number: number): File {
   const suffix = number === 1 ? "" : ` ${number}`
   return new File([text], `${name}${suffix}.txt`, { type: "text/plain" })

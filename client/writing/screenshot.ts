@@ -1,4 +1,4 @@
-/** screenshot.ts: takes a picture of a screen, window or tab that the user chooses. Source: SPEC WR33. */
+/** screenshot.ts: captures an image of a screen, window or tab that the user chooses. Source: SPEC WR33. */
 
 export function canTakeScreenshot(): boolean {
   return typeof navigator.mediaDevices?.getDisplayMedia === "function"
@@ -9,7 +9,7 @@ export function canTakePhoto(): boolean {
   return matchMedia("(pointer: coarse)").matches
 }
 
-/** Resolves with null if the user chose nothing. Rejects if the browser can't take the picture. */
+/** Resolves with null if the user chose nothing. Rejects if the browser can't capture it. */
 export async function takeScreenshot(nowMs: number): Promise<File | null> {
   const stream = await navigator.mediaDevices.getDisplayMedia({ video: true }).catch((error: unknown) => {
     if (error instanceof DOMException && error.name === "NotAllowedError") return null
@@ -34,7 +34,7 @@ async function captureFrame(stream: MediaStream, nowMs: number): Promise<File> {
   canvas.getContext("2d")?.drawImage(video, 0, 0)
   video.srcObject = null
   const blob = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, "image/png"))
-  if (blob === null) throw new Error("no picture")
+  if (blob === null) throw new Error("no image")
   const time = new Date(nowMs).toISOString().slice(0, 19).replace(/:/g, ".").replace("T", " ")
   return new File([blob], `Screenshot ${time}.png`, { type: "image/png" })
 }

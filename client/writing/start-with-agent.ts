@@ -1,5 +1,6 @@
 /** start-with-agent.ts: chooses the agent with which the next conversation starts. */
 
+import { focusRequests } from "../ui/focus.ts"
 import type { WritingHost } from "./writing-host.ts"
 
 /** Moves the text to a new conversation with the agent, unless this one is new. */
@@ -8,7 +9,8 @@ export function startWithAgent(host: WritingHost, agent: string, text: string): 
   const isNew = host.controller.peek() === null
   host.draft.text.value = isNew ? text : ""
   if (isNew) return
-  // The page opens the new conversation in an earlier listener, and its draft may already have a text.
-  addEventListener("hashchange", () => host.draft.restoreText(text), { once: true })
-  location.hash = "#/"
+  host.showSession(null)
+  // The draft of the new conversation may already have a text.
+  host.draft.restoreText(text)
+  focusRequests.value++
 }

@@ -6,7 +6,7 @@
  */
 
 import type { VNode } from "preact"
-import { useEffect, useRef, useState } from "preact/hooks"
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
 import { writingText } from "../words/writing-text.ts"
 import { listedAgents, savedPrompts } from "./prompt-store.ts"
 import { filterByName, findSuggestionQuery, type SuggestionQuery } from "./suggestion-query.ts"
@@ -70,7 +70,7 @@ export function SuggestionMenu({ host, field }: SuggestionMenuProps): VNode | nu
   )
 }
 
-/** The query at the caret. It is read after each input and each movement of the caret. */
+/** Returns the query at the caret. It is read after each input and each movement of the caret. */
 function useQuery(field: HTMLTextAreaElement, host: WritingHost) {
   const [query, setQuery] = useState<SuggestionQuery | null>(null)
   const closedFor = useRef<string | null>(null)
@@ -136,7 +136,8 @@ const MENU_KEYS = new Set(["ArrowDown", "ArrowUp", "Enter", "Tab", "Escape"])
 function useMenuKeys(field: HTMLTextAreaElement, isOpen: boolean, onKey: (key: string) => void): void {
   const handler = useRef(onKey)
   handler.current = onKey
-  useEffect(() => {
+  // An effect after the paint would come too late: a key that follows at once would still be handled by the closed list.
+  useLayoutEffect(() => {
     const form = field.form
     if (!isOpen || form === null) return undefined
     const handleKey = (event: KeyboardEvent): void => {

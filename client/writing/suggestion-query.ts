@@ -5,7 +5,7 @@
 
 export interface SuggestionQuery {
   readonly kind: "prompt" | "agent"
-  /** What follows the sign. */
+  /** The text after the sign. */
   readonly text: string
   /** The range that a choice replaces, in UTF-16 code units. */
   readonly from: number
@@ -15,7 +15,7 @@ export interface SuggestionQuery {
 /** Longer text after the sign is not a search. */
 const MAX_QUERY_CHARS = 40
 
-/** The query that ends at the caret; null if there is none. */
+/** Returns the query that ends at the caret; null if there is none. */
 export function findSuggestionQuery(text: string, caret: number): SuggestionQuery | null {
   const before = text.slice(0, caret)
   const prompt = /^\/([^\n/]*)$/.exec(before)?.[1]
@@ -27,7 +27,7 @@ export function findSuggestionQuery(text: string, caret: number): SuggestionQuer
   return { kind: "agent", text: agent, from: caret - agent.length - 1, to: caret }
 }
 
-/** The entries whose name has a word that begins with the text, those that begin with it first. */
+/** Returns the entries whose name has a word that begins with the text, those that begin with it first. */
 export function filterByName<T extends { readonly name: string }>(entries: readonly T[], text: string): readonly T[] {
   const wanted = normalize(text.trim())
   const matching = entries.filter(({ name }) =>

@@ -75,7 +75,7 @@ export function ToolsMenu({ host, onFiles }: ToolsMenuProps): VNode {
       )}
       {anchor !== null && (
         <PopupMenu
-          // Another list of items gets the focus anew.
+          // A different list of items receives the focus again.
           key={String(isChoosingAgent.value)}
           label={isChoosingAgent.value ? writingText.agents : writingText.tools}
           items={isChoosingAgent.value ? listAgentItems(host) : toolItems}

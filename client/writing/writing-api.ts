@@ -45,7 +45,7 @@ async function request<T>(api: Api, path: string, schema: v.GenericSchema<unknow
   return await parseBody(await api.fetchAuthorized(path, init), createSchemaParser(schema))
 }
 
-/** A request without a response body. */
+/** Sends a request whose response has no body. */
 async function requestNothing(api: Api, path: string, method: string): Promise<void> {
   const response = await api.fetchAuthorized(path, { method })
   if (!response.ok) await readJson(response)

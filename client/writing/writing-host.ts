@@ -12,4 +12,6 @@ export interface WritingHost {
   /** How the next conversation starts: its agent, and whether it is temporary. */
   readonly nextOptions: Signal<SessionOptions>
   readonly draft: Draft
+  /** Opens a session, or a new one (null). */
+  showSession(id: string | null): void
 }

@@ -13,7 +13,7 @@ const REMOVE = { recursive: true, force: true } as const
 /** `2026-11-22T14-05-09Z`: sorts by time, and is a valid name everywhere. */
 const BACKUP_NAME = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ$/
 
-/** The folder for the backup in progress: either the folder of an interrupted run or a new one. */
+/** Returns the folder for the backup in progress: either the folder of an interrupted run or a new one. */
 export function openPartialBackup(folder: string, tenant: string, now: Date): string {
   const parent = tenantFolder(folder, tenant)
   // A folder without a manifest contains nothing usable.
@@ -35,7 +35,7 @@ export function completeBackup(partial: string): string {
   return path
 }
 
-/** The complete backups of a tenant, oldest first. */
+/** Returns the complete backups of a tenant, oldest first. */
 export function listBackups(folder: string, tenant: string): string[] {
   const parent = tenantFolder(folder, tenant)
   return listNames(parent)
@@ -50,7 +50,7 @@ export function deleteOldBackups(folder: string, tenant: string, kept: number): 
   return old.length
 }
 
-/** The newest backup, or with `before` the newest one before a time such as `2026-11-22` or `2026-11-22T14`. */
+/** Returns the newest backup, or with `before` the newest one before a time such as `2026-11-22` or `2026-11-22T14`. */
 export function findBackup(folder: string, tenant: string, before: string | undefined): string {
   const backups = listBackups(folder, tenant)
   const found = before === undefined ? backups.at(-1) : backups.findLast((path) => nameOf(path) < before)

@@ -13,14 +13,14 @@ export const BACKUP_OPTIONS = {
   help: { type: "boolean", default: false },
 } as const
 
-/** The end of the usage text of both commands. `exception`: the case in which CUECARD_KEY is not enough. */
+/** Returns the end of the usage text of both commands. `exception`: the case in which CUECARD_KEY is not enough. */
 export function describeServerOptions(exception = ""): string {
   return `--url URL            the server, default http://127.0.0.1:8787
 --secret-env NAME    the variable with the operator's secret, default OPERATOR_SECRET. With CUECARD_KEY, an API key of
                      an owner, it is not needed${exception}`
 }
 
-/** The tenant that a command names. Throws `UsageError` with the usage text unless it is the only argument. */
+/** Returns the tenant that a command names. Throws `UsageError` with the usage text unless it is the only argument. */
 export function readTenant([tenant, ...rest]: readonly string[], usage: string): string {
   if (tenant === undefined || rest.length > 0) throw new UsageError(usage)
   return tenant

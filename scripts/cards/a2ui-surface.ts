@@ -65,13 +65,13 @@ function listComponents(list: Json | undefined): A2uiComponent[] {
   )
 }
 
-/** The keys of a JSON Pointer. */
+/** Returns the keys of a JSON Pointer. */
 export function splitPointer(pointer: string): string[] {
   const keys = pointer.replace(/^\//, "").split("/")
   return pointer === "" || pointer === "/" ? [] : keys.map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"))
 }
 
-/** Returns the data with another value at a place. What is missing on the way to it is created. */
+/** Returns the data with another value at a path. Missing parts of the path are created. */
 export function setValue(data: Json, keys: readonly string[], value: Json): Json {
   const [key, ...rest] = keys
   if (key === undefined) return value

@@ -37,7 +37,7 @@ export function convertSurface(surface: A2uiSurface, tool: string): ConvertedCar
   return { template, notes }
 }
 
-/** The components reachable from `root`. A component that is used twice occurs twice in the card. */
+/** Converts the components reachable from `root`. A component that is used twice occurs twice in the card. */
 function convertComponents(form: CardForm, notes: string[]): JsonObject[] {
   const { components } = form.surface
   const view: JsonObject[] = []
@@ -65,7 +65,7 @@ function convertComponents(form: CardForm, notes: string[]): JsonObject[] {
   return view
 }
 
-/** An id that no other component has. Ids of cards have fewer characters than those of A2UI. */
+/** Returns an id that no other component has. Ids of cards have fewer characters than those of A2UI. */
 function findName(id: string, names: ReadonlySet<string>): string {
   const base = ID.test(id) ? id : "part"
   for (let n = 1; ; n++) {
@@ -74,7 +74,7 @@ function findName(id: string, names: ReadonlySet<string>): string {
   }
 }
 
-/** The absolute paths of all bindings. */
+/** Returns the absolute paths of all bindings. */
 function listPaths(value: Json): string[] {
   if (Array.isArray(value)) return value.flatMap((one: Json) => listPaths(one))
   if (!isJsonObject(value)) return []

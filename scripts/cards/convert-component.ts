@@ -69,7 +69,7 @@ function pick(component: A2uiComponent, field: string, names: readonly string[])
   return typeof value === "string" && names.includes(value) ? { [field]: value } : {}
 }
 
-/** A row, a column or a list: of named components, or of one for each item of an array. */
+/** Converts a row, a column or a list: of named components, or of one for each item of an array. */
 function convertBox(component: A2uiComponent, place: PlaceComponent, more: Fields): ConvertedFields {
   const { component: kind, children } = component
   if (!isJsonObject(children)) {

@@ -45,7 +45,7 @@ function readPath(value: Json | undefined): string | null {
   return isJsonObject(value) && typeof value["path"] === "string" ? value["path"] : null
 }
 
-/** A name of an action, a field or a tool. */
+/** Converts a text to the name of an action, a field or a tool. */
 function toName(text: string): string {
   const name = text.replace(/[^A-Za-z0-9_-]+/g, "_").slice(0, 60)
   return /^[A-Za-z]/.test(name) ? name : `n${name}`
@@ -91,7 +91,7 @@ function convertArgument(value: Json, fields: ReadonlyMap<string, string>): Acti
   return field === undefined ? { path } : { field }
 }
 
-/** The label of a button: its text, or the name of its icon. */
+/** Returns the label of a button: its text, or the name of its icon. */
 export function findLabel(button: A2uiComponent, { components }: A2uiSurface, note: Note): Json {
   const label = components.get(String(button["child"]))
   if (label?.component !== "Icon") return convertText(label?.["text"] ?? button.id, note) as unknown as Json
@@ -120,7 +120,7 @@ export function convertField(field: A2uiComponent, form: CardForm, note: Note): 
   }
 }
 
-/** The field's initial value, if the data has one. */
+/** Returns the field's initial value, if the data has one. */
 function convertValue({ component, value }: A2uiComponent, { data }: A2uiSurface): Fields {
   const path = readPath(value)
   if (path === null) return typeof value === "string" || typeof value === "boolean" ? { value } : {}

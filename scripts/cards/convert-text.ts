@@ -55,7 +55,10 @@ function createFormat(name: string, args: JsonObject, value: { readonly path: st
   }
 }
 
-/** The style of a pattern such as `MMM d, h:mm a`. Cards have styles, because the order of a date depends on the language. */
+/**
+ * Returns the style of a pattern such as `MMM d, h:mm a`. Cards have styles, because the order of a date depends on the
+ * language.
+ */
 export function findDateStyle(pattern: string): (typeof DATE_STYLES)[number] {
   const letters = pattern.replace(/'[^']*'/g, "")
   const hasTime = /[hHkK]/.test(letters)
@@ -95,7 +98,7 @@ export function parsePieces(text: string): Json[] {
   return [...pieces, literal].filter((piece) => piece !== "")
 }
 
-/** The index of the brace that ends an expression. */
+/** Returns the index of the brace that ends an expression. */
 function findEnd(text: string, start: number): number {
   let depth = 1
   let quote = ""
@@ -109,7 +112,7 @@ function findEnd(text: string, start: number): number {
   return text.length
 }
 
-/** A path, a literal, or a call such as `formatDate(value: ${/at}, format: 'E')`. */
+/** Parses a path, a literal, or a call such as `formatDate(value: ${/at}, format: 'E')`. */
 function parseExpression(text: string): Json {
   const expression = text.trim()
   const [, call, inner] = /^([A-Za-z]\w*)\(([\s\S]*)\)$/.exec(expression) ?? []
@@ -128,7 +131,7 @@ function parseExpression(text: string): Json {
   return { path: expression }
 }
 
-/** Splits at the commas outside of quotes, braces and parentheses. */
+/** Splits at the commas outside quotes, braces and parentheses. */
 function splitArguments(text: string): string[] {
   const parts: string[] = []
   let [depth, quote, start] = [0, "", 0]

@@ -124,7 +124,7 @@ const REQUEST_SECONDS = 0.01
 /** Processor time of the Worker for a request, in milliseconds: verifying a token, and JSON. */
 const WORKER_CPU_MS = 2
 
-/** The billed amounts of an operation. */
+/** Returns the billed amounts of an operation. */
 export function toAmounts(operation: Operation): BilledAmounts {
   const cost: OperationCost = OPERATION_COSTS[operation]
   const objects = OBJECT_CLASSES.map((name) => cost[name]).filter((one) => one !== undefined)

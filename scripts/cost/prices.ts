@@ -41,12 +41,12 @@ function mapUnits(toAmount: (unit: keyof BilledAmounts) => number): BilledAmount
   return Object.fromEntries(UNITS.map((unit) => [unit, toAmount(unit)])) as Record<keyof BilledAmounts, number>
 }
 
-/** The sum of amounts, each multiplied by a count. */
+/** Returns the sum of amounts, each multiplied by a count. */
 export function sumAmounts(...terms: readonly (readonly [count: number, amounts: BilledAmounts])[]): BilledAmounts {
   return mapUnits((unit) => terms.reduce((sum, [count, amounts]) => sum + count * amounts[unit], 0))
 }
 
-/** The price of some amounts, in US dollars. */
+/** Returns the price of some amounts, in US dollars. */
 export function priceOf(amounts: BilledAmounts): number {
   return UNITS.reduce((sum, unit) => sum + (amounts[unit] * PRICES_PER_MILLION[unit]) / 1e6, 0)
 }

@@ -76,14 +76,14 @@ export interface SimulatedBudgets {
   readonly overshoot: { readonly turns: number; readonly bound: number }
 }
 
-/** What a directory knows about its user. Tokens are measured in turns of mean size. */
+/** What a directory has recorded about its user. Tokens are measured in turns of mean size. */
 interface UserState {
   /** Turns since the last report, and the usage since then that belongs to this day. */
   unreportedTurns: number
   unreported: number
   /** The user's usage on this day. */
   own: number
-  /** The usage of all users on this day that the directory knows of. */
+  /** The usage of all users on this day, as last received by the directory. */
   known: number
   day: number
   askedAt: number
@@ -213,7 +213,7 @@ class MonthEndSimulation {
     this.#askTenant(id, user, second)
   }
 
-  /** Reports the user's usage, and learns the usage of all users. */
+  /** Reports the user's usage, and receives the usage of all users. */
   #askTenant(id: number, user: UserState, second: number): void {
     this.#countRequest(second)
     this.#counted += user.unreported

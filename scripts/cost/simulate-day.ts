@@ -76,19 +76,21 @@ export function simulateDay(plan: DayPlan): SimulatedDay {
   return { sessions, users, operations, peak, billed, price: priceOf(billed) }
 }
 
-/** The cost of this many sessions, computed from the means in docs/cost.md, in US dollars and without storage. */
+/**
+ * Returns the cost of this many sessions, computed from the means in docs/cost.md, in US dollars and without storage.
+ */
 export function meanDayPrice(sessions: number): number {
   return sessions * priceOf(sumOperations(MEAN_OPERATIONS))
 }
 
-/** The price of a million sessions in docs/cost.md, in US dollars. Throws if the page has none. */
+/** Returns the price of a million sessions in docs/cost.md, in US dollars. Throws if the page has none. */
 export function parseDayPrice(page: string): number {
   const [, price] = /^\| one day \| \$([\d.]+) \|$/m.exec(page) ?? []
   if (price === undefined) throw new Error("docs/cost.md has no price of a day")
   return Number(price)
 }
 
-/** Number of users of each tenant, the largest first. The others follow Zipf's law. */
+/** Returns the number of users of each tenant, the largest first. The others follow Zipf's law. */
 function splitUsers({ sessions, tenants, largestShare }: DayPlan): number[] {
   const users = Math.round(sessions / PROFILE.sessionsPerUser)
   const largest = tenants === 1 ? users : Math.round(users * largestShare)

@@ -61,8 +61,8 @@ export const CALLS_NOW: MorningCalls = {
 }
 
 /**
- * The largest number of requests to the tenant's object in a single second. Each user signs in, has one session of the profile
- * and closes the page.
+ * Returns the largest number of requests to the tenant's object in a single second. Each user signs in, has one session
+ * of the profile and closes the page.
  */
 export function simulateMorning(plan: MorningPlan, calls: MorningCalls): number {
   const random = createRandom(plan.seed)

@@ -76,7 +76,7 @@ function resolveUrl(path: string): URL {
   return URL.parse(path, values.url.replace(/\/*$/, "/")) ?? exitWithError(`${values.url} is not a URL\n${USAGE}`)
 }
 
-/** The mapper for `--format`, or for the name of the program. */
+/** Returns the mapper for `--format`, or for the name of the program. */
 function selectMapper(): Mapper {
   const [program = ""] = positionals
   const format = values.format ?? basename(program).replace(/\.\w+$/, "")
@@ -95,7 +95,7 @@ async function postJson(path: string, token: string | null, body: object): Promi
   return result
 }
 
-/** A producer token for the session: the given one, or one created with the given user token. */
+/** Returns a producer token for the session: the given one, or one created with the given user token. */
 async function obtainToken(session: string): Promise<string> {
   const given = values.token ?? process.env["CUECARD_TOKEN"] ?? null
   if (given !== null && readScope(given) === "external") return given
@@ -139,7 +139,7 @@ async function runPipe(session: string): Promise<number> {
   return await answer.run()
 }
 
-/** The given token or API key. A local server issues a token of an administrator. */
+/** Returns the given token or API key. A local server issues a token of an administrator. */
 async function obtainListenerToken(): Promise<string> {
   const given = values.token ?? process.env["CUECARD_TOKEN"] ?? null
   return given ?? String((await postJson("v1/dev/token", null, { role: "owner" }))["token"])

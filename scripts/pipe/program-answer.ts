@@ -24,7 +24,7 @@ export class ProgramError extends Error {}
 export interface Program {
   readonly command: string
   readonly args: readonly string[]
-  /** Written to its standard input; null: it inherits the one of this process. */
+  /** Written to its standard input; null: it inherits the standard input of this process. */
   readonly input: string | null
   /** Variables that are added to its environment. */
   readonly env: Readonly<Record<string, string>>

@@ -169,7 +169,7 @@ export class RecordSender {
     await delay(backoffDelayMs(this.#faults, RETRY))
   }
 
-  /** One request with all pending lines and those that are pushed while it is open. */
+  /** Sends one request with all pending lines and those that are pushed while it is open. */
   async #sendLines(): Promise<ServerResponse> {
     this.#hasSent = true
     let timer: ReturnType<typeof setTimeout> | undefined

@@ -5,8 +5,8 @@
 import { type Deployment, type PlatformApi, PlatformError } from "./platform-api.ts"
 
 /**
- * The version that had all of the traffic before; if the traffic is split, the version before the split. Null if there is
- * none.
+ * Returns the version that had all of the traffic before; if the traffic is split, the version before the split. Null
+ * if there is none.
  */
 export function findEarlierVersion(deployments: readonly Deployment[]): string | null {
   const [active, ...earlier] = deployments

@@ -30,7 +30,7 @@ export function isWorse(before: RequestCount, after: RequestCount): boolean {
   return before.requests === 0 || difference >= MIN_DEVIATION * deviation
 }
 
-/** The share of failed requests, between 0 and 1; 0 without requests. */
+/** Returns the share of failed requests, between 0 and 1; 0 without requests. */
 export function getErrorRate({ requests, failed }: RequestCount): number {
   return requests === 0 ? 0 : Math.min(failed / requests, 1)
 }

@@ -33,8 +33,9 @@ export interface MixedCommit {
 }
 
 /**
- * All mixed commits in the history of HEAD, and the working tree if committing it would create one. Null if the folder has
- * no history. `shallow`: the folder has only part of the history, so nothing was checked. Throws if git fails otherwise.
+ * Returns all mixed commits in the history of HEAD, and the working tree if committing it would create one. Null if the
+ * folder has no history. `shallow`: the folder has only part of the history, so nothing was checked. Throws if git
+ * fails otherwise.
  */
 export function findMixedCommits(root: string): MixedCommit[] | "shallow" | null {
   const runGit: Git = (...args) =>
@@ -78,12 +79,12 @@ function checkStep(git: Git, folderConfig: string, state: State, parent: string)
   return reasons.length === 0 ? null : { commit: state ?? "the working tree", tags, reasons }
 }
 
-/** The configuration of a state; empty if there is none. */
+/** Returns the configuration of a state; empty if there is none. */
 function showConfig(git: Git, commit: string): string {
   return git("ls-tree", "--name-only", commit, "--", CONFIG) === "" ? "" : git("show", `${commit}:${CONFIG}`)
 }
 
-/** The tags of the migrations, and all other tables without comments. */
+/** Returns the tags of the migrations, and all other tables without comments. */
 export function readConfig(toml: string): { readonly tags: readonly string[]; readonly rest: string } {
   const lines = toml.split("\n").flatMap((line) => {
     const text = line.replace(/^\s*#.*$/, "").trim()
@@ -118,8 +119,9 @@ interface BuiltConfig {
 }
 
 /**
- * The classes whose migration a deploy would apply together with code that has a binding to them. `applied`: the last
- * migration of the deployed Worker; null if it has none, as before its first deploy, which may contain everything.
+ * Returns the classes whose migration a deploy would apply together with code that has a binding to them. `applied`:
+ * the last migration of the deployed Worker; null if it has none, as before its first deploy, which may contain
+ * everything.
  */
 export function findBoundNewClasses(
   { migrations = [], durable_objects }: BuiltConfig,

@@ -22,7 +22,7 @@ export interface PageObject {
   readonly file: string
 }
 
-/** The bucket's name in the built configuration; null if there is none. */
+/** Returns the bucket's name in the built configuration; null if there is none. */
 export function findPageBucket(config: unknown): string | null {
   const { r2_buckets: buckets } = config as {
     readonly r2_buckets?: readonly { readonly binding: string; readonly bucket_name?: string }[]
@@ -34,19 +34,22 @@ export function listPageObjects(): PageObject[] {
   return readdirSync(ASSETS).map((name) => ({ key: `${PAGE_FILES_FOLDER}/${name}`, file: join(ASSETS, name) }))
 }
 
-/** The key of the list of a version's page files. It is written after the files. The Worker serves nothing under this key. */
+/**
+ * Returns the key of the list of a version's page files. It is written after the files. The Worker serves nothing under
+ * this key.
+ */
 export function createListKey(version: string): string {
   return `${PAGE_FILES_FOLDER}/versions/${version}.json`
 }
 
-/** The content of the list: the keys of the build's page files. */
+/** Returns the content of the list: the keys of the build's page files. */
 export function formatPageList(): string {
   return JSON.stringify(listPageObjects().map(({ key }) => key))
 }
 
 /**
- * Why the page files of a version may be missing from the bucket, as the end of a sentence; null if all are there. Errors:
- * PlatformError.
+ * Returns why the page files of a version may be missing from the bucket, as the end of a sentence; null if all are
+ * there. Errors: PlatformError.
  */
 export async function findMissingFiles(api: PlatformApi, bucket: string, version: string): Promise<string | null> {
   const text = await api.readObject(bucket, createListKey(version))

@@ -110,7 +110,7 @@ export class PlatformApi {
     this.script = settings.script
   }
 
-  /** The newest first; the first one is active. Empty if the Worker was never deployed. */
+  /** Returns the deployments, newest first; the first one is active. Empty if the Worker was never deployed. */
   async listDeployments(): Promise<Deployment[]> {
     const result = await this.#request("GET", `${this.#scriptPath()}/deployments`)
     return listOf(result, "deployments").slice(0, MAX_DEPLOYMENTS).map(toDeployment)
@@ -129,12 +129,12 @@ export class PlatformApi {
     return textOf(await this.#request("POST", `${this.#scriptPath()}/deployments`, { body, attempts: 1 }), "id")
   }
 
-  /** The versions that can be deployed: the newest ones since the last migration. */
+  /** Returns the versions that can be deployed: the newest ones since the last migration. */
   async listDeployableVersions(): Promise<Version[]> {
     return listOf(await this.#request("GET", `${this.#scriptPath()}/versions?deployable=true`), "items").map(toVersion)
   }
 
-  /** The tag of the last migration that was applied; null if there is none, or no Worker. */
+  /** Returns the tag of the last migration that was applied; null if there is none, or no Worker. */
   async readMigrationTag(): Promise<string | null> {
     const { account, script } = this.#settings
     const path = `/accounts/${account}/workers/services/${script}`
@@ -200,7 +200,7 @@ export class PlatformApi {
     )
   }
 
-  /** The content of an object in a bucket; null if there is none. */
+  /** Returns the content of an object in a bucket; null if there is none. */
   async readObject(bucket: string, key: string): Promise<string | null> {
     const name = key.split("/").map(encodeURIComponent).join("/")
     const path = `/accounts/${this.#settings.account}/r2/buckets/${bucket}/objects/${name}`
@@ -284,7 +284,7 @@ function readRetryAfter(header: string | null): number | null {
   return header !== null && /^\d{1,6}$/.test(header) ? Number(header) * 1_000 : null
 }
 
-/** The texts of the platform's errors, on one line and of a bounded length. */
+/** Returns the texts of the platform's errors, on one line and of a bounded length. */
 function describeErrors(json: unknown): string | null {
   const errors = listOf(json, "errors").flatMap((error) => {
     const { message, code } = objectOf({ error }, "error")

@@ -44,7 +44,7 @@ class TakenOver extends Error {}
 /** The new version must not get more traffic. */
 class Unfit extends Error {}
 
-/** The version that has all of the traffic. Throws an error with a text for the user if there is none. */
+/** Returns the version that has all of the traffic. Throws an error with a text for the user if there is none. */
 export function readSoleVersion(deployment: Deployment | undefined): string {
   if (deployment === undefined)
     throw new PlatformError("The Worker was never deployed. Deploy it once without --stage.", null)
@@ -121,8 +121,8 @@ class StagedDeploy {
   }
 
   /**
-   * Makes a deployment and remembers its id. The platform offers no conditional request for this, so somebody else's simultaneous
-   * deployment is found in the list afterwards.
+   * Makes a deployment and records its id. The platform offers no conditional request for this, so somebody else's
+   * simultaneous deployment is found in the list afterwards.
    */
   async #deploy(versions: Parameters<PlatformApi["createDeployment"]>[0], message: string): Promise<void> {
     const known = this.#own

@@ -19,7 +19,7 @@ const KEY_SECONDS = 60 * 60
 /** A key that expires within this time is replaced, in milliseconds: the longest transfer of a file. */
 const RENEW_MS = 15 * 60_000
 
-/** The API key in CUECARD_KEY; null if there is none. */
+/** Returns the API key in CUECARD_KEY; null if there is none. */
 export function readGivenKey(tenant: string): string | null {
   const given = process.env["CUECARD_KEY"]
   if (given === undefined || given === "") return null
@@ -66,7 +66,7 @@ export class TenantAccess {
     return await requestJson(this.#options, path, await this.#readKey(), json, method)
   }
 
-  /** The bytes of a file. */
+  /** Returns the bytes of a file. */
   async download(path: string): Promise<Uint8Array<ArrayBuffer>> {
     const response = await sendRequest(this.#options, path, await this.#readKey(), { method: "GET" })
     if (!response.ok) await readJson(this.#options, response)

@@ -56,7 +56,7 @@ export async function exportTenant(
   })
 }
 
-/** The export that is running, or a new one. */
+/** Returns the export that is running, or a new one. */
 async function beginExport(access: TenantAccess): Promise<string> {
   const { exports } = await access.request(EXPORTS)
   const running = v.parse(v.array(jobSchema), exports).find(({ state }) => state === "running")
@@ -113,7 +113,7 @@ export async function importTenant(
   })
 }
 
-/** The import that waits for the parts of this archive, or a new one. */
+/** Returns the import that waits for the parts of this archive, or a new one. */
 async function beginImport(access: TenantAccess, text: string, { tenant }: Manifest): Promise<JsonObject> {
   const { imports } = await access.request(IMPORTS)
   const jobs = v.parse(v.array(jobSchema), imports)
@@ -123,7 +123,7 @@ async function beginImport(access: TenantAccess, text: string, { tenant }: Manif
     : await access.request(`${IMPORTS}/${unfinished.id}`)
 }
 
-/** Finds the manifest by its content, because a browser saves it under another name than `export` does. */
+/** Finds the manifest by its content, because a browser saves it under a different name than `export` does. */
 function findManifest(folder: string): Archive {
   const found =
     readManifestOf(folder) ??
@@ -134,7 +134,7 @@ function findManifest(folder: string): Archive {
   return found
 }
 
-/** The path of each part, recognised by its hash. */
+/** Returns the path of each part, recognised by its hash. */
 function findParts(folder: string, { files }: Manifest): ReadonlyMap<number, string> {
   const sizes = new Set(files.map(({ bytes }) => bytes))
   const candidates = listFiles(folder).filter((path) => sizes.has(statSync(path).size))

@@ -28,7 +28,7 @@ export function isLocalUrl({ hostname }: URL): boolean {
   return hostname === "localhost" || hostname.endsWith(".localhost") || hostname === "[::1]" || /^127\./.test(hostname)
 }
 
-/** The server's URL. Secrets are sent only over https or to this machine. */
+/** Returns the server's URL. Secrets are sent only over https or to this machine. */
 export function readUrl({ url }: Pick<ServerOptions, "url">): URL {
   const parsed = URL.parse(url.replace(/\/*$/, "/"))
   if (parsed === null) throw new UsageError(`${url} is not a URL.`)
@@ -37,12 +37,12 @@ export function readUrl({ url }: Pick<ServerOptions, "url">): URL {
   return parsed
 }
 
-/** The option that a suggested command needs for the same server. */
+/** Returns the option that a suggested command needs for the same server. */
 export function urlOption({ url }: Pick<ServerOptions, "url">): string {
   return url === "http://127.0.0.1:8787" ? "" : ` --url ${url}`
 }
 
-/** The operator's secret. It is never an argument, because every user of a machine can read arguments. */
+/** Returns the operator's secret. It is never an argument, because every user of a machine can read arguments. */
 export function readSecret(options: ServerOptions): string {
   const name = options["secret-env"]
   const given = process.env[name]
@@ -96,7 +96,7 @@ export async function sendRequest(options: ServerOptions, path: string, secret: 
   })
 }
 
-/** The body of a response; {} if it is empty. Throws with the server's text if it is a refusal. */
+/** Returns the body of a response; {} if it is empty. Throws with the server's text if it is a refusal. */
 export async function readJson(options: ServerOptions, response: Response): Promise<JsonObject> {
   if (response.status === 204) return {}
   const parsed = parseJson(await response.text())

@@ -24,7 +24,7 @@ export interface ChartPoint {
 export interface ChartPayload {
   readonly title: string
   readonly kind: (typeof CHART_KINDS)[number]
-  /** Written after each figure: "%", "km". Empty if the figures have no unit. */
+  /** Written after each value: "%", "km". Empty if the values have no unit. */
   readonly unit: string
   /** At least one. */
   readonly data: readonly ChartPoint[]
@@ -56,12 +56,12 @@ function isText(value: unknown, maxChars: number): value is string {
   return typeof value === "string" && value.length <= maxChars
 }
 
-/** The value as a typed payload, or null. */
+/** Returns the value as a typed payload, or null. */
 export function parseChartPayload(value: Json): ChartPayload | null {
   return isChartPayload(value) ? value : null
 }
 
-/** The chart as a Markdown table. Its texts cannot break out of their cells. SPEC CA12. */
+/** Returns the chart as a Markdown table. Its texts cannot break out of their cells. SPEC CA12. */
 export function chartToMarkdown({ title, unit, data }: ChartPayload): string {
   const rows = data.map(({ label, value }) => `| ${escapeCell(label)} | ${value} |`)
   const head = `| ${escapeCell(title)} | ${escapeCell(unit)} |`

@@ -1,4 +1,4 @@
-/** repeated-text.ts: whether a model's text only repeats the figures of the card that contains it. Pure. */
+/** repeated-text.ts: whether a model's text only repeats the numbers of the card that contains it. Pure. */
 
 /** A longer text says more than a card. In UTF-16 code units. */
 const MAX_REPEATED_CHARS = 400
@@ -6,7 +6,7 @@ const MAX_REPEATED_CHARS = 400
 const FIGURE = /[-−]?\d+(?:[.,]\d+)?/g
 
 /**
- * Whether each sentence has a figure, and all figures are the card's, rounded or not. A sentence without a figure, such
+ * Whether each sentence has a number, and all numbers are the card's, rounded or not. A sentence without a number, such
  * as advice, says something that the card doesn't show. Linear in the text.
  */
 export function repeatsFigures(text: string, figures: readonly (number | null)[]): boolean {
@@ -22,7 +22,7 @@ export function repeatsFigures(text: string, figures: readonly (number | null)[]
   )
 }
 
-/** A hyphen before a figure may be a minus or the middle of a range such as "4-9". */
+/** A hyphen before a number may be a minus sign or the middle of a range such as "4-9". */
 function isKnown(figure: string, known: ReadonlySet<number>): boolean {
   const value = Number(figure.replace("−", "-").replace(",", "."))
   return known.has(value) || (value < 0 && known.has(-value))

@@ -115,7 +115,7 @@ function isWeatherDay(value: unknown): value is WeatherDay {
   )
 }
 
-/** The value as a typed payload, or null. */
+/** Returns the value as a typed payload, or null. */
 export function parseWeatherPayload(value: Json): WeatherPayload | null {
   return isWeatherPayload(value) ? value : null
 }
@@ -157,7 +157,7 @@ export function selectWeatherIcon(sky: SkyState): WeatherIcon {
   return sky.is_daylight ? icon : toNightIcon(icon)
 }
 
-/** The daytime icon of tomorrow's forecast. */
+/** Returns the daytime icon of tomorrow's forecast. */
 export function selectForecastIcon(condition: string): WeatherIcon {
   return selectWeatherIcon({ condition, is_daylight: true, is_raining: false, is_clear: false })
 }

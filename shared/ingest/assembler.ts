@@ -222,7 +222,7 @@ class TurnAssembler implements Assembler {
     return ids.map((id) => this.#answeredCalls.get(id)).find((call_id) => call_id !== undefined) ?? null
   }
 
-  /** The id that the record names, unless it is already used. Two questions of one turn are two messages. */
+  /** Returns the id that the record names, unless it is already used. Two questions of one turn are two messages. */
   #chooseQuestionId(record: TurnStartRecord, finished: readonly AssembledMessage[]): string {
     const messageId = record.type === "user_message" ? record.messageId : undefined
     const givenId = toPublicId(record.responseId ?? messageId ?? record.turnId)

@@ -23,7 +23,7 @@ const MAX_ERROR_CODE_CHARS = MAX_TOOL_NAME_CHARS
 
 type CallError = { readonly code: string; readonly message: string }
 
-/** The first `max` code units of `text`, with lone surrogates replaced by U+FFFD. */
+/** Returns the first `max` code units of `text`, with lone surrogates replaced by U+FFFD. */
 export function boundText(text: string, max: number): string {
   return replaceLoneSurrogates(cutText(text, max))
 }
@@ -34,8 +34,8 @@ export function createCallEvent(call_id: string, toolName: string, args = "{}"):
 }
 
 /**
- * The arguments of a call record, from whichever field contains them. An empty value never replaces a fuller one
- * (SPEC IR2).
+ * Returns the arguments of a call record, from whichever field contains them. An empty value never replaces a fuller
+ * one (SPEC IR2).
  */
 export function readCallArguments(record: {
   readonly arguments?: string | undefined
@@ -45,8 +45,8 @@ export function readCallArguments(record: {
 }
 
 /**
- * The card that another system's result requests in its trailer, and the text that contains the trailer (SPEC IR9). A
- * result may be that text, or an object whose `content` contains it, as in MCP.
+ * Returns the card that another system's result requests in its trailer, and the text that contains the trailer (SPEC
+ * IR9). A result may be that text, or an object whose `content` contains it, as in MCP.
  */
 export function findForeignCard(
   toolName: string,
@@ -57,7 +57,7 @@ export function findForeignCard(
   return tag === null || text === null ? null : { tag, result: text }
 }
 
-/** The text of a result with one text block. */
+/** Returns the text of a result with one text block. */
 function readContentText(result: unknown): string | null {
   if (!isJsonObject(result) || !Array.isArray(result["content"])) return null
   const [block, ...others]: unknown[] = result["content"]
@@ -72,7 +72,7 @@ export function getResultStatus(ok: boolean, error: CallError | undefined): "ok"
 }
 
 /**
- * The event of a result. A result that is not a string is stored as its JSON, and null as no result.
+ * Returns the event of a result. A result that is not a string is stored as its JSON, and null as no result.
  *
  * Errors: a result over MAX_RESULT_BYTES becomes a failed call with `tool_result_too_large`.
  */

@@ -26,7 +26,7 @@ export function isChatEvent(value: unknown): value is ChatEvent {
 }
 
 /**
- * The records of one event. `timestamp` is its time in ISO 8601.
+ * Returns the records of one event. `timestamp` is its time in ISO 8601.
  *
  * Shapes: ChatEvent → records to be parsed by `parseRecord`; none for an event without visible content; null if its type is
  *         unknown.

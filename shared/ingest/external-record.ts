@@ -20,7 +20,7 @@ export type ExternalEndStatus = "completed" | "interrupted" | "failed"
 
 export type RecordEffect =
   | { readonly do: "say"; readonly events: readonly TurnEvent[] }
-  /** Output of a running call. The caller bounds it, because only the caller knows the earlier output. */
+  /** Output of a running call. The caller bounds it, because only the caller has the earlier output. */
   | { readonly do: "output"; readonly call: ToolCall; readonly delta: string }
   | {
       readonly do: "end"
@@ -92,7 +92,7 @@ function createRefusal(type: string): Fault {
   return { reason: "record_refused", type }
 }
 
-/** The reason why an external producer may not send this record as its first one. Null if it may. */
+/** Returns the reason why an external producer may not send this record as its first one. Null if it may. */
 export function findRecordFault(record: StreamRecord): Fault | null {
   const effect = interpretRecord(EMPTY_ANSWER, new StreamedText(), record)
   return effect.do === "refuse" ? effect.fault : null

@@ -130,7 +130,7 @@ function mapToolEvent(writer: RecordWriter, type: string, event: Fields): void {
   }
 }
 
-/** The outcome according to the stop reason of the run's last message. */
+/** Returns the outcome according to the stop reason of the run's last message. */
 function readOutcome(event: Fields): Outcome {
   const lastMessage = toFieldsList(event["messages"]).findLast((message) => message["role"] === "assistant")
   switch (lastMessage?.["stopReason"]) {

@@ -101,7 +101,7 @@ export class RecordWriter {
     this.writeText(kind, this.#takeUnwritten(key, whole))
   }
 
-  /** The part of growing text that is already written. */
+  /** Returns the part of growing text that is already written. */
   getKnownText(key: string): string | undefined {
     return this.#textByKey.get(key)
   }
@@ -182,7 +182,7 @@ export class RecordWriter {
     this.#records.push(this.#step === 0 ? record : { ...record, step: this.#step })
   }
 
-  /** The part of `whole` that is not written yet. Empty if `whole` does not begin with what is written. */
+  /** Returns the part of `whole` that is not written yet. Empty if `whole` does not begin with what is written. */
   #takeUnwritten(key: string, whole: string): string {
     const known = this.#textByKey.get(key) ?? ""
     if (!whole.startsWith(known)) return ""

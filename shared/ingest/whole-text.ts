@@ -20,7 +20,7 @@ export class StreamedText {
   /** Whether the text was sanitised before it was stored. */
   #isSanitized = false
 
-  /** The text of a stored answer, in which whole texts are sanitised before they are compared. */
+  /** Returns the text of a stored answer, in which whole texts are sanitised before they are compared. */
   static fromMessage({ parts }: Pick<Message, "parts">): StreamedText {
     const streamed = new StreamedText()
     streamed.#isSanitized = true
@@ -75,14 +75,14 @@ export class StreamedText {
     return this.#gapsFilled++ < MAX_GAP_FILLS && this.hasText(kind)
   }
 
-  /** The last part, or an empty string. */
+  /** Returns the last part, or an empty string. */
   readLastPart(kind: TextKind): string {
     return this.#parts[kind].at(-1) ?? ""
   }
 
   /**
-   * The text of the last part if `whole` is that text or the text of the response. Null if it may be the text of the
-   * response but does not begin with the earlier parts.
+   * Returns the text of the last part if `whole` is that text or the text of the response. Null if it may be the text
+   * of the response but does not begin with the earlier parts.
    */
   findTextOfLastPart(kind: TextKind, whole: string): string | null {
     const [first, ...others] = this.#parts[kind].slice(0, -1)
@@ -102,7 +102,8 @@ export class StreamedText {
   }
 
   /**
-   * What a whole text adds at the end of the answer: to the text of the response, to the open or last part, or as a new part.
+   * Returns what a whole text adds at the end of the answer: to the text of the response, to the open or last part, or
+   * as a new part.
    *
    * Cost: linear in `whole`, plus the number of parts.
    */
@@ -114,19 +115,21 @@ export class StreamedText {
     return restOfPart === "" ? "" : whole
   }
 
-  /** What the whole text of the response adds at the end. Null if it is a different text. */
+  /** Returns what the whole text of the response adds at the end. Null if it is a different text. */
   findRestOfResponse(kind: TextKind, whole: string): string | null {
     return whole.trim() === "" ? "" : findRest(this.#parts[kind], this.#isSanitized ? clean(whole) : whole)
   }
 
-  /** The same for the last part. */
+  /** Returns the same for the last part. */
   findRestOfPart(kind: TextKind, whole: string): string | null {
     const last = this.readLastPart(kind)
     return last.trim() === "" ? null : findRest([last], this.#isSanitized ? clean(whole) : whole)
   }
 }
 
-/** The end of `whole` after `parts`, or null if neither text begins with the other. Whitespace is not compared. */
+/**
+ * Returns the end of `whole` after `parts`, or null if neither text begins with the other. Whitespace is not compared.
+ */
 function findRest(parts: readonly string[], whole: string): string | null {
   let at = 0
   // The streamed text may be nothing but whitespace, and reading all of it for every short `whole` would be quadratic.

@@ -43,7 +43,7 @@ function checkNode(schema: Json, pointer: string, depth: number, counter: { node
   return null
 }
 
-/** The schemas in a keyword; null if it contains none; a text if it has the wrong shape. */
+/** Returns the schemas in a keyword; null if it contains none; a text if it has the wrong shape. */
 function listChildren(keyword: string, value: Json, at: string): readonly (readonly [Json, string])[] | string | null {
   switch (keyword) {
     case "properties":

@@ -100,7 +100,7 @@ function matchKeyword(keyword: string, schema: Schema, value: Json): string | nu
   }
 }
 
-/** The first values of an enum, as JSON. */
+/** Returns the first values of an enum, as JSON. */
 function listValues(values: Json | undefined): string {
   const shown = Array.isArray(values) ? values.slice(0, MAX_SHOWN_VALUES) : []
   return shown.map((value) => JSON.stringify(value)).join(", ")

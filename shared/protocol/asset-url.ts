@@ -41,13 +41,13 @@ export function parseOwnUrl(url: string): OwnUrl | null {
   return canvasId === undefined ? null : { kind: "canvas", id: canvasId }
 }
 
-/** The id of the asset that a URL refers to; null for any other URL. */
+/** Returns the id of the asset that a URL refers to; null for any other URL. */
 export function parseAssetUrl(url: string): string | null {
   const own = parseOwnUrl(url)
   return own?.kind === "asset" ? own.id : null
 }
 
-/** The id of the canvas that a URL refers to; null for any other URL. */
+/** Returns the id of the canvas that a URL refers to; null for any other URL. */
 export function parseCanvasUrl(url: string): string | null {
   const own = parseOwnUrl(url)
   return own?.kind === "canvas" ? own.id : null

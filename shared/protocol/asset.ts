@@ -12,7 +12,7 @@ import type { Segment } from "./segment.ts"
 
 type MediaSegment = Extract<Segment, { type: "media" }>
 
-/** Whether media of a tool call is a stored file, not a public address. */
+/** Whether media of a tool call is a stored file, not a public URL. */
 export function isAsset(media: CallMedia): media is Asset {
   return "id" in media
 }
@@ -25,7 +25,7 @@ export function isApp({ kind, mime_type }: Pick<Asset, "kind" | "mime_type">): b
 /** Characters removed from file names: controls, line separators, and characters that are invisible or reverse the text. Otherwise a name could disguise its extension. */
 export const INVISIBLE_CHARS = /[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff0-\uffff]/gu
 
-/** The segment that shows an asset. Null for a canvas, which is shown only where it is embedded. */
+/** Returns the segment that shows an asset. Null for a canvas, which is shown only where it is embedded. */
 export function assetToSegment({ id, kind, mime_type, label, size, voice, width, height }: Asset): MediaSegment | null {
   if (kind === "canvas") return null
   return {

@@ -65,7 +65,7 @@ export interface AuditFileHeader {
   readonly head: AuditHead
 }
 
-/** The text whose hash precedes the first entry of a tenant. */
+/** Returns the text whose hash precedes the first entry of a tenant. */
 export function encodeAuditGenesis(tenant: string): string {
   return JSON.stringify(["cuecard audit 1", tenant])
 }
@@ -78,19 +78,19 @@ export interface StoredAuditEntry extends Omit<AuditEntry, "actor" | "details" |
   readonly details: string | null
 }
 
-/** The text that is hashed for an entry. Two different entries never have the same text. */
+/** Returns the text that is hashed for an entry. Two different entries never have the same text. */
 export function encodeAuditEntry(previousHash: string, entry: StoredAuditEntry): string {
   const { seq, at, actor, address, action, target, details } = entry
   return JSON.stringify([previousHash, seq, at, actor, address, action, target, details])
 }
 
-/** An entry as a line of an exported file. Every entry has exactly one such form. */
+/** Returns an entry as a line of an exported file. Every entry has exactly one such form. */
 export function formatAuditLine({ seq, at, actor, action, target, details, hash }: AuditEntry): string {
   const { kind, id, address } = actor
   return JSON.stringify({ seq, at, actor: { kind, id, address }, action, target, details, hash })
 }
 
-/** The stored form of an entry that was read from an exported file. */
+/** Returns the stored form of an entry that was read from an exported file. */
 export function toStoredAuditEntry({ actor, details, ...entry }: AuditEntry): StoredAuditEntry {
   const { seq, at, action, target } = entry
   return {
@@ -104,12 +104,12 @@ export function toStoredAuditEntry({ actor, details, ...entry }: AuditEntry): St
   }
 }
 
-/** How the log and its filter name an actor: `user:ada`, `key:a1`, `operator`, `system`, `anonymous`. */
+/** Returns how the log and its filter name an actor: `user:ada`, `key:a1`, `operator`, `system`, `anonymous`. */
 export function actorToText({ kind, id }: Pick<AuditEntry["actor"], "kind" | "id">): string {
   return id === "" ? kind : `${kind}:${id}`
 }
 
-/** The inverse of `actorToText`. Ids contain no colon. */
+/** Returns the inverse of `actorToText`. Ids contain no colon. */
 export function textToActor(text: string): Pick<AuditEntry["actor"], "kind" | "id"> {
   const [kind = "", id = ""] = text.split(":", 2)
   return { kind: kind as AuditEntry["actor"]["kind"], id }

@@ -55,8 +55,8 @@ function hasTag(trailer: string, tag: string): boolean {
 }
 
 /**
- * The tag that a result cues, or null. A result cues a card if its trailer contains the call's own tag and its data is
- * JSON that fits into a card. SPEC SG3, SG6.
+ * Returns the tag that a result cues, or null. A result cues a card if its trailer contains the call's own tag and its
+ * data is JSON that fits into a card. SPEC SG3, SG6.
  */
 export function resolveCardTag(name: string, ordinal: number | null, result: string): string | null {
   if (ordinal === null) return null
@@ -74,7 +74,7 @@ export function findTrailerTag(name: string, result: string): string | null {
   return tag === undefined ? null : resolveCardTag(name, Number(tag.slice(name.length + 1)), result)
 }
 
-/** A result as a client may see it: without its instruction trailer. */
+/** Returns a result as a client may see it: without its instruction trailer. */
 export function extractResultData(row: {
   readonly name: string
   readonly result: string
@@ -129,8 +129,8 @@ function rowToCue(row: CueRow): Cue | null {
 }
 
 /**
- * The `card` of a stored call: its tag, and after a space the version of the tenant's card that shows it. An imported
- * version may be any text, so the code that loads it checks its format.
+ * Returns the `card` of a stored call: its tag, and after a space the version of the tenant's card that shows it. An
+ * imported version may be any text, so the code that loads it checks its format.
  */
 export function parseStoredCard(card: string): { readonly tag: string; readonly view: string | null } {
   const space = card.indexOf(" ")

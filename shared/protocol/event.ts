@@ -64,7 +64,7 @@ export const assetSchema = v.object({
 
 /** Public media that a tool's trailer names. */
 export const publicMediaSchema = v.object({
-  /** A public `https:` address, normalised. */
+  /** A public `https:` URL, normalised. */
   url: v.pipe(v.string(), v.maxLength(MAX_URL_CHARS)),
   /** Set on audio that is speech. */
   voice: v.optional(v.literal(true)),

@@ -182,7 +182,7 @@ export interface SessionShare {
 /** A shared copy in the user's list of them. */
 export interface UserShare extends SessionShare {
   readonly session: string
-  /** The address of the page that shows it. */
+  /** The URL of the page that shows it. */
   readonly url: string
 }
 
@@ -227,7 +227,7 @@ export interface PageSettings {
   readonly embed_hosts?: readonly string[]
   /** Set while the tenant is leaving and can only be read: when it is erased, in milliseconds since 1970. */
   readonly erases_at?: number
-  /** The tenant's look. Absent: the default. */
+  /** The tenant's theme. Absent: the default. */
   readonly theme?: PageTheme
 }
 
@@ -357,7 +357,7 @@ export interface McpConnectionList {
   readonly connections: readonly McpConnection[]
 }
 
-/** `POST /v1/connections/:server`: the address at which the user grants access. */
+/** `POST /v1/connections/:server`: the URL at which the user grants access. */
 export interface McpConnectionStart {
   readonly url: string
 }

@@ -151,7 +151,10 @@ export function createMessage(
   }
 }
 
-/** The message as one Markdown string that still contains span tags, for clients that do not render segments. Never HTML. */
+/**
+ * Returns the message as one Markdown string that still contains span tags, for clients that do not render segments.
+ * Never HTML.
+ */
 export function deriveContent(message: Message): string {
   if (message.role !== "assistant") return message.words
   const texts: string[] = []
@@ -183,7 +186,7 @@ export function isAsking({ status, approval, result }: Pick<ToolCall, "status" |
   return status === "waiting" && approval !== "asked" && result === null
 }
 
-/** The event that replaces a result over MAX_RESULT_BYTES. */
+/** Returns the event that replaces a result over MAX_RESULT_BYTES. */
 export function createTooLargeResult(call_id: string): Extract<TurnEvent, { type: "tool_result" }> {
   const error = { code: "tool_result_too_large", message: turnFaultToText("tool_result_too_large") }
   const result = JSON.stringify({ error: error.message })

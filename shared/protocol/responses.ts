@@ -91,7 +91,7 @@ export interface Refusal {
   readonly fields: FaultFields
 }
 
-/** The code and text of a refused request. Both are null if a proxy sent the response. */
+/** Returns the code and text of a refused request. Both are null if a proxy sent the response. */
 export function parseRefusal(value: unknown): Refusal {
   const { code, text, fields } = Object(value) as { readonly [K in keyof Refusal]?: unknown }
   return {

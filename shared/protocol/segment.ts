@@ -100,7 +100,7 @@ export type Op =
       readonly metrics: Metrics | null
     }
 
-/** The text of a segment that `text` ops append to. Empty for segments without one. */
+/** Returns the text of a segment that `text` ops append to. Empty for segments without one. */
 export function readSegmentText(segment: Segment): string {
   switch (segment.type) {
     case "text":

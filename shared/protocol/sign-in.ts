@@ -14,7 +14,7 @@
  * - `clock_skewed`: the clocks of provider and server differ too much.
  * - `user_suspended`: the user may not sign in.
  * - `user_erased`: the user's account and data were deleted.
- * - `attempts_limited`: too many sign-ins from this address have failed.
+ * - `attempts_limited`: too many sign-ins from this IP address have failed.
  * - `internal`: a fault of this server.
  */
 export const SIGN_IN_ERRORS = [
@@ -33,12 +33,12 @@ export const SIGN_IN_ERRORS = [
 
 export type SignInError = (typeof SIGN_IN_ERRORS)[number]
 
-/** The address of the page that shows a sign-in error. */
+/** The URL of the page that shows a sign-in error. */
 export const SIGN_IN_ERROR_PATH = "/#/signin-error/"
 
 /** The response to `POST /auth/logout` if the user should sign out at the provider too. */
 export interface SignedOut {
-  /** The provider's address, an https URL. */
+  /** An https URL of the provider. */
   readonly location: string
 }
 

@@ -112,7 +112,7 @@ export class CleanWriter {
     return to
   }
 
-  /** What to insert where text was removed: a joiner between parts of syntax, a space between words. */
+  /** Returns what to insert where text was removed: a joiner between parts of syntax, a space between words. */
   #getSeparator(next: string): string {
     if (isUnsafeJoin(this.#last, next)) return WORD_JOINER
     return this.#broken && isWordUnit(this.#last) && isWordUnit(next) ? " " : ""

@@ -308,8 +308,8 @@ class ChunkCleaner {
   }
 
   /**
-   * The replacement for an opening or closing span tag, or null. The first `</span>` that is kept ends the span with a
-   * tag id, so a span without one is removed together with its own end (SPEC CL2, SG7).
+   * Returns the replacement for an opening or closing span tag, or null. The first `</span>` that is kept ends the span
+   * with a tag id, so a span without one is removed together with its own end (SPEC CL2, SG7).
    */
   #applySpanTag({ text, span }: HtmlConstruct): string | null {
     if (span > 0) {
@@ -324,8 +324,8 @@ class ChunkCleaner {
 }
 
 /**
- * The first index in `[at, end)` from which the sanitised text up to `end` certainly has at most MAX_PENDING_CHARS. It
- * counts the worst case: `<` may become `&lt;`, and a word joiner may precede a backtick.
+ * Returns the first index in `[at, end)` from which the sanitised text up to `end` certainly has at most
+ * MAX_PENDING_CHARS. It counts the worst case: `<` may become `&lt;`, and a word joiner may precede a backtick.
  */
 function findReachStart(text: string, at: number, end: number): number {
   let remaining = MAX_PENDING_CHARS

@@ -172,7 +172,7 @@ export class HtmlReader {
     return { end, text: renderAllowedTag(token), span: name !== "span" ? 0 : isClosing ? -1 : 1, isBreak }
   }
 
-  /** The cached search for an end delimiter, or for the close tag of an element. */
+  /** Returns the cached search for an end delimiter, or for the close tag of an element. */
   #getFinder(key: string): MatchFinder {
     const known = this.#finders.get(key)
     if (known !== undefined) return known

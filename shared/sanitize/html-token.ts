@@ -66,7 +66,7 @@ export class TagEndFinder {
     if (this.#walks.size > MAX_WALKS) this.#walks.clear()
   }
 
-  /** The end of the tag whose name ends at `from`. */
+  /** Returns the end of the tag whose name ends at `from`. */
   find(text: string, from: number, limit: number): number {
     if (text[from] === ">") return from + 1
     const start = from + this.#base

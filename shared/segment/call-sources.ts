@@ -27,7 +27,7 @@ export const MAX_SOURCE_QUOTE_CHARS = 1_000
 const INVISIBLE = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu
 
 /**
- * The sources of one result: the entries `{url, title?, quote?}` of its field `sources` that have a public address.
+ * Returns the sources of one result: the entries `{url, title?, quote?}` of its field `sources` that have a public URL.
  *
  * Shapes: the stored result → sources in its order. A source without a title has its host as title.
  * Errors: none. Invalid entries are left out.
@@ -67,7 +67,9 @@ function readLine(value: Json | undefined, maxChars: number): string {
   return cutText(head.replace(INVISIBLE, " ").replace(/\s+/g, " ").trim(), maxChars)
 }
 
-/** The sources of a completed answer: those of its calls on channel `user`, in their order, each address once. */
+/**
+ * Returns the sources of a completed answer: those of its calls on channel `user`, in their order, each URL once.
+ */
 function listSources(message: Message): readonly SourceSegment[] {
   const byUrl = new Map<string, SourceSegment>()
   for (const { channel, status, result } of listCalls(message)) {

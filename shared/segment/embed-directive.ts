@@ -58,7 +58,10 @@ function parseAttributes(text: string): EmbedAttributes {
   return attributes
 }
 
-/** The canvas segment. Null if the directive names nothing, another target, or a document or origin that is not allowed. */
+/**
+ * Returns the canvas segment. Null if the directive names nothing, another target, or a document or origin that is not
+ * allowed.
+ */
 export function embedToCanvas(attributes: EmbedAttributes, permit: EmbedPermit): CanvasSegment | null {
   const target = attributes.get("target") ?? "assistant_message"
   if (target.trim().toLowerCase() !== "assistant_message") return null

@@ -1,8 +1,8 @@
 /**
  * export-markdown.ts: renders a message as Markdown for the user's own copy: what was shown, in order.
  *
- * Content cannot break out of its place: user text, data and thinking are put into blocks, and so is an answer whose
- * Markdown would affect what follows it. Pure.
+ * Content cannot affect the Markdown around it: user text, data and thinking are put into blocks, and so is an answer
+ * whose Markdown would affect what follows it. Pure.
  */
 
 import { isTurnFault, turnFaultToText } from "../fault.ts"
@@ -76,7 +76,7 @@ function segmentToBlocks({ role }: Message, segment: Segment, printCard: PrintCa
 
 const KIND_LABELS = { image: "Image", audio: "Audio", video: "Video", file: "File" } as const
 
-/** A link whose label and URL cannot break the link syntax. */
+/** Returns a link whose label and URL cannot break the link syntax. */
 function formatLink(url: string, label: string): string {
   const text = toSingleLine(label).replace(/[\\`*_{}[\]<>#|~!&]/g, "\\$&")
   const address = url.replace(/[<>\\\s]/g, (unit) => encodeURIComponent(unit))
@@ -101,14 +101,14 @@ function toolToBlocks(tool: Extract<Segment, { type: "tool" }>): string[] {
   ]
 }
 
-/** How the answer ended, unless it was completed. */
+/** Returns how the answer ended, unless it was completed. */
 function describeEnd({ role, status, reason }: Message): string[] {
   if (role !== "assistant" || status === "completed") return []
   const why = reason === null ? "" : `: ${isTurnFault(reason) ? turnFaultToText(reason) : toSingleLine(reason)}`
   return [`_This answer is ${status}${why}_`]
 }
 
-/** The model's Markdown without span tags. Text that leaves a block open is put into a fence. */
+/** Returns the model's Markdown without span tags. Text that leaves a block open is put into a fence. */
 function formatProse(text: string): string {
   const prose = stripSpans(text)
   return isSelfContained(prose) ? prose : formatFence("markdown", prose)
@@ -153,7 +153,7 @@ function isFenceClose(line: string, { prefix, run }: { readonly prefix: string; 
   return closer.length >= run.length && closer === run.charAt(0).repeat(closer.length)
 }
 
-/** A code block for any text: its fence is longer than any run of backticks inside. */
+/** Returns a code block for any text: its fence is longer than any run of backticks inside. */
 function formatFence(language: string, text: string): string {
   const fence = "`".repeat(measureLongestRun(text, "`") + 1)
   return `${fence}${language}\n${text}\n${fence}`

@@ -36,7 +36,8 @@ export interface Permit {
 export const NO_GRANTS: Grants = { origins: [], replies: [], assets: [] }
 
 /**
- * The permit for text with known grants. Without `assets`, every asset URL is accepted; without `canvases`, every document.
+ * Returns the permit for text with known grants. Without `assets`, every asset URL is accepted; without `canvases`,
+ * every document.
  */
 export function grantsToPermit({ origins = [], replies = [], assets, canvases }: Partial<Grants>): Permit {
   return {

@@ -133,7 +133,7 @@ function trimTrailing(word: string): string {
   return word.slice(0, end)
 }
 
-/** An asset URL unchanged, a public URL as the platform's parser writes it, or null for any other value. */
+/** Returns an asset URL unchanged, a public URL as the platform's parser writes it, or null for any other value. */
 function normalizeMediaUrl(value: string): string | null {
   if (parseAssetUrl(value) !== null) return value
   // Browsers also accept spellings such as `https:host` and `https:\\host`, which models don't use for URLs.
@@ -142,7 +142,7 @@ function normalizeMediaUrl(value: string): string | null {
   return checked.ok ? checked.value.href : null
 }
 
-/** The key by which URLs of the same media are recognised: the URL without its fragment. */
+/** Returns the key by which URLs of the same media are recognised: the URL without its fragment. */
 export function urlToMediaKey(url: string): string {
   const hash = url.indexOf("#")
   return hash < 0 ? url : url.slice(0, hash)
@@ -155,7 +155,7 @@ const KIND_PATTERNS: readonly (readonly [MediaSegment["kind"], RegExp])[] = [
   ["video", /\.(?:mp4|m4v|mov|webm|ogv|mkv)$/i],
 ]
 
-/** The segment of a media URL, derived from the URL alone. */
+/** Returns the segment of a media URL, derived from the URL alone. */
 export function urlToMediaSegment(url: string): MediaSegment {
   const path = url.replace(/[?#].*$/s, "")
   const name = path.slice(path.lastIndexOf("/") + 1)

@@ -33,8 +33,8 @@ export interface PlacedMessage {
 export const MAX_RECORD_TEXT_CHARS = 250_000
 
 /**
- * The records of one message, each with its own time. Importing them in this order recreates the message. Linear in the
- * message. SPEC RE1, RE2, RE42, RE43.
+ * Returns the records of one message, each with its own time. Importing them in this order recreates the message.
+ * Linear in the message. SPEC RE1, RE2, RE42, RE43.
  */
 export function messageToRecords({ pos, parent, tip, message }: PlacedMessage, sessionId: string): StreamRecord[] {
   const { id, role, exchange_id, timestamp, version, reply_to } = message
@@ -82,7 +82,10 @@ function answerToFields(message: Message) {
   }
 }
 
-/** The metrics with their fields in the parser's order, so that an imported message is exported as the same bytes. */
+/**
+ * Returns the metrics with their fields in the parser's order, so that an imported message is exported as the same
+ * bytes.
+ */
 function orderMetrics({ ms, steps, input_tokens, output_tokens }: Metrics): Metrics {
   return {
     ms,
@@ -92,7 +95,7 @@ function orderMetrics({ ms, steps, input_tokens, output_tokens }: Metrics): Metr
   }
 }
 
-/** The feedback with its fields in the parser's order. */
+/** Returns the feedback with its fields in the parser's order. */
 function orderFeedback({ rating, reason, note, at }: Feedback): Feedback {
   return { rating, reason, note, at }
 }
@@ -105,8 +108,8 @@ interface PendingEnd {
 }
 
 /**
- * The records of all parts. Calls that ran at the same time overlap: the end of each call follows the beginning of every
- * call that began before that end. Calls without times follow each other.
+ * Returns the records of all parts. Calls that ran at the same time overlap: the end of each call follows the beginning
+ * of every call that began before that end. Calls without times follow each other.
  */
 function partsToRecords(message: Message, head: Omit<RecordBase, "step">): StreamRecord[] {
   const records: StreamRecord[] = []
@@ -143,7 +146,7 @@ function attachmentsToFields({ attachments }: Message): { readonly attachments?:
   return attachments.length === 0 ? {} : { attachments: [...attachments] }
 }
 
-/** The record of an asset. `message` is the first message that uses it. */
+/** Returns the record of an asset. `message` is the first message that uses it. */
 export function assetToRecord(asset: Asset, message: Message, sessionId: string): StreamRecord {
   const { timestamp, exchange_id: turnId, id: responseId } = message
   return { type: "asset", timestamp, sessionId, turnId, responseId, asset }
@@ -212,7 +215,7 @@ function copyGrants({ origins, replies, assets, canvases }: Grants) {
 
 type CallPart = Extract<Part, { type: "tool_call" }>
 
-/** The request, the approval and the start of a call. */
+/** Returns the request, the approval and the start of a call. */
 function callToRecords({ call, times }: CallPart, base: RecordBase): StreamRecord[] {
   const { call_id: callId, name: toolName, args, channel, ordinal, ephemeral, approval } = call
   const createBaseAt = (time: string | undefined) => ({ ...base, timestamp: time ?? times?.begin ?? base.timestamp })
@@ -230,7 +233,7 @@ function callToRecords({ call, times }: CallPart, base: RecordBase): StreamRecor
   return records
 }
 
-/** The output and the result of a call. */
+/** Returns the output and the result of a call. */
 function callEndToRecords({ call, times }: CallPart, base: RecordBase): StreamRecord[] {
   const { call_id: callId, output, status } = call
   const end = { ...base, timestamp: times?.end ?? times?.started ?? times?.begin ?? base.timestamp }

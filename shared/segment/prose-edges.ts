@@ -115,7 +115,9 @@ const MARKERS = /^(?:[\s>|#+\-*_~]|\d{1,9}[.)]|\[[ xX]\])*(?:\d{1,9}|\[[ xX]?)?$
 const PARTIAL_MARKER = /(?:\d{1,9}|\[[ xX]?)$/
 const INLINE_CHARS = /[*_~\s]/
 
-/** Index from which the text consists of markup: lines with block markers only, emphasis, and whitespace. */
+/**
+ * Returns the index from which the text consists of markup: lines with block markers only, emphasis, and whitespace.
+ */
 function findMarkupStart(text: string, head: string | null): number {
   let start = text.length
   while (start > 0) {
@@ -130,7 +132,7 @@ function findMarkupStart(text: string, head: string | null): number {
   return start
 }
 
-/** The incomplete marker at the end of the text if its last line has only block markers, or null. */
+/** Returns the incomplete marker at the end of the text if its last line has only block markers, or null. */
 function findHead(text: string, head: string | null): string | null {
   const newline = text.lastIndexOf("\n")
   const before = newline >= 0 ? "" : head
@@ -139,7 +141,10 @@ function findHead(text: string, head: string | null): string | null {
   return MARKERS.test(line) ? (PARTIAL_MARKER.exec(line)?.[0] ?? "") : null
 }
 
-/** The run at the end of the text that opens emphasis, or "". After a word, a run closes. `before` precedes the text. */
+/**
+ * Returns the run at the end of the text that opens emphasis, or "". After a word, a run closes. `before` precedes the
+ * text.
+ */
 function findOpener(text: string, before: string): string {
   const [run] = /[*_~]*$/.exec(text) ?? [""]
   return /^[\s([{"'“‘«—–/>]?$/.test((before + text.slice(0, text.length - run.length)).slice(-1)) ? run : ""
@@ -185,7 +190,9 @@ function stripAfterSpan(text: string, opener: string): string {
 
 const LEADING_RUN = /^[*_~]*/
 
-/** The part of `opener` that the run at the start of the text leaves open: of `**_`, `_` closes all but `**`. */
+/**
+ * Returns the part of `opener` that the run at the start of the text leaves open: of `**_`, `_` closes all but `**`.
+ */
 function findUnclosed(text: string, opener: string): string {
   const [run] = LEADING_RUN.exec(text) ?? [""]
   const closer = [...opener].reverse().join("")

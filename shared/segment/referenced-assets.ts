@@ -10,7 +10,7 @@ import { parseCanvasUrl } from "../protocol/asset-url.ts"
 import type { Message } from "../protocol/message.ts"
 import { segmentsOf } from "./segmenter.ts"
 
-/** The assets that a message itself describes, each once, in order. */
+/** Returns the assets that a message itself describes, each once, in order. */
 export function listAssets({ attachments, parts }: Message): Asset[] {
   const all = [
     ...attachments,

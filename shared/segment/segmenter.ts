@@ -59,7 +59,7 @@ export function createSegmenter(toolCalls: readonly CueRow[], context: Partial<P
   return createPartSegmenter({ cueFor: createCueLookup(toolCalls), ...defaults, ...context })
 }
 
-/** The segments of one finished part. Rows without `card` cue the tag in their trailer (SPEC SG10). */
+/** Returns the segments of one finished part. Rows without `card` cue the tag in their trailer (SPEC SG10). */
 export function parse(content: string, toolCalls: readonly CueRow[]): Segment[] {
   const segmenter = createSegmenter(toolCalls)
   return apply([], [...segmenter.push(content), ...segmenter.end()])
@@ -84,14 +84,14 @@ export function segmentsOf(message: Message): Segment[] {
   return deriveView(message).segments
 }
 
-/** The segments of an answer, and the id of the message that a directive makes it a reply to. */
+/** Returns the segments of an answer, and the id of the message that a directive makes it a reply to. */
 function deriveView(message: Message): { readonly segments: Segment[]; readonly replyTo: string | null } {
   const segmenter = createMessageSegmenter()
   const segments = apply([], segmenter.advance(message))
   return { segments, replyTo: segmenter.getReplyTo() }
 }
 
-/** A message as clients receive it, in whole frames and in pages of history. */
+/** Returns a message as clients receive it, in whole frames and in pages of history. */
 export function messageToWire(message: Message): WireMessage {
   const { id, role, exchange_id, status, reason, mode, metrics, timestamp } = message
   const content = deriveContent(message)
@@ -127,7 +127,10 @@ function buildOptionalFields(message: Message): Partial<WireMessage> {
   }
 }
 
-/** The text of a message without tags, tools and thinking. Used for reply quotes, and exported for other programs. */
+/**
+ * Returns the text of a message without tags, tools and thinking. Used for reply quotes, and exported for other
+ * programs.
+ */
 export function plainText(message: Message): string {
   if (message.role !== "assistant") return message.words
   const texts: string[] = []
@@ -326,7 +329,9 @@ interface CallIndex {
   createCueLookupAt(at: number): (tag: string) => Cue | null
 }
 
-/** The calls of a message and their cues. Only calls before the text, on channel `user`, cue a card (SPEC SG3). */
+/**
+ * Returns the calls of a message and their cues. Only calls before the text, on channel `user`, cue a card (SPEC SG3).
+ */
 function createCallIndex(): CallIndex {
   // Indexed by part, so the array has holes. `filter` skips them.
   const calls: ToolCall[] = []

@@ -72,8 +72,8 @@ const LESS = 60
 const LETTER_S = 115
 
 /**
- * Index of the next `<` that may begin an opening tag, or inside a span the closing tag. A `<` at the end of the text may
- * become either.
+ * Returns the index of the next `<` that may begin an opening tag, or inside a span the closing tag. A `<` at the end
+ * of the text may become either.
  */
 export function findSpanCandidate(text: string, from: number, inSpan: boolean): number {
   let at = text.indexOf("<", from)
@@ -86,7 +86,10 @@ export function findSpanCandidate(text: string, from: number, inSpan: boolean): 
   return at < 0 ? text.length : at
 }
 
-/** The opening tag at a candidate, or inside a span the closing tag. WAIT if it may become one, null if it is none. */
+/**
+ * Returns the opening tag at a candidate, or inside a span the closing tag. WAIT if it may become one, null if it is
+ * none.
+ */
 export function matchSpanTag(
   text: string,
   at: number,

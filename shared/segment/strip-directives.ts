@@ -36,12 +36,12 @@ export function stripDirectives(text: string, grants: Grants = NO_GRANTS): strin
   return scanTokens(stripped).some(isDirective) ? defuseDirectives(stripped) : stripped
 }
 
-/** The note that replaces media of a tool call in the model's context. */
+/** Returns the note that replaces media of a tool call in the model's context. */
 export function callMediaToNote(media: CallMedia): string {
   return isAsset(media) ? assetToNote(media) : formatAttached(urlToMediaSegment(media.url).label, media.url)
 }
 
-/** The note that replaces an asset in the model's context. */
+/** Returns the note that replaces an asset in the model's context. */
 export function assetToNote(asset: Asset): string {
   if (asset.kind === "canvas") return `(document: ${sanitizeName(asset.label)}, ${canvasUrl(asset.id)})`
   return formatAttached(asset.label, assetUrl(asset.id))

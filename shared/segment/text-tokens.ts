@@ -91,7 +91,7 @@ class TokenMatcher implements Matcher<MarkupToken> {
   }
 }
 
-/** Index of the next `[` that may begin a directive, or the length of the text. */
+/** Returns the index of the next `[` that may begin a directive, or the length of the text. */
 function findBracket(text: string, from: number): number {
   let at = text.indexOf("[", from)
   while (at >= 0 && at + 1 < text.length) {
@@ -162,7 +162,7 @@ function matchBracketTag(text: string, at: number, final: boolean): Match<Direct
   return BRACKET_TAG_PREFIX.test(head) ? WAIT : null
 }
 
-/** The directive in double brackets at the start of `text`, or null. */
+/** Returns the directive in double brackets at the start of `text`, or null. */
 export function parseBracketDirective(text: string): BracketDirective | null {
   const found = BRACKET_TAG.exec(text)
   if (found === null) return null

@@ -3,7 +3,7 @@
  *
  * result + assets saved by the call → TOOL MEDIA → tool_result.media
  * Decided once, at dispatch, and stored. An asset counts if this very call saved it and its trailer names it; a public
- * address counts if its trailer names it. Text inside tool data attaches nothing (SPEC DR12, DR24). Pure.
+ * URL counts if its trailer names it. Text inside tool data attaches nothing (SPEC DR12, DR24). Pure.
  */
 
 import { assetUrl, canvasUrl, parseAssetUrl } from "../protocol/asset-url.ts"
@@ -16,8 +16,8 @@ import type { Segment } from "../protocol/segment.ts"
  * Reads the `MEDIA:` lines of a trailer. `[[audio_as_voice]]` in the trailer makes its audio a voice note. A canvas that
  * the trailer asks to embed is included, although it is shown only where the answer embeds it.
  *
- * Shapes: (result, assets saved by the call) → the named media, in order, each once; at most MAX_PUBLIC_MEDIA addresses.
- * Cost: linear in the trailer.
+ * Shapes: (result, assets saved by the call) → the named media, in order, each once; at most MAX_PUBLIC_MEDIA public
+ * URLs. Cost: linear in the trailer.
  * Source: SPEC DR12, DR19, DR20, DR24.
  */
 export function readToolMedia(result: string, saved: readonly Asset[]): CallMedia[] {
@@ -36,7 +36,7 @@ export function readToolMedia(result: string, saved: readonly Asset[]): CallMedi
   return [...named.values()]
 }
 
-/** Maximum number of public addresses that one call attaches. */
+/** Maximum number of public URLs that one call attaches. */
 const MAX_PUBLIC_MEDIA = 20
 
 function isNamedBy(asset: Asset, segment: Segment): boolean {

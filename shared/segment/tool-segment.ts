@@ -42,7 +42,7 @@ export function createToolSegmenter(at: number): (call: ToolCall) => Op[] {
 
 type ShownFields = ToolFields & Pick<Extract<Segment, { type: "tool" }>, "name" | "args" | "status">
 
-/** The fields of a call that may change. The trailer of its result is removed (SPEC SG11). */
+/** Returns the fields of a call that may change. The trailer of its result is removed (SPEC SG11). */
 function callToFields(call: ToolCall, args: string, output: ReturnType<typeof truncateLines>): ShownFields {
   const data = call.result === null ? null : extractResultData({ ...call, result: call.result })
   const result = data === null ? null : truncateLines(data, MAX_SHOWN_LINES, MAX_SHOWN_BYTES)
@@ -63,8 +63,8 @@ function callToFields(call: ToolCall, args: string, output: ReturnType<typeof tr
 }
 
 /**
- * The full size, if only a part is shown. If we stored only a part of the output, it has been shortened for display too.
- * Otherwise the producer shortened the result, and knows its size (SPEC IH8).
+ * Returns the full size, if only a part is shown. If we stored only a part of the output, it has been shortened for
+ * display too. Otherwise the producer shortened the result, and has reported its size (SPEC IH8).
  */
 function chooseWholeSize(
   { outputSize }: ToolCall,
@@ -85,7 +85,7 @@ function diffToolFields(at: number, before: ToolFields, after: ToolFields): Op[]
   return Object.keys(fields).length === 0 ? ops : [...ops, { op: "set", at, fields }]
 }
 
-/** The fields of a `set` op: new values, and null for removed fields. */
+/** Returns the fields of a `set` op: new values, and null for removed fields. */
 function diffFields(before: ToolFields, after: ToolFields): SetFields {
   const removed = Object.keys(before).flatMap((key) => (key in after ? [] : [[key, null] as const]))
   const changed = Object.entries(after).filter(

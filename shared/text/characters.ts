@@ -44,7 +44,10 @@ export function isWordUnit(unit: string): boolean {
   return /^[\p{L}\p{N}\ud800-\udfff]$/u.test(unit)
 }
 
-/** Index of the next special character. Uses `test`, because creating the result of `exec` costs more than the search. */
+/**
+ * Returns the index of the next special character. Uses `test`, because creating the result of `exec` costs more than
+ * the search.
+ */
 export function findSpecial(text: string, at: number, final: boolean): number {
   SPECIAL.lastIndex = at
   if (!SPECIAL.test(text)) return final ? text.length : findTrailingTildes(text, at)
@@ -52,7 +55,7 @@ export function findSpecial(text: string, at: number, final: boolean): number {
   return text.charCodeAt(end - 1) === TILDE ? end - 3 : end - 1
 }
 
-/** Index of one or two tildes at the end of the text, which further text may turn into a fence. */
+/** Returns the index of one or two tildes at the end of the text, which further text may turn into a fence. */
 export function findTrailingTildes(text: string, from: number): number {
   let at = text.length
   while (at > from && at > text.length - 2 && text[at - 1] === "~") at--

@@ -25,7 +25,7 @@ import {
 /**
  * Finds the next line that matches a predicate, in text that grows at its end and is removed from its start.
  *
- * It remembers how far it has searched, so all calls together cost one pass. Calls must go from left to right.
+ * It records how far it has searched, so all calls together cost one pass. Calls must go from left to right.
  */
 export class LineFinder {
   /** Absolute position of the first code unit of the text. */
@@ -46,7 +46,10 @@ export class LineFinder {
     this.#base += by
   }
 
-  /** The first line ending in `[from, stop)` before a matching line. TEXT if there is none, WAIT if a line is undecided. */
+  /**
+   * Returns the first line ending in `[from, stop)` before a matching line. TEXT if there is none, WAIT if a line is
+   * undecided.
+   */
   find(text: string, from: number, stop: number, final: boolean): number {
     const found = this.#found - this.#base
     if (this.#found >= 0 && found >= from) return found < stop ? found : TEXT
@@ -88,7 +91,8 @@ interface BacktickRuns {
 /**
  * Finds the run of backticks that closes inline code, in text that grows at its end and is removed from its start.
  *
- * It remembers runs and paragraph ends, so all calls together cost one pass for any text. Calls must go from left to right.
+ * It caches runs and paragraph ends, so all calls together cost one pass for any text. Calls must go from left to
+ * right.
  */
 export class InlineCodeFinder {
   /** Absolute position of the first code unit of the text. */

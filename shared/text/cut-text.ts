@@ -4,13 +4,13 @@
  * Stored and sent text is UTF-8, which cannot represent half of a pair. Lengths are UTF-16 code units.
  */
 
-/** The largest index of at most `maxChars` that does not split a surrogate pair. */
+/** Returns the largest index of at most `maxChars` that does not split a surrogate pair. */
 export function findCutIndex(text: string, maxChars: number): number {
   if (text.length <= maxChars) return text.length
   return isHighSurrogate(text.charCodeAt(maxChars - 1)) ? maxChars - 1 : maxChars
 }
 
-/** The first `maxChars` code units of a text, or one fewer if the cut would split a pair. */
+/** Returns the first `maxChars` code units of a text, or one fewer if the cut would split a pair. */
 export function cutText(text: string, maxChars: number): string {
   return text.slice(0, findCutIndex(text, maxChars))
 }

@@ -182,14 +182,14 @@ export function enterFence(line: LineState, char: string, size: number): void {
   line.place = "body"
 }
 
-/** Index of the next line ending, or -1. Most are near, where a loop is faster than `indexOf`. */
+/** Returns the index of the next line ending, or -1. Most are near, where a loop is faster than `indexOf`. */
 function findLineEnd(text: string, from: number): number {
   const near = Math.min(from + 24, text.length)
   for (let at = from; at < near; at++) if (text.charCodeAt(at) === NEWLINE) return at
   return text.indexOf("\n", near)
 }
 
-/** Index after the run of equal code units at `at`. */
+/** Returns the index after the run of equal code units at `at`. */
 export function findRunEnd(text: string, at: number): number {
   const code = text.charCodeAt(at)
   let end = at + 1

@@ -141,7 +141,7 @@ function isPublicV6(address: ipaddr.IPv6): boolean {
   return isGlobal && (!isIsatap(parts) || isPublicV4(readV4(parts, 6)))
 }
 
-/** The IPv4 addresses embedded in an IPv6 address (mapped, compatible, NAT64, 6to4, Teredo), or null. */
+/** Returns the IPv4 addresses embedded in an IPv6 address (mapped, compatible, NAT64, 6to4, Teredo), or null. */
 function extractEmbeddedV4(parts: readonly number[]): ipaddr.IPv4[] | null {
   const isZero = (from: number, to: number): boolean => parts.slice(from, to).every((part) => part === 0)
   if (isZero(0, 5) && (parts[5] === 0xffff || parts[5] === 0)) return [readV4(parts, 6)]

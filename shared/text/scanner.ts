@@ -45,13 +45,16 @@ export interface Matcher<P> {
   acceptMatch(found: Match<P>): void
 }
 
-/** Source of a pattern that matches any prefix of `word`, and `word` followed by `rest`. */
+/** Returns the source of a pattern that matches any prefix of `word`, and `word` followed by `rest`. */
 export function buildPrefixPattern(word: string, rest: string): string {
   const units = [...word].map((unit) => (/\w/.test(unit) ? unit : `\\${unit}`))
   return units.reduceRight((after, unit) => `${unit}(?:${after})?`, rest)
 }
 
-/** Number of spaces (at most three) at the start of the line in which `text` ends, or -1 if the line contains other text. `before` is the number before `text`. */
+/**
+ * Returns the number of spaces (at most three) at the start of the line in which `text` ends, or -1 if the line
+ * contains other text. `before` is the number before `text`.
+ */
 export function countIndent(before: number, text: string): number {
   const newline = text.lastIndexOf("\n")
   const from = newline < 0 ? before : 0
@@ -240,7 +243,7 @@ export class TextScanner<P> {
     return match.end
   }
 
-  /** Index of the first possible token in undecided text. Text before it can be reported now. */
+  /** Returns the index of the first possible token in undecided text. Text before it can be reported now. */
   #findFirstPending(final: boolean): number {
     const text = this.#text
     let at = Math.max(this.#reported, this.#settled)

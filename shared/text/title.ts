@@ -12,12 +12,15 @@ const BREAKS = /[\t-\r\x85\p{Zl}\p{Zp}]+/gu
 /** Controls, and the characters that change the direction of the text around them. */
 const CONTROLS = /[\p{Cc}\p{Bidi_Control}]/gu
 
-/** The text on one line, without controls and bidi controls. */
+/** Returns the text on one line, without controls and bidi controls. */
 export function removeControls(text: string): string {
   return replaceLoneSurrogates(text).replace(BREAKS, " ").replace(CONTROLS, "")
 }
 
-/** The title as it is stored: at most MAX_TITLE_CHARS on one line. Applying it twice equals applying it once. SPEC RT13. */
+/**
+ * Returns the title as it is stored: at most MAX_TITLE_CHARS on one line. Applying it twice equals applying it once.
+ * SPEC RT13.
+ */
 export function toTitle(text: string): string {
   return cutText(removeControls(text), MAX_TITLE_CHARS)
 }

@@ -11,12 +11,12 @@ export function parseColor(text: string): Color | null {
   return COLOR.test(color) ? color : null
 }
 
-/** The parts of a colour: red, green and blue, from 0 to 255. */
+/** Returns the parts of a colour: red, green and blue, from 0 to 255. */
 function splitColor(color: Color): readonly number[] {
   return [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16))
 }
 
-/** The relative luminance, from 0 (black) to 1 (white). */
+/** Returns the relative luminance, from 0 (black) to 1 (white). */
 function computeLuminance(color: Color): number {
   const [red = 0, green = 0, blue = 0] = splitColor(color).map((part) => {
     const share = part / 255
@@ -25,13 +25,13 @@ function computeLuminance(color: Color): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 }
 
-/** The contrast ratio of two colours, from 1 to 21. Their order does not matter. */
+/** Returns the contrast ratio of two colours, from 1 to 21. Their order does not matter. */
 export function computeContrast(one: Color, other: Color): number {
   const [first, second] = [computeLuminance(one), computeLuminance(other)]
   return (Math.max(first, second) + 0.05) / (Math.min(first, second) + 0.05)
 }
 
-/** A mixture in sRGB, as `color-mix` makes it. `share`: how much of `one` it contains, from 0 to 1. */
+/** Returns a mixture in sRGB, as `color-mix` makes it. `share`: how much of `one` it contains, from 0 to 1. */
 export function mixColors(one: Color, other: Color, share: number): Color {
   const others = splitColor(other)
   const parts = splitColor(one).map((part, at) => Math.round(part * share + (others[at] ?? 0) * (1 - share)))

@@ -1,4 +1,7 @@
-/** page-theme.ts: the look that a tenant gives its pages: types, limits and default values. Pure. Source: SPEC TH1. */
+/**
+ * page-theme.ts: the appearance that a tenant gives its pages: types, limits and default values. Pure. Source: SPEC
+ * TH1.
+ */
 
 import type { Color } from "./color.ts"
 
@@ -31,7 +34,7 @@ export const MAX_SUGGESTIONS = 6
 export interface Theme {
   /** Links, buttons, and the edges of what is selected or focused. */
   readonly accent: ColorPair
-  /** Text on a ground of the accent. */
+  /** Text on an accent background. */
   readonly accent_text: ColorPair
   readonly font: ThemeFont
   /** The radius of corners, in whole pixels. */
@@ -58,7 +61,7 @@ export interface ThemeView {
   readonly revision: number
 }
 
-/** The look without a theme. A test compares it with client/styles/base.css. */
+/** The appearance without a theme. A test compares it with client/styles/base.css. */
 export const DEFAULT_THEME: Theme = {
   accent: { light: "#5a43d6", dark: "#a899ff" },
   accent_text: { light: "#ffffff", dark: "#0b0b0f" },

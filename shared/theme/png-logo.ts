@@ -40,7 +40,9 @@ function refuse(because: LogoFlaw): Result<never> {
   return fail({ reason: "logo_refused", because })
 }
 
-/** The chunks up to the end of the image; null if one is cut off, has a wrong checksum, or the end is missing. */
+/**
+ * Returns the chunks up to the end of the image; null if one is cut off, has a wrong checksum, or the end is missing.
+ */
 function readChunks(file: Uint8Array): Chunk[] | null {
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength)
   const chunks: Chunk[] = []

@@ -16,7 +16,7 @@ export const FIXED_COLORS: Readonly<Record<"ground" | "raised" | "sunken" | "tex
     muted: { light: "#5f5f6e", dark: "#9d9dac" },
   }
 
-/** How much of the accent is in the ground of a user's message, and in a wash. */
+/** The share of the accent in the background of a user's message, and in a wash. */
 const BUBBLE_SHARE: Readonly<Record<Scheme, number>> = { light: 0.13, dark: 0.16 }
 const WASH_SHARE = 0.1
 
@@ -24,7 +24,7 @@ const WASH_SHARE = 0.1
 const LEAST_TEXT_CONTRAST = 4.5
 const LEAST_EDGE_CONTRAST = 3
 
-/** The pairs, named as foreground and ground. */
+/** The pairs, named as foreground and background. */
 export const CONTRAST_PAIRS = [
   "accent_text/accent",
   "accent/ground",
@@ -46,17 +46,17 @@ export interface PairContrast {
   readonly least: number
 }
 
-/** The ground of a user's message. */
+/** Returns the background of a user's message. */
 export function computeBubble({ accent }: Pick<Theme, "accent">, scheme: Scheme): Color {
   return mixColors(accent[scheme], FIXED_COLORS.ground[scheme], BUBBLE_SHARE[scheme])
 }
 
-/** The contrast of all pairs in both schemes. */
+/** Returns the contrast of all pairs in both schemes. */
 export function listContrasts(theme: Pick<Theme, "accent" | "accent_text">): PairContrast[] {
   return SCHEMES.flatMap((scheme) => CONTRAST_PAIRS.map((pair) => measurePair(theme, scheme, pair)))
 }
 
-/** The first pair whose contrast is too low; null if all can be read. */
+/** Returns the first pair whose contrast is too low; null if all can be read. */
 export function findLowContrast(theme: Pick<Theme, "accent" | "accent_text">): PairContrast | null {
   return listContrasts(theme).find(({ ratio, least }) => ratio < least) ?? null
 }

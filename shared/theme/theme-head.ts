@@ -34,8 +34,8 @@ export function createThemeHead(theme: PageTheme): ThemeHead {
 }
 
 /**
- * JSON in which only characters are left that mean nothing in HTML, except quotation marks. The writer of the attribute
- * replaces those.
+ * Returns JSON in which only characters are left that mean nothing in HTML, except quotation marks. The writer of the
+ * attribute replaces those.
  */
 export function themeToHeadJson(theme: PageTheme): string {
   return JSON.stringify(createThemeHead(theme)).replace(

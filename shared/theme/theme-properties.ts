@@ -24,7 +24,10 @@ export type ThemeProperty = "--accent" | "--accent-text" | "--bubble" | "--font"
 
 export type ThemeProperties = Readonly<Partial<Record<ThemeProperty, string>>>
 
-/** What differs from the default look. Stored themes of any origin are safe: values that are not known are left out. */
+/**
+ * Returns the properties that differ from the default appearance. Stored themes of any origin are safe: values that are
+ * not known are left out.
+ */
 export function themeToProperties(theme: Theme): ThemeProperties {
   const properties: Partial<Record<ThemeProperty, string>> = {}
   const accent = pairToValue(theme.accent.light, theme.accent.dark)

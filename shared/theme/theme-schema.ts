@@ -28,7 +28,7 @@ const pairSchema = v.strictObject({ light: colorSchema, dark: colorSchema })
 /** Control characters, lone surrogates, and characters that reorder the text around them. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]/u
 
-/** One line of plain text. */
+/** Creates the schema of one line of plain text. */
 function createLineSchema(max: number) {
   return v.pipe(
     v.string(),

@@ -62,8 +62,8 @@ export function isEmptyLimits(limits: BudgetLimits): boolean {
 }
 
 /**
- * The strictest limit of a budget among some scopes; null if none of them limits it. If two are equal, the narrower scope
- * wins.
+ * Returns the strictest limit of a budget among some scopes; null if none of them limits it. If two are equal, the
+ * narrower scope wins.
  */
 export function findStrictest<B extends BudgetName>(
   limits: Partial<UserLimits>,
@@ -79,8 +79,8 @@ export function findStrictest<B extends BudgetName>(
 }
 
 /**
- * The metered limits that apply to a user: the tenant's limits, which all users share, and for each budget the stricter of
- * the role's and the user's limit, which applies to this user alone.
+ * Returns the metered limits that apply to a user: the tenant's limits, which all users share, and for each budget the
+ * stricter of the role's and the user's limit, which applies to this user alone.
  */
 export function listMeteredLimits(limits: UserLimits): BudgetLimit<MeteredBudget>[] {
   return METERED_BUDGET_NAMES.flatMap((budget) =>

@@ -34,7 +34,7 @@ export function toCount(value: number): number {
   return Math.min(Math.floor(value), Number.MAX_SAFE_INTEGER)
 }
 
-/** The sum of two counts. It stops at the largest safe integer. */
+/** Returns the sum of two counts. It stops at the largest safe integer. */
 export function addCounts(one: number, other: number): number {
   return Math.min(toCount(one) + toCount(other), Number.MAX_SAFE_INTEGER)
 }
@@ -43,7 +43,7 @@ export function addSpending(one: Spending, other: Spending): Spending {
   return { tokens: addCounts(one.tokens, other.tokens), cost: addCounts(one.cost, other.cost) }
 }
 
-/** The sum of some ledger entries. */
+/** Returns the sum of some ledger entries. */
 export function sumSpending(entries: readonly Pick<UsageEntry, "input" | "output" | "cost">[]): Spending {
   return entries.reduce(
     (sum, { input, output, cost }) => addSpending(sum, { tokens: addCounts(input, output), cost }),
@@ -51,7 +51,7 @@ export function sumSpending(entries: readonly Pick<UsageEntry, "input" | "output
   )
 }
 
-/** The meter at an instant. Nothing is spent if a new period has begun. */
+/** Returns the meter at an instant. Nothing is spent if a new period has begun. */
 export function rollMeter(meter: Meter, now: number): Meter {
   if (!(now > meter.at)) return meter
   const { period } = METERED_BUDGETS[meter.budget]
@@ -65,18 +65,18 @@ export function addToMeter(meter: Meter, use: Spending, now: number): Meter {
   return { ...rolled, spent: addCounts(rolled.spent, use[METERED_BUDGETS[meter.budget].unit]) }
 }
 
-/** The remaining amount at an instant, never negative. */
+/** Returns the remaining amount at an instant, never negative. */
 export function readLeft(meter: Meter, now: number): number {
   const { limit, spent } = rollMeter(meter, now)
   return Math.max(limit - spent, 0)
 }
 
-/** When the period of the meter ends, in milliseconds since 1970. */
+/** Returns when the period of the meter ends, in milliseconds since 1970. */
 export function findMeterReset(meter: Meter, now: number): number {
   return findPeriodEnd(METERED_BUDGETS[meter.budget].period, rollMeter(meter, now).at)
 }
 
-/** The budget that is used up; if there are several, the one that resets last. Null if a turn may begin. */
+/** Returns the budget that is used up; if there are several, the one that resets last. Null if a turn may begin. */
 export function findExhausted(meters: readonly Meter[], now: number): BudgetRefusal | null {
   const refusals = meters
     .filter((meter) => readLeft(meter, now) === 0)

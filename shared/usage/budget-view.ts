@@ -25,7 +25,7 @@ export interface UserBudgets {
 /** A user's counts for the budgets that limit what exists; null: unknown. */
 export type HeldCounts = Readonly<Record<HeldBudget, number | null>>
 
-/** All budgets that concern a user, metered ones first. */
+/** Returns all budgets that concern a user, metered ones first. */
 export function listBudgetViews(account: UserAccount | null, held: HeldCounts, now: number): BudgetView[] {
   if (account === null) return []
   const metered = account.meters.map((meter): BudgetView => {

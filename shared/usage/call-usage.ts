@@ -1,7 +1,7 @@
 /**
  * call-usage.ts: the usage of one model call: counts of tokens, time to the first chunk, retries.
  *
- * The numbers and names come from a provider, so they are bounded before anything else sees them.
+ * The numbers and names come from a provider, so they are bounded before any other code uses them.
  */
 
 import { cutText } from "../text/cut-text.ts"
@@ -38,7 +38,7 @@ export interface PricedCall extends CallUsage {
   readonly estimatedCost?: number
 }
 
-/** The counts of a call for totals and budgets: the provider's, or else the estimate. */
+/** Returns the counts of a call for totals and budgets: the provider's, or else the estimate. */
 export function countCall(call: PricedCall): Pick<TokenCounts, "input" | "output"> & { readonly cost: number } {
   const { input, output } = call.estimated ?? call
   return { input, output, cost: call.cost ?? call.estimatedCost ?? 0 }
@@ -74,7 +74,7 @@ function cleanCount(value: unknown): number {
   return typeof value === "number" && value > 0 ? Math.min(Math.floor(value), MAX_CALL_TOKENS) : 0
 }
 
-/** A provider's or model's name without control and invisible characters, on one line. */
+/** Returns a provider's or model's name without control and invisible characters, on one line. */
 export function cleanModelName(name: string): string {
   const line = name.slice(0, 4 * MAX_MODEL_NAME_CHARS).replace(/[\p{C}\p{Z}]+/gu, " ")
   return cutText(line.trim(), MAX_MODEL_NAME_CHARS) || "unknown"
@@ -93,7 +93,7 @@ export function sumTokens(calls: readonly TokenCounts[]): TokenCounts {
   return sum
 }
 
-/** The sum of two counts; at most the largest safe integer, so that a sum below this limit is always exact. */
+/** Returns the sum of two counts; at most the largest safe integer, so that a sum below this limit is always exact. */
 export function addCounts(one: number, other: number): number {
   return Math.min(one + other, Number.MAX_SAFE_INTEGER)
 }

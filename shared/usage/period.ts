@@ -20,7 +20,7 @@ interface CivilDate {
   readonly day: number
 }
 
-/** The day of an instant, as `2026-11-22`. Days sort as text. */
+/** Returns the day of an instant, as `2026-11-22`. Days sort as text. */
 export function toDay(ms: number): string {
   const { year, month, day } = toCivilDate(ms)
   return `${pad(year, 4)}-${pad(month, 2)}-${pad(day, 2)}`
@@ -33,17 +33,17 @@ export function isDay(text: string): boolean {
   return year >= 1970 && month >= 1 && month <= 12 && day >= 1 && day <= countDays(year, month)
 }
 
-/** The month of an instant, as `2026-11`. */
+/** Returns the month of an instant, as `2026-11`. */
 export function toMonth(ms: number): string {
   return toDay(ms).slice(0, 7)
 }
 
-/** The period of an instant: `toDay` or `toMonth`. */
+/** Returns the period of an instant: `toDay` or `toMonth`. */
 export function toPeriod(kind: PeriodKind, ms: number): string {
   return kind === "day" ? toDay(ms) : toMonth(ms)
 }
 
-/** When the period of an instant ends and the next begins, in milliseconds since 1970. */
+/** Returns when the period of an instant ends and the next begins, in milliseconds since 1970. */
 export function findPeriodEnd(kind: PeriodKind, ms: number): number {
   const today = Math.floor(clampTime(ms) / DAY_MS)
   if (kind === "day") return (today + 1) * DAY_MS
@@ -51,13 +51,13 @@ export function findPeriodEnd(kind: PeriodKind, ms: number): number {
   return (today - day + 1 + countDays(year, month)) * DAY_MS
 }
 
-/** When the period of an instant began, in milliseconds since 1970. */
+/** Returns when the period of an instant began, in milliseconds since 1970. */
 export function findPeriodStart(kind: PeriodKind, ms: number): number {
   const today = Math.floor(clampTime(ms) / DAY_MS)
   return (kind === "day" ? today : today - toCivilDate(ms).day + 1) * DAY_MS
 }
 
-/** The number of days of a month. */
+/** Returns the number of days of a month. */
 function countDays(year: number, month: number): number {
   if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28
   return [4, 6, 9, 11].includes(month) ? 30 : 31
@@ -67,7 +67,10 @@ function clampTime(ms: number): number {
   return Number.isFinite(ms) ? Math.min(Math.max(Math.floor(ms), 0), MAX_MS) : 0
 }
 
-/** The Gregorian date of a day number, by the algorithm `civil_from_days` of Howard Hinnant, for days from 1970 on. */
+/**
+ * Returns the Gregorian date of a day number, by the algorithm `civil_from_days` of Howard Hinnant, for days from 1970
+ * on.
+ */
 function toCivilDate(ms: number): CivilDate {
   const shifted = Math.floor(clampTime(ms) / DAY_MS) + 719_468
   const era = Math.floor(shifted / 146_097)

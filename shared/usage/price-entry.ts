@@ -27,7 +27,7 @@ export interface PriceEntry extends TokenPrices {
 
 export const NANO_PER_USD = 1_000_000_000
 
-/** An amount in nano-dollars, rounded. */
+/** Returns an amount in nano-dollars, rounded. */
 export function usdToNano(usd: number): number {
   return Math.round(usd * NANO_PER_USD)
 }

@@ -9,7 +9,7 @@ import type { PriceEntry, TokenPrices } from "./price-entry.ts"
 /** Lists of prices in order of precedence, for example the tenant's own prices and the built-in ones. */
 export type PriceLists = readonly (readonly PriceEntry[])[]
 
-/** The prices of a model on a day (`2026-01-31`), from the first list that contains them. Null if unknown. */
+/** Returns the prices of a model on a day (`2026-01-31`), from the first list that contains them. Null if unknown. */
 export function findPrice(
   call: { readonly provider: string; readonly model: string },
   lists: PriceLists,
@@ -39,7 +39,7 @@ function findEntry(
   return null
 }
 
-/** The newest entry of a provider; null if it has ended. Earlier entries ended when it began. */
+/** Returns the newest entry of a provider; null if it has ended. Earlier entries ended when it began. */
 function findNewest(entries: readonly PriceEntry[], provider: string | undefined, day: string): PriceEntry | null {
   const [first, ...others] = entries.filter((entry) => entry.provider === provider)
   if (first === undefined) return null

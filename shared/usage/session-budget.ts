@@ -10,12 +10,12 @@ export function canBegin(lease: SessionLease | null, now: number): boolean {
   return lease !== null && lease.turns > 0 && now < lease.until && findExhausted(lease.meters, now) === null
 }
 
-/** The lease after a turn has begun with it. */
+/** Returns the lease after a turn has begun with it. */
 export function beginWithLease(lease: SessionLease): SessionLease {
   return { ...lease, turns: Math.max(lease.turns - 1, 0) }
 }
 
-/** The lease after the session has spent something that the directory has not counted yet. */
+/** Returns the lease after the session has spent something that the directory has not counted yet. */
 export function countInLease(lease: SessionLease, use: Spending, now: number): SessionLease {
   return { ...lease, meters: lease.meters.map((meter) => addToMeter(meter, use, now)) }
 }

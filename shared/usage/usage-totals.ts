@@ -24,7 +24,7 @@ export interface UsageEntry extends UsageKey, UsageTotals {}
 
 export const NO_USAGE: UsageTotals = { ...NO_TOKENS, calls: 0, unpricedCalls: 0, retries: 0, cost: 0 }
 
-/** The calls of one turn, as entries. */
+/** Returns the calls of one turn, as entries. */
 export function callsToEntries(calls: readonly PricedCall[], day: string, agent: string): UsageEntry[] {
   return mergeEntries(
     calls.map((call) => {
@@ -37,7 +37,7 @@ export function callsToEntries(calls: readonly PricedCall[], day: string, agent:
   )
 }
 
-/** One entry per key, in the order of first appearance. */
+/** Returns one entry per key, in the order of first appearance. */
 export function mergeEntries(entries: readonly UsageEntry[]): UsageEntry[] {
   const merged = new Map<string, UsageEntry>()
   for (const entry of entries) {
@@ -49,7 +49,7 @@ export function mergeEntries(entries: readonly UsageEntry[]): UsageEntry[] {
   return [...merged.values()]
 }
 
-/** The sum of two totals. It stays a safe integer (`addCounts`). */
+/** Returns the sum of two totals. It stays a safe integer (`addCounts`). */
 export function addTotals(one: UsageTotals, other: UsageTotals): UsageTotals {
   return {
     calls: addCounts(one.calls, other.calls),

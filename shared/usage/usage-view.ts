@@ -73,7 +73,7 @@ const TOTAL_FIELDS = [
   "reasoning_tokens",
 ] as const
 
-/** The first line of the file. */
+/** Returns the first line of the file. */
 export function formatCsvHead(by: UsageBy): string {
   return formatCsvLine([...KEYS_BY[by], ...TOTAL_FIELDS, "cost_usd"])
 }
@@ -87,7 +87,7 @@ export function formatCsvRows(by: UsageBy, rows: readonly UsageRowView[]): strin
   return lines.join("")
 }
 
-/** An exact amount in USD: `0.000012500`. */
+/** Returns an exact amount in USD: `0.000012500`. */
 function formatUsd(nano: number): string {
   return `${Math.floor(nano / NANO_PER_USD)}.${String(nano % NANO_PER_USD).padStart(9, "0")}`
 }
@@ -97,8 +97,8 @@ function formatCsvLine(values: readonly string[]): string {
 }
 
 /**
- * A value as RFC 4180 writes it. A program that opens the file may run a text as a formula if it begins with one of these
- * characters, even after whitespace or in full width; the apostrophe prevents that.
+ * Returns a value as RFC 4180 writes it. A program that opens the file may run a text as a formula if it begins with
+ * one of these characters, even after whitespace or in full width; the apostrophe prevents that.
  */
 function quoteCsv(value: string): string {
   const safe = /^[\s\u00A0\uFEFF]*[=+\-@\t\r＝＋－＠]/u.test(value) ? `'${value}` : value

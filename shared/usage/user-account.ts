@@ -107,7 +107,7 @@ export interface GivenLease {
 export type TurnDecision = { readonly lease: SessionLease } | { readonly refusal: BudgetRefusal | "unchecked" }
 
 /**
- * The account after a reply from the tenant.
+ * Returns the account after a reply from the tenant.
  *
  * @param own the user's spending in the day and month of `grant.at`, from the directory's own ledger
  * @param unreported the part of it that the reply does not include
@@ -149,7 +149,7 @@ export function needsRenewal(account: UserAccount): boolean {
   return account.turns >= RENEW_TURNS
 }
 
-/** The account after a turn. Its spending is counted in full, even beyond a budget. */
+/** Returns the account after a turn. Its spending is counted in full, even beyond a budget. */
 export function countTurn(account: UserAccount, use: Spending, now: number): UserAccount {
   const shrinkLease = (size: number): number => size - Math.ceil(size / RENEW_TURNS)
   return {
@@ -163,7 +163,7 @@ export function countTurn(account: UserAccount, use: Spending, now: number): Use
   }
 }
 
-/** The leases that count at an instant, excluding one session's lease. */
+/** Returns the leases that count at an instant, excluding one session's lease. */
 export function listOtherLeases(given: readonly GivenLease[], session: string, now: number): GivenLease[] {
   return given.filter((lease) => lease.session !== session && lease.until > now)
 }
@@ -191,7 +191,7 @@ export function decideTurn(
   return { lease: { meters, turns: 1, until: now + ASKED_LEASE_MS } }
 }
 
-/** The lease after a turn. The next turn may begin without a request if enough is left for every lease. */
+/** Returns the lease after a turn. The next turn may begin without a request if enough is left for every lease. */
 export function leaseNextTurn(account: UserAccount, others: readonly GivenLease[], now: number): SessionLease {
   const { meters, limits, largest } = account
   const isFree =
@@ -207,7 +207,7 @@ function findConcurrency(limits: UserLimits, running: number): BudgetLimit | nul
   return limit !== null && running >= limit.limit ? limit : null
 }
 
-/** A budget that the running turns are expected to use up. */
+/** Returns a budget that the running turns are expected to use up. */
 function findReserved(
   meters: readonly Meter[],
   running: number,
@@ -219,7 +219,10 @@ function findReserved(
   return meters.find((meter) => !hasRoomFor([meter], running, size, now)) ?? null
 }
 
-/** The expected usage of each turn: about as much as the latest turns, or a large turn's usage if there are many. */
+/**
+ * Returns the expected usage of each turn: about as much as the latest turns, or a large turn's usage if there are
+ * many.
+ */
 function expectSize(turns: number, largest: Spending): Spending {
   if (turns < MAX_UNCERTAIN_TURNS) return largest
   return { tokens: Math.max(largest.tokens, LARGE_TURN.tokens), cost: Math.max(largest.cost, LARGE_TURN.cost) }

@@ -4,9 +4,9 @@
  * A window opens with its first delta and is sent DELTA_WINDOW_MS later, together with the deltas in between. So the latency
  * added to the window is the same for all its deltas: arrival − departure of the first − DELTA_WINDOW_MS. Windows of an answer
  * that has been visible for LONG_WINDOW_AFTER_MS are excluded, because they are longer but cost the same. The latency
- * includes network, parsing, sanitising, the write and the output gate. One floor forwards each chunk at once over the same
- * network; the other collects windows, writes each one as a row and sends it, which is the minimum cost of storing before
- * showing.
+ * includes network, parsing, sanitising, the write and the output gate. The first floor forwards each chunk at once
+ * over the same network; the second collects windows, writes each one as a row and sends it, which is the minimum cost
+ * of storing before showing.
  */
 
 import { startCuecard } from "cuecard/testing"
@@ -17,13 +17,13 @@ import { listenUntil, median, formatMs, percentile, sleep } from "./measure.ts"
 import { stampsIn, startStampingModel } from "./stamps.ts"
 import type { Row } from "./table.ts"
 
-/** Number of concurrent streams of each kind, started evenly over one window, with 50 deltas a second each. */
+/** The number of concurrent streams of each kind, started evenly over one window, with 50 deltas a second each. */
 const STREAMS = 4
 const EVERY_MS = 20
 const DELTAS = 150
 /** The answer becomes visible a few milliseconds after its first delta was sent. */
 const MARGIN_MS = 50
-/** The first one is a warm-up. */
+/** The first pass is a warm-up. */
 const PASSES = 11
 
 interface Samples {
@@ -130,8 +130,8 @@ async function measure(): Promise<Passes[]> {
   return passes
 }
 
-/** The median over the passes, so that a pass with other load on the machine does not count. */
-function both(passes: readonly (readonly number[])[]): string {
+/** Formats the medians over the passes, so that a pass with other load on the machine does not count. */
+function formatPasses(passes: readonly (readonly number[])[]): string {
   const [p50, p99] = [50, 99].map((p) => formatMs(median(passes.map((values) => percentile(values, p)))))
   return `p50 ${p50}, p99 ${p99}`
 }
@@ -143,19 +143,19 @@ export async function benchAdded(): Promise<Row[]> {
     const gaps = [50, 99].map((p) => passes.map((one) => percentile(one.ours.windows, p) - percentile(floorOf(one), p)))
     return gaps.map((gap) => formatMs(median(gap))).join(" and ")
   }
-  const single = both(passes.map((one) => one.single))
-  const written = both(passes.map((one) => one.written.windows))
+  const single = formatPasses(passes.map((one) => one.single))
+  const written = formatPasses(passes.map((one) => one.written.windows))
   return [
     {
       what: `model to socket, above the window of ${DELTA_WINDOW_MS} ms (${windows.flat().length} windows)`,
-      ours: `${both(windows)}; over the written floor ${over((one) => one.written.windows)}, over the other ${over((one) => one.single)}`,
+      ours: `${formatPasses(windows)};  over the written floor ${over((one) => one.written.windows)}, over the forwarding floor ${over((one) => one.single)}`,
       goal: "≤ 1 ms and ≤ 5 ms over the floor",
       peer: "",
       floor: `${written} gathered and written; ${single} passed on`,
     },
     {
       what: "model to socket, the first delta of a turn",
-      ours: both(passes.map(({ ours }) => ours.first)),
+      ours: formatPasses(passes.map(({ ours }) => ours.first)),
       goal: "",
       floor: `${single} passed on`,
       peer: "",

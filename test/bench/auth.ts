@@ -1,10 +1,10 @@
 /**
  * auth.ts: measures the cost of authentication for a request and for opening a socket, on the warm path.
  *
- * The floor of a request is one that the same Worker refuses before it looks at credentials (an unknown route). The others
- * are refused right after authentication (a malformed query), so no object is called and the difference is authentication
- * alone. The kinds alternate, because the machine's load changes. The fastest tenth of each kind is compared, because other
- * processes on the machine delay the remaining requests. The socket's floor is a bare object.
+ * The floor of a request is a request that the same Worker refuses before it looks at credentials (an unknown route).
+ * The others are refused right after authentication (a malformed query), so no object is called and the difference is
+ * authentication alone. The kinds alternate, because the machine's load changes. The fastest tenth of each kind is
+ * compared, because other processes on the machine delay the remaining requests. The socket's floor is a bare object.
  */
 
 import { Agent, get } from "node:http"
@@ -30,7 +30,7 @@ interface Kind {
   readonly token: string
 }
 
-/** Milliseconds from sending a request to the end of its response. */
+/** Returns the milliseconds from sending a request to the end of its response. */
 function timeRequest({ url }: Cuecard, { path, status, token }: Kind): Promise<number> {
   const headers = token === "" ? {} : { authorization: `Bearer ${token}` }
   const started = performance.now()
@@ -55,14 +55,14 @@ async function sendRequest(
   return (await response.json()) as Record<string, string>
 }
 
-/** The floor comes first. */
+/** Returns the kinds of requests, the floor first. */
 async function listKinds(cuecard: Cuecard, provider: TestProvider): Promise<readonly Kind[]> {
   const { key = "" } = await sendRequest(cuecard, ["POST", "/v1/tenants"], OPERATOR_SECRET, { id: "bench" })
   const { token = "" } = await sendRequest(cuecard, ["POST", "/v1/tokens"], key, { user: "ada", ttl: 3600 })
   const { issuer } = provider
   await sendRequest(cuecard, ["PUT", "/v1/issuers/company"], key, { issuer, audience: AUDIENCE })
   const now = Math.floor(Date.now() / 1000)
-  const foreign = await provider.sign({
+  const providerToken = await provider.sign({
     payload: { iss: issuer, aud: AUDIENCE, sub: "ben", iat: now, exp: now + 3600 },
   })
   const refused = { path: "/v1/sessions?after=x", status: 400 }
@@ -70,7 +70,7 @@ async function listKinds(cuecard: Cuecard, provider: TestProvider): Promise<read
     { what: "no credentials", path: "/v1/nothing?after=x", status: 404, token: "" },
     { what: "a token signed with the deployment's secret", ...refused, token: cuecard.token },
     { what: "a token of the tenant's key (kid)", ...refused, token },
-    { what: "a token of an OpenID provider (RS256)", ...refused, token: foreign },
+    { what: "a token of an OpenID provider (RS256)", ...refused, token: providerToken },
     { what: "an API key", path: "/v1/users?after=.", status: 400, token: key },
   ]
 }
@@ -93,7 +93,10 @@ async function benchRequests(cuecard: Cuecard, kinds: readonly Kind[]): Promise<
   }))
 }
 
-/** Opening a socket waits for no object but the session's (AU18): test/worker/socket-registration.test.ts counts the calls. */
+/**
+ * Measures the opening of sockets, which waits for no object but the session's (AU18):
+ * test/worker/socket-registration.test.ts counts the calls.
+ */
 async function benchSockets(cuecard: Cuecard): Promise<Row[]> {
   const floor = await startFloor()
   const { id } = await cuecard.createSession()

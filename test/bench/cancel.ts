@@ -13,7 +13,7 @@ import type { Row } from "./table.ts"
 const RUNS = 100
 const PROMPT = "/bench deltas=100000 chars=6 delay_ms=1"
 
-/** Milliseconds until the acknowledgement; null if the server does not support cancel. */
+/** Returns the milliseconds until the acknowledgement, or null if the server does not support cancel. */
 async function cancelOnce(reader: Reader, afterMs: number): Promise<number | null> {
   const exchange = nextId()
   const begun = reader.until((frame) => frame.type === "ops")
@@ -36,7 +36,7 @@ function isCancelled(frame: ServerFrame): boolean {
   return frame.type === "ops" && frame.ops.some((op) => op.op === "end" && op.status === "cancelled")
 }
 
-/** The floor writes one row, then sends one frame. */
+/** Measures the floor, which writes one row and then sends one frame. */
 async function floorTimes(): Promise<number[]> {
   const floor = await startFloor()
   const socket = await floor.open()

@@ -11,7 +11,7 @@ import type { Row } from "./table.ts"
 const WARM_UP_ROUNDS = 20
 const ROUNDS = 200
 
-/** The renderer and a function that draws, as one script. */
+/** Bundles the renderer and a function that draws into one script. */
 async function bundleHarness(): Promise<string> {
   const output = (await build({
     configFile: false,

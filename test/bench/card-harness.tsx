@@ -1,4 +1,4 @@
-/** card-harness.tsx: draws a card of MAX_VIEW_COMPONENTS components again and again, in the page of card-drawing.ts. */
+/** card-harness.tsx: draws a card of MAX_VIEW_COMPONENTS components repeatedly, in the page of card-drawing.ts. */
 
 import { render } from "preact"
 import { ViewNodes } from "../../client/cards/view/view-nodes.tsx"
@@ -14,7 +14,7 @@ declare global {
 const GROUP = 5
 const LOCALE = { locale: "en", timeZone: "UTC", labels: ENGLISH_LABELS }
 
-/** Rows of an icon, a name, a figure and a badge, in one column. */
+/** Creates rows of an icon, a name, a number and a badge, in one column. */
 function createView(): CardView {
   const rows = Array.from({ length: Math.floor((MAX_VIEW_COMPONENTS - 1) / GROUP) }, (_, at) => at)
   const spare = MAX_VIEW_COMPONENTS - 1 - rows.length * GROUP
@@ -33,7 +33,7 @@ function createView(): CardView {
   return { title: "Bench", view: [{ id: "root", component: "Column", children }, ...view, ...dividers] }
 }
 
-/** Returns the milliseconds of each round. */
+/** Draws the card in each round, and returns the milliseconds of each. */
 export function drawCards(rounds: number): number[] {
   const view = createView()
   const box = document.body.appendChild(document.createElement("div"))

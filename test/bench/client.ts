@@ -15,7 +15,7 @@ export function connectSocket(cuecard: Cuecard, session: string): Promise<WebSoc
   return untilOpen(new WebSocket(url, ["cuecard.v1", `token.${cuecard.token}`]))
 }
 
-/** A socket after the exchange of hellos. */
+/** Opens a socket and exchanges hellos. */
 export async function openSession(cuecard: Cuecard, known?: string): Promise<WebSocket> {
   const socket = await connectSocket(cuecard, known ?? (await cuecard.createSession()).id)
   const hello = JSON.stringify({ type: "hello", protocol: PROTOCOL_VERSION, live: true })
@@ -55,7 +55,7 @@ export async function runTurn(socket: WebSocket, content: string): Promise<Turn>
   return { ...done, up: Buffer.byteLength(frame) + countSeen(socket, seq, done.frames) }
 }
 
-/** Turns that one socket can run before it reaches the limit of its frames (SPEC LI4), at any speed. */
+/** The number of turns that one socket can run before it reaches the limit of its frames (SPEC LI4), at any speed. */
 const TURNS_PER_SOCKET = Math.floor(MAX_SOCKET_FRAMES / 2)
 
 /** Fills a session with short turns, on as many sockets as the limit of frames requires. */
@@ -172,14 +172,14 @@ function takeFrame(reader: Reader, frame: ServerFrame, size: number): void {
   if (message !== undefined) reader.messages.set(frame.message, applyToMessage(message, frame.ops))
 }
 
-/** The answer to a message as the reader has received it so far. */
+/** Returns the answer to a message as the reader has received it so far. */
 export function answerTo(reader: Reader, exchange: string): WireMessage | undefined {
   return [...reader.messages.values()].find(
     (message) => message.role === "assistant" && message.exchange_id === exchange,
   )
 }
 
-/** Number of visible characters of a message. */
+/** Returns the number of visible characters of a message. */
 export function charsShown(message: WireMessage | undefined): number {
   return textShown(message).length
 }

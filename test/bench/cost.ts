@@ -1,6 +1,6 @@
 /**
  * cost.ts: bytes, processor time and duration of a paced turn and of a reload, and how soon a session's object leaves memory.
- * It writes them into docs/cost.md, whose other tables are counted by tests.
+ * It writes them into docs/cost.md, whose other tables are checked by tests.
  */
 
 import { readFileSync, writeFileSync } from "node:fs"
@@ -34,7 +34,7 @@ async function measureTurns(cuecard: Cuecard, session: string): Promise<Measured
   return { up: medianOf("up"), down: medianOf("bytes"), cpuMs: each, wallMs: medianOf("wholeMs") }
 }
 
-/** The page's requests: the list of sessions, the history, a socket. */
+/** Measures the page's requests for a reload: the list of sessions, the history, a socket. */
 async function measureReloads(cuecard: Cuecard, session: string): Promise<Measured> {
   const headers = { authorization: `Bearer ${cuecard.token}` }
   const reloadPage = async (): Promise<{ readonly bytes: number; readonly ms: number }> => {
@@ -57,7 +57,10 @@ async function measureReloads(cuecard: Cuecard, session: string): Promise<Measur
 /** Times after the end of a turn, in seconds, when the benchmark checks whether the object is still in memory. */
 const CHECKED_SECONDS = [8, 9.5, 10.5, 11, 12, 14]
 
-/** The first of CHECKED_SECONDS when the object has left memory. A resume then returns a whole message, not its ops. */
+/**
+ * Returns the first of CHECKED_SECONDS when the object has left memory. A resume then returns a whole message, not its
+ * ops.
+ */
 async function measureIdle(cuecard: Cuecard): Promise<number | null> {
   const left = await Promise.all(
     CHECKED_SECONDS.map(async (seconds) => {

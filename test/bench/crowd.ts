@@ -19,7 +19,7 @@ function prompt(deltas: number): string {
   return JSON.stringify({ type: "send", id: nextId(), content: `/bench deltas=${deltas} chars=6 yield_every=10` })
 }
 
-/** Time from the first frame until every socket has received the end. The first run is a warm-up. */
+/** Returns the median time from the first frame until every socket has received the end. The first run is a warm-up. */
 async function timeAll(sockets: readonly WebSocket[], ask: () => string, isLast: typeof isEnd): Promise<number> {
   const times: number[] = []
   for (let i = 0; i <= RUNS; i++) {
@@ -68,8 +68,8 @@ interface Crowd {
   readonly peak: number
 }
 
-/** All sockets send at once. An error is a closed socket, or an answer that did not complete. */
-async function crowd(
+/** Makes all sockets send at once. A closed socket or an answer that did not complete counts as an error. */
+async function measureCrowd(
   sockets: readonly WebSocket[],
   ask: () => string,
   isLast: (text: string) => boolean,
@@ -95,7 +95,7 @@ async function crowd(
   return done
 }
 
-async function inTens<T>(count: number, make: (i: number) => Promise<T>): Promise<T[]> {
+async function createInTens<T>(count: number, make: (i: number) => Promise<T>): Promise<T[]> {
   const made: T[] = []
   for (let i = 0; i < count; i += 10)
     made.push(...(await Promise.all(Array.from({ length: 10 }, (_, n) => make(i + n)))))
@@ -104,20 +104,20 @@ async function inTens<T>(count: number, make: (i: number) => Promise<T>): Promis
 
 async function crowdOfOurs(deltas: number): Promise<Crowd> {
   const cuecard: Cuecard = await startCuecard()
-  const sockets = await inTens(SESSIONS, () => openSession(cuecard))
+  const sockets = await createInTens(SESSIONS, () => openSession(cuecard))
   const isCompleted = (text: string): boolean => text.includes('"status":"completed"')
   const isOver = (text: string): boolean => isEnd(text) || text.startsWith('{"type":"error"')
-  const done = await crowd(sockets, () => prompt(deltas), isOver, isCompleted, cuecard.pid())
+  const done = await measureCrowd(sockets, () => prompt(deltas), isOver, isCompleted, cuecard.pid())
   await cuecard.close()
   return done
 }
 
-/** Frames are batched, because with single frames this would measure the client instead of the server. */
+/** Measures the floor with batched frames, because single frames would measure the client instead of the server. */
 async function crowdOfFloor(deltas: number): Promise<Crowd> {
   const floor = await startFloor()
-  const sockets = await inTens(SESSIONS, (i) => floor.open(`crowd-${i}`))
+  const sockets = await createInTens(SESSIONS, (i) => floor.open(`crowd-${i}`))
   const request = JSON.stringify({ deltas, chars: 6, every: 10, gather: true })
-  const done = await crowd(sockets, () => request, isFloorEnd, isFloorEnd, floor.pid)
+  const done = await measureCrowd(sockets, () => request, isFloorEnd, isFloorEnd, floor.pid)
   await floor.close()
   return done
 }

@@ -76,7 +76,7 @@ export async function benchFirstDelta(): Promise<Row[]> {
       () => timeFloor(askFloor(bare, { write: true }), row),
       () => timeFloor(askFloor(bare, { write: true, alarm: true }), alarm),
     ]
-    // The order is reversed each time, so that no kind benefits from its place.
+    // The order is reversed each time, so that no kind benefits from its position.
     for (const step of run % 2 === 0 ? steps : steps.reverse()) {
       await step()
       await sleep(PAUSE_MS)

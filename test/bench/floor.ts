@@ -2,9 +2,9 @@
  * floor.ts: a bare Durable Object that does only the measured work: the cost of the platform itself.
  *
  * One object per path, with hibernating sockets. A message selects the work: send a number of frames of a given size, with
- * a yield every so many frames, single or batched, to one socket or to all; write one row, move the alarm if asked, and
- * then send one frame; or forward the stream of an upstream, chunk by chunk or in windows that are written as a row first.
- * A posted file is written as rows, and these are then rewritten as other rows.
+ * a yield after a given number of frames, single or batched, to one socket or to all; write one row, move the alarm if
+ * asked, and then send one frame; or forward the stream of an upstream, chunk by chunk or in windows that are written
+ * as a row first. A posted file is written as rows, and these are then rewritten as other rows.
  */
 
 import { mkdtemp, rm } from "node:fs/promises"

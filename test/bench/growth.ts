@@ -1,5 +1,5 @@
 /**
- * growth.ts: the cost of one more turn in a session at its first turn, after 100 and after 1,000.
+ * growth.ts: the cost of a session's first turn, and of one more turn after 100 and after 1,000.
  *
  * Turns are short, which is the hard case, because most of them then fit into the model's context.
  */
@@ -10,7 +10,7 @@ import { formatMb, median, formatMs, rssBytes, sleep } from "./measure.ts"
 import type { Row } from "./table.ts"
 
 const MARKS = [1, 100, 1_000] as const
-/** Number of turns that are measured from each mark on. */
+/** The number of turns that are measured from each mark on. */
 const RUNS = 15
 
 const ANSWER = [
@@ -71,7 +71,7 @@ export async function benchGrowth(): Promise<Row[]> {
   return rows
 }
 
-/** A log line can arrive after the frame that it describes. */
+/** Waits for log lines, which can arrive after the frames that they describe. */
 async function untilLogsSettle(logs: readonly TurnEndLog[]): Promise<void> {
   for (let count = -1; count !== logs.length; await sleep(50)) count = logs.length
 }

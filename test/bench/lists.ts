@@ -23,7 +23,7 @@ const FILL_USERS = `${NUMBERS} INSERT INTO users (id, role, created) SELECT prin
 const FILL_SESSIONS = `${NUMBERS} INSERT INTO sessions (id, title, created, active)
   SELECT printf('s%08d', i), 'A conversation about the weather', i, i FROM n`
 
-/** Runs a statement in the database that has this table, which must not be in use. */
+/** Runs a statement in the database that has this table. The database must not be in use. */
 function fillTable(persist: string, table: string, statement: string, size: number): void {
   const folder = readdirSync(persist, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".sqlite"))
   for (const path of folder) {
@@ -89,7 +89,7 @@ async function benchSize(size: number): Promise<Row[]> {
   }
 }
 
-/** With AUTH=dev, the page's token may have any role. */
+/** Returns an owner's token. With AUTH=dev, the page's token may have any role. */
 async function ownerToken({ url }: Cuecard): Promise<string> {
   const headers = { "content-type": "application/json" }
   const body = JSON.stringify({ user: "boss", role: "owner" })

@@ -8,13 +8,13 @@ export function median(values: readonly number[]): number {
   return percentile(values, 50)
 }
 
-/** The percentile of some values. */
+/** Returns the given percentile of the values. */
 export function percentile(values: readonly number[], percent: number): number {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[Math.min(Math.floor((sorted.length * percent) / 100), sorted.length - 1)] ?? Number.NaN
 }
 
-/** The 95 % confidence interval of the median: two of the sorted values. Needs a hundred values or more. */
+/** Returns the 95 % confidence interval of the median: two of the sorted values. Needs a hundred values or more. */
 export function findMedianInterval(values: readonly number[]): readonly [number, number] {
   const sorted = [...values].sort((one, other) => one - other)
   const distance = (1.96 * Math.sqrt(sorted.length)) / 2
@@ -33,20 +33,20 @@ export function sleep(ms: number): Promise<void> {
 /** Clock ticks per second in /proc, which is fixed on Linux. */
 const TICKS_PER_SECOND = 100
 
-/** Processor time of a process so far, user and system, in milliseconds. */
+/** Returns the processor time of a process so far, user and system, in milliseconds. */
 export function cpuMs(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8")
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
   return ((Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND) * 1000
 }
 
-/** Resident memory of a process, in bytes. */
+/** Returns the resident memory of a process, in bytes. */
 export function rssBytes(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, "utf8")
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024
 }
 
-/** Peak resident memory of a process, in bytes. */
+/** Returns the peak resident memory of a process, in bytes. */
 export function peakBytes(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, "utf8")
   return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024
@@ -75,7 +75,7 @@ export function sendAndAwait(
   return done
 }
 
-/** Like `exchange`, but another client sends the frame. */
+/** Measures the same as `sendAndAwait`, for a frame that another client sends. */
 export function listenUntil(
   socket: WebSocket,
   isFirst: (text: string) => boolean,

@@ -1,4 +1,6 @@
-/** page-probe.ts: a page in Chromium whose processor and network are slowed down, and what its main thread does. */
+/**
+ * page-probe.ts: opens a page in Chromium with a slower processor and network, and measures what its main thread does.
+ */
 
 import type { Cuecard } from "cuecard/testing"
 import type { Browser, CDPSession, Page } from "playwright-core"
@@ -7,9 +9,14 @@ import type { Browser, CDPSession, Page } from "playwright-core"
 const SLOW_4G = { offline: false, latency: 150, downloadThroughput: 1_600_000 / 8, uploadThroughput: 750_000 / 8 }
 
 export interface Conditions {
-  /** How many times slower the processor is; 1 if absent. */
+  /** The factor by which the processor is slowed down; 1 if absent. */
   readonly cpu?: number
   readonly isSlowNetwork?: boolean
+  /**
+   * Whether `readWork` counts the processor time of the main thread, so that other load on the machine doesn't matter.
+   * Otherwise it counts elapsed time. The slower processor of `cpu` is visible in elapsed time only.
+   */
+  readonly isProcessorTime?: boolean
 }
 
 /** Sums since the page was opened, in milliseconds. */
@@ -26,19 +33,22 @@ export interface Probe {
   readonly cdp: CDPSession
   setConditions(conditions: Conditions): Promise<void>
   readWork(): Promise<Work>
-  /** After a garbage collection. */
+  /** Collects garbage, and returns the number of nodes and the size of the heap. */
   readMemory(): Promise<{ readonly nodes: number; readonly heapBytes: number }>
   close(): Promise<void>
 }
 
 declare global {
-  /** What the script in the page has measured. */
+  /** The measurements of the script in the page. */
   var pageProbe: {
     /** Time of the largest contentful paint, in milliseconds. */
     lcp: number
     /** Durations of interactions until the next frame, by the name of the event, in milliseconds. */
     readonly interactions: { readonly name: string; readonly ms: number }[]
-    /** For each key: its delay, its handling and its frame, in milliseconds of the main thread. */
+    /**
+     * For each key press: the main thread's time for its event and its frame, and the time to that frame, in
+     * milliseconds.
+     */
     readonly keys: { readonly busy: number; readonly toFrame: number }[]
   }
 }
@@ -86,7 +96,9 @@ export async function openProbe(
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
   const page = await context.newPage()
   const cdp = await context.newCDPSession(page)
-  await cdp.send("Performance.enable")
+  await cdp.send("Performance.enable", {
+    timeDomain: conditions.isProcessorTime === true ? "threadTicks" : "timeTicks",
+  })
   await cdp.send("Network.enable")
   await page.addInitScript(measureInPage)
   const setConditions = async ({ cpu = 1, isSlowNetwork = false }: Conditions): Promise<void> => {

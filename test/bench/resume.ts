@@ -29,7 +29,7 @@ interface Cut {
   readonly ended: Promise<unknown>
 }
 
-/** Extra milliseconds after half of the text, so that each run cuts at a different moment of a window. */
+/** Returns the extra milliseconds after half of the text, so that each run cuts at a different moment of a window. */
 const momentMs = (run: number): number => (run * DELTA_WINDOW_MS) / RUNS
 
 /** Runs a turn and cuts the reader off after half of it. */
@@ -55,7 +55,7 @@ interface Resumed {
   readonly isWhole: boolean
 }
 
-async function comeBack(cut: Cut): Promise<Resumed> {
+async function resumeReader(cut: Cut): Promise<Resumed> {
   const { cuecard, session, exchange, watcher, ended } = cut
   await sleep(AWAY_MS)
   const started = performance.now()
@@ -75,8 +75,8 @@ async function comeBack(cut: Cut): Promise<Resumed> {
   return { ms: done, missed, again: bytes - missed, isWhole }
 }
 
-/** The turn ends while the reader is disconnected. */
-async function comeBackLate(cut: Cut): Promise<boolean> {
+/** Resumes the reader after the turn has ended. Returns whether its transcript is as stored. */
+async function resumeAfterEnd(cut: Cut): Promise<boolean> {
   await cut.ended
   const back = await openReader(cut.cuecard, cut.session, cut.reader)
   if (back.seq < back.welcome) await back.until(() => back.seq >= back.welcome)
@@ -85,7 +85,7 @@ async function comeBackLate(cut: Cut): Promise<boolean> {
   return isWhole
 }
 
-/** Whether the transcript of the reader is complete and equal to history, byte for byte. */
+/** Returns whether the transcript of the reader is complete and equal to history, byte for byte. */
 async function isAsStored(cuecard: Cuecard, session: string, reader: Reader, exchange: string): Promise<boolean> {
   const { messages } = await readPage(cuecard, session, 10)
   const stored = messages.find((message) => message.exchange_id === exchange && message.role === "assistant")
@@ -94,7 +94,7 @@ async function isAsStored(cuecard: Cuecard, session: string, reader: Reader, exc
   return segments && held.status === "completed" && textShown(stored).length === textShown(held).length
 }
 
-/** The cost of opening a socket and receiving one frame on the bare platform. */
+/** Returns the milliseconds that it takes to open a socket and receive one frame on the bare platform. */
 async function floorMs(): Promise<number> {
   const floor = await startFloor()
   const times: number[] = []
@@ -154,10 +154,10 @@ const countRuns = (runs: readonly boolean[]): string => `${runs.filter(Boolean).
 export async function benchResume(): Promise<Row[]> {
   const floor = await floorMs()
   const cuecard = await startCuecard()
-  const middle = await repeatRun(async (i) => comeBack(await cutInTheMiddle(cuecard, i)))
+  const middle = await repeatRun(async (i) => resumeReader(await cutInTheMiddle(cuecard, i)))
   // Nothing is timed here, so these run concurrently.
   const late = await Promise.all(
-    Array.from({ length: RUNS }, async (_, i) => comeBackLate(await cutInTheMiddle(cuecard, i))),
+    Array.from({ length: RUNS }, async (_, i) => resumeAfterEnd(await cutInTheMiddle(cuecard, i))),
   )
   await cuecard.close()
   const killed = await repeatRun(killDuringAnswer)

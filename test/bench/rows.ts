@@ -12,9 +12,12 @@ import { openSession, runTurn } from "./client.ts"
 import { sleep } from "./measure.ts"
 import type { Row } from "./table.ts"
 
-/** Rows of the directory for one turn: the row and its index entry at the beginning, the row and the usage at the end (SPEC CM2). */
+/**
+ * The number of rows that one turn writes in the directory: the row and its index entry at the beginning, the row and
+ * the usage at the end (SPEC CM2).
+ */
 const LIST_ROWS = 4
-/** The maximum over a number of concurrent turns. */
+/** The number of concurrent turns whose maximum is reported. */
 const RUNS = 3
 
 const PROMPTS = [

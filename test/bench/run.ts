@@ -2,7 +2,8 @@
  * run.ts: `npm run bench` measures on this machine, prints one table and writes it to RESULTS.md.
  *
  * `npm run bench -- turn crowd` measures only these groups and writes no file.
- * Each figure is compared with a floor of the same run, because ratios are stable on a noisy machine and absolute times are not.
+ * Each number is compared with a floor of the same run, because ratios are stable on a noisy machine and absolute times
+ * are not.
  */
 
 import { readFileSync, writeFileSync } from "node:fs"
@@ -56,9 +57,9 @@ const GROUPS: Groups = {
 }
 
 /** Groups that run only when named explicitly. */
-const CLOSER: Groups = { "each-text": benchEachText, load: benchLoad }
+const NAMED_GROUPS: Groups = { "each-text": benchEachText, load: benchLoad }
 
-const all = { ...GROUPS, ...CLOSER }
+const all = { ...GROUPS, ...NAMED_GROUPS }
 const requested = process.argv.slice(2)
 const unknown = requested.filter((name) => !Object.hasOwn(all, name))
 if (unknown.length > 0) {

@@ -13,7 +13,6 @@ const CONVERSATIONS = 50
 const MESSAGES = 1_000
 const RUNS = 60
 const POLL_MS = 500
-/** In milliseconds. */
 const MAX_INDEXING_MS = 10 * 60_000
 
 const QUERIES = {
@@ -25,7 +24,7 @@ const QUERIES = {
   nothing: "nowhere",
 } as const
 
-/** About 400 characters. */
+/** Returns a text of about 400 characters. */
 function textOf(n: number): string {
   const filler = Array.from({ length: 55 }, (_, i) => `word${(n * 31 + i * 17) % 5_000}`).join(" ")
   return `word about number ${n} ${n % 5_000 === 0 ? "needle7" : ""} ${filler}`

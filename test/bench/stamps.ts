@@ -1,7 +1,7 @@
 /**
  * stamps.ts: a fake model on loopback that writes the send time into each delta, and a parser for these timestamps.
  *
- * The format is `<n>:<microseconds>,` by the clock of this process, which the clients share.
+ * The format is `<n>:<microseconds>,`, by the clock of this process, which the clients share.
  */
 
 import { createServer, type ServerResponse } from "node:http"
@@ -53,7 +53,7 @@ export interface Stamp {
   readonly at: number
 }
 
-/** The stamps in a frame, in order. */
+/** Returns the stamps in a frame, in order. */
 export function stampsIn(text: string): Stamp[] {
   return Array.from(text.matchAll(/(\d+):(\d+),/g), ([, n, at]) => ({ n: Number(n), at: Number(at) / 1000 }))
 }

@@ -1,4 +1,4 @@
-/** table.ts: formats figures as a Markdown table. */
+/** table.ts: formats measurements as a Markdown table. */
 
 export interface Row {
   readonly what: string

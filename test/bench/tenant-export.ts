@@ -35,7 +35,7 @@ async function tokenOf(tenant: string, role: string): Promise<string> {
   return await dated.sign(new TextEncoder().encode(SECRET))
 }
 
-/** About 35 KB. */
+/** Creates a transcript of about 35 KB. */
 function createTranscript(): string {
   const records = Array.from({ length: TURNS }, (_, turn) => {
     const timestamp = new Date(1_750_000_000_000 + turn * 1_000).toISOString()

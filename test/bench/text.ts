@@ -1,5 +1,5 @@
 /**
- * text.ts: speed of the sanitiser and the segmenter, on ordinary text and on text that is made to be slow.
+ * text.ts: speed of the sanitiser and the segmenter, on ordinary text and on text that is designed to be slow.
  *
  * The time must be linear in the length. Hostile text may be a few times slower than ordinary text, but not a hundred times.
  */
@@ -17,7 +17,10 @@ const RUNS = 15
 const WARM_UP = 30
 const ROWS = [{ name: "weather", ordinal: 1, result: `{"c":12.4}\n\n${createCardTrailer("weather_1")}` }]
 
-/** The median duration of each run, in milliseconds. The items alternate, so that other load affects them equally. */
+/**
+ * Returns the median duration of each item's runs, in milliseconds. The items alternate, so that other load affects
+ * them equally.
+ */
 function timeRuns<T>(run: (item: T) => unknown, items: readonly T[], runs: number): number[] {
   const times = items.map((): number[] => [])
   for (let i = 0; i < runs; i++) {
@@ -46,14 +49,14 @@ function rowsOf(name: string, run: (text: string) => unknown, goal: number): Row
   return [{ what: `${name}: ordinary text`, ours, goal: `≥ ${goal} MB/s`, floor, peer }, ...rows]
 }
 
-/** The minimum work of any search for spans. */
+/** Does the minimum work of any search for spans. */
 function plainScan(text: string): number {
   let found = 0
   for (let at = text.indexOf("<span"); at >= 0; at = text.indexOf("<span", at + 1)) found++
   return found
 }
 
-/** The cost of four times the text. */
+/** Measures how the time grows when the text is four times as long. */
 function growthOf(name: string, run: (text: string) => unknown): Row[] {
   return DIRECTIVES.map(([what, text]) => {
     const [part = Number.NaN, whole = Number.NaN] = timeRuns(run, [text.slice(0, SIZE / 4), text], RUNS)

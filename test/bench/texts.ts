@@ -1,4 +1,4 @@
-/** texts.ts: the texts of the benchmark: an ordinary answer, and text that is made to be slow. */
+/** texts.ts: the texts of the benchmark: an ordinary answer, and text that is designed to be slow. */
 
 export const SIZE = 1_000_000
 
@@ -21,7 +21,7 @@ export const ORDINARY = repeatToSize(PAGE)
 
 export type NamedText = readonly [name: string, text: string]
 
-/** The texts with a goal: the worst of each kind. */
+/** The texts for which there is a goal: the worst of each kind. */
 export const HOSTILE: readonly NamedText[] = [
   ["50,000 unclosed opening spans", "<span id='weather_1'>".repeat(50_000)],
   ["1 MB of <", repeatToSize("<")],
@@ -49,7 +49,7 @@ function runsOfAllLengths(): string {
   return runs.join("").slice(0, SIZE)
 }
 
-/** All texts, for a closer look. */
+/** All texts, for a detailed comparison. */
 export const TEXTS: readonly NamedText[] = [
   ["ordinary", ORDINARY],
   ...HOSTILE,

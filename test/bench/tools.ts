@@ -3,9 +3,9 @@
  * much the first turn of a provider waits for its code.
  *
  * The model is a loopback endpoint that answers at once, so the time includes sending the definitions of the tools. Both
- * agents belong to one tenant and one server, and take turns: with tools, without, without, with, and so on. A difference
- * is that of two turns of each kind, so a slow change of the machine's speed cancels out. The interval of the median needs
- * no assumption about the distribution of the noise.
+ * agents belong to one tenant and one server, and take turns: with tools, without, without, with, and so on. Each
+ * difference is between two turns with tools and two without, so a slow change of the machine's speed cancels out. The
+ * interval of the median needs no assumption about the distribution of the noise.
  */
 
 import { readdirSync, readFileSync } from "node:fs"
@@ -27,10 +27,10 @@ const WARM_UP = 10
 const RUNS = 600
 /** Long enough for the previous turn to finish: its usage, its log lines, and the directory's rows. */
 const PAUSE_MS = 20
-/** New servers for each provider. */
+/** The number of new servers for each provider. */
 const FIRST_USES = 5
 
-/** A kind of model, the recorded stream of it, and its chunk of the Worker. */
+/** Each kind of model, its recorded stream, and its chunk of the Worker. */
 const PROVIDERS = [
   ["openai-compatible", "openai-compatible"],
   ["openai", "openai-responses"],
@@ -43,7 +43,7 @@ type Json = Record<string, unknown>
 /** The body of the newest model call. */
 let lastRequest = ""
 
-/** The provider's stream `text`, or an MCP server. */
+/** Answers as a provider, with its recorded stream, or as an MCP server. */
 async function answer(request: IncomingMessage, reply: ServerResponse): Promise<void> {
   const [, kind = "", scenario = ""] = (request.url ?? "").split("/")
   if (kind === "mcp") return await answerMcp(request, reply)
@@ -113,7 +113,7 @@ async function putTools(cuecard: Cuecard, upstream: string): Promise<void> {
   await put("agents/full", full)
 }
 
-/** Processor time of all threads of a process that run now, in milliseconds, more precise than `cpuMs`. */
+/** Returns the processor time of all current threads of a process, in milliseconds, more precisely than `cpuMs`. */
 function readThreadMs(pid: number): number {
   const spent = readdirSync(`/proc/${pid}/task`).map((task) => {
     const stat = readFileSync(`/proc/${pid}/task/${task}/schedstat`, "utf8")
@@ -142,7 +142,7 @@ async function checkTools(socket: WebSocket): Promise<void> {
   if (tools?.length !== TOOLS) throw new Error(`the model got ${tools?.length} tools`)
 }
 
-/** The differences between the turns of each block: their median and its 95 % confidence interval. */
+/** Describes the differences between the turns of each block: their median and its 95 % confidence interval. */
 function describeAdded(full: readonly number[], bare: readonly number[]): string {
   const sumBlock = (values: readonly number[], block: number): number =>
     (values[2 * block] ?? Number.NaN) + (values[2 * block + 1] ?? Number.NaN)
@@ -180,7 +180,7 @@ async function benchFirstDelta(upstream: string): Promise<Row[]> {
   ]
 }
 
-/** The first turn with a provider on a new server whose object and socket are warm, and the one after it. */
+/** Times the first turn with a provider on a new server whose object and socket are warm, and the turn after it. */
 async function timeFirstUse(provider: string, upstream: string): Promise<{ first: number; next: number }> {
   const cuecard = await startCuecard()
   await putModel(cuecard, provider, upstream)

@@ -79,7 +79,7 @@ describe("what is drawn", () => {
     await page.context().close()
   })
 
-  test("[AX6] a chart's text has its title and figures, and an image's text is its description", async () => {
+  test("[AX6] a chart's labels contain its title and values, and an image's alternative text is its description", async () => {
     const { page } = await openPage(setup.browser, setup.cuecard)
     await askAndWait(page, "Draw a chart of tea 4, coffee 7.")
     expect(await page.getAttribute(".chart", "aria-label", SOON)).toBe("Chart: tea, coffee")
@@ -107,7 +107,7 @@ describe("what is drawn", () => {
     await page.context().close()
   })
 
-  test("[AX8] a printed page wraps code, and has no buttons", async () => {
+  test("[AX8] a printed page wraps code and has no buttons", async () => {
     const { page } = await openPage(setup.browser, setup.cuecard)
     await askAndWait(page, `/say \`\`\`\n${"long ".repeat(100)}\n\`\`\``)
     await page.emulateMedia({ media: "print" })

@@ -19,7 +19,7 @@ let upstreamUrl = ""
 
 beforeAll(async () => {
   upstream = createServer((request, reply) => {
-    // A model that refuses every key.
+    // A provider that refuses every key.
     if (!request.url?.startsWith("/mcp/")) return void reply.writeHead(401).end("{}")
     void answerMcp(request, reply)
   })
@@ -70,7 +70,7 @@ test("[AD18] a model is added with its key, changed without it, and deleted; the
   await page.context().close()
 })
 
-test("[AD18] a refused key is marked until another one is set", async () => {
+test("[AD18] a refused key is marked until another key is set", async () => {
   const base_url = `${upstreamUrl}/v1`
   await api("PUT", "/v1/models/strict", {
     provider: "openai-compatible",

@@ -13,7 +13,7 @@ import { useServerAndBrowser } from "./server-and-browser.ts"
 const setup = useServerAndBrowser()
 const SOON = { timeout: 20_000 }
 const SHOTS = process.env["SHOTS"]
-/** Pictures of the documentation, which `npm run pictures` retakes. */
+/** Screenshots for the documentation, which `npm run pictures` retakes. */
 const PICTURE =
   process.env["PICTURES"] === "docs" ? "docs/pictures/playground-light.png" : "test/browser/out/playground-light.png"
 if (SHOTS !== undefined) mkdirSync(SHOTS, { recursive: true })
@@ -35,7 +35,7 @@ async function startWith(page: Page, name: string): Promise<void> {
   await page.getByLabel("Start with").selectOption({ label: name })
 }
 
-/** Replaces a piece of a field's text. */
+/** Replaces a part of a field's text. */
 async function replaceIn(field: ReturnType<typeof templateField>, piece: string, other: string): Promise<void> {
   const text = await field.inputValue()
   expect(text).toContain(piece)
@@ -43,7 +43,7 @@ async function replaceIn(field: ReturnType<typeof templateField>, piece: string,
 }
 
 describe("the playground", () => {
-  test("[CV41] draws each template that ships, and what is changed in it and in its samples", async () => {
+  test("[CV41] draws each shipped template, and shows changes to it and to its samples", async () => {
     const { page, errors } = await openPlayground()
     const names = await page.locator(".start-field optgroup").first().locator("option").allTextContents()
     expect(names).toHaveLength(readTemplates().size)
@@ -91,8 +91,13 @@ describe("the playground", () => {
     await page.context().close()
   })
 
-  test("[CV41] needs no connection, except for saving; a pasted body is split into template and samples", async () => {
+  test("[CV41] needs a connection only for saving; a pasted body is split into template and samples", async () => {
     const { page } = await openPlayground()
+    // The playground loads in advance what it may draw later.
+    await page.waitForFunction(() => {
+      const loaded = performance.getEntriesByType("resource").map(({ name }) => name)
+      return ["chart-card", "view-controls", "icon-paths"].every((part) => loaded.some((name) => name.includes(part)))
+    })
     await page.waitForLoadState("networkidle")
     await page.context().setOffline(true)
     await startWith(page, "Bar chart")
@@ -113,7 +118,7 @@ describe("the playground", () => {
     await page.context().close()
   })
 
-  test("[CV41] shows the card to a reader of another language, and the page around it stays as it is", async () => {
+  test("[CV41] shows the card in another reader's language, and the page around it stays as it is", async () => {
     const { page } = await openPlayground()
     await startWith(page, "Table")
     const before = await card(page).textContent()
@@ -126,7 +131,7 @@ describe("the playground", () => {
     await page.context().close()
   })
 
-  test("[CV41] [CV7] [CV8] nothing of hostile templates and results runs, and nothing is fetched", async () => {
+  test("[CV41] [CV7] [CV8] hostile templates and results run nothing and fetch nothing", async () => {
     const { page, errors } = await openPlayground()
     await page.waitForLoadState("networkidle")
     const requests: string[] = []
@@ -155,7 +160,7 @@ describe("the playground", () => {
   }, 120_000)
 })
 
-describe("the stored cards", () => {
+describe("stored cards", () => {
   test("[AD20] are saved, listed, loaded into the playground and deleted", async () => {
     const { page, errors } = await openPlayground()
     await startWith(page, "Place")

@@ -98,7 +98,7 @@ export function dialogButton(page: Page, name: string) {
   return page.locator("dialog[open]").getByRole("button", { name, exact: true })
 }
 
-/** Clicks the link to the chat, and stays when the browser asks, which it must. */
+/** Clicks the link to the chat, expects the browser to ask, and stays. */
 export async function tryToLeave(page: Page): Promise<void> {
   const asked: string[] = []
   page.once("dialog", (dialog) => {

@@ -61,6 +61,8 @@ test.each(
     .poll(() => questions.allTextContents())
     .toEqual(["And tomorrow?", "Do I need an umbrella?", "Draw the temperatures as a chart"])
   await untilStill(page)
+  const heights = await Promise.all([".acts", ".follow-ups"].map((one) => page.locator(one).last().boundingBox()))
+  expect((heights[0]?.y ?? 0) + (heights[0]?.height ?? 0)).toBeLessThanOrEqual(heights[1]?.y ?? 0)
   expect(await findViolations(page)).toEqual([])
   await page.screenshot({ path: `${OUT}/suggested-questions-${name}.png` })
   await page.reload()
@@ -68,7 +70,7 @@ test.each(
   await questions.first().click()
   await untilSettled(page, 2)
   expect(await page.locator("article[data-role=user]").last().textContent()).toContain("And tomorrow?")
-  // Only the newest answer has some.
+  // Only the newest answer has suggested questions.
   await expect.poll(() => page.locator(".follow-ups").count()).toBe(1)
   expect(await page.locator("article").last().locator(".follow-ups").count()).toBe(1)
   expect(errors).toEqual([])

@@ -1,16 +1,16 @@
-/** bare-texts.ts: finds the texts of the page that aren't in the brackets of the pseudo-language. */
+/** bare-texts.ts: finds the texts of the page that aren't in the pseudo-language's brackets. */
 
 import type { Page } from "playwright-core"
 
-/** Texts of the page that are names or figures, or that come from the user or the server. */
+/** Texts of the page that are names or numbers, or that come from the user or the server. */
 const DATA =
-  "article .prose, article .body, article code, article pre, [data-segment=media], [data-segment=canvas], .card, .sidebar nav a, .sidebar .brand, option, .account-button, dd, .title, h1, .calls .hint, .calls b, .calls summary > span:first-child, time, .agent b, .menu [dir=auto], [role=status].visually-hidden, [aria-live], article[data-role=user] p:not(.note), kbd, .completions [role=option], .chip b, .chip .sign, .chip small, .snippet, .lightbox img"
+  "article .prose, article .body, article code, article pre, [data-segment=media], [data-segment=canvas], .card, .sidebar nav a, .sidebar .brand, option, .account-button, dd, .title, h1, .calls .hint, .calls b, .calls summary > span:first-child, time, .agent b, .menu [dir=auto], [role=status].visually-hidden, [aria-live], article[data-role=user] p:not(.note), kbd, .completions [role=option], .topbar .agent, .ask .words, .ask .view-field, .canvas-panel header b, .canvas-panel iframe, .canvas-panel .source figure, .prompts .prompt, .chip b, .chip .sign, .chip small, .snippet, .lightbox img, .connections .setting p:first-child"
 
-/** Visible texts and labels without the brackets of the pseudo-language. */
+/** Returns the visible texts and labels without the brackets of the pseudo-language. */
 export function findBareTexts(page: Page): Promise<string[]> {
   return page.evaluate((data) => {
     const bare: string[] = []
-    // Texts may be within others.
+    // Bracketed texts may contain others.
     const isBare = (text: string): boolean => /\p{L}{2}/u.test(text.replace(/⟦[^⟦⟧]*⟧/gu, "").replace(/⟦[^⟧]*⟧/gu, ""))
     const widgets = [...document.querySelectorAll("cuecard-chat")].flatMap(({ shadowRoot }) => shadowRoot ?? [])
     const roots = widgets.length > 0 ? widgets : [document.body]

@@ -1,4 +1,7 @@
-/** budgets.test.ts: budgets in a real Chromium: what a user sees of them, how a refusal looks, and the admin page. */
+/**
+ * budgets.test.ts: budgets in a real Chromium: what users see of their budgets, what a refusal looks like, and the
+ * admin page.
+ */
 
 import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
@@ -51,7 +54,7 @@ describe("the page", () => {
     await setBudgets({ tenant: null, roles: { member: null } })
   })
 
-  test("[BU14] a refused message keeps its place and shows the reason, even after a reload, and can be sent once the budget allows it", async () => {
+  test("[BU14] a refused message stays where it is and shows the reason, even after a reload, and can be sent once the budget allows it", async () => {
     await setBudgets({ tenant: { tokens_per_day: 0 } })
     const { page } = await openPage(setup.browser, setup.cuecard)
     await askQuestion(page, "/say hello")

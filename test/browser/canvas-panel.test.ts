@@ -1,4 +1,7 @@
-/** canvas-panel.test.ts: a canvas document in the panel, in a real Chromium: its place, its edge, the focus, a reload. */
+/**
+ * canvas-panel.test.ts: a canvas document in the panel, in a real Chromium: the panel's position, its edge, the focus,
+ * a reload.
+ */
 
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import type { Browser, Page } from "playwright-core"
@@ -21,7 +24,7 @@ afterAll(async () => {
 
 const OPEN = '.canvas [data-icon="panel"]'
 
-/** Opens a page with a document in two versions, and the second in the panel. */
+/** Opens a page with a document in two versions, and opens the second version in the panel. */
 async function openPanel(view: View) {
   const opened = await openPage(browser, cuecard, view)
   for (const n of [1, 2]) {

@@ -1,4 +1,7 @@
-/** card-actions.test.ts: a form in a card, in a real Chromium: once, in two tabs, after a reload, in an export and an import. */
+/**
+ * card-actions.test.ts: a form in a card, in a real Chromium: it is sent once, with two tabs, a reload, an export and
+ * an import.
+ */
 
 import type { Page } from "playwright-core"
 import { expect, test } from "vitest"
@@ -19,7 +22,7 @@ const OFFER = {
   max_guests: 6,
 }
 
-/** The form that ships, for the results and with the tools of these tests. */
+/** Stores the shipped form as a card for the results of these tests, with their tools. */
 async function putForm(): Promise<void> {
   const form = readTemplate("form")
   const { book, decline } = form.actions as { readonly book: object; readonly decline: object }
@@ -93,7 +96,7 @@ test("[KA7] a form is filled in and sent once, and every tab, a reload and an im
   await page.context().close()
 })
 
-test("[KA7] a button in each item of a list shows the state of its item, after a reload, too", async () => {
+test("[KA7] a button in each item of a list shows the state of its item, also after a reload", async () => {
   const view = [
     { id: "root", component: "List", children: { componentId: "room", path: "/rooms" } },
     { id: "room", component: "Row", children: ["name", "pick"], justify: "spaceBetween" },

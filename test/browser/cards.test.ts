@@ -30,7 +30,7 @@ async function showCard(page: Page, data: object, n: number, caption = ""): Prom
   await untilSettled(page, n)
 }
 
-/** Shows a card, again until the server uses the version that was just set. */
+/** Shows a card repeatedly, until the server uses the version that was just set. */
 async function showVersion(page: Page, data: object, revision: string, start: number): Promise<number> {
   for (let n = start; ; n++) {
     await showCard(page, data, n, "The caption.")
@@ -45,7 +45,7 @@ async function showVersion(page: Page, data: object, revision: string, start: nu
   }
 }
 
-/** The texts of all cards. A timer runs, so its figures are left out. */
+/** Returns the texts of all cards, without the digits of a running timer. */
 async function listCards(page: Page): Promise<string[]> {
   await loadWholeHistory(page.context())
   const texts = await page.locator(".card.template").allTextContents()
@@ -75,7 +75,7 @@ async function copyByExport(session: string): Promise<string> {
   return id
 }
 
-test("[CV10] [CV12] [CV13] every template is drawn live, and the same after a reload and after an export and an import", async () => {
+test("[CV10] [CV12] [CV13] every template is drawn the same live, after a reload, and after an export and an import", async () => {
   const { page } = await openPage(setup.browser, setup.cuecard, { bypassCSP: true })
   let answers = 0
   for (const [name, template] of readTemplates()) {
@@ -87,7 +87,7 @@ test("[CV10] [CV12] [CV13] every template is drawn live, and the same after a re
   }
   await page.waitForSelector(".template .view-drawing svg", SOON)
   expect(await page.locator(".card.template").count()).toBeGreaterThanOrEqual(readTemplates().size)
-  // The same search was shown twice.
+  // The same search is shown twice.
   const violations = (await findViolations(page)).filter((text) => !text.includes('class="sources"'))
   expect(violations).toEqual([])
   const live = await transcriptOf(page)

@@ -15,7 +15,10 @@ export interface To {
 export interface Attempt {
   readonly name: string
   readonly html: (to: To) => string
-  /** `never`: this browser does not support the attempt. `packets`: the attempt needs a network. */
+  /**
+   * Whether the unrestricted attempt reaches its host. `never`: this browser does not support it. `packets`: it needs a
+   * network.
+   */
   readonly isReached: "always" | "packets" | "never"
 }
 

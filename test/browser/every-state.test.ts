@@ -1,54 +1,35 @@
 /**
- * every-state.test.ts: axe, the sizes of targets and the width, in every state of the page × theme × width × direction.
+ * every-state.test.ts: axe, the sizes of targets and the width, in every state of the page, in each theme, width and
+ * direction.
  *
  * `npm test` checks every 4th state in one view, `RUNS=full` each state in one view, `RUNS=long` each state in all views.
- * STATE=text checks the states whose names contain the text, in all views. SHOTS=folder writes a picture of each.
+ * STATE=text checks the states whose names contain the text, in all views. SHOTS=folder writes a screenshot of each.
  */
 
 import { mkdirSync } from "node:fs"
 import process from "node:process"
-import type { Cuecard } from "cuecard/testing"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { startCuecard } from "../support/checked-cuecard.ts"
+import { beforeAll, describe, expect, test } from "vitest"
 import { everyNth, IS_LONG } from "../support/seeded.ts"
 import { findViolations } from "./axe-violations.ts"
 import { THEMES, untilStill } from "./page.ts"
-import { findOverflow, findSmallTargets, MIN_TARGET_PX, MIN_TOUCH_PX } from "./page-measures.ts"
-import { PHONE_PX, type Stage, type StateView } from "./open-states.ts"
+import { findCoveredControls, findOverflow, findSmallTargets, MIN_TARGET_PX, MIN_TOUCH_PX } from "./page-measures.ts"
+import { PHONE_PX, type StateView } from "./open-states.ts"
 import { STATES } from "./page-states.ts"
-import { useServerAndBrowser } from "./server-and-browser.ts"
-import { type StateConversations, writeConversations } from "./state-conversations.ts"
-import { allowSites, type Site, startSite } from "./widget-pages.ts"
+import { useStage } from "./use-stage.ts"
 
-const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0", PROBE_TOOLS: "on" } })
+const createStage = useStage()
 const SHOTS = process.env["SHOTS"]
 const CHOSEN = process.env["STATE"]
-const WIDTHS = [PHONE_PX, 1280, 320]
+const WIDTHS = [PHONE_PX, 1280, 320, 640]
 const VIEWS: readonly StateView[] = THEMES.flatMap((theme) =>
   WIDTHS.flatMap((width) => (["ltr", "rtl"] as const).map((direction) => ({ theme, width, direction }))),
 )
-/** Neighbours differ in width, direction and theme. */
+/** The step through the views, so that neighbouring cases differ in width, direction and theme. */
 const STEP = 5
 
-let site: Site
-let conversations: StateConversations
-let signInServer: Promise<Cuecard> | null = null
-
-beforeAll(async () => {
+beforeAll(() => {
   if (SHOTS !== undefined) mkdirSync(SHOTS, { recursive: true })
-  site = await startSite(setup.cuecard)
-  await allowSites(setup.cuecard, [site.origin])
-  conversations = await writeConversations(setup.cuecard)
 })
-afterAll(async () => {
-  await site?.close()
-  await (await signInServer)?.close()
-})
-
-function startSignInServer(): Promise<Cuecard> {
-  signInServer ??= startCuecard({ onLog: console.log, vars: { AUTH: "jwt", PAGE_TENANT: "acme" } })
-  return signInServer
-}
 
 const CASES = STATES.flatMap((state, index) => {
   const view = VIEWS[(index * STEP) % VIEWS.length]
@@ -68,14 +49,37 @@ describe("axe finds nothing, targets are large enough, and nothing overflows in"
       const label = `${state.name}, ${view.width} ${view.theme} ${view.direction}`
       return [label, state, view] as const
     }),
-  )("[AX1] [AX5] [AX9] [AX10] [AX12] %s", async (label, state, view) => {
-    const stage: Stage = { ...setup, site, conversations, view, signInServer: startSignInServer }
-    const page = await state.open(stage)
+  )("[AX1] [AX5] [AX9] [AX10] [AX12] [AX15] %s", async (label, state, view) => {
+    const page = await state.open(createStage(view))
     if ((await page.$("[data-transcript]")) !== null) await untilStill(page)
     if (SHOTS !== undefined) await page.screenshot({ path: `${SHOTS}/${label.replaceAll(/\W+/g, "-")}.png` })
     expect(await findViolations(page)).toEqual([])
     expect(await findSmallTargets(page, view.width === PHONE_PX ? MIN_TOUCH_PX : MIN_TARGET_PX)).toEqual([])
     expect(await findOverflow(page)).toEqual([])
+    expect(await findCoveredControls(page)).toEqual([])
+    await page.context().close()
+  })
+})
+
+/** The text settings that a reader may choose: WCAG 1.4.4 and 1.4.12. */
+const TEXT_STYLES = {
+  "200 % of the text size": "html { font-size: 200% !important }",
+  "more space in the text":
+    ":root * { line-height: 1.5 !important; letter-spacing: 0.12em !important; word-spacing: 0.16em !important } p { margin-block-end: 2em !important }",
+}
+
+describe("nothing is cut off or covered with", () => {
+  const names = ["the welcome", "cards", "the settings", "a question of a server", "a full list", "the share dialog"]
+  const cases = Object.entries(TEXT_STYLES).flatMap(([label, css]) =>
+    STATES.filter(({ name }) => names.includes(name)).map((state) => [`${label}: ${state.name}`, state, css] as const),
+  )
+  test.each(everyNth(cases, 4))("[AX17] %s", async (label, state, css) => {
+    const view = { theme: "light", width: 1280, direction: "ltr" } as const
+    const page = await state.open(createStage(view))
+    await page.addStyleTag({ content: css })
+    if (SHOTS !== undefined) await page.screenshot({ path: `${SHOTS}/${label.replaceAll(/\W+/g, "-")}.png` })
+    expect(await findOverflow(page)).toEqual([])
+    expect(await findCoveredControls(page)).toEqual([])
     await page.context().close()
   })
 })

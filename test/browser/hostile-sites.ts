@@ -1,7 +1,7 @@
 /**
- * hostile-sites.ts: sites whose styles and scripts would change an element that is not isolated from them.
+ * hostile-sites.ts: sites whose styles and scripts would change an element that is not isolated from the site.
  *
- * Each sets the size of the widget's element, as a site may, and otherwise attacks its inside.
+ * Each site sets the size of the widget's element, as a site may, and otherwise attacks the inside of the element.
  */
 
 export interface HostileSite {

@@ -1,21 +1,31 @@
 /**
- * hostile.test.ts: hostile text from a model in a real Chromium, live and after a reload. The tests run with the content
+ * hostile.test.ts: hostile text from a model in a real Chromium: live, after a reload, in a shared copy and in the widget. The tests run with the content
  * security policy and, to test the renderer alone, without it. They also run without sanitising, because the page must
  * not depend on `clean`.
  */
 
 import type { BrowserContext, Page } from "playwright-core"
-import { describe, expect, test } from "vitest"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { everyNth } from "../support/seeded.ts"
 import { MAX_PAGE_MESSAGES } from "../../shared/limits.ts"
 import { CODE, HOSTILE } from "./hostile-texts.ts"
 import { loadWholeHistory } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
+import { allowSites, type Site, siteDocument, startSite } from "./widget-pages.ts"
 
 /** Number of exchanges in the largest page of history. */
 const PER_SESSION = MAX_PAGE_MESSAGES / 2
 
 const setup = useServerAndBrowser()
+let site: Site
+
+beforeAll(async () => {
+  site = await startSite(setup.cuecard)
+  await allowSites(setup.cuecard, [site.origin])
+})
+afterAll(async () => {
+  await site?.close()
+})
 
 interface Watched {
   readonly page: Page
@@ -23,10 +33,31 @@ interface Watched {
   readonly found: string[]
 }
 
-/** Opens a page and records everything that it must not do. No request leaves the machine. */
+/** Opens the page and records everything that it must not do. No request leaves the machine. */
 async function openWatched(context: BrowserContext, at: string, isWithPolicy: boolean): Promise<Watched> {
+  const { page, found } = await createWatched(context)
+  await loadWholeHistory(context)
+  const answer = await page.goto(`${setup.cuecard.url}/${at}`)
+  expect(answer?.headers()["content-security-policy"], "the policy is there").toContain("trusted-types 'none'")
+  expect(await page.evaluate(() => "trustedTypes" in globalThis)).toBe(true)
+  expect(await runsInline(page)).toBe(!isWithPolicy)
+  found.length = 0
+  return { page, found }
+}
+
+/** Opens a session in the widget, on a site without a policy. */
+async function openWidget(context: BrowserContext, session: string): Promise<Watched> {
+  const watched = await createWatched(context)
+  await loadWholeHistory(context)
+  await watched.page.goto(site.serve(siteDocument(setup.cuecard, `session="${session}"`)))
+  return watched
+}
+
+/** Creates a page that records everything that it must not do. */
+async function createWatched(context: BrowserContext): Promise<Watched> {
   const found: string[] = []
   const page = await context.newPage()
+  const isOurs = (url: string): boolean => url.startsWith(setup.cuecard.url) || url.startsWith(site.origin)
   await page.exposeFunction("owned", (by: unknown) => void found.push(`ran ${String(by)}`))
   await page.addInitScript(() => {
     addEventListener("securitypolicyviolation", (event) => {
@@ -41,11 +72,10 @@ async function openWatched(context: BrowserContext, at: string, isWithPolicy: bo
   page.on("pageerror", (error) => found.push(`threw ${String(error)}`))
   page.on("popup", () => found.push("popup"))
   page.on("framenavigated", (frame) => {
-    if (!frame.url().startsWith(setup.cuecard.url) && frame.url() !== "about:blank")
-      found.push(`went to ${frame.url()}`)
+    if (!isOurs(frame.url()) && frame.url() !== "about:blank") found.push(`went to ${frame.url()}`)
   })
   await context.route(
-    (url) => !url.href.startsWith(setup.cuecard.url) && !/^(?:data|blob):/.test(url.protocol),
+    (url) => !isOurs(url.href) && !/^(?:data|blob):/.test(url.protocol),
     (route) => {
       found.push(`asked ${route.request().url()}`)
       return route.abort()
@@ -59,12 +89,6 @@ async function openWatched(context: BrowserContext, at: string, isWithPolicy: bo
       pathname === "/media/remote" || (pathname.endsWith("/media/sign") && /https?:/.test(request.postData() ?? ""))
     if (isFar) found.push(`asked through ${pathname}`)
   })
-  await loadWholeHistory(context)
-  const answer = await page.goto(`${setup.cuecard.url}/${at}`)
-  expect(answer?.headers()["content-security-policy"], "the policy is there").toContain("trusted-types 'none'")
-  expect(await page.evaluate(() => "trustedTypes" in globalThis)).toBe(true)
-  expect(await runsInline(page)).toBe(!isWithPolicy)
-  found.length = 0
   return { page, found }
 }
 
@@ -85,7 +109,7 @@ async function runsInline(page: Page): Promise<boolean> {
 }
 
 /** Returns the elements, attributes and URLs in the transcript that are not on the list. */
-function strangersIn(page: Page): Promise<string[]> {
+function findUnexpectedNodes(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const prose =
       "p h3 h4 h5 h6 ul ol li blockquote pre code table thead tbody tr th td strong em del b i u s kbd mark sub sup br hr a"
@@ -109,7 +133,8 @@ function strangersIn(page: Page): Promise<string[]> {
     const free =
       /^(?:data-[\w-]+|aria-[\w-]+|disabled|checked|alt|title|loading|decoding|referrerpolicy|viewBox|d|fill|role|inert|hidden|width|height|stroke[\w-]*)$/
     const found: string[] = []
-    for (const body of document.querySelectorAll("[data-transcript] article[data-role=assistant] [data-segment]")) {
+    const root = document.querySelector("cuecard-chat")?.shadowRoot ?? document
+    for (const body of root.querySelectorAll("[data-transcript] article[data-role=assistant] [data-segment]")) {
       for (const one of body.querySelectorAll("*")) {
         // reading.test.ts checks formulas.
         if (one.closest(".math math") !== null) continue
@@ -135,7 +160,8 @@ function strangersIn(page: Page): Promise<string[]> {
 async function untilEnded(page: Page, answers: number): Promise<void> {
   await page.waitForFunction(
     (count) => {
-      const all = [...document.querySelectorAll("[data-transcript] article[data-role=assistant]")]
+      const root = document.querySelector("cuecard-chat")?.shadowRoot ?? document
+      const all = [...root.querySelectorAll("[data-transcript] article[data-role=assistant]")]
       return all.length === count && all.every((one) => one.getAttribute("data-status") === "completed")
     },
     answers,
@@ -147,10 +173,9 @@ async function untilEnded(page: Page, answers: number): Promise<void> {
 
 /** Returns the mark at the end of each answer. */
 async function endsOf(page: Page): Promise<string[]> {
-  return await page.$$eval("[data-transcript] article[data-role=assistant]", (all) =>
-    // A quote before it may contain a mark too.
-    all.map((one) => (one.textContent ?? "").match(/END \w+ \d+/g)?.at(-1) ?? "none"),
-  )
+  const all = await page.locator("[data-transcript] article[data-role=assistant]").allTextContents()
+  // A quote before it may contain a mark too.
+  return all.map((text) => text.match(/END \w+ \d+/g)?.at(-1) ?? "none")
 }
 
 async function sendTexts(session: string, texts: readonly string[]): Promise<void> {
@@ -187,7 +212,7 @@ describe("hostile text from the model", () => {
       2,
     ),
   )(
-    "[PG50] [SR10] session %i: runs nothing, requests nothing and draws no unexpected element, live, after a reload and in a shared copy, with and without the policy",
+    "[PG50] [SR10] [WG5] session %i: runs nothing, requests nothing and draws no unexpected element, live, after a reload, in a shared copy and in the widget, with and without the policy",
     async (_n, texts) => {
       const { id } = await setup.cuecard.createSession()
       const contexts = [await setup.browser.newContext(), await setup.browser.newContext({ bypassCSP: true })]
@@ -200,6 +225,7 @@ describe("hostile text from the model", () => {
       const copy = await shareByLink(id)
       const readers = await Promise.all(contexts.map((context, n) => openWatched(context, copy, n === 0)))
       await Promise.all(readers.map((watched) => expectHarmless(watched, texts, "in a shared copy")))
+      await expectHarmless(await openWidget(contexts[0] as BrowserContext, id), texts, "in the widget")
       await Promise.all(contexts.map((context) => context.close()))
     },
   )
@@ -218,7 +244,7 @@ async function expectHarmless({ page, found }: Watched, texts: readonly string[]
   await untilEnded(page, texts.length)
   // Long texts are rendered in slices.
   await expect.poll(() => endsOf(page), { message: when, timeout: 30_000 }).toEqual(texts.map(endOf))
-  expect(await strangersIn(page), when).toEqual([])
+  expect(await findUnexpectedNodes(page), when).toEqual([])
   expect(found, when).toEqual([])
 }
 
@@ -249,7 +275,7 @@ async function showRaw(texts: readonly string[]): Promise<Watched & { readonly c
 describe("hostile text that wasn't sanitised", () => {
   test("[PG51] without sanitising and without the policy it runs nothing, requests nothing and draws no unexpected element", async () => {
     const { page, found, context } = await showRaw(HOSTILE.map(({ text }) => text))
-    expect(await strangersIn(page)).toEqual([])
+    expect(await findUnexpectedNodes(page)).toEqual([])
     // Triggers pointer and focus events.
     await page.$$eval("[data-transcript] .prose :is(b, i, p, li, td, h3, code)", (all) => {
       for (const one of all) for (const name of ["mouseover", "focus"]) one.dispatchEvent(new Event(name))
@@ -265,7 +291,7 @@ describe("hostile text that wasn't sanitised", () => {
       all.map((one) => one.querySelector("code")?.textContent ?? null),
     )
     expect(shown).toEqual(CODE.flatMap((code) => [code, code]))
-    expect(await strangersIn(page)).toEqual([])
+    expect(await findUnexpectedNodes(page)).toEqual([])
     expect(found).toEqual([])
     await context.close()
   })

@@ -1,6 +1,6 @@
 /**
- * kept-focus.test.ts: everything that opens by keyboard takes the focus, and returns it when Escape closes it; when
- * the focused control is removed, the focus moves to the nearest one.
+ * kept-focus.test.ts: everything that opens by keyboard takes the focus, and returns the focus when Escape closes it;
+ * when the focused control is removed, the focus moves to the nearest one.
  */
 
 import type { Page } from "playwright-core"
@@ -36,7 +36,7 @@ async function pressOn(page: Page, selector: string): Promise<void> {
   await page.keyboard.press("Enter")
 }
 
-/** Whether the focus is on or inside what the selector finds. */
+/** Returns whether the focus is on or inside the element that the selector finds. */
 const hasFocus = (page: Page, selector: string): Promise<boolean> =>
   page.evaluate(
     (one) => document.activeElement?.closest(one) !== null && document.activeElement !== document.body,
@@ -52,7 +52,7 @@ async function expectFocus(page: Page, selector: string, when: string): Promise<
   expect.fail(`${when}: ${await describeFocus(page)} has the focus, not ${selector}`)
 }
 
-/** The command of the open menu with this label. */
+/** Returns the selector of the open menu's command with this label. */
 const command = (label: string): string => `.menu [role=menuitem]:text-is("${label}")`
 const ROW = ".sidebar li[data-current] .more"
 const ANSWER = "article[data-role=assistant]:last-of-type"
@@ -61,11 +61,11 @@ const ANSWER_MENU = `${ANSWER} .acts [aria-haspopup=menu]`
 interface Overlay {
   readonly name: string
   readonly in: keyof StateConversations
-  /** What is pressed, one after the other. */
+  /** The controls that are pressed, one after the other. */
   readonly press: readonly string[]
-  /** What has the focus then. */
+  /** The element that then has the focus. */
   readonly opens: string
-  /** What has it after Escape. */
+  /** The element that has the focus after Escape. */
   readonly returnsTo: string
 }
 
@@ -172,25 +172,29 @@ const OVERLAYS: readonly Overlay[] = [
 ]
 
 describe("by keyboard", () => {
-  test.each(["short", "media"] as const)("[AX13] what opens takes the focus, and returns it: %s", async (name) => {
-    const page = await openConversation(name)
-    for (const { name: label, press, opens, returnsTo } of OVERLAYS.filter((one) => one.in === name)) {
-      for (const selector of press) await pressOn(page, selector)
-      await expectFocus(page, opens, `${label} is open`)
-      await page.keyboard.press("Escape")
-      await expectFocus(page, returnsTo, `${label} is closed`)
-    }
-    await page.context().close()
-  })
+  test.each(["short", "media"] as const)(
+    "[AX13] each overlay takes the focus when it opens, and returns it: %s",
+    async (name) => {
+      const page = await openConversation(name)
+      for (const { name: label, press, opens, returnsTo } of OVERLAYS.filter((one) => one.in === name)) {
+        for (const selector of press) await pressOn(page, selector)
+        await expectFocus(page, opens, `${label} is open`)
+        await page.keyboard.press("Escape")
+        await expectFocus(page, returnsTo, `${label} is closed`)
+      }
+      await page.context().close()
+    },
+  )
 
   test.each([
     ["Control+K", ".palette"],
     ["Control+/", "dialog"],
     ["Control+Shift+F", ".find-bar"],
-  ])("[AX13] what %s opens returns the focus to the message field", async (keys, opens) => {
+  ])("[AX13] the overlay that %s opens returns the focus to the message field", async (keys, opens) => {
     const page = await openConversation("short")
     await page.focus(FIELD)
-    // The code for the shortcuts is loaded after the first view. A second press could close what the first one opens.
+    // The code for the shortcuts is loaded after the first view. A second press could close what the first press
+    // opened.
     for (let press = 0; press < 10 && !(await hasFocus(page, opens)); press++) {
       await page.keyboard.press(keys)
       for (let look = 0; look < 20 && !(await hasFocus(page, opens)); look++) await page.waitForTimeout(100)
@@ -205,7 +209,7 @@ describe("by keyboard", () => {
 describe("the focus isn't lost when its control disappears:", () => {
   let count = 0
   const use = (name: string, run: (page: Page) => Promise<void>, conversation: keyof StateConversations = "short") => {
-    // A short run plays every other case.
+    // A short run runs every other case.
     count += 1
     test.skipIf(!IS_FULL && count % 2 === 0)(`[AX14] ${name}`, async () => {
       const page = await openConversation(conversation)
@@ -219,7 +223,7 @@ describe("the focus isn't lost when its control disappears:", () => {
     await untilSettled(page, 3)
     const earlier = sessionIn(page)
     await page.click(".sidebar .new")
-    // Until the new conversation is the current one, its answer and its row could be those of the earlier one.
+    // Until the new conversation is the current one, the answer and the row could be those of the earlier conversation.
     await page.waitForSelector("[data-transcript] article", { state: "detached", ...SOON })
     await askQuestion(page, "/say to be deleted")
     await page.waitForSelector(`.sidebar li[data-current]:not([data-session="${earlier}"]) .more`, ATTACHED)
@@ -273,7 +277,7 @@ describe("the focus isn't lost when its control disappears:", () => {
 
   test("[AX14] a key that is pressed after the pointer removed a control doesn't move the focus", async () => {
     const page = await openConversation("short")
-    // The focus is watched from the time when the code of this menu is loaded.
+    // The focus is watched as soon as the code of this menu has been loaded.
     await pressOn(page, ROW)
     await page.waitForSelector(".menu", SOON)
     await page.keyboard.press("Escape")

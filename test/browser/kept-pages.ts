@@ -1,4 +1,7 @@
-/** kept-pages.ts: other versions of the built page, and what a browser keeps of a page. For the tests of the service worker. */
+/**
+ * kept-pages.ts: creates other versions of the built page, and reads what a browser stores of a page, for the tests of
+ * the service worker.
+ */
 
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -22,7 +25,9 @@ function copyPage(): string {
   return folder
 }
 
-/** Returns a folder with the page and a worker that gets all requests, as in browsers without static routes. */
+/**
+ * Creates a copy of the page whose worker gets all requests, as in browsers without static routes. Returns its folder.
+ */
 export function createUnroutedPage(): string {
   const folder = copyPage()
   const script = join(folder, "service-worker.js")
@@ -33,7 +38,7 @@ export function createUnroutedPage(): string {
   return folder
 }
 
-/** Returns a folder with another version of the page: all its files have other names, and its HTML says that it is new. */
+/** Creates another version of the page, with other file names and HTML that says that it is new. Returns its folder. */
 export function createNextVersion(): string {
   const folder = copyPage()
   const assets = join(folder, "assets")
@@ -51,7 +56,7 @@ export function createNextVersion(): string {
   return folder
 }
 
-/** Returns the addresses that the browser keeps for the page, by the name of their cache. */
+/** Returns the URLs that the browser stores for the page, by the name of their cache. */
 export function listKept(page: Page): Promise<Readonly<Record<string, readonly string[]>>> {
   return page.evaluate(async () => {
     const entries = (await caches.keys()).map(async (name) => {
@@ -62,7 +67,7 @@ export function listKept(page: Page): Promise<Readonly<Record<string, readonly s
   })
 }
 
-/** Waits until all scripts and styles that the page has loaded are kept, with its HTML. */
+/** Waits until the page's HTML and all scripts and styles that it has loaded are stored. */
 export async function untilKept(page: Page): Promise<void> {
   const findMissing = (): Promise<readonly string[]> =>
     page.evaluate(async () => {
@@ -71,7 +76,7 @@ export async function untilKept(page: Page): Promise<void> {
       const found = await Promise.all(needed.map((path) => caches.match(path)))
       return needed.filter((_, at) => found[at] === undefined)
     })
-  // The last code that the page loads by itself.
+  // The last code that the page loads without a user action.
   await page.waitForFunction(
     () => performance.getEntriesByType("resource").some(({ name }) => name.includes("/register-service-worker-")),
     null,

@@ -13,7 +13,7 @@ import { useServerAndBrowser } from "./server-and-browser.ts"
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0", PROBE_TOOLS: "on" } })
 const ASSETS = "dist/client/assets"
 const LANGUAGE_FOLDER = "client/words/languages"
-/** Gzipped. */
+/** The largest size of a file, gzipped. */
 const MAX_FILE_BYTES = 4_096
 const TRANSLATIONS = LANGUAGES.filter((language) => language !== "en").map((tag) => tag.toLowerCase())
 const SOON = { timeout: 20_000 }
@@ -25,7 +25,7 @@ async function openPage(language: string, size = DESK, locale = "en-US"): Promis
   return (await openIn(context, setup.cuecard)).page
 }
 
-/** Elements whose text is cut off, and the width by which the page overflows. */
+/** Returns the elements whose text is cut off, and the width by which the page overflows. */
 function findWide(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const cut = [...document.querySelectorAll<HTMLElement>("h1, h2, p, button, legend, a, textarea")]
@@ -37,9 +37,9 @@ function findWide(page: Page): Promise<string[]> {
   })
 }
 
-test("[LG9] each file of a language is small", () => {
+test("[LG9] each file of a language is at most 4 KB, gzipped", () => {
   const names = readdirSync(ASSETS)
-  // The page, shared copies and the widget are built separately, so each has files of its own.
+  // The page, shared copies and the widget are built separately, so each has its own files.
   const groups = readdirSync(LANGUAGE_FOLDER, { withFileTypes: true }).filter((entry) => entry.isDirectory())
   const files = groups.flatMap(({ name: group }) =>
     TRANSLATIONS.map((tag) => names.filter((name) => new RegExp(`^(?:widget-)?${group}-${tag}-.{8}\\.js$`).test(name))),
@@ -52,7 +52,7 @@ test("[LG9] each file of a language is small", () => {
 })
 
 describe("the language of the page", () => {
-  test("[LG2] [LG3] it follows the browser, and a choice is kept", async () => {
+  test("[LG2] [LG3] follows the browser, and a choice is stored", async () => {
     const page = await openPage("", DESK, "de-AT")
     expect(await page.getAttribute("html", "lang")).toBe("de-AT")
     expect(await page.textContent(".welcome h2")).toBe("Wie kann ich helfen?")
@@ -76,7 +76,7 @@ describe.each(LANGUAGES)("in %s", (language) => {
       ],
       2,
     ),
-  )("[LG11] nothing is wider than its place, on a %s", async (_name, size) => {
+  )("[LG11] nothing is wider than its container, on a %s", async (_name, size) => {
     const page = await openPage(language, size)
     await page.waitForSelector(".welcome h2", SOON)
     await page.waitForSelector(`html[dir=${getDirection(language)}]`, SOON)

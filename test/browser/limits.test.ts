@@ -17,13 +17,13 @@ const { code, text } = faultToWire({
   retryAfterSeconds: RETRY_AFTER_SECONDS,
 })
 const LINE = "Too many requests at once. Nothing is lost. We'll continue automatically in about 3 seconds."
-/** The browser logs the refusal itself. */
+/** The browser itself logs the refusal. */
 const EXPECTED_ERROR = /status of 429/
 
 const VIEWS = THEMES.flatMap((theme) => [DESK, PHONE].map((size) => ({ theme, size })))
 
 test.each(everyNth(VIEWS, 4))(
-  "[LI6] a first message waits for Retry-After, which a status line says, and is then answered ($theme, $size.width)",
+  "[LI6] a first message waits for Retry-After while a status line says so, and is then answered ($theme, $size.width)",
   async ({ theme, size }) => {
     const { page, errors } = await openPage(setup.browser, setup.cuecard, { theme, size })
     let refusals = 0

@@ -43,7 +43,7 @@ function findMisplacedBoxes(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const dialog = document.querySelector("dialog[open]")
     if (dialog === null) return ["no dialog"]
-    // Skips to the end of the entrance animation.
+    // Skip to the end of the entrance animation.
     for (const animation of document.getAnimations()) animation.finish()
     const outer = dialog.getBoundingClientRect()
     const boxes = [...dialog.querySelectorAll("h2, p, button, ul, progress")].filter((box) => {
@@ -91,7 +91,7 @@ describe.each(everyNth(SIZES, 2))("the list of conversations on a %s", (_, size)
     await page.context().close()
   })
 
-  test("[PG33] [LB22] a deleted conversation disappears at once, and every other window shows its erasure", async () => {
+  test("[PG33] [LB22] a deleted conversation disappears at once, and every other window says that it was deleted", async () => {
     const { page, errors } = await openPage(browser, cuecard, { size })
     const id = await beginConversation(cuecard, page, "/say to be erased")
     const other = await openIn(page.context(), cuecard, `#/s/${id}`)

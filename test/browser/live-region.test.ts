@@ -1,4 +1,4 @@
-/** live-region.test.ts: what screen readers hear: the texts of the live region, in order, in a real Chromium. */
+/** live-region.test.ts: what screen readers announce: the texts of the live region, in order, in a real Chromium. */
 
 import type { Page } from "playwright-core"
 import { expect, test } from "vitest"
@@ -8,7 +8,7 @@ import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "5", PROBE_TOOLS: "on" } })
 
-/** Collects the texts of the live region, from the first one on. */
+/** Collects the texts of the live region from now on. Returns a function that reads them. */
 async function listen(page: Page): Promise<() => Promise<string[]>> {
   await page.evaluate(() => {
     const region = document.querySelector(".visually-hidden[aria-live=polite]")
@@ -24,7 +24,7 @@ async function listen(page: Page): Promise<() => Promise<string[]>> {
   return () => page.evaluate(() => (globalThis as unknown as { heard: string[] }).heard)
 }
 
-test("[PG17] tools are announced by name, a request for approval at once, each answer once, and nothing that is old", async () => {
+test("[PG17] tools are announced by name, a request for approval at once, each answer once, and earlier events not at all", async () => {
   const { page, errors } = await openPage(setup.browser, setup.cuecard)
   const heard = await listen(page)
   await askQuestion(page, "What's the weather in Oslo?")

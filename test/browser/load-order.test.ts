@@ -8,7 +8,7 @@ import { useServerAndBrowser } from "./server-and-browser.ts"
 const SOON = { timeout: 20_000 }
 const BUILT = "dist/client"
 
-/** How long the page waits before it loads the rest although nothing is shown, in milliseconds (client/app/main.tsx). */
+/** How long the page waits at most before it loads the remaining code, in milliseconds (client/app/main.tsx). */
 const MAX_REST_DELAY_MS = 2_000
 
 declare global {
@@ -29,7 +29,7 @@ test("[PF9] the code that draws messages imports only scripts that the page's HT
   expect(imports.filter((name) => !html.includes(`/assets/${name}"`))).toEqual([])
 })
 
-test("[PF9] code that an open conversation doesn't need is loaded after its messages were drawn", async () => {
+test("[PF9] code that an open conversation doesn't need is loaded after its messages have been drawn", async () => {
   const session = await importMessages(setup.cuecard, 4, (at) => `Message ${at}`)
   const context = await setup.browser.newContext()
   const page = await context.newPage()
@@ -44,7 +44,7 @@ test("[PF9] code that an open conversation doesn't need is loaded after its mess
     }).observe(document, { childList: true, subtree: true })
   }, MAX_REST_DELAY_MS)
   const history = page.waitForResponse(/\/conversation\/recent/)
-  // The messages arrive first, and the page has time to start with the rest.
+  // The messages arrive first, and the page has time to start loading the remaining code.
   await page.route(/\/assets\/transcript-/, async (route) => {
     await (await history).finished()
     await page.waitForSelector(".view .note.loading, .view h2", { ...SOON, state: "attached" })

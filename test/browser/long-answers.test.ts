@@ -126,7 +126,7 @@ describe("right-to-left answers", () => {
   })
 })
 
-test("[CD6] a document that floods the page with 1 MB messages is replaced by a button, each time", async () => {
+test("[CD6] a document that floods the page with 1 MB messages is replaced by a button every time", async () => {
   const url = "/canvas/documents/flood/index.html"
   const script = "const s='x'.repeat(1e6);(function f(){for(let i=0;i<5;i++)parent.postMessage(s,'*');setTimeout(f)})()"
   const context = await setup.browser.newContext({ viewport: DESK })

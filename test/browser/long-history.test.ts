@@ -18,7 +18,7 @@ const MAX_ARTICLES = 300
 
 const setup = useServerAndBrowser()
 
-/** Questions and answers of different heights. */
+/** Returns the text of a question or answer. The heights differ. */
 function textOf(at: number): string {
   if (at % 2 === 0) return `Question ${at}`
   return `Answer ${at}${"\n\nA paragraph of this answer, with a few words.".repeat((at * 7) % 9)}`
@@ -43,7 +43,7 @@ async function sendMessage({ url, token }: Cuecard, session: string, content: st
 interface Watched {
   /** The largest number of messages in the document. */
   articles: number
-  /** The largest distance that the message being read moved by itself, in pixels. */
+  /** The largest distance by which the message being read has moved without scrolling, in pixels. */
   moved: number
 }
 

@@ -41,7 +41,7 @@ const VIEWS = [
 
 describe("the main job", () => {
   test.each(everyNth(VIEWS, 4))(
-    "[PG1] %s: the weather in two cities, and the same after a reload",
+    "[PG1] %s: an answer about the weather in two cities is the same after a reload",
     async (name, size, theme) => {
       const { page, errors, strangers } = await openPage(browser, cuecard, { size, theme, hasMotion: true })
       await askQuestion(page, WEATHER)

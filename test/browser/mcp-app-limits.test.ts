@@ -1,6 +1,6 @@
 /**
- * mcp-app-limits.test.ts: MCP Apps in a real Chromium that flood the page, keep asking the user, or exploit the timing of a click; apps in a
- * session that can't be changed; and an app that is written with the official package.
+ * mcp-app-limits.test.ts: MCP Apps in a real Chromium that flood the page, keep asking the user, or exploit the timing
+ * of a click; apps in a session that can't be changed; and an app that is written with the official package.
  */
 
 import { readFileSync } from "node:fs"
@@ -96,7 +96,7 @@ test.each(
   },
 )
 
-test("[MA6] an app that keeps asking is asked about one thing at a time, and not again after three refusals", async () => {
+test("[MA6] the user is asked one question of an app at a time, and not again after three refusals", async () => {
   const html = createApp(
     "<p id=n>0</p>",
     `const ask = (n) => request("ui/open-link", { url: "https://example.com/" + n })
@@ -128,11 +128,11 @@ document.onclick = async () => { for (let n = 0; n < 5; n++) await ask(n); show(
   await page.context().close()
 })
 
-test("[MA6] a click that an app has timed has no effect: the buttons ignore clicks at first", async () => {
+test("[MA6] a click whose timing an app exploits has no effect, because the buttons ignore clicks at first", async () => {
   await serve({ html: BOOKING_APP })
   const { page } = await openPage(setup.browser, setup.cuecard)
   const app = await showApp(page)
-  // Clicks at the moment when the button appears, like a user who was about to click something else there.
+  // Click at the moment when the button appears, like a user who was about to click something else there.
   await page.evaluate((place) => {
     new MutationObserver((_changes, observer) => {
       const button = document.querySelector<HTMLElement>(`${place} .ask .firm`)
@@ -151,7 +151,7 @@ test("[MA6] a click that an app has timed has no effect: the buttons ignore clic
   await page.context().close()
 })
 
-test("[MA4] an app reaches an origin that its server declares and the tenant allows, and not without either", async () => {
+test("[MA4] an app reaches an origin only if its server declares it and the tenant allows it", async () => {
   const csp = { connectDomains: [base] }
   const html = createApp(
     "<p id=result></p>",
@@ -184,7 +184,7 @@ test("[MA4] an app follows the redirects of an allowed origin", async () => {
   await page.context().close()
 })
 
-test("[MA7] a user who can only read a session sees its apps, which call nothing and send nothing", async () => {
+test("[MA7] a user who can only read a session sees its apps, which can't call or send anything", async () => {
   const html = createApp(
     "<p id=got></p>",
     `const show = (text) => { document.getElementById("got").textContent += text + " " }
@@ -211,7 +211,7 @@ start().then(async () => {
   await page.context().close()
 })
 
-/** An app that is written with the official package, whose code is in the document. */
+/** Creates an app that is written with the official package, whose code is in the document. */
 function createOfficialApp(): string {
   const code = readFileSync("node_modules/@modelcontextprotocol/ext-apps/dist/src/app-with-deps.js", "utf8")
   const name = /export\{[^}]*?(\w+) as App\b/.exec(code)?.[1]
@@ -241,7 +241,7 @@ test("[MA9] an app that is written with the official package works", async () =>
   expect(await app.locator("#theme").textContent()).toBe("light")
   await page.keyboard.press("Control+Shift+l")
   await expect.poll(() => app.locator("#theme").textContent(), SOON).toBe("dark")
-  // It measures itself.
+  // The package reports the height of the document.
   const height = () => page.locator(`${APP} .pane`).evaluate((one) => one.clientHeight)
   await expect.poll(height, SOON).not.toBe(240)
   expect(errors).toEqual([])

@@ -1,4 +1,6 @@
-/** mcp-apps.test.ts: apps of MCP servers in a real Chromium: what they show, what they ask the user, and hostile ones. */
+/**
+ * mcp-apps.test.ts: apps of MCP servers in a real Chromium: what they show, what they ask the user, and hostile apps.
+ */
 
 import { mkdirSync } from "node:fs"
 import { createServer, type Server } from "node:http"
@@ -15,14 +17,14 @@ import { SOON } from "./rich.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "1" } })
-/** Pictures of the app's requests are written there. */
+/** The folder for screenshots of the app's requests. */
 const OUT = "test/browser/out"
 mkdirSync(OUT, { recursive: true })
 
 let upstream: Server
 let base = ""
 /** The requests that apps must not be able to make. */
-const foreign: string[] = []
+const externalRequests: string[] = []
 
 const api = async (method: string, path: string, body?: object) =>
   await callApi(setup.cuecard, await tokenFor(setup.cuecard, "root", "owner"), method, path, body)
@@ -33,7 +35,7 @@ const setApp = (html: string) =>
 beforeAll(async () => {
   upstream = createServer((request, reply) => {
     if (request.url?.startsWith("/mcp/")) return void answerMcp(request, reply)
-    foreign.push(request.url ?? "")
+    externalRequests.push(request.url ?? "")
     reply.writeHead(204, { "access-control-allow-origin": "*" }).end()
   })
   await new Promise<void>((done) => upstream.listen(0, "127.0.0.1", done))
@@ -80,7 +82,7 @@ test("[MA3] [MA5] an app shows the result of its call, live, after a reload and 
 })
 
 test.each(DESK_AND_PHONE)(
-  "[MA6] a link and a message of an app need a click in the page, which shows them, on a %s",
+  "[MA6] a link or message of an app needs a click in the page, which shows its text, on a %s",
   async (name, size, theme) => {
     const { page, errors } = await openPage(setup.browser, setup.cuecard, { size, theme, bypassCSP: true })
     await showApp(page)
@@ -118,7 +120,7 @@ test.each(DESK_AND_PHONE)(
   },
 )
 
-test("[MA7] an app calls a tool of its server; one that asks first is called when the user has allowed it", async () => {
+test("[MA7] an app calls a tool of its server; a tool that needs approval is called once the user has allowed it", async () => {
   const { page } = await openPage(setup.browser, setup.cuecard)
   await showApp(page)
   await appIn(page).locator("#call").click(SOON)
@@ -172,10 +174,10 @@ test("[MA3] [MA4] [MA8] hostile apps reach no other server, change no page, open
   expect(await page.locator("article[data-role=user]").count()).toBe(played.length)
   const sent = JSON.stringify(await (await fetch(`${base}/mcp/seen/apps`)).json())
   expect(sent).not.toContain("hacked")
-  expect({ dialogs, opened, foreign }).toEqual({ dialogs: [], opened: [], foreign: [] })
-  // The server that apps can't reach works.
+  expect({ dialogs, opened, externalRequests }).toEqual({ dialogs: [], opened: [], externalRequests: [] })
+  // The server that apps can't reach does accept requests.
   await fetch(`${base}/reached`)
-  expect(foreign.splice(0)).toEqual(["/reached"])
+  expect(externalRequests.splice(0)).toEqual(["/reached"])
   await setApp(BOOKING_APP)
   await page.context().close()
 })

@@ -5,18 +5,18 @@ import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import type { Page } from "playwright-core"
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { CookieJar, signInAtProvider } from "../support/oidc-client.ts"
 import { CLIENT_ID, CLIENT_SECRET, startOidcProvider, type TestProvider } from "../support/oidc-provider.ts"
 import { answerMcp, stopMcp } from "../support/upstream-mcp.ts"
 import { callApi, tokenFor } from "./admin-pages.ts"
 import { findViolations } from "./axe-violations.ts"
+import { connectServer } from "./connect-server.ts"
 import { askQuestion, DESK, openPage, PHONE, untilSettled } from "./page.ts"
 import { SOON } from "./rich.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 import { allowSites, openSite, siteDocument, startSite } from "./widget-pages.ts"
 
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "1" } })
-/** Pictures are written there. */
+/** The folder for screenshots. */
 const OUT = "test/browser/out"
 mkdirSync(OUT, { recursive: true })
 
@@ -38,7 +38,7 @@ beforeAll(async () => {
   const client = { client_id: CLIENT_ID, client_secret: CLIENT_SECRET, scope: "files" }
   const server = { url, auth: { type: "oauth", per: "user", issuer: provider.issuer, ...client } }
   await callAsRoot("PUT", "/v1/mcp-servers/files", server)
-  await connectRoot()
+  await connectServer(setup.cuecard, await tokenOfRoot(), "files", "root")
   await callAsRoot("PUT", "/v1/mcp-servers/files", { ...server, tools: ["echo", "write"], approval: "never" })
   await callAsRoot("PUT", "/v1/agents/general", { description: "d", prompt: "p", mcp_servers: ["files"] })
 })
@@ -50,18 +50,7 @@ afterAll(async () => {
   await provider?.close()
 })
 
-/** The administrator connects without a page. */
-async function connectRoot(): Promise<void> {
-  const jar = new CookieJar()
-  const headers = { authorization: `Bearer ${await tokenOfRoot()}` }
-  const started = await fetch(`${setup.cuecard.url}/v1/connections/files`, { method: "POST", headers })
-  jar.read(started)
-  const { url } = JSON.parse(await started.text())
-  const callback = await signInAtProvider(url, "root")
-  expect((await fetch(callback, { headers: { cookie: jar.header } })).status).toBe(200)
-}
-
-/** Signs in at the authorization server and allows the access. The window then closes itself. */
+/** Signs in at the authorization server and grants access. The window then closes itself. */
 async function allowAccess(opened: Page): Promise<void> {
   await opened.waitForSelector("input[name=login]", SOON)
   expect(await opened.evaluate(() => window.opener)).toBe(null)
@@ -110,7 +99,7 @@ test("[MP14] [MP12] a call that needs the user's account shows a button, which c
   await page.context().close()
 })
 
-test("[MP12] a callback without a connection shows what happened, in the browser's language", async () => {
+test("[MP12] the callback of a connection that wasn't started explains this in the browser's language", async () => {
   const { page } = await openPage(setup.browser, setup.cuecard)
   await page.setExtraHTTPHeaders({ "accept-language": "ar,en;q=0.5" })
   const response = await page.goto(`${setup.cuecard.url}/auth/connections/demo/files?state=x&code=y`)

@@ -1,4 +1,7 @@
-/** mcp-input.test.ts: what an MCP server asks during a call, as a form in a real Chromium: live, reloaded, in two tabs. */
+/**
+ * mcp-input.test.ts: the form with which an MCP server asks during a call, in a real Chromium: live, after a reload, in
+ * two tabs.
+ */
 
 import { mkdirSync } from "node:fs"
 import { createServer, type Server } from "node:http"
@@ -15,7 +18,7 @@ import { SOON } from "./rich.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "1" } })
-/** Pictures of the form are written there. */
+/** The folder for screenshots of the form. */
 const OUT = "test/browser/out"
 mkdirSync(OUT, { recursive: true })
 
@@ -59,7 +62,7 @@ async function fillIn(page: Page): Promise<void> {
 const textOf = (page: Page) => formIn(page).textContent(SOON)
 const summaryIn = (page: Page) => page.locator('[data-segment="tool"] summary')
 
-test("[MP34] the form is the same live, after a reload and in a second tab, and leaves both when it is answered", async () => {
+test("[MP34] the form is the same live, after a reload and in a second tab, and disappears from both when it is answered", async () => {
   const { page, errors } = await openPage(setup.browser, setup.cuecard)
   await openForm(page)
   const text = (await textOf(page)) ?? ""
@@ -84,7 +87,7 @@ test("[MP34] the form is the same live, after a reload and in a second tab, and 
   await page.context().close()
 })
 
-test("[MP34] a missing field is marked and gets the focus, and declining needs none", async () => {
+test("[MP34] a missing field is marked and gets the focus, and declining needs no values", async () => {
   const { page, errors } = await openPage(setup.browser, setup.cuecard)
   await openForm(page)
   await fieldIn(page, "email").fill("nobody")

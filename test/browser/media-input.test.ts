@@ -34,7 +34,7 @@ async function sendTwoImages(page: Page): Promise<void> {
   await expectImages(page, 2)
 }
 
-/** Runs in the page. Creates an image of this type and size, as base64. */
+/** Runs in the page: creates an image of this type and size, as base64. */
 async function untilDrawn([type, width, height]: readonly [string, number, number]): Promise<string> {
   const pen = new OffscreenCanvas(width, height).getContext("2d") as OffscreenCanvasRenderingContext2D
   pen.fillStyle = "#8b7cf6"
@@ -47,7 +47,7 @@ async function untilDrawn([type, width, height]: readonly [string, number, numbe
 const SIDEWAYS = Buffer.from("ffe100224578696600004d4d002a000000080001011200030000000100060000ffff0000", "hex")
 
 describe("an image in its message", () => {
-  test("[AS2] [AS15] [PG39] has a box of its final size and ratio before it loads", async () => {
+  test("[AS2] [AS15] [PG39] has a box of its final size and aspect ratio before it loads", async () => {
     const { page, errors } = await openPage(setup.browser, setup.cuecard)
     const file = async (type: string, width: number, height: number) =>
       Buffer.from(await page.evaluate(untilDrawn, [type, width, height] as const), "base64")

@@ -37,7 +37,7 @@ export async function openWithMessages(
   return { context, page, errors, strangers, wire, ...served }
 }
 
-export const one = (...segments: WireMessage["segments"]) => [
+export const createMessages = (...segments: WireMessage["segments"]) => [
   createWireMessage("user", [text("Show me")]),
   createWireMessage("assistant", segments),
 ]
@@ -47,7 +47,7 @@ export const isShown = (page: Page, selector = ".frame img") =>
     return image?.complete === true && image.naturalWidth > 0
   }, selector)
 
-/** Holds uploads until the returned function is called. */
+/** Holds uploads back until the returned function is called. */
 export async function holdUploads(context: BrowserContext): Promise<() => void> {
   let resumeUploads = (): void => {}
   const held = new Promise<void>((done) => {

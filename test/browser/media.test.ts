@@ -2,7 +2,17 @@
 
 import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
-import { dropFiles, FAR, holdUploads, isShown, one, openWithMessages, PLAN, REFUSED, SOON } from "./media-pages.ts"
+import {
+  createMessages,
+  dropFiles,
+  FAR,
+  holdUploads,
+  isShown,
+  openWithMessages,
+  PLAN,
+  REFUSED,
+  SOON,
+} from "./media-pages.ts"
 import { FIELD, openIn } from "./page.ts"
 import { canvas, media, createWireMessage, text } from "./samples.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
@@ -14,7 +24,7 @@ const topOf = (page: Page, content: string) =>
 
 describe("images", () => {
   test("[PG38] [PG39] [PG57] a stored image loads without a click, shifts no layout, and opens; Escape returns to it", async () => {
-    const messages = one(
+    const messages = createMessages(
       text("Before"),
       media("image", "/media/landscape", "The bay"),
       text("Between"),
@@ -42,7 +52,7 @@ describe("images", () => {
   })
 
   test("[PG40] [PG63] an external image waits for a click and loads through the server; a refused one shows why", async () => {
-    const messages = one(
+    const messages = createMessages(
       text(`Far: ![the harbour](${FAR}) and ![no](https://example.net/none.png)`),
       media("image", FAR, "harbour.png"),
     )
@@ -66,7 +76,7 @@ describe("images", () => {
     const settings = { media_hosts: ["pictures.example.com"], embed_origins: [] }
     const { page, context, fetched, strangers } = await openWithMessages(
       setup,
-      one(media("image", FAR, "harbour.png")),
+      createMessages(media("image", FAR, "harbour.png")),
       {
         settings,
       },
@@ -79,7 +89,7 @@ describe("images", () => {
 })
 
 describe("audio and video", () => {
-  test("[PG39] [PG58] a player works by mouse and keyboard; only one plays at a time; Escape stops it but not the answer", async () => {
+  test("[PG39] [PG58] a player works by mouse and keyboard; only one player plays at a time; Escape stops it but not the answer", async () => {
     const messages = [
       createWireMessage("user", [text("Play")]),
       createWireMessage(
@@ -98,6 +108,7 @@ describe("audio and video", () => {
     const playing = () => page.$$eval("audio", (all) => all.map((sound) => !sound.paused))
     await page.click("[aria-label=Play] >> nth=0")
     await expect.poll(playing, SOON).toEqual([true, false])
+    await page.waitForSelector("[aria-label=Pause]")
     await page.click("[aria-label=Play]")
     await expect.poll(playing, SOON).toEqual([false, true])
     await page.keyboard.press("Escape")
@@ -113,7 +124,10 @@ describe("audio and video", () => {
   })
 
   test("[PG39] [PG60] a video shows its first frame and does not start to play", async () => {
-    const { page, context, errors } = await openWithMessages(setup, one(media("video", "/media/film", "film.webm")))
+    const { page, context, errors } = await openWithMessages(
+      setup,
+      createMessages(media("video", "/media/film", "film.webm")),
+    )
     await expect
       .poll(() => page.$eval("video", (film) => [film.readyState > 0, film.paused]), SOON)
       .toEqual([true, true])
@@ -125,7 +139,7 @@ describe("audio and video", () => {
   test("[PG39] [PG60] a click downloads a file under its name", async () => {
     const { page, context, signRequests } = await openWithMessages(
       setup,
-      one(media("file", "/media/table", "visitors.csv", { size: 24, mime_type: "text/csv" })),
+      createMessages(media("file", "/media/table", "visitors.csv", { size: 24, mime_type: "text/csv" })),
     )
     await page.waitForSelector("button.file")
     expect(signRequests).toEqual([])

@@ -1,9 +1,10 @@
-/** open-states.ts: the steps that lead to the states of page-states.ts. No step depends on the language of the page. */
+/** open-states.ts: the steps that lead to the states in page-states.ts. No step depends on the language of the page. */
 
 import type { Cuecard } from "cuecard/testing"
 import type { Browser, BrowserContext, Page } from "playwright-core"
 import { requestTokensAs } from "./admin-pages.ts"
 import type { StateConversations } from "./state-conversations.ts"
+import type { ToolConversations } from "./tool-conversations.ts"
 import { untilSettled } from "./page.ts"
 import { type Site, siteDocument } from "./widget-pages.ts"
 
@@ -13,11 +14,11 @@ export interface StateView {
   readonly width: number
   readonly direction: "ltr" | "rtl"
   readonly theme: "light" | "dark"
-  /** By default, Arabic from right to left, and English otherwise. */
+  /** By default, Arabic if the page runs from right to left, and English otherwise. */
   readonly language?: string
 }
 
-/** What a state is reached with. */
+/** The server, the browser and the view with which a state is reached. */
 export interface Stage {
   readonly cuecard: Cuecard
   /** A server whose users sign in at a provider. */
@@ -25,20 +26,23 @@ export interface Stage {
   readonly browser: Browser
   readonly site: Site
   readonly conversations: StateConversations
+  readonly tools: ToolConversations
   readonly view: StateView
 }
 
 /** Widths up to this one have a drawer, in CSS pixels (narrow-screen.css). */
 const NARROW_PX = 800
-/** Only this width is a phone's. 320 pixels are a desktop at 400 %, which has a mouse. */
+/** Only this width is a phone's. 640 and 320 pixels are a desktop at 200 and 400 %, which has a mouse. */
 export const PHONE_PX = 390
+/** The heights of windows by their width, in CSS pixels. By default 900. */
+const HEIGHTS_PX: Readonly<Record<number, number>> = { [PHONE_PX]: 844, 640: 512, 320: 256 }
 
 export const isNarrow = ({ view }: Stage): boolean => view.width <= NARROW_PX
 
 export async function openContext({ browser, view }: Stage): Promise<BrowserContext> {
   const isPhone = view.width === PHONE_PX
   const context = await browser.newContext({
-    viewport: { width: view.width, height: isPhone ? 844 : view.width < PHONE_PX ? 568 : 900 },
+    viewport: { width: view.width, height: HEIGHTS_PX[view.width] ?? 900 },
     hasTouch: isPhone,
     isMobile: isPhone,
     locale: view.direction === "rtl" ? "ar" : "en-US",
@@ -53,7 +57,10 @@ export async function openContext({ browser, view }: Stage): Promise<BrowserCont
   return context
 }
 
-/** Opens an address of the chat page and waits until it has its language. `user` is a member; by default, the server's user. */
+/**
+ * Opens a path of the chat page and waits until it is in its language. `user` is a member; by default, the server's
+ * user.
+ */
 export async function openPage(stage: Stage, at = "", user?: string): Promise<Page> {
   const context = await openContext(stage)
   if (user !== undefined) await requestTokensAs(context, user, user === "reader" ? "viewer" : "member")
@@ -104,7 +111,7 @@ export async function openDialogOfRow(stage: Stage, findCommand: (page: Page) =>
   return page
 }
 
-/** Finds the command whose label ends in an ellipsis, the nth of those. */
+/** Finds the nth command whose label ends in an ellipsis. */
 export const findEllipsis =
   (nth: number) =>
   async (page: Page): Promise<number> => {

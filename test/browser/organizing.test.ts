@@ -32,6 +32,42 @@ async function takePicture(page: Page, name: string): Promise<void> {
   if (folder !== undefined) await page.screenshot({ path: `${folder}/${name}.png` })
 }
 
+/** Deletes the only folder. */
+async function deleteFolder(page: Page): Promise<void> {
+  await page.hover(".folder h2")
+  await page.click(".folder h2 .more")
+  await page.click('[role=menuitem]:text-is("Delete folder")')
+  await page.waitForSelector(".folder", { state: "detached", ...SOON })
+}
+
+test("[KB5] the arrow keys follow the list as it is shown: pinned conversations first, and none in a collapsed folder", async () => {
+  const { page, errors } = await openPage(setup.browser, setup.cuecard, { size: DESK })
+  const pinned = await beginConversation(page, "/say pinned")
+  const filed = await beginConversation(page, "/say filed")
+  const newest = await beginConversation(page, "/say newest")
+  await chooseFromMenu(page, pinned, "Pin")
+  await chooseFromMenu(page, filed, "Move to folder…")
+  await page.fill("dialog input", "Arrows")
+  await page.keyboard.press("Enter")
+  await page.waitForSelector(`.folder [data-session="${filed}"]`, SOON)
+  const press = async (key: string, expected: string): Promise<void> => {
+    await page.keyboard.press(`Alt+${key}`)
+    await page.waitForSelector(`[data-session="${expected}"] [aria-current=page]`, SOON)
+    expect(sessionIn(page)).toBe(expected)
+  }
+  await press("ArrowUp", filed)
+  await press("ArrowUp", pinned)
+  await press("ArrowDown", filed)
+  await press("ArrowDown", newest)
+  await page.click(".folder .fold")
+  await page.waitForSelector(`[data-session="${filed}"]`, { state: "detached", ...SOON })
+  await press("ArrowUp", pinned)
+  await press("ArrowDown", newest)
+  await deleteFolder(page)
+  expect(errors).toEqual([])
+  await page.context().close()
+})
+
 test("[LB20] [LB21] [LB23] [LB24] pins and folders survive a reload and reach another tab at once", async () => {
   const { page, errors } = await openPage(setup.browser, setup.cuecard, { size: DESK, bypassCSP: true })
   const one = await beginConversation(page, "/say one")
@@ -57,9 +93,7 @@ test("[LB20] [LB21] [LB23] [LB24] pins and folders survive a reload and reach an
   expect(await isListed(page, two)).toBe(false)
   await page.reload()
   await page.waitForSelector(".fold[aria-expanded=false]", SOON)
-  await page.hover(".folder h2")
-  await page.click(".folder h2 .more")
-  await page.click('[role=menuitem]:text-is("Delete folder")')
+  await deleteFolder(page)
   await page.waitForSelector(`section:not(.folder) [data-session="${two}"]`, SOON)
   await other.page.waitForSelector(".folder", { state: "detached", ...SOON })
   expect(errors).toEqual([])
@@ -137,7 +171,7 @@ test("[LB26] several conversations are selected with the keyboard alone, and del
   await page.context().close()
 })
 
-test("[LB23] [LB25] on a phone, in Arabic, the drawer has the same folders and buttons", async () => {
+test("[LB23] [LB25] in Arabic on a phone, the drawer has the same folders and buttons", async () => {
   const { page } = await openPage(setup.browser, setup.cuecard, { size: PHONE, bypassCSP: true })
   const id = await beginConversation(page, "/say one")
   const folder = { id: "f1", name: "رحلات" }
@@ -159,7 +193,7 @@ test("[LB23] [LB25] on a phone, in Arabic, the drawer has the same folders and b
   await page.context().close()
 })
 
-test("[LB27] a temporary conversation is marked, in no list, and still marked after a reload", async () => {
+test("[LB27] a temporary conversation is marked, is in no list, and is still marked after a reload", async () => {
   const { page, errors } = await openPage(setup.browser, setup.cuecard, { size: PHONE, bypassCSP: true })
   await page.click(".temporary-switch button")
   await page.waitForSelector(".temporary-note", SOON)
@@ -215,7 +249,7 @@ test("[LB22] an open archived conversation has its title and its commands, also 
   await page.context().close()
 })
 
-test("[LB29] the sidebar of a wide window can be hidden, also after a reload, and shown again", async () => {
+test("[LB29] the sidebar of a wide window can be hidden, stays hidden after a reload, and can be shown again", async () => {
   const { page, errors } = await openPage(setup.browser, setup.cuecard, { bypassCSP: true })
   await beginConversation(page, "/say one")
   await page.click(".sidebar .hide")

@@ -71,7 +71,7 @@ test("[VD4] the header's menu renames and deletes the open conversation", async 
   await page.context().close()
 })
 
-test("[CA9] text that repeats its card takes no space, except in print", async () => {
+test("[CA9] text that repeats its card takes up no space, except in print", async () => {
   const { page } = await openPage(setup.browser, setup.cuecard)
   await askQuestion(page, "What's the weather in London?")
   await untilSettled(page)

@@ -1,4 +1,7 @@
-/** page-measures.ts: measures what is drawn, including open shadow roots: targets that are too small, and what overflows sideways. */
+/**
+ * page-measures.ts: measures what is drawn, including open shadow roots: small targets, covered controls, and elements
+ * that overflow sideways.
+ */
 
 import type { Page } from "playwright-core"
 
@@ -15,7 +18,10 @@ export function findSmallTargets(page: Page, least: number): Promise<string[]> {
       one.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && one.closest("[inert]") === null
     /** A check box is as large as its label, and a field that is only for screen readers has no size. */
     const boxOf = (one: Element): DOMRect =>
-      (one.matches("[type=checkbox], [type=radio]") ? (one.closest("label") ?? one) : one).getBoundingClientRect()
+      (one.matches("[type=checkbox], [type=radio]") && one instanceof HTMLInputElement
+        ? (one.labels?.[0] ?? one)
+        : one
+      ).getBoundingClientRect()
     const isInText = (one: Element): boolean =>
       getComputedStyle(one).display === "inline" || one.closest(".footnote-ref, .footnotes") !== null
     const describe = (one: Element, { width, height }: DOMRect): string =>
@@ -35,7 +41,55 @@ export function findSmallTargets(page: Page, least: number): Promise<string[]> {
   }, least)
 }
 
-/** Returns what reaches beyond the window sideways, except what a box scrolls or cuts off. */
+/**
+ * Returns the controls that can't be scrolled, as the keyboard does it, to a position where nothing covers their
+ * middle.
+ */
+export function findCoveredControls(page: Page): Promise<string[]> {
+  return page.evaluate(async () => {
+    const controls = 'button, a[href], summary, select, textarea, input, [tabindex="0"]'
+    const isShown = (one: Element): boolean =>
+      one.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && one.closest("[inert]") === null
+    const findCover = (one: Element, root: Document | ShadowRoot): string | null => {
+      one.scrollIntoView({ block: "nearest", inline: "nearest", behavior: "instant" })
+      // A wrapped link has several boxes; this is the first.
+      const box = one.getClientRects()[0]
+      if (box === undefined || box.width <= 1 || box.height <= 1) return null
+      const [x, y] = [(box.left + box.right) / 2, (Math.max(0, box.top) + Math.min(innerHeight, box.bottom)) / 2]
+      if (x < 0 || y < 0 || x > innerWidth || y > innerHeight) return "the edge of the window"
+      const top = root.elementFromPoint(x, y)
+      const isOwn = top === null || one.contains(top) || top.closest("label")?.contains(one) === true
+      return isOwn ? null : top.outerHTML.slice(0, 80)
+    }
+    const nextFrame = (): Promise<void> => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))
+    /** The button that leads to the end disappears in the frame after the end is reached. */
+    const findLastingCover = async (one: Element, root: Document | ShadowRoot): Promise<string | null> => {
+      for (let frame = 0; frame < 3; frame++) {
+        if (findCover(one, root) === null) return null
+        await nextFrame()
+      }
+      return findCover(one, root)
+    }
+    /** Behind a modal dialog nothing can be reached, and a menu closes before anything outside it is reached. */
+    const findModal = (root: Document | ShadowRoot): Element | null =>
+      root.querySelector(".menu, .completions, .account-panel") ??
+      root.querySelector("dialog:modal") ??
+      root.querySelector(".sidebar[data-open]")
+    const found: string[] = []
+    const findIn = async (root: Document | ShadowRoot): Promise<void> => {
+      for (const one of (findModal(root) ?? root).querySelectorAll("*")) {
+        if (one.shadowRoot !== null) await findIn(one.shadowRoot)
+        if (!one.matches(controls) || one.matches(":disabled, .visually-hidden, .skip") || !isShown(one)) continue
+        const by = await findLastingCover(one, root)
+        if (by !== null && one.isConnected) found.push(`${one.outerHTML.slice(0, 140)} is covered by ${by}`)
+      }
+    }
+    await findIn(document)
+    return found
+  })
+}
+
+/** Returns the elements that extend beyond the window sideways, except those that a box scrolls or cuts off. */
 export function findOverflow(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const isHeld = (one: Element): boolean => {

@@ -1,5 +1,6 @@
 /**
- * page-shell.test.ts: the page around the transcript, in a real Chromium: drafts, theme, titles, reading position, the header of an agent's conversation, and copying without a clipboard.
+ * page-shell.test.ts: the page around the transcript, in a real Chromium: drafts, theme, titles, reading position, the
+ * header of an agent's conversation, and copying without a clipboard.
  */
 
 import type { BrowserContext, Page } from "playwright-core"

@@ -22,6 +22,7 @@ import {
   openWidget,
   type Stage,
 } from "./open-states.ts"
+import { TOOL_STATES } from "./tool-states.ts"
 import { FIELD, untilStill } from "./page.ts"
 
 export interface State {
@@ -52,7 +53,7 @@ const LISTS: readonly State[] = [
     name: "renaming in the list",
     open: async (stage) => {
       const page = await openRowMenu(stage)
-      // The first command.
+      // Chooses the first command of the menu.
       await chooseCommand(page, 0)
       await page.waitForSelector(".sidebar .rename", SOON)
       return page
@@ -354,4 +355,14 @@ const PAGES: readonly State[] = [
   { name: "the settings on the admin page", open: (stage) => openAdmin(stage, "settings") },
 ]
 
-export const STATES: readonly State[] = [...LISTS, ...ANSWERS, ...ACTIONS, ...WRITING, ...PAGES]
+/** The states by the name of their sheets in docs/pictures. */
+export const GROUPS = {
+  lists: LISTS,
+  answers: ANSWERS,
+  actions: ACTIONS,
+  writing: WRITING,
+  pages: PAGES,
+  tools: TOOL_STATES,
+} as const
+
+export const STATES: readonly State[] = Object.values(GROUPS).flat()

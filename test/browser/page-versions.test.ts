@@ -1,4 +1,4 @@
-/** page-versions.test.ts: an open page whose version is no longer served, in a real Chromium on the real Worker. */
+/** page-versions.test.ts: an open page whose version is no longer served, in a real Chromium with the real Worker. */
 
 import { execFileSync } from "node:child_process"
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"

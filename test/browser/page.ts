@@ -11,7 +11,7 @@ import { everyNth } from "../support/seeded.ts"
 export const THEMES = ["light", "dark"] as const
 export const DESK = { width: 1280, height: 1010 }
 export const PHONE = { width: 390, height: 844 }
-/** Name, size and theme: of the two views, a short run plays the first. */
+/** Name, size and theme of two views. A short run uses only the first. */
 export const DESK_AND_PHONE = everyNth(
   [
     ["desk", DESK, "light"],
@@ -31,7 +31,7 @@ export interface Opened {
 export interface View {
   readonly size?: { readonly width: number; readonly height: number }
   readonly theme?: "light" | "dark"
-  /** Path and hash to open; a session is `#/s/<id>`. */
+  /** The path and hash to open; a session is `#/s/<id>`. */
   readonly at?: string
   /** Turns off the content security policy, so that the test can run scripts. */
   readonly bypassCSP?: boolean
@@ -127,25 +127,36 @@ export async function untilSettled(page: Page, answers = 1): Promise<void> {
 /** How long the transcript has to stay unchanged, in milliseconds. */
 const STILL_MS = 150
 
-/** How often the page is looked at meanwhile, in milliseconds. Looking at every frame would make the page draw them. */
-const LOOK_MS = 30
+/**
+ * How often the page is polled meanwhile, in milliseconds. Polling in every frame would make the page draw all of them.
+ */
+const POLL_MS = 30
 
 /** How long to wait for a frame, in milliseconds. A browser without anything to draw sometimes skips frames for minutes. */
 const FRAME_MS = 5_000
 
-/** What is drawn before the code of a card, of buttons or of the version switch is loaded. A shared copy, outside `.page`, has none. */
+/** How long to wait in total, in milliseconds. A test that waited longer would end without saying what was missing. */
+const MAX_MS = 60_000
+
+/**
+ * Finds what is drawn before the code of a card, of buttons or of the version switch is loaded. A shared copy has no
+ * buttons.
+ */
 const UNLOADED = [
   ".card.loading",
   "figure.code:not(:has(.code-tools))",
   ".table-frame:not(:has(.table-tools))",
   ".page article[data-role=assistant] > footer.acts:not(:has(> .tools))",
+  // The buttons of all messages are one module. Users who can only read a conversation have no message box.
+  ".page:has(.composer) [data-transcript]:not(:has(.acts, textarea)) article[data-role=user][data-status=completed]",
 ].join()
 
 /** Waits until the transcript has stopped changing and no finite animation is running. */
 export async function untilStill(page: Page): Promise<void> {
   await page.evaluate(
-    ([stillMs, lookMs, frameMs, unloaded]) =>
-      new Promise<void>((done) => {
+    ([stillMs, pollMs, frameMs, maxMs, unloaded]) =>
+      new Promise<void>((done, fail) => {
+        const start = performance.now()
         let transcript: Element | null = null
         let since = 0
         const observer = new MutationObserver(() => {
@@ -160,7 +171,7 @@ export async function untilStill(page: Page): Promise<void> {
         }
         const isMoving = (one: Animation): boolean =>
           one.playState === "running" && one.effect?.getComputedTiming().iterations !== Number.POSITIVE_INFINITY
-        waitForFrame(look)
+        waitForFrame(poll)
         function waitForFrame(run: () => void): void {
           let hasRun = false
           const runOnce = (): void => {
@@ -170,24 +181,26 @@ export async function untilStill(page: Page): Promise<void> {
           requestAnimationFrame(runOnce)
           setTimeout(runOnce, frameMs)
         }
-        function look(): void {
+        function poll(): void {
           const now = performance.now()
           const root = document.querySelector("cuecard-chat")?.shadowRoot ?? document
           const current = root.querySelector("[data-transcript]")
           if (current !== transcript) observe(current)
-          const isLoading = root.querySelector(unloaded) !== null
-          if (since === 0 || isLoading || document.getAnimations().some(isMoving)) since = now
-          if (now - since < stillMs) return void setTimeout(look, lookMs)
+          const missing = root.querySelector(unloaded)
+          if (now - start > maxMs)
+            return fail(new Error(`Not still after ${maxMs} ms: ${missing?.outerHTML.slice(0, 500)}`))
+          if (since === 0 || missing !== null || document.getAnimations().some(isMoving)) since = now
+          if (now - since < stillMs) return void setTimeout(poll, pollMs)
           // Long code and long texts are drawn in idle slices, which a busy machine delays. A slice renders a frame later.
           requestIdleCallback(() => waitForFrame(() => waitForFrame(finish)), { timeout: frameMs })
         }
         function finish(): void {
-          if (since === 0) return look()
+          if (since === 0) return poll()
           observer.disconnect()
           done()
         }
       }),
-    [STILL_MS, LOOK_MS, FRAME_MS, UNLOADED] as const,
+    [STILL_MS, POLL_MS, FRAME_MS, MAX_MS, UNLOADED] as const,
   )
 }
 
@@ -221,11 +234,11 @@ export function transcriptOf(page: Page): Promise<string> {
   return page.evaluate(() => {
     const lines: string[] = []
     const generatedIds: string[] = []
-    // Each page gets its own signatures, and counts the ids of all conversations that it has shown.
+    // Each page gets its own signatures, and numbers the ids of all conversations that it has shown.
     const normalize = (value: string): string => {
       if (/^P\d+-\d+$/.test(value) && !generatedIds.includes(value)) generatedIds.push(value)
       const at = generatedIds.indexOf(value)
-      // The widget's addresses are absolute, because its document is on another origin.
+      // The widget's URLs are absolute, because its document is on another origin.
       const address = value.replace(/^http:\/\/127\.0\.0\.1:\d+(?=\/(?:media|canvas)\/)/, "")
       return JSON.stringify(at === -1 ? address.replace(/\?token=[^"]*$/, "?token") : `generated-${at}`)
     }

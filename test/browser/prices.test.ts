@@ -31,7 +31,10 @@ const FIGURES: Omit<UsageRowView, "model" | "provider"> = {
   cost_nano_usd: null,
 }
 
-/** Responds with calls of unknown cost: of two models without a price, and of a known model that reported no tokens. */
+/**
+ * Responds with calls of unknown cost: calls of two models without a price, and of a known model that reported no
+ * tokens.
+ */
 async function fakeUsage(page: Page): Promise<void> {
   await page.route("**/v1/usage?*", async (route) => {
     const query = new URL(route.request().url()).searchParams

@@ -1,4 +1,4 @@
-/** program-answer.ts: an answer by a program, which ends when a test ends it, however slow the machine is. */
+/** program-answer.ts: an answer by a program, which ends only when a test ends it, however slow the machine is. */
 
 import type { Cuecard } from "cuecard/testing"
 import { expect } from "vitest"

@@ -15,6 +15,7 @@ import { untilStill } from "./page.ts"
 import { STATES } from "./page-states.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 import { type StateConversations, writeConversations } from "./state-conversations.ts"
+import { type StartedTools, writeToolConversations } from "./tool-conversations.ts"
 import { allowSites, type Site, startSite } from "./widget-pages.ts"
 
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0", PROBE_TOOLS: "on" } })
@@ -26,15 +27,18 @@ const VIEW = { width: 1280, direction: "ltr", theme: "light", language: "en-XA" 
 
 let site: Site
 let conversations: StateConversations
+let tools: StartedTools
 let signInServer: Promise<Cuecard> | null = null
 
 beforeAll(async () => {
   site = await startSite(setup.cuecard)
   await allowSites(setup.cuecard, [site.origin])
+  tools = await writeToolConversations(setup.cuecard)
   conversations = await writeConversations(setup.cuecard)
 })
 afterAll(async () => {
   await site?.close()
+  await tools?.close()
   await (await signInServer)?.close()
 })
 
@@ -45,7 +49,14 @@ function startSignInServer(): Promise<Cuecard> {
 
 describe("no text is missing in the languages in", () => {
   test.each(everyNth(CASES, CHOSEN === undefined ? 6 : 1))("[LG6] $name", async ({ open }) => {
-    const page = await open({ ...setup, site, conversations, view: VIEW, signInServer: startSignInServer })
+    const page = await open({
+      ...setup,
+      site,
+      conversations,
+      tools: tools.conversations,
+      view: VIEW,
+      signInServer: startSignInServer,
+    })
     if ((await page.$("[data-transcript]")) !== null) await untilStill(page)
     await expect.poll(async () => (await findBareTexts(page)).filter((text) => !SHELL_TEXT.test(text))).toEqual([])
     await page.context().close()

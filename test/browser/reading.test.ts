@@ -62,7 +62,7 @@ async function showTexts(texts: readonly string[]): Promise<{ page: Page; found:
   return { page, found }
 }
 
-/** The text that the browser copies if the user selects all of the first match. */
+/** Returns the text that the browser copies if the user selects all of the first match. */
 function copyOf(page: Page, selector: string): Promise<string> {
   return page.evaluate((one) => {
     const element = document.querySelector(one)
@@ -80,7 +80,7 @@ function copyOf(page: Page, selector: string): Promise<string> {
   }, selector)
 }
 
-test("[MD11] [MD12] [MD14] [MD15] [RD1] code, a formula, a table, an alert and a footnote", async () => {
+test("[MD11] [MD12] [MD14] [MD15] [RD1] code, a formula, a table, an alert and a footnote are drawn, and copied as their source", async () => {
   const { page, found } = await showTexts([READING, READING])
   await page.waitForFunction(() => document.querySelectorAll("math").length === 4)
   expect(await page.$$eval(".code-keyword", (all) => all.map((one) => one.textContent))).toEqual([

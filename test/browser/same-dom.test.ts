@@ -193,7 +193,7 @@ async function shownIn(session: string, turns: readonly Turn[]): Promise<string>
 /** What each page that `shownIn` opened shows, without the buttons that only its user has. */
 const shownToReaders = new Map<string, string>()
 
-/** Must be the last use of the page. */
+/** Removes the buttons that only a user has, and returns the transcript. Must be the last use of the page. */
 async function withoutActions(page: Page): Promise<string> {
   await page.evaluate(() => {
     for (const one of document.querySelectorAll("[data-transcript] :is(.acts, .note button)")) one.remove()
@@ -228,7 +228,7 @@ async function shownLive(turns: readonly Turn[]): Promise<string> {
   return shown
 }
 
-/** On a site that shows the widget. */
+/** Returns what a site shows in its widget. */
 async function shownInWidget(session: string, turns: readonly Turn[]): Promise<string> {
   const site = await startSite(setup.cuecard)
   await allowSites(setup.cuecard, [site.origin])
@@ -261,7 +261,9 @@ function isPlain({ answer }: Turn): boolean {
   return !/"(?:grants":\{|media":\[\{)/.test(JSON.stringify(answer))
 }
 
-/** Without transcripts in which a call still waits at the end: an import interrupts such calls (SPEC RE44). */
+/**
+ * The golden files without those in which a call still waits at the end: an import interrupts such calls (SPEC RE44).
+ */
 const goldens = everyNth(
   readGoldens().filter((golden) => !turnsOf([golden]).some(hasWaitingCall)),
   9,
@@ -334,7 +336,7 @@ describe("imported files in the page", () => {
   }
 
   test.each(everyNth(fixtures, 6, 2))(
-    "[IR11] %s: written live, reloaded, in a second tab, and exported and imported",
+    "[IR11] %s: is the same live, after a reload, in a second tab, and after an export and import",
     async (_name, lines) => {
       const file = `${lines.join("\n")}\n`
       const session = await importInto(file)

@@ -1,5 +1,5 @@
 /**
- * samples.ts: messages with media, and the media's bytes, which the browser itself creates.
+ * samples.ts: messages with media, and the bytes of the media, which the browser itself creates.
  *
  * The tests play the server's frames (as in same-dom.test.ts), sign URLs and serve files themselves, so that they can show
  * every kind of segment.

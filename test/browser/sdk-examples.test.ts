@@ -1,4 +1,7 @@
-/** sdk-examples.test.ts: builds the example apps and uses them in a browser, on another origin than the server. */
+/**
+ * sdk-examples.test.ts: builds the example apps and uses them in a browser, on an origin that differs from the
+ * server's.
+ */
 
 import { existsSync } from "node:fs"
 import { mkdtemp, rm } from "node:fs/promises"

@@ -28,7 +28,7 @@ async function openPalette(page: Page, text: string): Promise<void> {
   await page.keyboard.type(text)
 }
 
-/** The text of the focused element's nearest message. */
+/** Returns the text of the message that contains the focused element. */
 const readFocusedMessage = (page: Page): Promise<string> =>
   page.evaluate(() => document.activeElement?.closest("article")?.textContent ?? "")
 
@@ -87,7 +87,7 @@ test("[KB2] [KB4] `?` lists the shortcuts, and none takes effect in a text field
   await page.evaluate(() => (document.activeElement as HTMLElement).blur())
   await pressUntil(page, "?", "dialog .shortcuts")
   expect(await page.locator(".shortcuts dt").count()).toBeGreaterThanOrEqual(12)
-  // Behind the dialog nothing happens.
+  // Behind the dialog, no shortcut takes effect.
   await page.keyboard.press("Control+k")
   expect(await page.locator(PALETTE).count()).toBe(0)
   await page.click(".single-keys input")

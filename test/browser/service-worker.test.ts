@@ -25,7 +25,7 @@ const OUT = process.env["SHOTS"] ?? "test/browser/out"
 
 const setup = useSignIn({ SERVICE_WORKER: "on", SCRIPTED_DELAY_MS: "0" })
 
-/** The server that replaces the one of `setup`, at the same address and with the same state. */
+/** The server that replaces that of `setup`, at the same URL and with the same state. */
 let successor: Cuecard | null = null
 
 afterAll(async () => {
@@ -70,7 +70,7 @@ async function closeContext(context: BrowserContext): Promise<void> {
   await context.close()
 }
 
-test("[SW1] [SW2] [SW3] offline, the page opens and says so; a message written then is sent later", async () => {
+test("[SW1] [SW2] [SW3] the page opens offline and says so; a message written offline is sent later", async () => {
   const { context, page, errors } = await openSignedIn()
   await askQuestion(page, "/say hello")
   await untilSettled(page)
@@ -103,7 +103,7 @@ test("[SW1] [SW2] [SW3] offline, the page opens and says so; a message written t
   await closeContext(context)
 })
 
-testInFull("[SW1] [SW2] a conversation that begins offline, in another language, on a phone", async () => {
+testInFull("[SW1] [SW2] a conversation can begin offline, in another language, on a phone", async () => {
   const { context, page, errors } = await openSignedIn({
     viewport: PHONE,
     colorScheme: "dark",
@@ -127,7 +127,7 @@ testInFull("[SW1] [SW2] a conversation that begins offline, in another language,
   await closeContext(context)
 })
 
-test("[SW3] only the page and its scripts and styles are kept, also after signing out", async () => {
+test("[SW3] only the page and its scripts and styles are stored, both before and after a sign-out", async () => {
   const { context, page } = await openSignedIn()
   await askQuestion(page, "Draw a chart of apples 3, pears 5")
   await untilSettled(page)
@@ -147,7 +147,7 @@ test("[SW3] only the page and its scripts and styles are kept, also after signin
   expect(html).not.toContain("secret")
   await page.click(".account-panel >> text='Sign out'")
   await untilSignedOut(page)
-  // Offline, the page of a user who has signed out shows nothing of the user.
+  // After a sign-out, the page shows none of the user's data offline.
   await context.setOffline(true)
   await page.reload()
   await page.waitForSelector(".welcome", SOON)
@@ -155,7 +155,7 @@ test("[SW3] only the page and its scripts and styles are kept, also after signin
   await closeContext(context)
 })
 
-/** Addresses that the worker must leave to the server. */
+/** Paths that the worker must leave to the server. */
 const OTHER_PATHS = [
   "/admin",
   "/share/none",
@@ -166,7 +166,7 @@ const OTHER_PATHS = [
   "/media/none",
 ]
 
-/** Opens a conversation and the other addresses. Returns for each requested path whether the worker has answered. */
+/** Opens a conversation and OTHER_PATHS. Returns for each requested path whether the worker has answered it. */
 async function listAnswered(page: Page): Promise<ReadonlyMap<string, boolean>> {
   const answered = new Map<string, boolean>()
   page.on("response", (response) => {
@@ -185,7 +185,7 @@ function expectOnlyPageAnswered(answered: ReadonlyMap<string, boolean>): void {
   expect(others.filter(([, isFromWorker]) => isFromWorker)).toEqual([])
 }
 
-test("[SW6] the worker answers requests for the page and its files, and no others", async () => {
+test("[SW6] the worker answers requests for the page and its files, but no others", async () => {
   const { context, page } = await openSignedIn()
   await askQuestion(page, "/say hello")
   await untilSettled(page)
@@ -198,16 +198,16 @@ test("[SW6] the worker answers requests for the page and its files, and no other
       .filter(({ name }) => new URL(name).pathname.startsWith("/v1/"))
       .map((entry) => Reflect.get(entry, "workerMatchedSourceType")),
   )
-  // Chromium doesn't even ask the worker.
+  // Because of the static routes, Chromium doesn't even start the worker for them.
   expect([...new Set(sources)]).toEqual(["network"])
   expectOnlyPageAnswered(await listAnswered(page))
-  // The admin page has no copy.
+  // The admin page isn't stored.
   await context.setOffline(true)
   await expect(page.goto(`${server().url}/admin`)).rejects.toThrow("ERR_INTERNET_DISCONNECTED")
   await closeContext(context)
 })
 
-test("[SW7] the page's policy allows this worker, and one policy that can't be used for anything else", async () => {
+test("[SW7] the content policy allows no other worker, and one Trusted Types policy, which can't be used for anything else", async () => {
   const { context, page } = await openSignedIn()
   await untilKept(page)
   const attempts = await page.evaluate(async () => {
@@ -252,7 +252,7 @@ test("[WR36] the page is installable", async () => {
   const { context, page, errors } = await openSignedIn()
   const session = await context.newCDPSession(page)
   const { installabilityErrors } = await session.send("Page.getInstallabilityErrors")
-  // Chromium offers no installation in a private window, and each test has one.
+  // Chromium offers no installation in a private window, and every test runs in such a window.
   expect(installabilityErrors.map(({ errorId }) => errorId).filter((id) => id !== "in-incognito")).toEqual([])
   const { url, errors: faults, data } = await session.send("Page.getAppManifest")
   expect({ url, faults }).toEqual({ url: `${server().url}/manifest.webmanifest`, faults: [] })
@@ -271,7 +271,7 @@ test("[WR36] the page is installable", async () => {
   await closeContext(context)
 })
 
-testInFull("[SW4] while the server doesn't respond, the kept page is shown", async () => {
+testInFull("[SW4] while the server doesn't respond, the stored page is shown", async () => {
   const { context, page } = await openSignedIn()
   await untilKept(page)
   const pid = server().pid()
@@ -306,7 +306,7 @@ testInFull(
   },
 )
 
-test("[SW5] a new version is shown at once, and replaces the kept one", async () => {
+test("[SW5] a new version is shown at once, and replaces the stored version", async () => {
   const { context, page, errors } = await openSignedIn()
   await untilKept(page)
   const before = Object.keys(await listKept(page))
@@ -323,7 +323,7 @@ test("[SW5] a new version is shown at once, and replaces the kept one", async ()
   await closeContext(context)
 })
 
-testInFull("[SW6] a worker that gets all requests answers no others, either", async () => {
+testInFull("[SW6] a worker that receives all requests also answers only those for the page and its files", async () => {
   await replaceServer({ SERVICE_WORKER: "on" }, createUnroutedPage())
   const { context, page } = await openSignedIn()
   await askQuestion(page, "/say hello")
@@ -333,7 +333,7 @@ testInFull("[SW6] a worker that gets all requests answers no others, either", as
   await closeContext(context)
 })
 
-test("[SW8] a deployment that switches the worker off removes it and what it keeps", async () => {
+test("[SW8] a deployment that switches the worker off removes the worker and everything that it has stored", async () => {
   const { context, page, errors } = await openSignedIn()
   await untilKept(page)
   await replaceServer({ SERVICE_WORKER: "off" })

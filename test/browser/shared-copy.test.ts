@@ -9,7 +9,7 @@ import { useServerAndBrowser } from "./server-and-browser.ts"
 const setup = useServerAndBrowser()
 const SOON = { timeout: 20_000 }
 
-/** Opens a copy as somebody who has only the address. */
+/** Opens a copy as somebody who has only its URL. */
 async function openCopy(url: string, size = { width: 1280, height: 900 }): Promise<{ page: Page; status: number }> {
   const context = await setup.browser.newContext({ viewport: size, bypassCSP: true })
   const page = await context.newPage()
@@ -27,7 +27,7 @@ test("[SR9] [SR10] [SR11] a link is made, read without an account, listed and de
   await untilSettled(page, 2)
   const id = sessionIn(page)
 
-  // From the menu of the first answer.
+  // Opens the dialog from the menu of the first answer.
   await page.locator("article[data-role=assistant]").first().hover()
   await page.locator("article[data-role=assistant] .acts [aria-haspopup=menu]").first().click()
   await page.click('[role=menuitem]:text-is("Share up to here")')

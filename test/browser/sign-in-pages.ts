@@ -97,7 +97,7 @@ export async function goToProvider(page: Page): Promise<void> {
   await page.waitForSelector("input[name=login]", SOON)
 }
 
-/** Fills the provider's form. The next form asks for consent, unless it was given before. */
+/** Fills in the provider's form. The next form asks for consent, unless it was given before. */
 export async function enterLogin(page: Page, login: string): Promise<void> {
   await page.fill("input[name=login]", login)
   await page.fill("input[name=password]", "any")

@@ -99,7 +99,7 @@ describe("signing in", () => {
 })
 
 describe("a failed sign-in shows the reason:", () => {
-  test("[SP4] denied consent", async () => {
+  test("[SP4] consent is denied", async () => {
     const { context, page } = await openVisitor(setup, "/#/s/some-conversation")
     await goToProvider(page)
     await enterLogin(page, "denier")
@@ -119,7 +119,7 @@ describe("a failed sign-in shows the reason:", () => {
     await context.close()
   })
 
-  test("[SP4] a wrong state, and a code that was used before", async () => {
+  test("[SP4] the state is wrong, or the code was used before", async () => {
     const { context, page } = await openVisitor(setup)
     await goToProvider(page)
     await page.goto(url("/auth/callback/staff?code=abc&state=forged"))
@@ -136,13 +136,13 @@ describe("a failed sign-in shows the reason:", () => {
     await untilSignedOut(thief.page)
     expect(await thief.page.textContent(".sign-in [role=alert]")).toContain("already used")
     await thief.context.close()
-    // In this browser, nothing changes: the person stays signed in.
+    // Nothing changes in the first browser: the person stays signed in.
     await page.goto(callback)
     await page.waitForSelector(".account-button", SOON)
     await context.close()
   })
 
-  test("[SP4] a provider that is down", async () => {
+  test("[SP4] the provider is down", async () => {
     const { context, page } = await openVisitor(setup)
     await goToProvider(page)
     await enterLogin(page, "patient")
@@ -193,7 +193,7 @@ describe("signing out", () => {
     await context.close()
   })
 
-  test("[SP3] [SP6] everywhere asks for confirmation, and ends the sign-in in another browser", async () => {
+  test("[SP3] [SP6] everywhere needs a confirmation, and ends the sign-in in another browser", async () => {
     const one = await openVisitor(setup)
     await signIn(one.page, "traveller")
     const other = await openVisitor(setup)
@@ -216,7 +216,7 @@ describe("signing out", () => {
     await other.context.close()
   })
 
-  test("[SI13] leads to the provider's sign-out if it is registered so; signing in then needs a login again", async () => {
+  test("[SI13] leads to the provider's sign-out if the issuer is registered with it; the next sign-in then needs a login", async () => {
     const registration = {
       issuer: setup.provider.issuer,
       audience: "https://api.example.com",
@@ -243,7 +243,7 @@ describe("signing out", () => {
     expect(await (await put(false)).json()).toMatchObject({ logout: false })
   })
 
-  test("[SP3] is reported if it fails, and the user stays signed in", async () => {
+  test("[SP3] reports a failure, and the user stays signed in", async () => {
     const { context, page } = await openVisitor(setup)
     await signIn(page, "stayer")
     await page.route("**/auth/logout", (route) => route.abort())

@@ -25,7 +25,7 @@ const url = (at = "/"): string => `${setup.cuecard.url}${at}`
 describe("two users in one browser", () => {
   const tokenOf = (user: string): Promise<string> => signToken(user, "member")
 
-  test("[SP5] a message that one user couldn't send is never sent by another user's page open at the same time", async () => {
+  test("[SP5] a message that one user couldn't send is never sent by another user's page that is open at the same time", async () => {
     const context = await setup.browser.newContext()
     const openEmbedded = async (user: string) => {
       const page = await context.newPage()

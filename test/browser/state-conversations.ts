@@ -1,4 +1,4 @@
-/** state-conversations.ts: the conversations that the states of page-states.ts show, written through the HTTP API. */
+/** state-conversations.ts: writes the conversations that the states in page-states.ts show, through the HTTP API. */
 
 import type { Cuecard } from "cuecard/testing"
 import { expect, vi } from "vitest"
@@ -39,14 +39,10 @@ export type StateConversations = Readonly<Record<keyof typeof QUESTIONS | "copyU
 /** Writes all conversations at once, and gives a user a budget that is used up. */
 export async function writeConversations(cuecard: Cuecard): Promise<StateConversations> {
   const entries = await Promise.all(
-    Object.entries(QUESTIONS).map(async ([name, questions]) => {
-      const { id } = await cuecard.createSession()
-      for (const content of questions) {
-        await send(cuecard, id, content)
-        if (name !== "running") await untilRested(cuecard, id)
-      }
-      return [name, id] as const
-    }),
+    Object.entries(QUESTIONS).map(
+      async ([name, questions]) =>
+        [name, await writeConversation(cuecard, questions, undefined, name !== "running")] as const,
+    ),
   )
   const ids = Object.fromEntries(entries) as Record<keyof typeof QUESTIONS, string>
   const shared = await call(cuecard, "POST", `/v1/sessions/${ids.cards}/shares`, {})
@@ -55,6 +51,21 @@ export async function writeConversations(cuecard: Cuecard): Promise<StateConvers
   const limits = { users: { limited: { tokens_per_day: 0 } } }
   expect((await callApi(cuecard, owner, "PUT", "/v1/budgets", limits)).status).toBe(200)
   return { ...ids, copyUrl: shared.url }
+}
+
+/** Asks one question after the other in a new conversation. Without `rests`, it waits for no answer. */
+export async function writeConversation(
+  cuecard: Cuecard,
+  questions: readonly string[],
+  agent?: string,
+  rests = true,
+): Promise<string> {
+  const { id } = await call(cuecard, "POST", "/v1/sessions", agent === undefined ? {} : { agent })
+  for (const content of questions) {
+    await send(cuecard, id, content)
+    if (rests) await untilRested(cuecard, id)
+  }
+  return id
 }
 
 async function call(cuecard: Cuecard, method: string, path: string, body?: object) {
@@ -67,7 +78,7 @@ async function send(cuecard: Cuecard, session: string, content: string): Promise
   await call(cuecard, "POST", `/v1/sessions/${session}/messages`, { content })
 }
 
-/** Waits until no answer runs. One that needs approval waits for the user. */
+/** Waits until no answer runs. An answer that waits for approval doesn't run. */
 async function untilRested(cuecard: Cuecard, session: string): Promise<void> {
   const check = async (): Promise<void> => {
     const { messages } = await call(cuecard, "GET", `/v1/sessions/${session}/conversation/recent`)

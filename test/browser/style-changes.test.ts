@@ -1,4 +1,7 @@
-/** style-changes.test.ts: how many elements the browser styles again when an answer grows, in a real Chromium on the built page. */
+/**
+ * style-changes.test.ts: how many elements the browser restyles when an answer grows, in a real Chromium on the built
+ * page.
+ */
 
 import type { Page } from "playwright-core"
 import { expect, test } from "vitest"
@@ -8,7 +11,9 @@ import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const SOON = { timeout: 20_000 }
 
-/** The added elements are 4. With one rule that makes the page depend on its messages, there are more than a hundred. */
+/**
+ * The change adds 4 elements. With one rule that makes the page depend on its messages, there are more than a hundred.
+ */
 const MAX_STYLED_ELEMENTS = 20
 
 /** The marks around the change in the trace. */
@@ -25,8 +30,8 @@ interface TraceEvent {
 const setup = useServerAndBrowser()
 
 /**
- * Returns the number of elements that get new styles while the page runs the function. What the page draws before and after
- * it doesn't count.
+ * Returns the number of elements that get new styles while the page runs the function. What the page draws before and
+ * after the call doesn't count.
  */
 async function countStyledElements(page: Page, change: (marks: typeof MARKS) => void): Promise<number> {
   const cdp = await page.context().newCDPSession(page)
@@ -49,7 +54,7 @@ async function countStyledElements(page: Page, change: (marks: typeof MARKS) => 
 
 /** Adds a paragraph with a button to the newest answer, and has it styled at once. */
 function growAnswer({ begin, end }: typeof MARKS): void {
-  // Styles everything that has changed before.
+  // Applies the styles of earlier changes first.
   document.body.getBoundingClientRect()
   performance.mark(begin)
   const prose = [...document.querySelectorAll("article .prose")].at(-1)
@@ -62,7 +67,7 @@ function growAnswer({ begin, end }: typeof MARKS): void {
   performance.mark(end)
 }
 
-test("[PF12] an answer that grows has only the new elements styled", async () => {
+test("[PF12] when an answer grows, only its new elements are styled", async () => {
   const session = await importMessages(setup.cuecard, 40, (at) =>
     at % 2 === 0 ? "What?" : "See [it](https://example.com):\n\n```ts\nconst a = 1\n```\n\n| a |\n|---|\n| 1 |",
   )

@@ -45,8 +45,8 @@ beforeEach(async () => {
   expect((await callApi(setup.cuecard, await adminToken(), "PUT", "/v1/theme", GREEN)).status).toBe(200)
 })
 
-/** The colour, font and corners that an element really has. */
-const lookOf = (page: Page, selector: string) =>
+/** Returns the computed colour, font and corners of an element. */
+const readStyle = (page: Page, selector: string) =>
   page.locator(selector).evaluate((element) => {
     const { fontFamily } = getComputedStyle(element)
     const probe = element.appendChild(document.createElement("i"))
@@ -59,7 +59,7 @@ const lookOf = (page: Page, selector: string) =>
   })
 
 describe.each(THEMES)("in the %s theme", (theme) => {
-  test("[TH4] the page has the tenant's look, texts and logo at its first paint", async () => {
+  test("[TH4] the page has the tenant's theme, texts and logo at its first paint", async () => {
     await putLogo()
     const context = await setup.browser.newContext({ colorScheme: theme, viewport: DESK })
     const page = await context.newPage()
@@ -67,7 +67,7 @@ describe.each(THEMES)("in the %s theme", (theme) => {
     page.on("console", (message) => {
       if (message.type() === "error") errors.push(message.text())
     })
-    // The style that is in force when the document's body begins, which is before anything can be painted.
+    // The style that applies when the document's body begins, before anything can be painted.
     await page.addInitScript(() => {
       new MutationObserver((_records, observer) => {
         if (document.body === null) return
@@ -78,7 +78,7 @@ describe.each(THEMES)("in the %s theme", (theme) => {
     await page.goto(setup.cuecard.url)
     await page.waitForSelector("textarea")
     expect(await page.evaluate(() => Reflect.get(window, "first"))).toContain(`--accent: light-dark(${ACCENT.light},`)
-    expect(await lookOf(page, "main.view")).toEqual({ color: RGB[theme], width: "4px", font: "Charter" })
+    expect(await readStyle(page, "main.view")).toEqual({ color: RGB[theme], width: "4px", font: "Charter" })
     expect(await page.title()).toBe("Acme Help")
     expect(await page.textContent(".welcome h2")).toBe("How can Acme help?")
     expect(await page.locator(".suggestions li:not(.temporary-switch) button").allTextContents()).toEqual(
@@ -96,7 +96,7 @@ describe.each(THEMES)("in the %s theme", (theme) => {
     await context.close()
   })
 
-  test("[TH7] the widget has it too, and its attribute selects light or dark", async () => {
+  test("[TH7] the widget has the theme too, and its attribute selects light or dark", async () => {
     const other = theme === "light" ? "dark" : "light"
     const { page, errors } = await openSite(
       setup.browser,
@@ -104,7 +104,7 @@ describe.each(THEMES)("in the %s theme", (theme) => {
       { colorScheme: other },
     )
     await page.locator("cuecard-chat .composer textarea").waitFor()
-    expect(await lookOf(page, "cuecard-chat .cuecard .view")).toEqual({
+    expect(await readStyle(page, "cuecard-chat .cuecard .view")).toEqual({
       color: RGB[theme],
       width: "4px",
       font: "Charter",
@@ -124,7 +124,7 @@ beforeAll(async () => {
 })
 afterAll(async () => await site?.close())
 
-test("[TH7] the page of a shared copy has it, without an account", async () => {
+test("[TH7] the page of a shared copy has the theme, without an account", async () => {
   const { page } = await openPage(setup.browser, setup.cuecard)
   await askQuestion(page, "/say Shared.")
   await untilSettled(page)
@@ -140,14 +140,14 @@ test("[TH7] the page of a shared copy has it, without an account", async () => {
   const copy = await context.newPage()
   await copy.goto(new URL(created.url ?? `/share/${created.reference ?? created.id}`, setup.cuecard.url).href)
   await copy.waitForSelector(".shared-head")
-  expect(await lookOf(copy, "main.view")).toMatchObject({ color: RGB.light, width: "4px" })
+  expect(await readStyle(copy, "main.view")).toMatchObject({ color: RGB.light, width: "4px" })
   expect(await copy.title()).toContain("Acme Help")
   await shoot(copy, "copy-phone")
   await context.close()
   await page.context().close()
 })
 
-/** A token of the page's user. */
+/** Returns a token of the page's user. */
 async function tokenOfPage(page: Page): Promise<string> {
   return await page.evaluate(async () => {
     const response = await fetch("/v1/dev/token", { method: "POST" })
@@ -155,7 +155,7 @@ async function tokenOfPage(page: Page): Promise<string> {
   })
 }
 
-test("[TH1] [TH4] after a reset, a page that is opened has the default look", async () => {
+test("[TH1] [TH4] after a reset, a newly opened page has the default theme", async () => {
   expect((await callApi(setup.cuecard, await adminToken(), "DELETE", "/v1/theme")).status).toBe(200)
   const { page } = await openPage(setup.browser, setup.cuecard)
   expect(await page.evaluate(() => document.documentElement.style.cssText)).toBe("")

@@ -4,7 +4,7 @@ import type { Page } from "playwright-core"
 import { afterEach, expect, test } from "vitest"
 import { testInFull } from "../support/seeded.ts"
 import type { HistoryPage } from "../../shared/protocol/http-body.ts"
-import { askQuestion, openPage, PHONE, sessionIn, untilSettled, transcriptOf } from "./page.ts"
+import { askQuestion, openPage, PHONE, sessionIn, untilSettled, transcriptOf, untilStill } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const setup = useServerAndBrowser({ vars: { PROBE_TOOLS: "on" } })
@@ -107,6 +107,7 @@ test("[HI6] open windows show an import as soon as it is complete; until then, a
   for (const one of windows) await one.waitForSelector("article[data-status=queued]")
   const reloaded = await openWindow(id)
   await reloaded.waitForSelector("article[data-status=queued]")
+  for (const one of [reloaded, phone]) await untilStill(one)
   expect(await transcriptOf(reloaded)).toBe(await transcriptOf(phone))
   expect((await readHistory(id)).messages).toHaveLength(1)
   expect((await upload(2)).ok).toBe(true)

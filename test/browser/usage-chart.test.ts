@@ -65,7 +65,7 @@ const NAMES = {
   agent: ["general", "weather", "researcher", "support"],
 }
 
-/** Responds to the page's requests with figures for many days. */
+/** Responds to the page's requests with usage for many days. */
 async function fakeUsage(page: Page): Promise<void> {
   await page.route("**/v1/usage?*", async (route) => {
     const url = new URL(route.request().url())
@@ -88,7 +88,7 @@ async function fakeUsage(page: Page): Promise<void> {
   })
 }
 
-/** Whether a label of the chart's axis extends beyond the drawing. */
+/** Returns whether a label of the chart's axis extends beyond the drawing. */
 async function isAxisCut(page: Page): Promise<boolean> {
   return await page.evaluate(() => {
     const left = document.querySelector(".usage-chart svg")?.getBoundingClientRect().left ?? 0
@@ -102,7 +102,7 @@ describe("usage on the admin page", () => {
   test.each([
     ["desk", DESK],
     ["phone", PHONE],
-  ] as const)("[MT12] on a %s, the axis is readable without a cost and with a tiny cost", async (_, size) => {
+  ] as const)("[MT12] on a %s, the axis is readable with no cost and with a tiny cost", async (_, size) => {
     const { page } = await openAdmin(setup.browser, setup.cuecard, "users", { size })
     for (const cost of [0, 40]) {
       const figures = { ...rowOf(0), cost_nano_usd: cost }

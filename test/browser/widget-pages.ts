@@ -8,7 +8,7 @@ import { expect } from "vitest"
 
 export interface Site {
   readonly origin: string
-  /** Serves this document from now on, at a path of its own. Returns its address. */
+  /** Serves this document from now on, at a path of its own. Returns its URL. */
   serve(html: string, headers?: Readonly<Record<string, string>>): string
   /** The number of tokens that the site has handed out. */
   readonly tokens: number
@@ -45,7 +45,7 @@ export async function startSite(cuecard: Cuecard): Promise<Site> {
   }
 }
 
-/** Lets these sites, and no others, show the widget of the server's tenant. */
+/** Allows only these sites to show the widget of the server's tenant. */
 export async function allowSites(cuecard: Cuecard, origins: readonly string[]): Promise<void> {
   const token = await cuecard.tokenFor({ scope: "admin" })
   const answer = await fetch(`${cuecard.url}/v1/settings`, {
@@ -81,7 +81,7 @@ export async function openSite(
   return { page, errors }
 }
 
-/** The script tag and the element, as a site writes them. */
+/** Returns the script tag and the element, as a site writes them. */
 export function widgetTags(cuecard: Cuecard, attributes = ""): string {
   return `<script type="module" src="${cuecard.url}/widget.js"></script>
 <cuecard-chat token-url="/chat-token" ${attributes}></cuecard-chat>`
@@ -93,7 +93,10 @@ export function siteDocument(cuecard: Cuecard, attributes = "", head = "", body 
 ${head}</head><body>${body}${widgetTags(cuecard, attributes)}</body></html>`
 }
 
-/** Collects the element's events, with their details. Call before the page loads its script, in `head`. */
+/**
+ * A script that collects the element's events with their details. It belongs in `head`, before the script of the
+ * widget.
+ */
 export const EVENT_LOG = `<script>
   window.seen = []
   for (const name of ["ready", "session", "message", "error", "open", "close"])

@@ -42,7 +42,10 @@ async function makeConversation(): Promise<string> {
   return id
 }
 
-/** The site sets the size of the element with a rule that wins over its own hostile ones. */
+/**
+ * Creates the document of a site, which sets the size of the element with a rule that overrides the site's hostile
+ * rules.
+ */
 function createDocument({ head = "", around = ["", ""], html = "", zoom = 1 }: HostileSite, tags: string): string {
   const size = `cuecard-chat { width: ${SIZE.width}px !important; height: ${SIZE.height}px !important }`
   void zoom
@@ -51,7 +54,7 @@ function createDocument({ head = "", around = ["", ""], html = "", zoom = 1 }: H
 <body>${around[0]}${widgetTags(setup.cuecard, tags)}${around[1]}</body></html>`
 }
 
-async function picture(host: HostileSite): Promise<{ readonly png: Buffer; readonly errors: readonly string[] }> {
+async function takePicture(host: HostileSite): Promise<{ readonly png: Buffer; readonly errors: readonly string[] }> {
   const address = site.serve(createDocument(host, attributes), host.headers)
   const { page, errors } = await openSite(setup.browser, address)
   await page.locator("cuecard-chat article .card").waitFor()
@@ -72,7 +75,7 @@ async function picture(host: HostileSite): Promise<{ readonly png: Buffer; reado
   return { png, errors }
 }
 
-/** The share of pixels that differ visibly; 1 if the sizes differ. */
+/** Returns the share of pixels that differ visibly; 1 if the sizes differ. */
 async function compare(one: Buffer, other: Buffer): Promise<number> {
   const urls = [one, other].map((png) => `data:image/png;base64,${png.toString("base64")}`)
   return await viewer.evaluate(async (sources) => {
@@ -99,11 +102,11 @@ async function compare(one: Buffer, other: Buffer): Promise<number> {
 
 const neutral = new Map<number, Promise<{ readonly png: Buffer }>>()
 
-/** A neutral site that enlarges only the element has the same scale. */
+/** Takes a screenshot of a neutral site that enlarges only the element, so that the scale is the same. */
 function neutralPicture(zoom: number): Promise<{ readonly png: Buffer }> {
   const known = neutral.get(zoom)
   if (known !== undefined) return known
-  const made = picture(zoom === 1 ? { name: "" } : { name: "", around: [`<div style="zoom: ${zoom}">`, "</div>"] })
+  const made = takePicture(zoom === 1 ? { name: "" } : { name: "", around: [`<div style="zoom: ${zoom}">`, "</div>"] })
   neutral.set(zoom, made)
   return made
 }
@@ -119,7 +122,7 @@ test.each(
 )("[WG7] %s", async (name) => {
   const host = createHostileSites(setup.cuecard.url).find((one) => one.name === name)
   if (host === undefined) throw new Error(name)
-  const { png, errors } = await picture(host)
+  const { png, errors } = await takePicture(host)
   const expected = await neutralPicture(host.zoom ?? 1)
   const folder = process.env["SHOTS"]
   if (folder !== undefined) {

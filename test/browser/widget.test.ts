@@ -2,10 +2,6 @@
 
 import { mkdirSync } from "node:fs"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { MAX_PAGE_MESSAGES } from "../../shared/limits.ts"
-import { everyNth } from "../support/seeded.ts"
-import { HOSTILE } from "./hostile-texts.ts"
-import { loadWholeHistory, untilStill } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 import {
   allowSites,
@@ -24,7 +20,7 @@ let site: Site
 const SHOTS = process.env["SHOTS"]
 if (SHOTS !== undefined) mkdirSync(SHOTS, { recursive: true })
 
-/** Writes a picture if SHOTS names a folder. */
+/** Takes a screenshot if SHOTS names a folder. */
 async function shoot(page: { screenshot(options: { path: string }): Promise<unknown> }, name: string): Promise<void> {
   if (SHOTS !== undefined) await page.screenshot({ path: `${SHOTS}/${name}.png` })
 }
@@ -102,7 +98,7 @@ describe("the inline layout", () => {
     await page.context().close()
   })
 
-  test("[WG8] menus and dialogs are inside, and keys don't reach the site", async () => {
+  test("[WG8] menus and dialogs are inside the widget, and keys don't reach the site", async () => {
     const { page } = await openSite(
       setup.browser,
       site.serve(
@@ -130,7 +126,7 @@ describe("the inline layout", () => {
     await page.context().close()
   })
 
-  test("[WG6] a site that is not allowed, and one without tokens, are told why", async () => {
+  test("[WG6] a site that is not allowed, or that has no tokens, gets an error event with the reason", async () => {
     const other = await startSite(setup.cuecard)
     const denied = await openSite(setup.browser, other.serve(siteDocument(setup.cuecard, "", EVENT_LOG)))
     expect(await untilSeen(denied.page, "error")).toMatchObject({ code: "origin_denied" })
@@ -140,48 +136,6 @@ describe("the inline layout", () => {
     const silent = await openSite(setup.browser, site.serve(html))
     expect(await untilSeen(silent.page, "error")).toMatchObject({ code: "token_failed" })
     await silent.page.context().close()
-  })
-})
-
-describe("hostile text from the model", () => {
-  test("[WG5] [PG50] runs nothing and requests nothing on a site without a policy", async () => {
-    const { url, token, createSession } = setup.cuecard
-    const texts = everyNth(HOSTILE, 12).slice(0, MAX_PAGE_MESSAGES / 2)
-    const { id } = await createSession()
-    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
-    for (const { text } of texts) {
-      const body = JSON.stringify({ content: `/say ${JSON.stringify(text)}` })
-      const send = async (): Promise<number> =>
-        (await fetch(`${url}/v1/sessions/${id}/messages`, { method: "POST", headers, body })).status
-      // A full queue refuses a message for a moment.
-      await expect.poll(send).toBe(202)
-    }
-    const context = await setup.browser.newContext()
-    await loadWholeHistory(context)
-    const page = await context.newPage()
-    const found: string[] = []
-    await page.exposeFunction("owned", (by: unknown) => void found.push(`ran ${String(by)}`))
-    page.on("dialog", async (dialog) => {
-      found.push(`dialog ${dialog.message()}`)
-      await dialog.dismiss()
-    })
-    await context.route(
-      (address) => ![url, site.origin].includes(address.origin) && !/^(?:data|blob):/.test(address.protocol),
-      (route) => {
-        found.push(`asked ${route.request().url()}`)
-        return route.abort()
-      },
-    )
-    await page.goto(site.serve(siteDocument(setup.cuecard, `session="${id}"`)))
-    const answers = page.locator("cuecard-chat article[data-role=assistant]")
-    const endOf = (text: string): string => text.match(/END \w+ \d+/g)?.at(-1) ?? "none"
-    await expect
-      .poll(async () => (await answers.allTextContents()).map(endOf), { timeout: 60_000 })
-      .toEqual(texts.map(({ text }) => endOf(text)))
-    await untilStill(page)
-    expect(await page.locator("cuecard-chat article :is(script, object, embed, link, base, form)").count()).toBe(0)
-    expect(found).toEqual([])
-    await context.close()
   })
 })
 
@@ -265,7 +219,7 @@ describe("isolate", () => {
     await page.context().close()
   })
 
-  test("[WG4] a site that is not allowed can't frame it, whatever it claims", async () => {
+  test("[WG4] a site that is not allowed can't frame the conversation, whatever origin it claims", async () => {
     const other = await startSite(setup.cuecard)
     const source = (origin: string): string =>
       `${setup.cuecard.url}/embed?tenant=${setup.cuecard.tenant}&origin=${encodeURIComponent(origin)}`

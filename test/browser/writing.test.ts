@@ -23,7 +23,7 @@ async function expectAccessible(page: Page): Promise<void> {
 const lastAnswer = "article[data-role=assistant] >> nth=-1"
 
 testInFull(
-  "[WR1] [WR12] [WR14] [WR20] [WR22] [WR30] [WR40] [AP8] writing, rating, continuing and branching on a desktop",
+  "[WR1] [WR12] [WR14] [WR20] [WR22] [WR30] [WR40] [AP8] writing, rating, continuing and branching work on a desktop",
   async () => {
     const { browser, cuecard } = setup
     const { page, errors } = await openPage(browser, cuecard, { size: DESK, bypassCSP: true })
@@ -71,7 +71,7 @@ testInFull(
     await shoot(page, "usage")
     await page.click("dialog >> text=Done")
 
-    // A stopped answer continues in its text.
+    // A stopped answer continues in the middle of its text.
     const words = Array.from({ length: 150 }, (_, at) => `word${at}`).join(" ")
     await askQuestion(page, `/say ${words}`)
     await page.waitForFunction(() => document.querySelectorAll("article")[3]?.textContent?.includes("word5"))
@@ -83,7 +83,7 @@ testInFull(
     await untilSettled(page, 2)
     expect((await page.textContent(`${lastAnswer} >> [data-segment=text]`))?.trim()).toBe(words)
 
-    // A long paste becomes a file, and can be inserted as text.
+    // A long paste becomes a file, which can be inserted as text.
     const long = "A line of a long text.\n".repeat(80)
     await page.click(FIELD)
     await page.evaluate((text) => {
@@ -124,7 +124,7 @@ testInFull(
   },
 )
 
-test("[WR21] [WR31] [WR36] agents and suggestions on a phone, in the dark and from right to left", async () => {
+test("[WR21] [WR31] [WR36] agents and suggestions work on a phone, in the dark theme and from right to left", async () => {
   const { browser, cuecard } = setup
   const { page } = await openPage(browser, cuecard, { size: PHONE, theme: "dark", bypassCSP: true })
   const manifest = await (await fetch(`${cuecard.url}/manifest.webmanifest`)).json()

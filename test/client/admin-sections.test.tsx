@@ -70,7 +70,7 @@ test("[AD23] feedback is added up by agent, for all months or for one", async ()
     { agent: "general", month: "2026-10", up: 2, down: 1, reasons: { slow: 1 } },
     { agent: "general", month: "2026-11", up: 1, down: 2, reasons: { incorrect: 3, slow: 1, invented: 1 } },
     { agent: "writer", month: "2026-11", up: 1, down: 0, reasons: {} },
-    // All its ratings were taken back.
+    // All of its ratings were withdrawn.
     { agent: "quiet", month: "2026-11", up: 0, down: 0, reasons: {} },
   ]
   const api = apiWith({ get: async (_path, parse) => parseResponse({ counts }, parse) })
@@ -89,7 +89,7 @@ test("[AD23] feedback is added up by agent, for all months or for one", async ()
   await until(() => expect(readRows()).toEqual([["general", "2", "1", "67%", "Too slow: 1"]]))
 })
 
-test("[AD23] says that no answer was rated", async () => {
+test("[AD23] the section says so if no answer was rated", async () => {
   const api = apiWith({ get: async (_path, parse) => parseResponse({ counts: [] }, parse) })
   const root = draw(<FeedbackSection api={api} identity={identity} />)
   await until(() => expect(textOf(root)).toContain("No answer has been rated yet."))
@@ -120,7 +120,7 @@ test("[AD2] choosing a role sends nothing until the button is pressed", async ()
   expect(root.querySelector<HTMLSelectElement>(".row-actions select")?.value).toBe("admin")
 })
 
-test("[AD16] a user who is being erased leaves the list when the erasure is done; the pages that were added stay", async () => {
+test("[AD16] a user who is being erased is removed from the list when the erasure is done; the other loaded pages stay", async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] })
   const createUser = (id: string, status = "active") => ({
     id,
@@ -194,7 +194,7 @@ test("[AD14] a transfer is announced at its start and at each quarter, not with 
   expect(describeQuarter("Uploading", 0, 0)).toBe("Uploading")
 })
 
-test("[AD14] the end of a job is announced once; what is there when the list loads isn't", async () => {
+test("[AD14] the end of a job is announced once; jobs that had ended when the list was loaded aren't", async () => {
   type Job = { readonly id: string; readonly state: "running" | "done" }
   const jobs = signal<readonly Job[]>([{ id: "old", state: "done" }])
   const texts = { running: "It is in progress.", done: "It is ready." }

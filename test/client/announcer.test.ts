@@ -3,12 +3,12 @@
 import { expect, test } from "vitest"
 import { announceAnswerEnd, announcement } from "../../client/ui/announcer.ts"
 
-test("[PG17] two answers with the same text are announced twice, and one that waits has not ended", () => {
+test("[PG17] two answers with the same text are announced twice, and an answer that waits isn't announced as ended", () => {
   const announced: string[] = []
   announcement.subscribe((text) => void announced.push(text))
   for (const status of ["waiting", "cancelled", "completed", "completed"] as const)
     announceAnswerEnd(status, "same words")
-  // The first one is from before.
+  // The first answer had ended before the conversation was opened.
   const [, ...texts] = announced
   expect(texts.map((text) => text.trim())).toEqual(["Response stopped.", "same words", "same words"])
   expect(new Set(texts).size).toBe(texts.length)

@@ -62,7 +62,7 @@ describe("an app", () => {
     })
     expect(posted).toHaveLength(1)
     send({ method: "ui/notifications/initialized", params: {} })
-    // A second one has no effect.
+    // A second `initialized` has no effect.
     send({ method: "ui/notifications/initialized", params: {} })
     const [, input, result, ...more] = posted
     expect(more).toEqual([])
@@ -75,7 +75,7 @@ describe("an app", () => {
     })
   })
 
-  test("[MA5] is notified of changes of the context once it is initialized", async () => {
+  test("[MA5] is notified of changes to the context once it is initialized", async () => {
     const { bridge, posted, request, send } = createApp()
     bridge.updateContext()
     expect(posted).toEqual([])
@@ -85,7 +85,7 @@ describe("an app", () => {
     expectValid("McpUiHostContextChangedNotification", withoutVersion(posted.at(-1)))
   })
 
-  test("[MA5] receives a result that the page has only in part as text", () => {
+  test("[MA5] receives a result of which the page has only a part, as text", () => {
     const { posted, send } = createApp({}, { name: "a", args: "{", result: '{"text":"cut' })
     send({ method: "ui/notifications/initialized" })
     expect(posted.map(({ params }) => params)).toEqual([
@@ -119,7 +119,7 @@ describe("an app", () => {
 })
 
 describe("a link and a message", () => {
-  test("[MA6] a link is opened by the user, who sees its address", async () => {
+  test("[MA6] a link is opened by the user, who sees its URL", async () => {
     const { host, request } = createApp()
     const answer = await request("ui/open-link", { url: "https://example.com/a?b#c" })
     expectValid("McpUiOpenLinkResult", answer?.["result"])
@@ -134,7 +134,7 @@ describe("a link and a message", () => {
     ["no scheme", "//example.com"],
     ["2,049 characters", `https://example.com/${"x".repeat(2_029)}`],
     ["a number", 7],
-  ])("[MA6] the user is not asked about an address with %s", async (_what, url) => {
+  ])("[MA6] the user is not asked about a URL with %s", async (_what, url) => {
     const { host, request } = createApp()
     expect(await request("ui/open-link", { url })).toHaveProperty("error")
     expect(host.ask).not.toHaveBeenCalled()
@@ -151,7 +151,7 @@ describe("a link and a message", () => {
     expect(denied.host.sendMessage).not.toHaveBeenCalled()
   })
 
-  test("[MA6] a message has no characters that the user can't see, but that a model reads", async () => {
+  test("[MA6] characters that a model reads but the user can't see are removed from a message", async () => {
     const hidden = "\u{e0041}\u{e0100}\u200b\u202e\ufe0f\u0007"
     const { host, request } = createApp()
     await request("ui/message", { role: "user", content: [{ type: "text", text: `Book${hidden} it.\nNow.` }] })
@@ -174,7 +174,7 @@ describe("a link and a message", () => {
     expect(host.ask).not.toHaveBeenCalled()
   })
 
-  test("[MA6] the user is asked one thing at a time, and not again after three refusals", async () => {
+  test("[MA6] the user is asked one question at a time, and not again after three refusals", async () => {
     const answers: ((isAllowed: boolean) => void)[] = []
     const ask = vi.fn(() => new Promise<boolean>((resolve) => void answers.push(resolve)))
     const { request } = createApp({ ask })
@@ -191,7 +191,7 @@ describe("a link and a message", () => {
 })
 
 describe("a call of a tool", () => {
-  test("[MA7] is made, and the user is asked only if the server of the page says so", async () => {
+  test("[MA7] is made, and the user is asked only if the page's server requires it", async () => {
     const { host, request } = createApp()
     const answer = await request("tools/call", { name: "refresh", arguments: { page: 2 } })
     expect(answer?.["result"]).toEqual({ content: [] })
@@ -220,7 +220,7 @@ describe("a call of a tool", () => {
     expect(host.callTool).not.toHaveBeenCalled()
   })
 
-  test("[MA7] is refused after 30 in a minute, and when it fails", async () => {
+  test("[MA7] is refused after 30 calls in a minute; a failed call is reported", async () => {
     let now = 0
     const { host, request } = createApp({ now: () => now })
     for (let n = 0; n < 30; n++) await request("tools/call", { name: "a" })
@@ -233,7 +233,7 @@ describe("a call of a tool", () => {
   })
 })
 
-test("[MA5] nothing that an app sends throws or gets an answer of another form", () => {
+test("[MA5] whatever an app sends, nothing throws, and every response is valid", () => {
   const method = fc.constantFrom(
     "ui/initialize",
     "ui/open-link",

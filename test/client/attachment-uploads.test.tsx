@@ -2,7 +2,8 @@
 
 import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
 import { RequestError } from "../../client/net/http-request.ts"
-import { AttachmentUploads, type UploadFile } from "../../client/files/attachment-uploads.ts"
+import { AttachmentUploads } from "../../client/files/attachment-uploads.ts"
+import { getRunner, type UploadFile } from "../../client/files/upload-runner.ts"
 import { DraftSession } from "../../client/files/draft-session.ts"
 import { uploadAttachment } from "../../client/files/upload-attachment.ts"
 import { SessionRouter } from "../../client/session/session-router.ts"
@@ -53,7 +54,7 @@ describe("attachments", () => {
   test("[PG67] files upload two at a time with progress, and their ids keep the order in which the files were chosen", async () => {
     const files = new AttachmentUploads()
     const { under, uplink } = createUplinks()
-    files.addFiles([createFile("a.txt"), createFile("b.txt"), createFile("c.txt")], uplink)
+    getRunner(files).addFiles([createFile("a.txt"), createFile("b.txt"), createFile("c.txt")], uplink)
     expect(under.map(({ name }) => name)).toEqual(["a.txt", "b.txt"])
     under[1]?.sent(3)
     expect(files.entries.value.map(({ state }) => state)).toEqual([
@@ -76,7 +77,7 @@ describe("attachments", () => {
   test("[PG67] a removed upload is cancelled, and its later events are ignored", async () => {
     const files = new AttachmentUploads()
     const { under, uplink, signals } = createUplinks()
-    files.addFiles([createFile("a.txt"), createFile("b.txt")], uplink)
+    getRunner(files).addFiles([createFile("a.txt"), createFile("b.txt")], uplink)
     files.removeUpload(files.entries.value[0]?.key ?? 0)
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, false])
     under[0]?.end(createAsset("a"))
@@ -88,7 +89,7 @@ describe("attachments", () => {
   test("[PG67] a refusal shows the server's error text; a retry is offered only if it can help", async () => {
     const files = new AttachmentUploads()
     const { under, uplink } = createUplinks()
-    files.addFiles([createFile("a.txt"), createFile("b.txt")], uplink)
+    getRunner(files).addFiles([createFile("a.txt"), createFile("b.txt")], uplink)
     under[0]?.fail(new RequestError(415, "Such files are not taken."))
     under[1]?.fail(new TypeError("no network"))
     await delay(0)
@@ -96,7 +97,7 @@ describe("attachments", () => {
       { at: "failed", text: "Such files are not taken.", isFinal: true },
       { at: "failed", text: "We couldn't reach the server. Check your connection and try again.", isFinal: false },
     ])
-    files.retryUpload(files.entries.value[1]?.key ?? 0)
+    getRunner(files).retryUpload(files.entries.value[1]?.key ?? 0)
     under[2]?.end(createAsset("b"))
     await delay(0)
     expect(listStates(files)).toEqual(["failed", "done"])
@@ -107,7 +108,7 @@ describe("attachments", () => {
     const files = new AttachmentUploads()
     const { under, uplink } = createUplinks()
     const large = Object.defineProperty(createFile("film.png", "image/png"), "size", { get: () => 21 * 1024 * 1024 })
-    const leftOut = files.addFiles(
+    const leftOut = getRunner(files).addFiles(
       [createFile("no.txt", "text/plain", ""), large, ...Array.from({ length: 12 }, (_, at) => createFile(`${at}`))],
       uplink,
     )
@@ -137,12 +138,13 @@ describe("attachments", () => {
     expect(answers).toEqual([])
   })
 
-  test("[PG68] files over a message's limit are reported", async () => {
+  test("[PG68] files beyond a message's limit are reported", async () => {
     const { deps } = setUp()
     const sendUpload = () => Promise.reject(new TypeError("no network"))
     const router = new SessionRouter({ ...deps, readHash: () => "#/s/s1", writeHash() {}, sendFile: sendUpload })
     router.openFromHash()
     router.attachFiles(Array.from({ length: 11 }, (_, at) => createFile(`${at}.txt`)))
+    await vi.waitFor(() => expect(router.sessionList.notice.value).not.toBe(null))
     expect(router.sessionList.notice.value).toMatchObject({
       text: "You can attach up to 10 files. Not added: 1.",
       isFault: true,
@@ -188,7 +190,7 @@ describe("the composer", () => {
     const { send, draft, onSend, root } = renderComposer()
     const { under, uplink } = createUplinks()
     expect(send.disabled).toBe(true)
-    draft.attachments.addFiles([createFile("a.txt")], uplink)
+    getRunner(draft.attachments).addFiles([createFile("a.txt")], uplink)
     await delay()
     expect(send.disabled).toBe(true)
     expect(root.querySelector(".chip progress")).not.toBe(null)
@@ -205,7 +207,7 @@ describe("the composer", () => {
     const { send, draft, root, field } = renderComposer()
     const { under, uplink } = createUplinks()
     draft.text.value = "words"
-    draft.attachments.addFiles([createFile("a.exe")], uplink)
+    getRunner(draft.attachments).addFiles([createFile("a.exe")], uplink)
     under[0]?.fail(new RequestError(415, "Such files are not taken."))
     await delay()
     expect(root.querySelector("[role=alert]")?.textContent).toBe("Such files are not taken.")
@@ -228,7 +230,7 @@ describe("the composer", () => {
   test("[PG67] an image that can't be displayed shows its file extension", async () => {
     const { draft, root } = renderComposer()
     vi.stubGlobal("URL", Object.assign(URL, { createObjectURL: () => "blob:x", revokeObjectURL() {} }))
-    draft.attachments.addFiles([createFile("a.png", "image/png")], createUplinks().uplink)
+    getRunner(draft.attachments).addFiles([createFile("a.png", "image/png")], createUplinks().uplink)
     await delay()
     expect(root.querySelector(".chip img")).not.toBe(null)
     root.querySelector(".chip img")?.dispatchEvent(new Event("error"))

@@ -74,7 +74,7 @@ async function openPanel() {
 }
 
 describe("the panel", () => {
-  test("[CP1] [CP3] it has the same frame, and shows the versions of its document", async () => {
+  test("[CP1] [CP3] it has the frame of the answer, and shows the versions of its document", async () => {
     const { root, store, panel, press } = await openPanel()
     expect(root.querySelectorAll(".canvas-panel")).toHaveLength(1)
     const frame = await waitForElement<HTMLIFrameElement>(panel, "iframe")
@@ -140,9 +140,9 @@ describe("the panel", () => {
   })
 })
 
-test("[CP3] [CP4] pages of other sites and other titles are not versions, and have no source", () => {
-  const foreign = createCanvas("x")
-  const opened: CanvasSegment = { ...foreign, preview: { ...foreign.preview, url: "https://embed.example.com/x" } }
+test("[CP3] [CP4] pages of other sites and documents with other titles are not versions, and have no source", () => {
+  const other = createCanvas("x")
+  const opened: CanvasSegment = { ...other, preview: { ...other.preview, url: "https://embed.example.com/x" } }
   const lists = [[createCanvas("one"), opened, createCall("one", "<p>1</p>")]]
   expect(listVersions(lists, opened)).toEqual([opened])
   expect(listVersions(lists, createCanvas("gone", "Gone"))).toEqual([createCanvas("gone", "Gone")])

@@ -162,7 +162,7 @@ describe("documents", () => {
       Object.defineProperty(event, "data", { get: () => void reads++ })
       dispatchEvent(event)
     }
-    // 5 000 messages in half a second, however long this machine takes to send them.
+    // 5,000 messages in half a second, however long this machine takes to send them.
     for (let at = 0; at < 5_000; at++) sendMessage(at / 10)
     expect(reads).toBeLessThan(100)
     await until(() => expect(root.querySelector("iframe")).toBe(null))

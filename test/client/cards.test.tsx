@@ -1,4 +1,4 @@
-/** cards.test.tsx: the cards that a transcript shows, above all the weather card. */
+/** cards.test.tsx: the cards that a transcript shows, especially the weather card. */
 
 import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
 import { loadCards, tagToToolName } from "../../client/cards/card-registry.tsx"
@@ -83,7 +83,7 @@ describe("cards", () => {
     expect(live.root.querySelector(".synthesis")).toBe(null)
   })
 
-  test("[CA9] a text that repeats the card stays in the page, and is marked", () => {
+  test("[CA9] text that repeats the card stays in the page, and is marked", () => {
     const readMark = (synthesis: string) =>
       answer([createCardSegment(createWeather("Rain"), synthesis)])
         .root.querySelector(".synthesis")
@@ -120,7 +120,7 @@ describe("cards", () => {
     expect(root.querySelector(".card .place")?.textContent).toBe("London, GB")
   })
 
-  test("[CA7] the card shows a three-day forecast, with the weekdays at the place", () => {
+  test("[CA7] the card shows a three-day forecast, with the weekdays in the location's time zone", () => {
     const days = Array.from({ length: 7 }, (_, i) => ({
       date: `2026-05-0${i + 3}`,
       condition: i === 2 ? null : "Snow",

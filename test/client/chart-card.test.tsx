@@ -1,4 +1,6 @@
-/** chart-card.test.tsx: a chart is drawn from its payload, can be read point by point, and has a table with all figures. */
+/**
+ * chart-card.test.tsx: a chart is drawn from its payload, can be read point by point, and has a table with all values.
+ */
 
 import { beforeEach, describe, expect, test } from "vitest"
 import { findRangeWithZero, formatFigure, toPercent } from "../../client/cards/chart/chart-figures.ts"
@@ -22,7 +24,7 @@ const show = (...segments: Segment[]) => transcript([wireMessage("a", { status: 
 beforeEach(() => document.body.replaceChildren())
 
 describe("a chart", () => {
-  test("[CA11] shows each figure beside its bar, and all of them in a table", async () => {
+  test("[CA11] shows each value beside its bar, and all of them in a table", async () => {
     const card = await waitForElement(show(createChart()), ".chart")
     expect(card.getAttribute("aria-label")).toBe("Chart: Drinks")
     expect(card.querySelector(".plot")?.getAttribute("aria-label")).toBe(
@@ -71,7 +73,7 @@ describe("a chart", () => {
   })
 })
 
-describe("figures", () => {
+describe("values", () => {
   test.each([
     [1_234.5, "", "1,234.5"],
     [12, "%", "12%"],
@@ -80,7 +82,7 @@ describe("figures", () => {
     expect(formatFigure(value, unit)).toBe(text)
   })
 
-  test.each([[[0]], [[-1e15, 1e15]], [[-3]], [[5, 5]]])("[CA11] %j are within the drawing", (values) => {
+  test.each([[[0]], [[-1e15, 1e15]], [[-3]], [[5, 5]]])("[CA11] the points %j are within the drawing", (values) => {
     const data = values.map((value) => ({ label: "a", value }))
     const range = findRangeWithZero({ title: "", kind: "bar", unit: "", data })
     for (const value of [0, ...values]) {

@@ -1,4 +1,4 @@
-/** client-environment.test.ts: the requests, sockets and rights that the page and `cuecard/client` share. */
+/** client-environment.test.ts: the requests, sockets and permissions that the page and `cuecard/client` share. */
 
 import { expect, test, vi } from "vitest"
 import { createEnvironment, type EnvironmentOptions, type OpenedSocket } from "../../client/net/client-environment.ts"

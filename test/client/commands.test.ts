@@ -39,9 +39,9 @@ describe("stopping", () => {
     expect(controller.stopAnswer()).toBe(false)
   })
 
-  test("[PG18] an answer that a reload of the history shows again has not ended, and can be stopped at once", async () => {
+  test("[PG18] an answer that reappears when the history is loaded again has not ended, and can be stopped at once", async () => {
     const { controller, server } = await openSession([pageOf([user("q", "go"), createRunning()])])
-    // A page that was read before the answer began.
+    // A page of history from before the answer began.
     controller.store.loadPage(pageOf([]))
     expect(controller.store.activeTurn.value).toBe(null)
     server.last().say(messageFrame(11, 10, createRunning()))

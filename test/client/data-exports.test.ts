@@ -70,7 +70,7 @@ describe("a data export", () => {
     expect(importer.hasSummary()).toBe(true)
   })
 
-  test("[IH10] of one conversation, or a list of something else, is uploaded unchanged", async () => {
+  test("[IH10] of one conversation, like a list of anything else, is uploaded unchanged", async () => {
     for (const one of [
       exported(conversation("one")),
       exported({ role: "user", content: "Hi" }),

@@ -1,15 +1,18 @@
-/** deferred-views.test.tsx: a transcript whose code of tool calls and media isn't loaded yet. */
+/** deferred-views.test.tsx: a transcript while the code for tool calls and media isn't loaded yet. */
 
 import type { Signal } from "@preact/signals"
-import { afterEach, beforeEach, expect, test } from "vitest"
+import { afterEach, beforeEach, expect, test, vi } from "vitest"
 import { mediaViews } from "../../client/media/loading/deferred-media.ts"
 import { callViews } from "../../client/transcript/calls/deferred-calls.ts"
+import { messageParts } from "../../client/transcript/message/deferred-parts.ts"
 import type { Segment } from "../../shared/protocol/segment.ts"
 import { delay } from "./dom.ts"
 import { wireMessage } from "./fake-server.ts"
-import { transcript } from "./render-transcript.tsx"
+import { pageOf, transcript } from "./render-transcript.tsx"
 
-const LOADED = [callViews.module, mediaViews.module].map((module) => module as Signal<object | null>)
+const LOADED = [callViews.module, mediaViews.module, messageParts.module].map(
+  (module) => module as Signal<object | null>,
+)
 const VIEWS = LOADED.map((module) => module.peek())
 
 beforeEach(() => {
@@ -48,11 +51,31 @@ test("[PF8] the code of calls and media loads after the text is drawn, which isn
   expect(log.querySelector(".media button.frame")?.getAttribute("aria-label")).toContain("Sunset")
 })
 
-test("[PF8] the place of an image has its shape before the code of images is loaded", async () => {
+test("[PF8] the space for an image has the image's shape before the code of images is loaded", async () => {
   const log = renderAnswer([PICTURE])
   const style = () => log.querySelector(".media .frame")?.getAttribute("style")
   expect(log.querySelector(".media")?.innerHTML).toMatch(/^<span class="frame" data-sized=""/)
   const before = style()
   await expect.poll(() => log.querySelector(".media button.frame")).not.toBeNull()
   expect(style()).toBe(before)
+})
+
+test("[PF8] quotes and notes are empty until their code is loaded; code that failed to load is loaded with the next message", async () => {
+  const load = vi.spyOn(messageParts, "load").mockResolvedValueOnce(false)
+  const question = wireMessage("q1", { role: "user", status: "completed", content: "Which one?" })
+  const answer = wireMessage("a1", {
+    status: "interrupted",
+    reply_to: "q1",
+    segments: [{ type: "text", content: "This." }],
+  })
+  const { log, store } = transcript([question, answer])
+  await delay()
+  expect(load).toHaveBeenCalledTimes(1)
+  expect(log.querySelector(".quote-place")?.textContent?.trim()).toBe("")
+  expect(log.querySelector("[data-note=interrupted]")?.textContent?.trim()).toBe("")
+  store.loadPage(pageOf([question, answer, wireMessage("a2", { status: "completed" })]))
+  await expect.poll(() => log.querySelector(".quote")?.textContent).toContain("Which one?")
+  expect(log.querySelector("[data-note=interrupted]")?.textContent).toContain("Response interrupted.")
+  expect(log.querySelector(".quote-place")).toBeNull()
+  load.mockRestore()
 })

@@ -15,7 +15,7 @@ interface Start {
   readonly token?: Response | Error
 }
 
-/** Runs the script as a page with this address would, and returns its requests. */
+/** Runs the script as a page with this URL would, and returns its requests. */
 function runScript({ hash = "", protocol = "http:", token = Response.json({ token: "t1" }) }: Start): string[] {
   const requests: string[] = []
   const respond = async (path: string, { method = "GET", headers }: RequestInit): Promise<Response> => {
@@ -42,7 +42,7 @@ afterEach(() => {
   globalThis.cuecard = undefined
 })
 
-test("[PF9] a token, and the newest page of the conversation in the address, are requested and used once", async () => {
+test("[PF9] a token, and the newest page of the conversation in the URL, are requested and used once", async () => {
   const requests = runScript({ hash: "#/s/s1" })
   const token = await fetchOnce("/v1/dev/token", { method: "POST" }, send)
   expect(await token.json()).toEqual({ token: "t1" })
@@ -56,7 +56,7 @@ test("[PF9] a token, and the newest page of the conversation in the address, are
   expect(send).toHaveBeenCalledTimes(2)
 })
 
-test("[PF9] history of another token isn't used", async () => {
+test("[PF9] history that was requested with another token isn't used", async () => {
   runScript({ hash: "#/s/s1" })
   const response = await fetchOnce(HISTORY, { headers: { authorization: "Bearer t2" } }, send)
   expect(await response.text()).toBe("sent")
@@ -71,7 +71,7 @@ test.each([
   expect(requests).toEqual(["POST /v1/dev/token"])
 })
 
-test("[PF9] without a conversation in the address, only a token is requested, where the sign-in issues it", () => {
+test("[PF9] without a conversation in the URL, only a token is requested, from the route of the sign-in", () => {
   expect(runScript({ protocol: "https:" })).toEqual(["POST /auth/token"])
   expect(runScript({ hash: "#/settings" })).toEqual(["POST /v1/dev/token"])
   expect(document.head.querySelector("link")).toBeNull()

@@ -1,7 +1,7 @@
 /** folds.test.tsx: the folds above and inside an answer. */
 
 import { beforeEach, describe, expect, test } from "vitest"
-import { formatSize } from "../../client/words/media-descriptions.ts"
+import { formatSize } from "../../client/words/format/file-size.ts"
 import { formatTruncation } from "../../client/words/parts/call-text.ts"
 import type { Segment } from "../../shared/protocol/segment.ts"
 import { delay } from "./dom.ts"
@@ -77,7 +77,7 @@ describe("folds", () => {
     expect(box.scrollTop).toBe(700)
   })
 
-  test("[PG9] two steps of thinking with tools between them keep their places and durations", async () => {
+  test("[PG9] two steps of thinking with tools between them keep their order and durations", async () => {
     const { root, store } = transcript([answer("a", { status: "running", segments: [] })])
     const createDone = (at: number): Segment => call({ call_id: `c${at}`, status: "ok" })
     store.applyFrame(ops(2, 1, "a", [{ op: "open", at: 0, segment: { type: "thinking", content: "one" } }]))
@@ -96,7 +96,7 @@ describe("folds", () => {
   })
 })
 
-test("[IH8] a result that its producer shortened says how long the whole result is, if known", () => {
+test("[IH8] a result that its producer shortened says how long the whole result is, if that is known", () => {
   expect(formatTruncation(12_000, 800_000, true)).toBe("Showing part of 12,000 lines (781 KB).")
   expect(formatTruncation(0, 800_000, true)).toBe("Showing part of 781 KB.")
   expect(formatTruncation(12_000, 0, false)).toBe("Showing part of 12,000 lines so far.")

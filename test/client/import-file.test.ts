@@ -13,7 +13,7 @@ function hugeFile(size: number, head: string): File {
   return new Proxy(createFile(head), { get: (one, key) => (key === "size" ? size : fieldOf(one, key)) })
 }
 
-/** Creates a file with a line ending wherever it may be split. It needs one part too many. */
+/** Creates a file with a line ending wherever it may be split. It has one part more than the limit. */
 function manyParts(): File {
   const slice = () => new Blob(["\n"])
   const size = MAX_IMPORT_PARTS * MAX_IMPORT_BYTES
@@ -84,7 +84,7 @@ describe("an import", () => {
   })
 
   test.each([429, 500, 503, "the network"])(
-    "[PG35] %s while folding is neither success nor failure: it polls again",
+    "[PG35] %s while folding is neither a success nor a failure: the page polls again",
     async (how) => {
       let attempts = 0
       const importProgress = () => {
@@ -170,7 +170,7 @@ describe("an import", () => {
     expect(storage.all.size).toBe(0)
   })
 
-  test("[PG35] another page's import isn't touched", async () => {
+  test("[PG35] another page's import isn't affected", async () => {
     const { importer, erased, storage, locks } = createTestImporter(() => new Promise(() => {}))
     void importer.startImport(createFile("a\n"))
     await vi.waitFor(() => expect(importer.stage.value).toMatchObject({ at: "sending", sent: 2 }))

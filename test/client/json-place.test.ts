@@ -1,4 +1,4 @@
-/** json-place.test.ts: places in JSON text, and the problems of a draft. */
+/** json-place.test.ts: positions in JSON text, and the problems of a draft. */
 
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
@@ -10,7 +10,7 @@ import { joinPointer } from "../../shared/json-schema/json-pointer.ts"
 import { readTemplates } from "../shared/card/card-templates.ts"
 import { assertProperty } from "../support/seeded.ts"
 
-/** All pointers of a value, with what they point to. */
+/** Returns all pointers into a value, with the values that they point to. */
 function listPointers(value: Json, pointer = ""): [string, Json][] {
   const inner: [string | number, Json][] = Array.isArray(value)
     ? [...(value as readonly Json[]).entries()]
@@ -22,8 +22,8 @@ function listPointers(value: Json, pointer = ""): [string, Json][] {
 
 const json = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<Json>
 
-describe("places in JSON text", () => {
-  test("[CV41] the place of each pointer contains its value", () => {
+describe("positions in JSON text", () => {
+  test("[CV41] the position of each pointer contains its value", () => {
     assertProperty(
       fc.property(json, fc.integer({ min: 0, max: 3 }), (value, indent) => {
         const text = indent === 3 ? formatJson(value) : JSON.stringify(value, null, indent)
@@ -36,7 +36,7 @@ describe("places in JSON text", () => {
     )
   })
 
-  test("[CV41] text is JSON exactly if JSON.parse accepts it", () => {
+  test("[CV41] text counts as JSON exactly if JSON.parse accepts it", () => {
     const pieces = fc.constantFrom(
       "{",
       "}",
@@ -87,7 +87,7 @@ describe("places in JSON text", () => {
     expect(findSyntaxError(text)).toBe(at)
   })
 
-  test("[CV41] a missing value has the place of the innermost value around it; text that is too deep has none", () => {
+  test("[CV41] a missing value has the position of the innermost value around it; text that is nested too deeply has none", () => {
     const text = '{\n  "view": [\n    { "id": "root" }\n  ]\n}'
     const { start } = findPlace(text, "/view/0/component")
     expect([text.slice(start, start + 4), findLine(text, start)]).toEqual(['{ "i', 3])
@@ -99,7 +99,7 @@ describe("places in JSON text", () => {
 })
 
 describe("a draft", () => {
-  test("[CV41] the playground has every template that ships, and each is valid", () => {
+  test("[CV41] the playground has every shipped template, and each is valid", () => {
     expect(Object.keys(SHIPPED_TEMPLATES).toSorted()).toEqual([...readTemplates().keys()].toSorted())
     for (const [name, body] of Object.entries(SHIPPED_TEMPLATES)) {
       expect(checkDraft(bodyToDraft(body)), name).toMatchObject({ ok: true, template: body })
@@ -120,7 +120,7 @@ describe("a draft", () => {
     expect(long).toMatchObject({ ok: false, problem: { problem: expect.stringContaining("300,000") } })
   })
 
-  test("[CV41] a pasted body is split; a template without samples stays", () => {
+  test("[CV41] a pasted body is split; a template without samples stays as it is", () => {
     const body = SHIPPED_TEMPLATES["facts"] ?? {}
     expect(splitPasted(JSON.stringify(body))).toEqual(bodyToDraft(body))
     expect(splitPasted('{"for": "facts"}')).toBeNull()

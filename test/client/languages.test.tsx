@@ -4,7 +4,8 @@ import { render } from "preact"
 import { afterEach, describe, expect, test } from "vitest"
 import { RequestError, describeError } from "../../client/net/http-request.ts"
 import { describeEndReason } from "../../client/words/format/end-reason.ts"
-import { formatCount, formatDate } from "../../client/words/format/number-format.ts"
+import { formatCount } from "../../client/words/format/number-format.ts"
+import { formatDate } from "../../client/words/format/date-format.ts"
 import { PLURAL_CATEGORIES } from "../../client/words/format/plural.ts"
 import {
   chooseLocale,
@@ -18,7 +19,7 @@ import {
 } from "../../client/words/languages/language.ts"
 import { findPseudoTexts } from "../../client/words/languages/pseudo-language.ts"
 import { loadTexts } from "../../client/words/languages/load-language.ts"
-import { formatSize } from "../../client/words/media-descriptions.ts"
+import { formatSize } from "../../client/words/format/file-size.ts"
 import { appText, welcomeText } from "../../client/words/page-text.ts"
 import { rateWaitText } from "../../client/words/rate-wait-text.ts"
 import { searchText } from "../../client/words/search/search-text.ts"
@@ -39,7 +40,7 @@ const MODULES = import.meta.glob<Record<string, unknown>>(
   { eager: true },
 )
 
-/** The texts of functions whose parameters aren't printed as they are. */
+/** The functions whose texts don't contain their parameters unchanged. */
 const COMPUTED = new Set([
   "action.tooLong",
   "transcript.thought",
@@ -49,7 +50,7 @@ const COMPUTED = new Set([
   "rateWait.limited",
 ])
 
-/** All texts with their paths. Each parameter of a function is a marker. */
+/** Returns all texts with their paths. Each parameter of a function is a marker. */
 function listTexts(): [string, string][] {
   const visit = (value: unknown, path: string): [string, string][] => {
     if (typeof value === "string") return [[path, value]]
@@ -121,7 +122,7 @@ describe("the choice", () => {
     render(null, root)
   })
 
-  test("[LG2] a button that is drawn after the language has changed has its text", () => {
+  test("[LG2] a button that is drawn after a change of the language has its text in the new language", () => {
     findTexts.value = findPseudoTexts
     const { root } = transcript([answer("a", { segments: [text("hello")] })])
     const labels = [...root.querySelectorAll(".acts > button")].map((button) => button.getAttribute("aria-label"))
@@ -147,7 +148,7 @@ describe("formats", () => {
     expect(formatDate("2026-05-12", { day: "numeric", month: "short", timeZone: "UTC" })).toBe("12 May")
   })
 
-  test("[PF10] a format is created once for each language and set of options", () => {
+  test("[PF10] a formatter is created once for each language and set of options", () => {
     const { DateTimeFormat } = Intl
     let count = 0
     Intl.DateTimeFormat = class extends DateTimeFormat {
@@ -189,7 +190,7 @@ describe("plurals", () => {
     ["fr", ["0 résultat", "1 résultat", "2 résultats", "3 résultats", "11 résultats", "1 000 000 de résultats"]],
     ["ar", ["لا نتائج", "نتيجة واحدة", "نتيجتان", "3 نتائج", "11 نتيجة", "1,000,000 نتيجة"]],
     ["he", ["0 תוצאות", "תוצאה אחת", "שתי תוצאות", "3 תוצאות", "11 תוצאות", "1,000,000 תוצאות"]],
-  ])("[LG10] %s has the form of each count", async (language, texts) => {
+  ])("[LG10] %s has a form for each count", async (language, texts) => {
     await showLanguage(language)
     const counted = [0, 1, 2, 3, 11, 1_000_000].map((count) => searchText.count(count).replace(/[\u202f\u00a0]/g, " "))
     expect(counted).toEqual(texts)
@@ -207,7 +208,7 @@ describe("plurals", () => {
     ).toEqual([])
   })
 
-  test("[LG10] a duration and a size have their units in the language", async () => {
+  test("[LG10] durations and sizes have their units in the page's language", async () => {
     expect([1, 1023].map(formatSize)).toEqual(["1 byte", "1023 bytes"])
     expect(rateWaitText.limited(1)).toMatch(/in about 1 second\.$/)
     await showLanguage("de")
@@ -239,7 +240,7 @@ describe("errors", () => {
 })
 
 describe.each(TRANSLATIONS)("%s", (language) => {
-  test("[LG1] all texts are there, none is empty, and none shows a missing value", async () => {
+  test("[LG1] every text exists, none is empty, and none shows a missing value", async () => {
     await showLanguage(language)
     expect(welcomeText.examples).toHaveLength(4)
     const empty = listTexts().filter(([, text]) => text.trim() === "" || /undefined|\bNaN\b/.test(text))

@@ -1,4 +1,6 @@
-/** logical-styles.test.ts: style sheets that follow the direction of the page, and ask in one way for a touch screen. */
+/**
+ * logical-styles.test.ts: style sheets follow the direction of the page, and recognise touch screens in only one way.
+ */
 
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -7,14 +9,14 @@ import { expect, test } from "vitest"
 const STYLES = "client/styles"
 const PHYSICAL =
   /(?:^|[\s;{])(?:left|right|(?:margin|padding|border)-(?:left|right)(?:-\w+)?|border-(?:top|bottom)-(?:left|right)-radius)\s*:|(?:text-align|float|clear):\s*(?:left|right)\b/
-/** A table cell's alignment, which Markdown names physically, a part of a formula, and code. */
-const ALLOWED = new Set(["transcript/prose.css", "transcript/formulas.css", "transcript/tool-calls.css"])
+/** These contain a table cell's alignment, which Markdown names physically, a part of a formula, and code. */
+const ALLOWED = new Set(["transcript/tables.css", "transcript/formulas.css", "transcript/tool-calls.css"])
 
 const SHEETS = readdirSync(STYLES, { recursive: true, encoding: "utf8" })
   .filter((name) => name.endsWith(".css"))
   .map((name) => ({ name, css: readFileSync(join(STYLES, name), "utf8").replace(/\/\*[\s\S]*?\*\//g, "") }))
 
-/** The lines of all style sheets that match a pattern. */
+/** Returns the lines of all style sheets that match a pattern. */
 const findLines = (pattern: RegExp): string[] =>
   SHEETS.flatMap(({ name, css }) =>
     css.split("\n").flatMap((line) => (pattern.test(line) ? [`${name}: ${line.trim()}`] : [])),

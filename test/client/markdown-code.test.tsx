@@ -12,7 +12,7 @@ import { findLanguage, LANGUAGE_NAMES } from "../../client/markdown/reading/lang
 import { assertProperty } from "../support/seeded.ts"
 import { delay, draw, until } from "./dom.ts"
 
-/** The tokens of a code as `type:text`, without plain ones. */
+/** Returns the tokens of the code as `type:text`, without plain ones. */
 function listColours(lang: string, code: string): string[] {
   const lines = new CodeLines().read(findLanguage(lang), code)
   return lines.flatMap(({ tokens }) => tokens.flatMap(({ type, text }) => (type === null ? [] : [`${type}:${text}`])))
@@ -133,7 +133,7 @@ describe("tokens of code", () => {
     for (const lang of LANGUAGE_NAMES) {
       const language = findLanguage(lang)
       if (language === null) throw new Error(lang)
-      // A rule that searches the rest of the line at each place would make this test time out.
+      // A rule that searches the rest of the line at each position would make this test time out.
       const { tokens, after } = tokenizeLine(language, line, INITIAL_STATE)
       expect(tokens.map(({ text }) => text).join("")).toBe(line)
       expect(after.length).toBeLessThan(200)
@@ -174,7 +174,7 @@ describe("a code block", () => {
     render(null, root)
   })
 
-  test("[MD11] its buttons wrap lines, number them and save the text as a file", async () => {
+  test("[MD11] has buttons that wrap lines, number them and save the text as a file", async () => {
     const root = draw(<Markdown text={"```py\na = 1\n```"} />)
     const figure = root.querySelector("figure")
     const findButton = (label: string) => root.querySelector<HTMLButtonElement>(`[aria-label="${label}"]`)
@@ -222,7 +222,7 @@ describe("colours", () => {
   )
 
   test.each(pairs)(
-    "[MD11] --%s has a contrast of at least 4.5 with the ground of code in both themes",
+    "[MD11] --%s has a contrast of at least 4.5 with the background of code in both themes",
     (_, light, dark) => {
       const [, lightGround = "", darkGround = ""] = /--sunken: light-dark\((#\w{6}), (#\w{6})\)/.exec(base) ?? []
       expect(computeContrast(light, lightGround)).toBeGreaterThanOrEqual(4.5)

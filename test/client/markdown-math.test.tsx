@@ -41,7 +41,7 @@ describe("formulas", () => {
     render(null, root)
   })
 
-  test.each(["It costs $5 and $6.", "$a$", "$ 5 $", "US$5, US$6", "`$$a$$`"])("[MD12] %j is no formula", (text) => {
+  test.each(["It costs $5 and $6.", "$a$", "$ 5 $", "US$5, US$6", "`$$a$$`"])("[MD12] %j is not a formula", (text) => {
     const root = draw(<Markdown text={text} />)
     expect(root.querySelector(".math, math")).toBe(null)
     expect(root.textContent).toBe(text.replaceAll("`", ""))
@@ -82,9 +82,9 @@ describe("hostile formulas", () => {
   const STYLE =
     /^(?:color|textAlign|width|padding(?:Top|Right|Bottom|Left)?|marginLeft|border(?:Top|Right|Bottom|Left)?|fontWeight|mathDepth)$/
 
-  /** What a formula must not contain. */
-  function findStrangers(node: ComponentChildren): string[] {
-    if (Array.isArray(node)) return node.flatMap(findStrangers)
+  /** Returns the elements and attributes that a formula must not contain. */
+  function findForbidden(node: ComponentChildren): string[] {
+    if (Array.isArray(node)) return node.flatMap(findForbidden)
     if (!isValidElement(node)) return []
     const { children, style, ...attributes } = node.props as Record<string, ComponentChildren>
     const isBad = ([name, value]: [string, unknown], names: RegExp): boolean => {
@@ -95,10 +95,10 @@ describe("hostile formulas", () => {
       ...Object.entries(attributes).filter((entry) => entry[1] !== undefined && isBad(entry, ATTRIBUTE)),
       ...Object.entries(style ?? {}).filter((entry) => isBad(entry, STYLE)),
     ].map((entry) => entry.join("="))
-    return [...(ELEMENT.test(String(node.type)) ? [] : [String(node.type)]), ...bad, ...findStrangers(children)]
+    return [...(ELEMENT.test(String(node.type)) ? [] : [String(node.type)]), ...bad, ...findForbidden(children)]
   }
 
-  test("[MD13] there are at least 100 of them", () => {
+  test("[MD13] there are at least 100 hostile formulas", () => {
     expect(new Set([...REFUSED_TEX, ...TRICKY_TEX]).size).toBeGreaterThanOrEqual(100)
   })
 
@@ -108,10 +108,10 @@ describe("hostile formulas", () => {
   })
 
   test.each(TRICKY_TEX.map((tex) => [tex.slice(0, 60), tex] as const))(
-    "[MD13] %j gives only MathML of bounded size, or nothing",
+    "[MD13] %j becomes only MathML of bounded size, or nothing",
     (_name, tex) => {
-      expect(findStrangers(typesetMath(tex, true))).toEqual([])
-      expect(findStrangers(typesetMath(tex, false))).toEqual([])
+      expect(findForbidden(typesetMath(tex, true))).toEqual([])
+      expect(findForbidden(typesetMath(tex, false))).toEqual([])
     },
   )
 

@@ -1,4 +1,6 @@
-/** markdown-reading.test.tsx: tables and their copies, footnotes, alerts, and how much a growing text draws again. */
+/**
+ * markdown-reading.test.tsx: tables and their copies, footnotes, alerts, and how much is drawn again when text grows.
+ */
 
 import fc from "fast-check"
 import { options, render, type VNode } from "preact"
@@ -91,7 +93,7 @@ describe("footnotes", () => {
     expect(markdown("[^]: a [^ b]")).toBe("<p>[^]: a [^ b]</p>")
   })
 
-  test("[MD15] until the list is loaded, a note is shown in its place", async () => {
+  test("[MD15] until the list is loaded, a note is shown where it was written", async () => {
     Object.assign(readingTools.module, { value: null })
     const shown = renderText("A[^1]\n\n[^1]: B")
     expect(shown.textContent).toBe("A[^1][^1]: B")
@@ -146,7 +148,7 @@ describe("alerts", () => {
   )
 })
 
-describe("a text that grows", () => {
+describe("text that grows", () => {
   const parts = fc.constantFrom(
     ..."- a\n|- b|\n|  c|\n\n|1. d\n|2. e|- [ ] f\n|  - g\n|---\n|* h\n|x\n|    i\n|> j\n|```\n|[^1]: k|[^1]|[^1]:|: |# l\n".split(
       "|",
@@ -192,7 +194,7 @@ describe("a text that grows", () => {
     )
   })
 
-  /** The number of virtual nodes that an update of the text creates. */
+  /** Returns the number of virtual nodes that an update of the text creates. */
   function countNodes(update: () => void): number {
     const before = options.vnode
     let count = 0

@@ -1,4 +1,4 @@
-/** message-actions.test.tsx: the actions in a transcript, including how they look while pending and when refused. */
+/** message-actions.test.tsx: the actions in a transcript, including their appearance while pending and when refused. */
 
 import type { Signal } from "@preact/signals"
 import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest"

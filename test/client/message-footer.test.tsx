@@ -1,4 +1,4 @@
-/** message-footer.test.tsx: what is below a message besides its buttons: its time, and an answer's menu. */
+/** message-footer.test.tsx: the time of a message beside its buttons, and an answer's menu. */
 
 import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
 import { formatMessageTime } from "../../client/transcript/message-actions.tsx"

@@ -12,7 +12,7 @@ import { transcript } from "./render-transcript.tsx"
 /** The hook that Preact calls before it renders a component, by its name in the published package. */
 const renderHook = options as unknown as { __r: ((vnode: { readonly type: unknown }) => void) | undefined }
 
-/** The number of messages that are rendered while `change` takes effect. */
+/** Returns the number of messages that are rendered while `change` takes effect. */
 async function countRenders(change: () => void): Promise<number> {
   const before = renderHook.__r
   let count = 0
@@ -36,7 +36,7 @@ function createTurns(from: number, to: number): WireMessage[] {
   ]).flat()
 }
 
-/** Resolves when all messages are drawn: the newest ones are drawn first. */
+/** Renders a running conversation. Resolves when all messages are drawn: the newest ones are drawn first. */
 async function renderRunning() {
   const running = answer("a50", { exchange_id: "q50", status: "running" })
   const rendered = transcript([...createTurns(0, 50), user("q50", "A question"), running])
@@ -58,7 +58,7 @@ test("[LT7] typing renders no message", async () => {
   expect(await countRenders(() => (draft.text.value = "A"))).toBe(0)
 })
 
-test("[LT7] a new message, and older ones that are added or dropped, render no other", async () => {
+test("[LT7] adding a new message, and adding or dropping older ones, renders no other message", async () => {
   const { store, log } = await renderRunning()
   expect(await countRenders(() => store.applyFrame(messageFrame(2, 1, user("q51", "Next"))))).toBe(1)
   const added = createTurns(-6, 0)

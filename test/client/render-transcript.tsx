@@ -9,6 +9,7 @@ import type { OutboxEntry } from "../../client/net/outbox.ts"
 import { mediaViews } from "../../client/media/loading/deferred-media.ts"
 import { TranscriptStore } from "../../client/session/transcript-store.ts"
 import { callViews } from "../../client/transcript/calls/deferred-calls.ts"
+import { messageParts } from "../../client/transcript/message/deferred-parts.ts"
 import { ScrollAnchor } from "../../client/transcript/scroll-anchor.ts"
 import { Transcript } from "../../client/transcript/transcript.tsx"
 import type { SignResponse, HistoryPage } from "../../shared/protocol/http-body.ts"
@@ -16,8 +17,8 @@ import { EMPTY_SETTINGS } from "../../client/net/client-environment.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { draw } from "./dom.ts"
 
-// Otherwise the first test would see the transcript without them.
-await Promise.all([callViews.load(), mediaViews.load()])
+// Otherwise the first test would render the transcript without this code.
+await Promise.all([callViews.load(), mediaViews.load(), messageParts.load()])
 
 export const pageOf = (messages: readonly WireMessage[]): HistoryPage => ({
   messages,

@@ -39,7 +39,7 @@ describe("the order of the palette's entries", () => {
     expect(rank(query, text)).toEqual(isFound ? [text] : [])
   })
 
-  test("[LB4] without a text, the newest conversations and all commands are listed, and no message", () => {
+  test("[LB4] without a query, the newest conversations and all commands are listed, but no messages", () => {
     const sessions = Array.from({ length: 20 }, (_, at) => ({ id: `s${at}`, title: `T${at}`, active: 20 - at }))
     const source = { query: " ", sessions, commands: ["a", "b"], hits: [hit("s1", "m")], getLabel: String }
     const sections = listSections(source)
@@ -71,7 +71,7 @@ describe("the order of the palette's entries", () => {
   })
 })
 
-/** A search whose requests the test answers one by one. */
+/** Starts a search whose requests the test answers one by one. */
 function startSearch() {
   vi.useFakeTimers()
   const requests: { query: string; next: string | null; answer: PromiseWithResolvers<HitPage<string>> }[] = []
@@ -90,14 +90,14 @@ function startSearch() {
 describe("a search while the user types", () => {
   afterEach(() => void vi.useRealTimers())
 
-  test("[LB2] waits until the user pauses, and sends the last text once", async () => {
+  test("[LB2] waits until the user pauses, and sends the last query once", async () => {
     const { search, requests, wait } = startSearch()
     for (const text of ["t", "te", "tea", "tea "]) search.setQuery(text)
     await wait()
     expect(requests.map(({ query }) => query)).toEqual(["tea"])
   })
 
-  test("[LB2] a late page of an older text is dropped", async () => {
+  test("[LB2] a late page of an older query is dropped", async () => {
     const { search, requests, answer, wait } = startSearch()
     search.setQuery("old")
     await wait()

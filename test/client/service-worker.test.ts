@@ -1,4 +1,7 @@
-/** service-worker.test.ts: which copy of the page the service worker keeps. The worker itself: browser/service-worker.test.ts. */
+/**
+ * service-worker.test.ts: which copy of the page the service worker stores. test/browser/service-worker.test.ts tests
+ * the worker itself.
+ */
 
 import { afterEach, beforeEach, expect, test, vi } from "vitest"
 import { keepPage, readKeptPage, refreshKeptPage } from "../../client/service-worker/kept-page.ts"
@@ -7,7 +10,7 @@ import { MAX_KEPT_FILES, parseLoadedFiles } from "../../client/service-worker/lo
 /** The server's responses, by path. A path that isn't listed is missing. */
 let files: Map<string, string>
 let requests: string[]
-/** The contents of the caches by path, by name. */
+/** The contents of each cache, by the name of the cache and then by path. */
 let stored: Map<string, Map<string, Response>>
 
 const pageOf = (version: string): string =>
@@ -69,7 +72,7 @@ const KEPT_FIRST = {
   "cuecard-page /assets/index-11111111.js": ["/", "/assets/index-11111111.js", "/assets/theme-00000000.js"],
 }
 
-test("[SW3] keeps the HTML with the files that it names and those that were loaded, each once", async () => {
+test("[SW3] the HTML is stored with the files that it names and those that were loaded, each once", async () => {
   await keepPage(FIRST)
   expect(listStored()).toEqual(KEPT_FIRST)
   await keepPage({ ...FIRST, files: ["/assets/index-11111111.js", "/assets/dialog-33333333.js"] })
@@ -78,13 +81,13 @@ test("[SW3] keeps the HTML with the files that it names and those that were load
   expect(Object.values(listStored()).flat()).toContain("/assets/dialog-33333333.js")
 })
 
-test("[SW3] keeps no more than MAX_KEPT_FILES", async () => {
+test("[SW3] at most MAX_KEPT_FILES files are stored", async () => {
   await keepPage(FIRST)
   await keepPage({ ...FIRST, files: Array.from({ length: MAX_KEPT_FILES }, (_, at) => `/assets/many-${at}.js`) })
   expect(listStored()).toEqual(KEPT_FIRST)
 })
 
-test("[SW4] a storage that can't be read counts as empty", async () => {
+test("[SW4] storage that can't be read counts as empty", async () => {
   vi.stubGlobal("caches", { match: () => Promise.reject(new Error("The storage is damaged")) })
   expect(await readKeptPage()).toBe(undefined)
 })
@@ -102,13 +105,13 @@ test("[SW5] a new version replaces the old one when it is complete, and not befo
   expect(await (await readKeptPage())?.text()).toBe(pageOf("22222222"))
 })
 
-test("[SW5] a page of a version that the server doesn't have any more changes nothing", async () => {
+test("[SW5] a page of a version that the server no longer has changes nothing", async () => {
   await keepPage(FIRST)
   await keepPage(SECOND)
   expect(listStored()).toEqual(KEPT_FIRST)
 })
 
-test("[SW4] the HTML of the kept version is replaced by each new response, and by nothing else", async () => {
+test("[SW4] the HTML of the stored version is replaced by each new response, and by nothing else", async () => {
   await keepPage(FIRST)
   const withTheme = `<meta name="cuecard-theme" content="{}">${pageOf("11111111")}`
   const html = { headers: { "content-type": "text/html" } }
@@ -120,7 +123,7 @@ test("[SW4] the HTML of the kept version is replaced by each new response, and b
   expect(await (await readKeptPage())?.text()).toBe(withTheme)
 })
 
-test("[SW3] a message names nothing but files with a hash", () => {
+test("[SW3] of the files that a message names, only those with a hash are stored", () => {
   const entry = "/assets/index-11111111.js"
   const others = [
     "/",

@@ -194,6 +194,29 @@ describe("pages of the list", () => {
     await sessions.refresh()
     expect(sessions.isUnreachable.value).toBe(false)
   })
+
+  test("[PG79] a list that can't be loaded is requested again at once when the device is online, and soon in any case", async () => {
+    let isDown = true
+    const listSessions = () => (isDown ? Promise.reject(new TypeError("no network")) : Promise.resolve(first))
+    const { sessions, clock } = createSessionList([], { listSessions })
+    await sessions.refresh()
+    sessions.startPolling()
+    clock.pass(5_000)
+    await settle()
+    expect(sessions.isUnreachable.value).toBe(true)
+    isDown = false
+    clock.pass(5_000)
+    await settle()
+    expect(sessions.isUnreachable.value).toBe(false)
+
+    isDown = true
+    const other = createSessionList([], { listSessions }).sessions
+    await other.refresh()
+    isDown = false
+    other.refreshIfStale()
+    await settle()
+    expect(other.isUnreachable.value).toBe(false)
+  })
 })
 
 describe("changes", () => {

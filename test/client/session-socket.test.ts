@@ -213,7 +213,7 @@ describe("losing and finding the server", () => {
     expect(received.frames).toEqual([])
   })
 
-  test("[SO9] an unanswered send abandons the socket early", async () => {
+  test("[SO9] an unanswered send abandons the socket early, and an unanswered check of the connection after three seconds", async () => {
     const { clock, server, received, socket } = await openLiveSocket()
     clock.pass(1_000)
     socket.send({ type: "send", id: "a", content: "x" })
@@ -230,6 +230,12 @@ describe("losing and finding the server", () => {
     server.last().say({ type: "ack", id: "a", seq: 11 })
     clock.pass(10_000)
     expect(received.links.at(-1)).toBe("live")
+    // Back online, or visible again.
+    socket.checkConnection()
+    clock.pass(2_999)
+    expect(received.links.at(-1)).toBe("live")
+    clock.pass(1)
+    expect(received.links.at(-1)).toBe("waiting")
   })
 
   test("[SO9] a socket that dies right after a response is detected within DEAD_SOCKET_MS", async () => {

@@ -15,7 +15,7 @@ import { delay, draw, until } from "./dom.ts"
 
 const createSession = (id: string, title = `Title ${id}`) => ({ id, title, created: 1, active: 1e12, running: false })
 
-/** A server with these lists, a page for each array. */
+/** Creates an API with these lists, a page for each array. */
 function createApi(
   listed: readonly string[][],
   archived: readonly string[][],
@@ -112,7 +112,7 @@ describe("all conversations", () => {
     expect(requests.filter((path) => path.endsWith("/bulk"))).toHaveLength(2)
   })
 
-  test("[VD7] a ZIP file has the check values of its files", async () => {
+  test("[VD7] a ZIP file has the checksums of its files", async () => {
     expect(crc32(new TextEncoder().encode("123456789"))).toBe(0xcbf43926)
     const zip = new ZipWriter()
     await zip.addFile("ä/١.txt", new Blob(["one"]), new Date(2026, 0, 2))
@@ -177,7 +177,7 @@ describe("the settings page", () => {
     await choose("Celsius (°C)")
   })
 
-  test("[VD8] deletes only after the word was typed", async () => {
+  test("[VD8] deletes only after the word has been typed", async () => {
     const { root, deleted, refresh, findButton } = openPage()
     findButton("Delete all…").click()
     await delay()

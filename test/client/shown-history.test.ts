@@ -10,10 +10,10 @@ import { user } from "./open-session.ts"
 
 const idsOf = (messages: readonly WireMessage[]): string[] => messages.map(({ id }) => id)
 
-/** Loaded beside the shown messages: the newest ones. */
+/** The number of the newest messages that stay loaded in addition to the shown ones. */
 const MAX_NEWEST = 64
 
-/** The shown messages are a part of the history without gaps. */
+/** Expects the shown messages to be a part of the history without gaps. */
 function expectContiguous(shown: readonly string[], path: readonly WireMessage[]): void {
   const from = path.findIndex(({ id }) => id === shown[0])
   expect(shown).toEqual(idsOf(path.slice(from, from + shown.length)))
@@ -47,7 +47,7 @@ describe("scrolling through a long history", () => {
     expect(shown().at(-1)).toBe("m2000")
     await history.loadOlder()
     check()
-    // 24 messages, and then 100 at a time.
+    // The first pages have 24 messages, the later ones 100.
     expect(requests.length).toBeLessThan(50)
   })
 
@@ -60,7 +60,7 @@ describe("scrolling through a long history", () => {
     expect(requests).toEqual(["newest 24", "before 977 24", "before 953 100", "before 853 24"])
   })
 
-  test("[LT1] after the newer end was dropped, its messages are loaded again from the last one that is shown", async () => {
+  test("[LT1] after the newer end has been dropped, its messages are loaded again, starting after the last shown one", async () => {
     const path = createHistory(400)
     const { store, history, shown, requests } = await openLongSession(path)
     for (let i = 0; i < 4; i++) await history.loadOlder()
@@ -87,7 +87,7 @@ describe("scrolling through a long history", () => {
 })
 
 describe("live messages", () => {
-  test("[LT4] what arrives while older messages are shown isn't among them, and can be shown at once", async () => {
+  test("[LT4] messages that arrive while older ones are shown aren't added to them, and can be shown at once", async () => {
     const path = createHistory(400)
     const { store, history, shown, say, server, session } = await openLongSession(path)
     while (store.hasOlder.value) await history.loadOlder()

@@ -2,11 +2,14 @@
 
 import { signal } from "@preact/signals"
 import { describe, expect, test } from "vitest"
+import { sourceViews } from "../../client/markdown/sources/deferred-sources.ts"
 import { MessageView } from "../../client/transcript/message-view.tsx"
 import { segmentsToCopyText } from "../../client/transcript/copy-text.ts"
 import type { Segment } from "../../shared/protocol/segment.ts"
 import { delay, draw } from "./dom.ts"
 import { answer } from "./sample-messages.ts"
+
+await sourceViews.load()
 
 const source = (at: number, fields: object = {}): Segment => ({
   type: "source",
@@ -40,7 +43,7 @@ describe("sources", () => {
     expect(list?.querySelectorAll("li")).toHaveLength(7)
   })
 
-  test("[SC5] texts of a source are never markup, and nothing is loaded from it", () => {
+  test("[SC5] the title and quote of a source are never markup, and nothing is loaded from it", () => {
     const title = '<img src=x onerror="alert(1)">'
     const root = drawAnswer({ type: "text", content: "x" }, source(1, { title, quote: title }))
     expect(root.querySelector("img, script, iframe")).toBeNull()

@@ -1,4 +1,7 @@
-/** tenant-cards.test.tsx: cards of tenants as nodes of the page: whatever a result contains, their texts are texts. */
+/**
+ * tenant-cards.test.tsx: cards of tenants as nodes of the page: whatever a result contains, their texts stay plain
+ * text.
+ */
 
 import fc from "fast-check"
 import { render } from "preact"
@@ -23,14 +26,14 @@ const everything = { title: "Everything", view: EVERYTHING } as never
 
 beforeAll(loadCards)
 
-/** All texts in a value. */
+/** Returns all texts in a value. */
 function listTexts(value: unknown): string[] {
   if (typeof value === "string") return [value]
   if (Array.isArray(value)) return value.flatMap(listTexts)
   return isJsonObject(value) ? Object.values(value).flatMap(listTexts) : []
 }
 
-/** Replaces values of a sample by hostile ones. */
+/** Replaces some values of a sample with hostile ones. */
 function replaceSome(value: Json, hostile: Json, dice: Iterator<number>): Json {
   if (dice.next().value === 0) return hostile
   if (Array.isArray(value)) return value.map((item: Json) => replaceSome(item, hostile, dice))
@@ -93,7 +96,7 @@ function* listTextNodes(node: Node): Generator<Text> {
   for (const child of node.childNodes) yield* listTextNodes(child)
 }
 
-/** Labels of the page in charts, pictures and lists. */
+/** Returns whether a text is one of the page's labels in charts, images and lists. */
 function isLabel(text: string): boolean {
   return /^(?:Image|Image from .*|Load|and|more|Data|Table|Show .*|Label|Value| |NaN|)$/s.test(text.trim())
 }

@@ -11,7 +11,7 @@ import { setUp } from "./open-session.ts"
 export const answered = (value: object, status = 200): SendFileResult => ({ status, text: JSON.stringify(value) })
 export const DONE = { records: 3, skipped: 0, bad: [] }
 
-/** An importer that uploads with `upload`, and what happens to it. */
+/** Creates an importer that uploads with `upload`, and records its requests. */
 export function createTestImporter(
   upload: (path: string, body: Blob) => Promise<SendFileResult>,
   more: Partial<Api> = {},

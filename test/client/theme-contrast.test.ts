@@ -6,7 +6,7 @@ import { listStyleSheets, readSource } from "../support/source-tree.ts"
 
 const BASE = readFileSync("client/styles/base.css", "utf8")
 
-/** The light and the dark value of a colour. */
+/** Returns the light and the dark value of a colour. */
 function readColor(name: string): readonly [light: string, dark: string] {
   const [, light = "", dark = ""] =
     new RegExp(`--${name}: light-dark\\((#[0-9a-f]{3,6}), (#[0-9a-f]{3,6})\\)`).exec(BASE) ?? []
@@ -48,13 +48,13 @@ describe.each([
   })
 })
 
-test("[VD1] a shadow root has the same colours and measures as a page", () => {
+test("[VD1] a shadow root has the same colours and dimensions as a page", () => {
   expect(BASE).toContain(":root,\n:host {")
   for (const token of ["accent", "accent-text", "font", "radius", "density"])
     expect(BASE).toMatch(new RegExp(`^ {2}--${token}:`, "m"))
 })
 
-/** Set by components. */
+/** The properties that components set. */
 const COMPONENT_PROPERTIES = ["--done", "--width", "--ratio"]
 
 test.each(listStyleSheets("client"))("[VD1] %s uses only properties that are defined", (file) => {

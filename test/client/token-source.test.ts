@@ -49,7 +49,7 @@ describe("the source of the token", () => {
     expect(refusals).toEqual([])
   })
 
-  test("[SP1] a request keeps its headers in each of their forms, with the token", async () => {
+  test("[SP1] a request keeps its headers, in whatever form they are given, and gets the token", async () => {
     for (const headers of [{ "x-a": "1" }, [["x-a", "1"]] as [string, string][], new Headers({ "x-a": "1" })]) {
       const seen: unknown[] = []
       const source = new TokenSource({

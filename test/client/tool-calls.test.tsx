@@ -191,7 +191,7 @@ describe("adjacent calls", () => {
 describe("a quiet line", () => {
   const toolOf = (more: object) => call({ status: "ok", ...more }) as Parameters<typeof getGroupStatus>[0][number]
 
-  test("[VD2] a call has an icon, its label or its own name, its arguments in short, and its state in words", () => {
+  test("[VD2] a call has an icon, its label or its name, its arguments in short, and its state in words", () => {
     const { root } = transcript([
       answer("a", {
         segments: [

@@ -10,9 +10,8 @@ import {
   createMessage,
   createWeather,
 } from "../support/page-fixtures/messages.ts"
-import { endReasons } from "../../client/transcript/message-view.tsx"
 import { SegmentView } from "../../client/transcript/segment-view.tsx"
-import { formatSize } from "../../client/words/media-descriptions.ts"
+import { formatSize } from "../../client/words/format/file-size.ts"
 import { formatDuration } from "../../client/words/transcript-text.ts"
 import { createHint } from "../../client/transcript/tool-call.tsx"
 import type { Op, Segment } from "../../shared/protocol/segment.ts"
@@ -72,10 +71,21 @@ describe("a message", () => {
     ["failed", "a_newer_reason", "a_newer_reason Try again"],
     ["waiting", null, "Waiting for a response."],
   ])("[PG12] status %s (%s) is shown at its end", async (status, reason, shownText) => {
-    await endReasons.load()
     const { root } = answer([{ type: "text", content: "a" }], { status, reason })
     expect(root.querySelector("article > .note")?.textContent).toBe(shownText)
     expect(root.querySelector("[data-typing]")).toBe(null)
+  })
+
+  test("[PG12] [MP34] a call that asks the user says that it waits for the answer, and no other call does", () => {
+    const field = { name: "n", title: "Name", type: "string", required: true } as const
+    const input = { id: "i", server: "trips", message: "Who?", fields: [field] } as never
+    const call = { type: "tool", call_id: "c", name: "trips_ask", args: "{}", status: "waiting" } as const
+    const { root } = answer([{ ...call, input }], { status: "waiting" })
+    expect(root.querySelector("article > .note")?.textContent).toBe("Waiting for your answer.")
+    expect(root.querySelector(".badge")?.textContent).toBe("Needs an answer")
+    const approved = answer([{ ...call, approval: "asked" }], { status: "waiting" })
+    expect(approved.root.querySelector("article > .note")?.textContent).toBe("Waiting for your approval.")
+    expect(approved.root.querySelector(".badge")?.textContent).toBe("Needs approval")
   })
 
   test("[PG12] a completed message shows no status", () => {

@@ -3,10 +3,11 @@
 import { signal } from "@preact/signals"
 import fc from "fast-check"
 import { act } from "preact/test-utils"
-import { beforeEach, describe, expect, test, vi } from "vitest"
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
+import { openNotified } from "../../client/service-worker/open-notified.ts"
 import { Draft } from "../../client/session/draft.ts"
 import { splitSentences, guessLanguage } from "../../client/writing/answers/read-aloud.ts"
-import { deservesNotification } from "../../client/writing/answer-notifications.ts"
+import { deservesNotification, notifyAboutAnswer, switchNotifying } from "../../client/writing/answer-notifications.ts"
 import { appendPhrase } from "../../client/writing/dictation.ts"
 import { createPastedFile, isLongPaste } from "../../client/writing/long-paste.ts"
 import { listedAgents, savedPrompts } from "../../client/writing/prompt-store.ts"
@@ -19,7 +20,7 @@ import { wireMessage } from "./fake-server.ts"
 
 beforeEach(() => document.body.replaceChildren())
 
-describe("what is looked up", () => {
+describe("completions in the message box", () => {
   test.each([
     ["/", { kind: "prompt", text: "", from: 0, to: 1 }],
     ["/sum up", { kind: "prompt", text: "sum up", from: 0, to: 7 }],
@@ -32,11 +33,11 @@ describe("what is looked up", () => {
     ["/usr/bin", null],
     ["/a\nb", null],
     ["@a b", null],
-  ])("[WR21] %j asks for %j", (text, query) => {
+  ])("[WR21] %j looks up %j", (text, query) => {
     expect(findSuggestionQuery(text, text.length)).toEqual(query)
   })
 
-  test("[WR21] names match by the beginning of a word, without case and accents, the first word first", () => {
+  test("[WR21] names match at the beginning of a word, ignoring case and accents, and matches of the first word come first", () => {
     const entries = ["Long résumé", "Résumé", "Summary", "Re-write"].map((name) => ({ name }))
     expect(filterByName(entries, "re").map(({ name }) => name)).toEqual(["Résumé", "Re-write", "Long résumé"])
     expect(filterByName(entries, "")).toEqual(entries)
@@ -63,6 +64,7 @@ describe("the composer's tools", () => {
       controller: signal(isNew ? null : { id: "s1" }),
       nextOptions: signal({}),
       draft,
+      showSession: () => {},
     }
     const onFiles = vi.fn()
     const onEnter = vi.fn()
@@ -145,6 +147,22 @@ describe("the composer's tools", () => {
     expect([options(), field.getAttribute("aria-controls")]).toEqual([[], null])
   })
 
+  test("[WR21] an Enter right after the list has closed sends the message", async () => {
+    const { draft, field, onEnter, type, options } = await drawTools()
+    await type("/su")
+    const pressAtOnce = () => {
+      const event = new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true })
+      field.dispatchEvent(event)
+      return event
+    }
+    pressAtOnce()
+    // Rendering takes microtasks. Effects, which `act` would run, wait for a frame.
+    while (options().length > 0) await Promise.resolve()
+    expect([draft.text.value, onEnter.mock.calls.length]).toEqual(["Summarise this.", 0])
+    expect(pressAtOnce().defaultPrevented).toBe(false)
+    expect(onEnter).toHaveBeenCalledOnce()
+  })
+
   test("[WR21] keys of an input method and keys with a modifier are left alone; Escape closes without inserting", async () => {
     const { draft, onEnter, type, press, options } = await drawTools()
     await type("/su")
@@ -161,7 +179,7 @@ describe("the composer's tools", () => {
     expect(options()).toHaveLength(2)
   })
 
-  test("[WR31] an agent is chosen for a new conversation, and its name leaves the text", async () => {
+  test("[WR31] an agent is chosen for a new conversation, and its name is removed from the text", async () => {
     const { host, type, press, options } = await drawTools()
     await type("Look up tea @res")
     expect(options()).toEqual(["researcher"])
@@ -178,7 +196,7 @@ describe("the composer's tools", () => {
     expect(document.querySelector("[role=option]")?.textContent).toContain("Starts a new conversation")
   })
 
-  test("[WR30] a long paste is attached, a short one is left to the browser", async () => {
+  test("[WR30] a long paste is attached, and a short one is left to the browser", async () => {
     const { field, onFiles } = await drawTools()
     const paste = (text: string): ClipboardEvent => {
       const clipboardData = new DataTransfer()
@@ -208,7 +226,7 @@ test("[WR32] dictated phrases are joined with one space", () => {
   expect(appendPhrase("Hello\n", "world")).toBe("Hello\nworld")
 })
 
-test("[WR34] only a long answer that ended while the page is hidden, and that the user didn't stop, is worth a notification", () => {
+test("[WR34] only a long answer that ends while the page is hidden, and that the user didn't stop, causes a notification", () => {
   const ended = (ms: number, status: "completed" | "cancelled" | "failed" = "completed") =>
     wireMessage("a", { status, metrics: { ms, steps: 1 } })
   expect(deservesNotification(ended(9_000), true)).toBe(true)
@@ -216,6 +234,75 @@ test("[WR34] only a long answer that ended while the page is hidden, and that th
   expect(deservesNotification(ended(9_000), false)).toBe(false)
   expect(deservesNotification(ended(7_000), true)).toBe(false)
   expect(deservesNotification(ended(9_000, "cancelled"), true)).toBe(false)
+})
+
+describe("notifications", () => {
+  const answer = wireMessage("a", { status: "completed", metrics: { ms: 9_000, steps: 1 } })
+  const shown: Notification[] = []
+  let canConstruct = true
+
+  class FakeNotification {
+    static permission = "granted"
+    static requestPermission = async () => "granted"
+    onclick: (() => void) | null = null
+    readonly title: string
+    constructor(title: string) {
+      if (!canConstruct) throw new TypeError("Illegal constructor. Use ServiceWorkerRegistration.showNotification()")
+      this.title = title
+      shown.push(this as unknown as Notification)
+    }
+    close(): void {}
+  }
+
+  beforeEach(async () => {
+    shown.length = 0
+    canConstruct = true
+    vi.stubGlobal("Notification", FakeNotification)
+    vi.spyOn(document, "hidden", "get").mockReturnValue(true)
+    await switchNotifying(true)
+    location.hash = "#/s/one"
+  })
+  afterEach(() => {
+    vi.unstubAllGlobals()
+    vi.restoreAllMocks()
+    location.hash = ""
+  })
+
+  test("[WR34] a click opens the conversation, even if another one is open by then", async () => {
+    await notifyAboutAnswer(answer, "Tea")
+    expect(shown.map(({ title }) => title)).toEqual(["Tea"])
+    location.hash = "#/s/two"
+    shown[0]?.onclick?.(new Event("click"))
+    expect(location.hash).toBe("#/s/one")
+  })
+
+  test("[WR34] where only a service worker can show notifications, as on a phone, it shows them", async () => {
+    canConstruct = false
+    await expect(notifyAboutAnswer(answer, "Tea")).resolves.toBeUndefined()
+    const showNotification = vi.fn(async () => {})
+    const serviceWorker = { getRegistration: async () => ({ active: {}, showNotification }) }
+    vi.stubGlobal("navigator", { ...navigator, serviceWorker })
+    await notifyAboutAnswer(answer, "Tea")
+    const options = { body: "Your response is ready.", tag: "a", data: "#/s/one" }
+    expect(showNotification.mock.calls).toEqual([["Tea", options]])
+  })
+
+  test.each([
+    [["https://chat.test/#/s/two", "https://chat.test/#/s/one"], "#/s/one", ["focus 1"]],
+    [["https://chat.test/admin", "https://chat.test/#/s/two"], "#/s/one", ["focus 1", "1 https://chat.test/#/s/one"]],
+    [["https://chat.test/admin"], "#/s/one", ["open https://chat.test/#/s/one"]],
+    [[], "//else.test", ["open https://chat.test/"]],
+  ])("[WR34] the service worker, with the windows %j, opens %j", async (urls, hash, expected) => {
+    const done: string[] = []
+    const windows = urls.map((url, at) => ({
+      url,
+      focus: async () => void done.push(`focus ${at}`),
+      navigate: async (address: string) => void done.push(`${at} ${address}`),
+    }))
+    const openWindow = async (address: string) => void done.push(`open ${address}`)
+    await openNotified({ matchAll: async () => windows, openWindow }, "https://chat.test", hash)
+    expect(done).toEqual(expected)
+  })
 })
 
 describe("reading aloud", () => {

@@ -80,7 +80,7 @@ test("the client shows the same answer", async () => {
   )
 })
 
-test("another user's token opens nothing", async () => {
+test("another user's token gives no access", async () => {
   const { id } = await cuecard.createSession()
   const token = await cuecard.tokenFor({ user: "eve" })
   const page = await fetch(`${cuecard.url}/v1/sessions/${id}/conversation/recent`, {

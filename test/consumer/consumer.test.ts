@@ -1,6 +1,6 @@
 /**
  * consumer.test.ts: packs the package, unpacks it into the node_modules of another project and runs the tests of that
- * project. This tests the published files and exports. Offline.
+ * project. This tests the published files and exports, without a network.
  */
 
 import { execFileSync } from "node:child_process"

@@ -162,7 +162,7 @@ test("[TE7] only loopback addresses can be reached", async () => {
   upstream.close()
 })
 
-test("[TE2] close leaves no process and no folder behind, a second close does nothing, and several run in parallel", async () => {
+test("[TE2] close leaves no process and no folder behind, a second close does nothing, and several servers run in parallel", async () => {
   const servers = await Promise.all([startCuecard(), startCuecard(), startCuecard()])
   expect(new Set(servers.map(({ url }) => url)).size).toBe(3)
   const pids = servers.map((server) => server.pid())
@@ -199,7 +199,7 @@ test("[TE8] a kill is SIGKILL: the next server on the same port and folder has e
   expect(readdirSync(TEMP)).toEqual([])
 })
 
-test("[TE8] a given folder is kept", async () => {
+test("[TE8] a folder that was passed in isn't deleted", async () => {
   const persist = mkdtempSync(join(tmpdir(), "kept-"))
   const cuecard = await startServer({ persist })
   await cuecard.createSession()

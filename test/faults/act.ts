@@ -135,8 +135,8 @@ export async function settleSession(host: Host, session: TestSession, differs: D
     tab.proxy.disarm()
     tab.controller().checkConnection()
   }
-  const isOut = (): boolean => session.tabs.every((tab) => tab.controller().outbox.listPending().length === 0)
-  if (!(await untilTrue(isOut, host.patienceMs))) report("answered", "a message was never acknowledged")
+  const isOutboxEmpty = (): boolean => session.tabs.every((tab) => tab.controller().outbox.listPending().length === 0)
+  if (!(await untilTrue(isOutboxEmpty, host.patienceMs))) report("answered", "a message was never acknowledged")
   const open = await untilEnded(host, session)
   await untilAnswersArrived(host, session)
   await checkFiles(host, session, report)

@@ -10,7 +10,7 @@ import { type Host, type TestSession, tabOf } from "./test-session.ts"
 /** Interval between checks for waiting calls, in milliseconds. */
 const POLL_MS = 15
 
-/** Starts to decide calls; returns a function that stops it. */
+/** Starts deciding calls. Returns a function that stops this. */
 export function startApprover(host: Host, session: TestSession): () => void {
   const since = new Map<string, number>()
   const counted = new Set<string>()
@@ -44,8 +44,8 @@ export function startApprover(host: Host, session: TestSession): () => void {
 }
 
 /**
- * Returns the planned decision. Calls of a turn without a plan (another version) and, at the end, calls that still wait are
- * denied.
+ * Returns the planned decision. Denies the calls of a turn without a plan (another version) and, at the end, calls that
+ * still wait.
  */
 function findApproval(session: TestSession, exchange: string): PlannedApproval | null {
   const turn = session.plan.turns.find(({ id }) => id === exchange)

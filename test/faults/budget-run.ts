@@ -1,6 +1,6 @@
 /**
  * budget-run.ts: runs many sessions of several users under budgets, on a real server that is killed repeatedly. After each
- * kill it checks the rows on the disk. After each restart it checks that what was refused is still refused.
+ * kill it checks the rows on disk. After each restart it checks that refused messages are still refused.
  */
 
 import { expect } from "vitest"
@@ -117,7 +117,7 @@ export class BudgetRun {
     }
   }
 
-  /** Sends every message, while the server is killed. */
+  /** Sends every message while the server is killed repeatedly. */
   async play(): Promise<void> {
     const { users, sessionsPerUser, turnsPerSession, kills } = this.#plan
     const total = users * sessionsPerUser * turnsPerSession
@@ -158,8 +158,8 @@ export class BudgetRun {
 
   async #kill(): Promise<void> {
     await this.#server.crash(() => this.faults.push(...this.findStoredFaults(this.#plan.tenant)))
-    // No lease has outlived the process, so what was refused before is refused now. If a turn of the session is still being
-    // recovered, the message is queued first.
+    // No lease has outlived the process, so messages that were refused before are refused now. If a turn of the session
+    // is still being recovered, the message is queued first.
     const usedUp = this.#users.filter(({ isUsedUp }) => isUsedUp)
     if (usedUp.length === 0) return
     const user = this.#chance.pick(usedUp)
@@ -167,7 +167,7 @@ export class BudgetRun {
     if (queued !== null) this.#queued.add(queued)
   }
 
-  /** Waits until nothing runs, without opening a session: the alarms continue what a kill left behind. */
+  /** Waits until nothing runs, without opening a session: the alarms resume the work that a kill interrupted. */
   async settle(): Promise<void> {
     for (const { name, token } of this.#users) {
       const isIdle = async (): Promise<boolean> => {
@@ -216,8 +216,8 @@ export class BudgetRun {
     const answered = [...this.#queued].filter((id) => !unanswered.has(id))
     return [
       ...lost.map((id) => `${id} is stored ${counts.get(id) ?? 0} times`),
-      ...kept.map((id) => `${id} was refused and is stored`),
-      ...answered.map((id) => `${id} is answered, and the budget was used up`),
+      ...kept.map((id) => `${id} was refused but is stored`),
+      ...answered.map((id) => `${id} is answered, although the budget was used up`),
     ]
   }
 

@@ -1,4 +1,4 @@
-/** chance.ts: a seeded random number generator: the same seed makes the same plan. */
+/** chance.ts: a seeded random number generator: the same seed gives the same plan. */
 
 export interface Chance {
   /** 0 to max − 1. */

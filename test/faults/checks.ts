@@ -11,10 +11,10 @@ import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { toCanonicalJson } from "../../shared/json.ts"
 import { listCalls, isEnded, type Message, type ToolCall } from "../../shared/protocol/message.ts"
 import { messageToWire } from "../../shared/segment/segmenter.ts"
-import { lateBy, wrongEnding } from "./endings.ts"
+import { computeLatenessMs, describeWrongEnding } from "./endings.ts"
 import { findLateViolations, isAsynchronous } from "./late-answers.ts"
 import { findProducerViolations } from "./producer.ts"
-import { strangeStates } from "./prefixes.ts"
+import { findUnexpectedStates } from "./prefixes.ts"
 import type { StoredSession } from "./rows.ts"
 import type { CountBusyMs } from "./busy-meter.ts"
 import type { TestSession } from "./test-session.ts"
@@ -71,7 +71,7 @@ function checkFiles({ files }: TestSession, { all }: StoredSession, report: Repo
   for (const [id, file] of files) {
     const message = all.find((one) => one.id === id)
     if (message !== undefined && !message.attachments.some((asset) => asset.id === file))
-      report("files_kept", `${id} was sent with ${file} and has ${message.attachments.length} files`)
+      report("files_kept", `${id} was sent with ${file} but has ${message.attachments.length} files`)
   }
 }
 
@@ -82,18 +82,18 @@ function checkSends({ ledger, withdrawals }: TestSession, { all, withdrawn }: St
     const count = rows.length + (withdrawn.has(id) ? 1 : 0)
     const isMessage = !withdrawals.has(id)
     if (acks.length > 0 && count !== 1 && isMessage)
-      report("stored_once", `${id} was acknowledged and is stored ${count} times`)
+      report("stored_once", `${id} was acknowledged but is stored ${count} times`)
     if (acks.length === 0 && refusals.length > 0 && count > 0) report("refused_away", `${id}: ${refusals.join(", ")}`)
     for (const row of rows) {
       if (content !== null && row.words !== content)
-        report("words_kept", `${id}: ${clipText(row.words)} was sent as ${clipText(content)}`)
+        report("words_kept", `${id}: ${clipText(row.words)} is stored, but ${clipText(content)} was sent`)
     }
   }
 }
 
 /**
  * Messages are stored in the order of their acknowledgements. Only acknowledgements of waiting messages are compared,
- * because a later acknowledgement carries the seq of the turn's beginning.
+ * because a later acknowledgement carries the seq of the turn's start.
  */
 function checkOrder({ ledger }: TestSession, { all, seqs }: StoredSession, report: Report): void {
   let before = { id: "", seq: 0 }
@@ -117,12 +117,12 @@ function checkCancels(session: TestSession, { all, seqs, withdrawn }: StoredSess
       const isCancelled = answers.some(({ id, status }) => status === "cancelled" && seqs.get(id) === seq)
       if (isCancelled || withdrawn.get(exchange) === seq) continue
       const stored = answers.map(({ id, status }) => `${status} at ${seqs.get(id)}`).join(", ")
-      report("cancel_holds", `${exchange} was cancelled with seq ${seq}, and is stored as ${stored}`)
+      report("cancel_holds", `${exchange} was cancelled with seq ${seq} but is stored as ${stored}`)
     }
   }
   for (const [command, message] of session.withdrawals) {
     const isAcknowledged = (session.ledger.get(command)?.acks.length ?? 0) > 0
-    if (isAcknowledged && !withdrawn.has(message)) report("cancel_holds", `${message} was withdrawn, and is stored`)
+    if (isAcknowledged && !withdrawn.has(message)) report("cancel_holds", `${message} was withdrawn but is stored`)
   }
 }
 
@@ -142,11 +142,11 @@ function checkEffects({ plan }: TestSession, { all }: StoredSession, effects: Fa
     if (count > 1) report("once_dispatched", `${key} happened ${count} times`)
     if (count > 0 && !isAllowed) report("once_dispatched", `${key} happened without approval`)
     if (count === 0 && same.some(({ status }) => status === "ok"))
-      report("once_dispatched", `${key} is stored as ok and never happened`)
+      report("once_dispatched", `${key} is stored as ok but never happened`)
   }
   for (const key of effects.keys()) {
     if (key.startsWith(`${plan.name}-`) && !calls.has(key))
-      report("once_dispatched", `${key} happened, and no call is stored`)
+      report("once_dispatched", `${key} happened, but no call is stored`)
   }
 }
 
@@ -190,9 +190,9 @@ function checkEnds(
     if (role !== "assistant") continue
     const question = all.find((one) => one.id === exchange_id)?.words ?? ""
     const isCancelRequested = cancelRequested.has(exchange_id)
-    const wrong = wrongEnding(message, { question, kills, isCancelRequested, hasSmallContext })
+    const wrong = describeWrongEnding(message, { question, kills, isCancelRequested, hasSmallContext })
     if (wrong !== null) report("ends_rightly", wrong)
-    const late = lateBy(message, readyAt, countBusyMs)
+    const late = computeLatenessMs(message, readyAt, countBusyMs)
     if (late > 0) report("turn_ends", `${id} ended ${late} ms too late after ${clipText(question, 60)}`)
   }
 }
@@ -238,17 +238,17 @@ function checkShown(tab: Tab, { all, withdrawn }: StoredSession, report: Report)
     if (withdrawn.has(id)) continue
     const final = all.find((message) => message.id === id)
     if (final === undefined) {
-      report("shown_is_stored", `${id} was shown and is not stored: ${clipText(toCanonicalJson(states.at(-1)))}`)
+      report("shown_is_stored", `${id} was shown but is not stored: ${clipText(toCanonicalJson(states.at(-1)))}`)
       continue
     }
-    const [strange] = strangeStates(final, states)
-    if (strange !== undefined) report("shown_is_stored", strangeDetail(strange, final))
+    const [unexpected] = findUnexpectedStates(final, states)
+    if (unexpected !== undefined) report("shown_is_stored", describeUnexpectedState(unexpected, final))
     checkEnded(id, states, final, report)
   }
 }
 
-function strangeDetail(strange: WireMessage, final: Message): string {
-  return `${strange.id}: ${cutAtDifference(toLiveJson(strange), toLiveJson(messageToWire(final)))}`
+function describeUnexpectedState(unexpected: WireMessage, final: Message): string {
+  return `${unexpected.id}: ${cutAtDifference(toLiveJson(unexpected), toLiveJson(messageToWire(final)))}`
 }
 
 function checkEnded(id: string, states: readonly WireMessage[], final: Message, report: Report): void {

@@ -6,7 +6,7 @@ import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 let laterFields: ReadonlySet<string> = new Set()
 
 /**
- * Leaves fields that an earlier version does not know out of the comparison, for runs that alternate between that version
+ * Excludes fields that an earlier version does not have from the comparison, for runs that alternate between that version
  * and the current one. The setting applies to all runs of this process.
  */
 export function leaveOutFields(names: readonly string[]): void {

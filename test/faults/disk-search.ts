@@ -1,6 +1,6 @@
 /**
- * disk-search.ts: searches everything that a server has stored for a text: the rows of all objects, and the keys and bytes
- * of the buckets.
+ * disk-search.ts: searches everything that a server has stored for a string: the rows of all objects, and the keys and
+ * bytes of the buckets.
  */
 
 import { cp, mkdtemp, readdir, readFile, rm } from "node:fs/promises"
@@ -10,7 +10,7 @@ import { DatabaseSync } from "node:sqlite"
 
 const COPY_TRIES = 10
 
-/** Returns the places that contain `text`, sorted: `do/cuecard-Session leaf`, or a file path. The server may be running. */
+/** Returns the sorted locations of `text`: `do/cuecard-Session leaf`, or a file path. The server may be running. */
 export async function findOnDisk(persist: string, text: string): Promise<string[]> {
   // Work on a copy, because SQLite writes to the files that it opens.
   const copy = await mkdtemp(join(tmpdir(), "cuecard-disk-"))
@@ -38,7 +38,7 @@ async function copyState(from: string, to: string, tries = COPY_TRIES): Promise<
     await cp(from, to, { recursive: true })
   } catch (error) {
     if (tries <= 1 || (error as NodeJS.ErrnoException).code !== "ENOENT") throw error
-    // Delete what was copied, because a database must not be opened with a log from another time.
+    // Delete what was copied, because a database must not be opened with a log from a different moment.
     await rm(to, { recursive: true, force: true })
     await copyState(from, to, tries - 1)
   }

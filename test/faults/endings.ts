@@ -22,7 +22,7 @@ export const WORK_MS = 3_000
  * restart before its end. Returns 0 if it ended in time, waited for an approval, or had a duration that an external
  * producer determined. Time in which other work on the machine delayed the server does not count.
  */
-export function lateBy(
+export function computeLatenessMs(
   { timestamp, metrics, parts, mode }: Message,
   readyAt: readonly number[],
   countBusyMs: CountBusyMs = () => 0,
@@ -42,7 +42,7 @@ export interface Circumstances {
   readonly question: string
   /** Number of kills in the run. */
   readonly kills: number
-  /** Whether a client asked to cancel this exchange. */
+  /** Whether a client requested to cancel this exchange. */
   readonly isCancelRequested: boolean
   /** Whether an answer can exceed the context. */
   readonly hasSmallContext: boolean
@@ -95,7 +95,7 @@ function expectedEnding(play: Play): Ending {
 }
 
 /** Describes what is wrong with the ending of an answer, or returns null. */
-export function wrongEnding(answer: Message, circumstances: Circumstances): string | null {
+export function describeWrongEnding(answer: Message, circumstances: Circumstances): string | null {
   const { status, reason } = answer
   const played = playIn(circumstances.question)
   const expected = played === null ? null : expectedEnding(played.play)
@@ -110,7 +110,7 @@ export function wrongEnding(answer: Message, circumstances: Circumstances): stri
       // Another check reports this as a turn that did not end.
       return null
     case "cancelled":
-      if (!circumstances.isCancelRequested) return describeWrong("no client asked for it")
+      if (!circumstances.isCancelRequested) return describeWrong("no client requested it")
       break
     case "interrupted":
       if (reason !== "process_restart" || circumstances.kills === 0)

@@ -16,7 +16,7 @@ afterEach(async () => {
 
 const SESSIONS = 12
 const GRACE_MS = 500
-/** Equal to REQUEST_MS of worker/leaving/erase-user-job.ts. */
+/** Equal to REQUEST_MS in worker/leaving/erase-user-job.ts. */
 const REQUEST_MS = BODY_MS + 10_000
 
 /** Creates a user with conversations, a file, a shared conversation, and an export. Each contains the user's word. */
@@ -45,11 +45,11 @@ testInFull("[FS13] a kill during the erasure of a user or a tenant leaves none o
   }
   await fillTenant(on, "stays", "mark-ada")
   await fillTenant(on, "mark-gone", "mark-ben")
-  // This shows that the search can find them.
+  // The search finds all marks before the erasures.
   for (const mark of ["word-of-mark-ada", "word-of-mark-ben", "mark-gone"]) {
     const found = await findOnDisk(on.persist, mark)
-    expect(found.filter((place) => place.includes("Session")).length).toBeGreaterThan(0)
-    expect(found.filter((place) => place.startsWith("r2")).length).toBeGreaterThan(0)
+    expect(found.filter((location) => location.includes("Session")).length).toBeGreaterThan(0)
+    expect(found.filter((location) => location.startsWith("r2")).length).toBeGreaterThan(0)
   }
   const boss = await tokenOf("stays", "boss", "owner")
   const owner = await tokenOf("mark-gone", "boss", "owner")

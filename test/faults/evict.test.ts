@@ -41,7 +41,7 @@ async function listResumedFrames(server: Cuecard, session: string, epoch: string
   return late.frames.flatMap((frame) => ("prev" in frame ? [frame.type] : []))
 }
 
-test("[TE11] an evicted session continues on its open socket; state that was only in memory is gone", async () => {
+test("[TE11] an evicted session continues on its open socket; state that was only in memory is lost", async () => {
   const server = await startCuecard()
   cuecard = server
   const { id } = await server.createSession()

@@ -1,4 +1,4 @@
-/** first-sign-in.test.ts: a real server that is killed while somebody signs in for the first time. */
+/** first-sign-in.test.ts: kills a real server while a user signs in for the first time. */
 
 import { startCuecard } from "../support/checked-cuecard.ts"
 import { afterAll, expect, test } from "vitest"
@@ -17,8 +17,8 @@ afterAll(async () => {
   for (const folder of folders) await rm(folder, { recursive: true, force: true })
 })
 
-/** Opens an address of the server with the page's cookies, as the page does. */
-async function openAddress(url: string, jar: CookieJar, init: RequestInit = {}): Promise<Response> {
+/** Requests a URL of the server with the page's cookies, as the page does. */
+async function requestUrl(url: string, jar: CookieJar, init: RequestInit = {}): Promise<Response> {
   const response = await fetch(url, { redirect: "manual", ...init, headers: { ...init.headers, cookie: jar.header } })
   jar.read(response)
   return response
@@ -26,7 +26,7 @@ async function openAddress(url: string, jar: CookieJar, init: RequestInit = {}):
 
 async function requestToken(url: string, jar: CookieJar): Promise<Response> {
   const headers = { origin: url, "content-type": "application/json" }
-  return await openAddress(`${url}/auth/token`, jar, { method: "POST", headers, body: "{}" })
+  return await requestUrl(`${url}/auth/token`, jar, { method: "POST", headers, body: "{}" })
 }
 
 test("[SI2] [SI1] after a kill at any moment of a first sign-in, either nobody is signed in or everything works", async () => {
@@ -49,9 +49,9 @@ test("[SI2] [SI1] after a kill at any moment of a first sign-in, either nobody i
   expect(put.status).toBe(200)
   for (const [i, killMs] of KILLS.entries()) {
     const jar = new CookieJar()
-    const begun = await openAddress(`${url}/auth/login`, jar)
+    const begun = await requestUrl(`${url}/auth/login`, jar)
     const callback = await signInAtProvider(begun.headers.get("location") ?? "", `user${i}`)
-    const answer = openAddress(callback, jar).catch(() => null)
+    const answer = requestUrl(callback, jar).catch(() => null)
     if (killMs !== null) {
       await new Promise((resolve) => setTimeout(resolve, killMs))
       await cuecard.kill()
@@ -59,11 +59,11 @@ test("[SI2] [SI1] after a kill at any moment of a first sign-in, either nobody i
       cuecard = await startCuecard({ persist, vars, port })
     }
     await answer
-    // With the cookie, the user is signed in. Without it, the user signs in again.
+    // With the cookie, the user is signed in. Without the cookie, the user signs in again.
     if (jar.get("__Host-cuecard") === undefined) {
-      const again = await openAddress(`${url}/auth/login`, jar)
+      const again = await requestUrl(`${url}/auth/login`, jar)
       const next = await signInAtProvider(again.headers.get("location") ?? "", `user${i}`)
-      expect((await openAddress(next, jar)).headers.get("location")).toBe("/")
+      expect((await requestUrl(next, jar)).headers.get("location")).toBe("/")
     }
     const issued = await requestToken(url, jar)
     expect(issued.status, `killed after ${killMs} ms`).toBe(200)

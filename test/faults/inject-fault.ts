@@ -7,7 +7,7 @@ import { isEnded } from "../../shared/protocol/message.ts"
 import { postCancel, postMessage, readPage } from "./retried-requests.ts"
 import { type Fault, planWords, type ThenKill, type TurnPlan } from "./plan.ts"
 import { repeatRecords } from "./producer.ts"
-import { expectMessage, type Host, isQuietIn, type TestSession, tabOf } from "./test-session.ts"
+import { expectMessage, type Host, hasNoOpenTurn, type TestSession, tabOf } from "./test-session.ts"
 import type { Tab } from "./tab.ts"
 
 type Revise = Extract<Fault, { kind: "revise" }>
@@ -53,7 +53,7 @@ export async function injectFault(host: Host, session: TestSession, turn: TurnPl
 
 /** Kills the server. A kill that joins another one is not counted. */
 async function killServer(host: Host): Promise<void> {
-  const busySessions = host.sessions.filter((session) => session.tabs.some((tab) => !isQuietIn(tab))).length
+  const busySessions = host.sessions.filter((session) => session.tabs.some((tab) => !hasNoOpenTurn(tab))).length
   if (!(await host.server.crash())) return
   host.count("kill")
   host.hit(busySessions)
@@ -126,14 +126,14 @@ async function withdrawQueued(host: Host, session: TestSession, id: string, then
   await killAsPlanned(host, thenKill, untilAnswered(tab, id))
 }
 
-/** Expects a command that creates no message of its own. */
+/** Expects a command that creates no message. */
 function expectCommand(session: TestSession, id: string): void {
   expectMessage(session, id, null)
 }
 
 /** Whether the result of a command is shown and no turn runs. */
 function isDone(tab: Tab, target: string): boolean {
-  return !tab.controller().commands.pending.peek().has(target) && isQuietIn(tab)
+  return !tab.controller().commands.pending.peek().has(target) && hasNoOpenTurn(tab)
 }
 
 function untilAnswered(tab: Tab, target: string): Promise<boolean> {
@@ -142,7 +142,7 @@ function untilAnswered(tab: Tab, target: string): Promise<boolean> {
 
 async function reviseTurn(host: Host, session: TestSession, { how, thenKill }: Revise): Promise<void> {
   const tab = tabOf(session, 0)
-  if (!(await tab.until(() => isQuietIn(tab) && tab.messages().length > 0, ANSWER_MS))) return
+  if (!(await tab.until(() => hasNoOpenTurn(tab) && tab.messages().length > 0, ANSWER_MS))) return
   const target = targetOf(host, tab, how)
   // No other version exists yet.
   if (target === undefined) return how === "switch" ? makeVersion(host, session, thenKill) : undefined

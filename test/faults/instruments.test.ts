@@ -8,10 +8,10 @@ import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import { fold, type Message, createMessage } from "../../shared/protocol/message.ts"
 import { messageToWire } from "../../shared/segment/segmenter.ts"
 import { checkSession } from "./checks.ts"
-import { lateBy, wrongEnding } from "./endings.ts"
+import { computeLatenessMs, describeWrongEnding } from "./endings.ts"
 import { findLateViolations } from "./late-answers.ts"
 import { type ObservedSocket, openObserver } from "./observer.ts"
-import { strangeStates } from "./prefixes.ts"
+import { findUnexpectedStates } from "./prefixes.ts"
 import type { StoredSession } from "./rows.ts"
 import { createRecordsOfCommands, type TestSession } from "./test-session.ts"
 import type { Rule } from "./violation.ts"
@@ -72,7 +72,7 @@ test("[FS5] the tap reports a gap even when a new epoch crosses a hello", () => 
   hello("e3", 13)
   welcome("e3", 20)
   ops(15, 14)
-  expect(found).toEqual(["seq 15 says prev 14, and 13 was last"])
+  expect(found).toEqual(["seq 15 has prev 14, but the last seq was 13"])
 })
 
 test("[FS5] the tap matches the answers to two frames with the same id, and reports answers in the wrong order", () => {
@@ -127,7 +127,7 @@ function createTurn(): { readonly final: Message; readonly states: readonly Wire
 
 test("[FS5] every intermediate state is a prefix of the stored message", () => {
   const { final, states } = createTurn()
-  expect(strangeStates(final, states)).toEqual([])
+  expect(findUnexpectedStates(final, states)).toEqual([])
 })
 
 test("[FS5] a state that is not a prefix is reported", () => {
@@ -136,7 +136,7 @@ test("[FS5] a state that is not a prefix is reported", () => {
   const last = states.at(-1)
   const words = { type: "text", content: "is 🌦️. And more" } as const
   const longer = last === undefined ? [] : [{ ...last, segments: [...last.segments.slice(0, -1), words] }]
-  expect(strangeStates(final, [messageToWire(shorter), ...longer])).toHaveLength(2)
+  expect(findUnexpectedStates(final, [messageToWire(shorter), ...longer])).toHaveLength(2)
 })
 
 test("[FS5] an approval or an ending that is stored differently from what was sent is reported", () => {
@@ -151,7 +151,7 @@ test("[FS5] an approval or an ending that is stored differently from what was se
   const end = { type: "end", status: "completed", reason: null, metrics: null } as const
   const final = fold(denied, end)
   const shown = messageToWire(denied)
-  expect(strangeStates(final, [messageToWire(after()), shown, messageToWire(final)])).toEqual([])
+  expect(findUnexpectedStates(final, [messageToWire(after()), shown, messageToWire(final)])).toEqual([])
   const strange: readonly WireMessage[] = [
     messageToWire(allowed),
     { ...shown, status: "failed" },
@@ -159,7 +159,7 @@ test("[FS5] an approval or an ending that is stored differently from what was se
     { ...shown, version: 2, versions: 2 },
     { ...shown, timestamp: "2026-01-01T00:00:01.000Z" },
   ]
-  expect(strangeStates(final, strange)).toHaveLength(strange.length)
+  expect(findUnexpectedStates(final, strange)).toHaveLength(strange.length)
 })
 
 const CIRCUMSTANCES = { question: "play early_end t", kills: 0, isCancelRequested: false, hasSmallContext: false }
@@ -177,25 +177,25 @@ function answerOf(
 
 test("[FS5] an answer with the wrong ending or the wrong text is reported", () => {
   const rights = [
-    wrongEnding(answerOf(20, "failed", "model_cut_off"), CIRCUMSTANCES),
-    wrongEnding(answerOf(5, "cancelled", null), { ...CIRCUMSTANCES, isCancelRequested: true }),
-    wrongEnding(answerOf(0, "interrupted", "process_restart"), { ...CIRCUMSTANCES, kills: 1 }),
-    wrongEnding(answerOf(3, "completed", null), { ...CIRCUMSTANCES, question: "/say it" }),
+    describeWrongEnding(answerOf(20, "failed", "model_cut_off"), CIRCUMSTANCES),
+    describeWrongEnding(answerOf(5, "cancelled", null), { ...CIRCUMSTANCES, isCancelRequested: true }),
+    describeWrongEnding(answerOf(0, "interrupted", "process_restart"), { ...CIRCUMSTANCES, kills: 1 }),
+    describeWrongEnding(answerOf(3, "completed", null), { ...CIRCUMSTANCES, question: "/say it" }),
   ]
   expect(rights).toEqual([null, null, null, null])
   const wrongs = [
-    wrongEnding(answerOf(20, "completed", null), CIRCUMSTANCES),
-    wrongEnding(answerOf(20, "failed", "turn_timeout"), CIRCUMSTANCES),
-    wrongEnding(answerOf(19, "failed", "model_timeout"), { ...CIRCUMSTANCES, question: "play stall t" }),
-    wrongEnding(answerOf(20, "cancelled", null), CIRCUMSTANCES),
-    wrongEnding(answerOf(20, "interrupted", "process_restart"), CIRCUMSTANCES),
-    wrongEnding(answerOf(3, "failed", "model_timeout"), { ...CIRCUMSTANCES, question: "/say it" }),
+    describeWrongEnding(answerOf(20, "completed", null), CIRCUMSTANCES),
+    describeWrongEnding(answerOf(20, "failed", "turn_timeout"), CIRCUMSTANCES),
+    describeWrongEnding(answerOf(19, "failed", "model_timeout"), { ...CIRCUMSTANCES, question: "play stall t" }),
+    describeWrongEnding(answerOf(20, "cancelled", null), CIRCUMSTANCES),
+    describeWrongEnding(answerOf(20, "interrupted", "process_restart"), CIRCUMSTANCES),
+    describeWrongEnding(answerOf(3, "failed", "model_timeout"), { ...CIRCUMSTANCES, question: "/say it" }),
   ]
   expect(wrongs).not.toContain(null)
 })
 
 /** Returns the rules that these stored messages violate. `happened` counts the effects by `<key>/<call id>`. */
-function foundIn(all: readonly Message[], happened: Readonly<Record<string, number>>): string[] {
+function findRulesViolated(all: readonly Message[], happened: Readonly<Record<string, number>>): string[] {
   const session: TestSession = {
     id: "s",
     plan: { name: "s", tabs: 0, turns: [] },
@@ -226,7 +226,7 @@ function foundIn(all: readonly Message[], happened: Readonly<Record<string, numb
   return checkSession(session, stored, facts).map(({ rule }) => rule)
 }
 
-/** Like `foundIn`, for one call in two answers, as after a retry. */
+/** Like `findRulesViolated`, for one call in two answers, as after a retry. */
 function effectsFound(happened: Readonly<Record<string, number>>): string[] {
   const args = '{"key":"s-0-effect","ms":1}'
   const events = [
@@ -237,7 +237,7 @@ function effectsFound(happened: Readonly<Record<string, number>>): string[] {
     { type: "end", status: "completed", reason: null, metrics: null },
   ] as const
   const one = events.reduce((message: Message, event) => fold(message, event), EMPTY)
-  return foundIn([one, { ...one, id: "b" }], happened)
+  return findRulesViolated([one, { ...one, id: "b" }], happened)
 }
 
 test("[FS5] effects are counted by call: zero effects, two effects, and an effect without a call are reported", () => {
@@ -251,20 +251,26 @@ test("[FS5] effects are counted by call: zero effects, two effects, and an effec
 test("[FS5] a missing row is reported as a violation and does not crash the checks", () => {
   const [hole] = [] as Message["parts"]
   const parts = [hole as Message["parts"][number]]
-  expect(foundIn([{ ...EMPTY, status: "completed", parts }], {})).toEqual(["rows_whole"])
+  expect(findRulesViolated([{ ...EMPTY, status: "completed", parts }], {})).toEqual(["rows_whole"])
 })
 
 test("[FS5] an end that comes too late after the start, or after the last restart, is reported", () => {
   const began = Date.parse(EMPTY.timestamp)
   const ended = (ms: number): Message => ({ ...answerOf(3, "completed", null), metrics: { ms, steps: 1 } })
   // A delay caused by a busy machine does not count as late.
-  expect([lateBy(ended(9_000), [], () => 5_000), lateBy(ended(9_000), [], () => 1_000) > 0]).toEqual([0, true])
-  expect([lateBy(ended(5_000), []), lateBy(ended(15_000), [began + 11_000])]).toEqual([0, 0])
-  expect([lateBy(ended(9_000), []) > 0, lateBy(ended(15_000), [began + 1_000]) > 0]).toEqual([true, true])
+  expect([
+    computeLatenessMs(ended(9_000), [], () => 5_000),
+    computeLatenessMs(ended(9_000), [], () => 1_000) > 0,
+  ]).toEqual([0, true])
+  expect([computeLatenessMs(ended(5_000), []), computeLatenessMs(ended(15_000), [began + 11_000])]).toEqual([0, 0])
+  expect([computeLatenessMs(ended(9_000), []) > 0, computeLatenessMs(ended(15_000), [began + 1_000]) > 0]).toEqual([
+    true,
+    true,
+  ])
 })
 
 /** Returns an answer with a call to another agent, whose result arrived after the answer had ended. */
-function askedLater(): Message {
+function createLateAnswer(): Message {
   const args = '{"agent":"researcher","mode":"async","message":"x"}'
   const provisional = '{"mode":"async","status":"queued"}'
   const events = [
@@ -278,10 +284,10 @@ function askedLater(): Message {
   return events.reduce((message: Message, event) => fold(message, event), EMPTY)
 }
 
-function lateFound(
+function findLateFaults(
   replies: readonly { readonly id: string; readonly pos: number; readonly parent: number }[],
 ): string[] {
-  const answer = askedLater()
+  const answer = createLateAnswer()
   const other: Message = { ...EMPTY, id: "other", status: "completed" }
   const agent = { direction: "received", name: "researcher", exchange: "r", call_id: "call_2_0" } as const
   const messages = replies.map(({ id }): Message => ({ ...EMPTY, id, role: "agent", status: "completed", agent }))
@@ -296,26 +302,26 @@ function lateFound(
 }
 
 test("[FS5] a late answer that begins no turn, two turns, or one on another path is reported", () => {
-  expect(lateFound([{ id: "r", pos: 4, parent: 2 }])).toEqual([])
-  expect(lateFound([])).toHaveLength(1)
+  expect(findLateFaults([{ id: "r", pos: 4, parent: 2 }])).toEqual([])
+  expect(findLateFaults([])).toHaveLength(1)
   expect(
-    lateFound([
+    findLateFaults([
       { id: "r", pos: 4, parent: 2 },
       { id: "r2", pos: 6, parent: 4 },
     ]),
   ).toHaveLength(1)
-  expect(lateFound([{ id: "r", pos: 4, parent: 3 }])).toHaveLength(1)
+  expect(findLateFaults([{ id: "r", pos: 4, parent: 3 }])).toHaveLength(1)
 })
 
 test("[FS5] an agent's late answer may replace the provisional result, but nothing else in an ended answer", () => {
-  const answered = askedLater()
+  const answered = createLateAnswer()
   const [part] = answered.parts
   if (part?.type !== "tool_call") throw new Error("no call")
   const result = '{"mode":"async","status":"queued"}'
   const before: Message = { ...answered, parts: [{ ...part, call: { ...part.call, status: "waiting", result } }] }
-  expect(strangeStates(answered, [messageToWire(before)])).toEqual([])
+  expect(findUnexpectedStates(answered, [messageToWire(before)])).toEqual([])
   // A late answer that was shown must not disappear again.
-  expect(strangeStates(before, [messageToWire(answered)])).toHaveLength(1)
+  expect(findUnexpectedStates(before, [messageToWire(answered)])).toHaveLength(1)
 })
 
 test("[FS12] an independent client reports a gap, and a frame about a message that is not in history", async () => {

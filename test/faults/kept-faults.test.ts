@@ -1,4 +1,4 @@
-/** kept-faults.test.ts: every model fault, and the plans that earlier runs of the fault suite found and kept. */
+/** kept-faults.test.ts: every model fault, and the stored plans with which earlier runs of the fault suite found bugs. */
 
 import { expect, test } from "vitest"
 import { everyPlay } from "./plays.ts"

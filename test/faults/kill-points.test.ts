@@ -132,7 +132,7 @@ const KINDS = {
   }),
 } satisfies Record<string, (tokens: number) => UserLimits["user"]>
 
-/** Every twelfth point in a short run, every fourth one with `RUNS=full`, and all with `RUNS=long`. */
+/** Every twelfth point in a short run, every fourth point with `RUNS=full`, and all points with `RUNS=long`. */
 const STEP = IS_LONG ? 1 : IS_FULL ? 4 : 12
 const POINTS = everyNth(
   Array.from({ length: MAX_POINTS }, (_, at) => at + 1),

@@ -1,4 +1,4 @@
-/** kill-stage.ts: a conversation on a real server that is killed while it answers, and started again on the same storage. */
+/** kill-stage.ts: a conversation on a real server that is killed while it answers, and restarted on the same storage. */
 
 import { randomInt } from "node:crypto"
 import { mkdtemp, rm } from "node:fs/promises"
@@ -42,7 +42,7 @@ export async function openStage(prepare: (root: StateClient, cuecard: Cuecard) =
 export const waitAtRandom = (): Promise<unknown> =>
   new Promise((resolve) => setTimeout(resolve, randomInt(MAX_DELAY_MS)))
 
-/** Sends a message, kills the server at some moment, starts it again, and returns the ended answer. */
+/** Sends a message, kills the server at some moment, restarts it, and returns the ended answer. */
 export async function sendAndKill(
   stage: KillStage,
   message: { readonly id: string; readonly content: string },

@@ -1,6 +1,6 @@
 /**
- * mcp-input-kills.test.ts: a real server that is killed while the question of an MCP server waits for the user, and while
- * the call runs again with the answer, with a real MCP server.
+ * mcp-input-kills.test.ts: kills a real server while the question of a real MCP server waits for the user, and while the
+ * call runs again with the answer.
  */
 
 import { EventEmitter, once } from "node:events"
@@ -20,11 +20,11 @@ const SOON = { timeout: 60_000 }
 
 let upstream: Server
 let url = ""
-/** The calls that arrived: the text, and whether they contained the answers. */
+/** The received calls: the text of each, and whether it contained the answers. */
 const calls: string[] = []
 /** Emits the text of a call with answers. The call ends with `release`. */
 const events = new EventEmitter()
-/** The texts of calls whose first run is held. */
+/** The texts of calls that do not return in their first run with answers. */
 const held = new Set<string>()
 
 beforeAll(async () => {
@@ -107,10 +107,10 @@ test("[MP33] a question survives kills, and the call gets the answer and its sta
 })
 
 test.each([
-  ["ask", "writes is not called again", "interrupted", ["asks", "answered"]],
-  ["look", "only reads is called again with the same answer", "ok", ["asks", "answered", "answered"]],
+  ["ask", "writes, is not called again", "interrupted", ["asks", "answered"]],
+  ["look", "only reads, is called again with the same answer", "ok", ["asks", "answered", "answered"]],
 ] as const)(
-  "[MP10] [MP33] after a kill during the call with the answer, a tool that %s %s",
+  "[MP10] [MP33] after a kill during the call with the answer, the tool %s, which %s",
   {
     timeout: 600_000,
   },
@@ -122,7 +122,7 @@ test.each([
     const arrived = once(events, id)
     await answer(stage, callId)
     await arrived
-    // The call of a tool that only reads is stored a moment after it began (SPEC TU4).
+    // The call of a tool that only reads is stored a moment after it begins (SPEC TU4).
     await expect.poll(async () => (await readCall(stage, id))?.status, SOON).toBe("running")
     await killAndRestart(stage)
     const [made] = callsIn(await untilEnded(stage, id))

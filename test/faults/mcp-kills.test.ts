@@ -1,8 +1,8 @@
 /**
- * mcp-kills.test.ts: a real server that is killed during the calls of an MCP server's tools, with a real MCP server.
+ * mcp-kills.test.ts: kills a real server while it calls the tools of a real MCP server.
  *
  * A tool that only reads is called again after a kill. A tool that writes is never called twice: a call that was under way
- * is interrupted, because nobody knows whether it took effect.
+ * is interrupted, because it may or may not have taken effect.
  */
 
 import { EventEmitter, once } from "node:events"
@@ -56,7 +56,7 @@ afterAll(() => {
   upstream.close()
 })
 
-/** The calls of tools that only read are stored a moment after they began (SPEC TU4). */
+/** The calls of tools that only read are stored a moment after they begin (SPEC TU4). */
 const untilStored = async (): Promise<void> => {
   await once(events, "call")
   await new Promise((resolve) => setTimeout(resolve, LOOK_MS / 2))
@@ -92,7 +92,7 @@ test("[MP10] a tool that writes is never called twice, whenever the server is ki
     else if (end === "interrupted") expect(made?.error?.code).toBe("tool_interrupted")
     else expect([end, times], `kill ${n}`).toEqual(["process_restart", 0])
   }
-  // Of the kills at a call's arrival, at least one came before its result.
+  // At least one of the kills at the arrival of a call came before the call's result.
   expect(ends["interrupted"]).toBeGreaterThan(0)
   await stage.close()
 })

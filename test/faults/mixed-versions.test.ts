@@ -1,5 +1,5 @@
 /**
- * mixed-versions.test.ts: while the traffic is split, a Worker of one version calls objects of the other one. Common
+ * mixed-versions.test.ts: while the traffic is split, a Worker of one version calls objects of the other version. Common
  * operations work in both directions.
  */
 

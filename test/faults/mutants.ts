@@ -66,7 +66,7 @@ function storeOverrides(mutant: string | undefined, store: SessionStore): Partia
       return {
         agentAsks: overrideMethod(store.agentAsks, { holdAnswer: (id) => store.agentAsks.closeOutboundAsk(id) }),
       }
-    // The number of a producer's newest record is lost in a restart.
+    // The number of a producer's newest record is lost on restart.
     case "record_again":
       return { setAckedRecord() {} }
     // A message is stored without its files.

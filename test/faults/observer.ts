@@ -2,7 +2,7 @@
  * observer.ts: an independent client of a session. It shares no code with the page except `applyToMessage`.
  *
  * history → hello {epoch, after} → numbered frames → the messages by id, with a copy for each seq
- * It knows every message of the active path, so a frame about any other message is a violation. A check reads history and
+ * It has every message of the active path, so a frame about any other message is a violation. A check reads history and
  * compares it with the copy of the same epoch and seq.
  */
 
@@ -178,13 +178,14 @@ export function openObserver(deps: ObserverDeps): Observer {
     const known = new Map(page.messages.map((message) => [message.id, message]))
     for (const [id, message] of own) {
       const stored = known.get(id)
-      if (stored === undefined) return `observer: ${id} is shown, and history lacks it`
+      if (stored === undefined) return `observer: ${id} is shown, but history lacks it`
       if (!isLive && stored.status === "running") continue
       const [shown, read] = [toLiveJson(message), toLiveJson(stored)]
-      if (shown !== read) return `observer: ${clipText(shown, 600)} is shown, and history holds ${clipText(read, 600)}`
+      if (shown !== read)
+        return `observer: ${clipText(shown, 600)} is shown, but history contains ${clipText(read, 600)}`
     }
     const missing = page.messages.find(({ id }) => !own.has(id))
-    return missing === undefined ? null : `observer: history holds ${missing.id}, which is not shown`
+    return missing === undefined ? null : `observer: history contains ${missing.id}, which is not shown`
   }
 
   connect()

@@ -1,7 +1,7 @@
 /**
  * plan.ts: turns a seed into the plan of a run: the messages of each session, and its faults with their moments.
  *
- * The plan depends only on the seed. The state at the time of a fault depends on the speed of the machine.
+ * The plan depends only on the seed. The state when a fault occurs depends on the speed of the machine.
  */
 
 import { type Chance, createChance } from "./chance.ts"

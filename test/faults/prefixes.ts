@@ -20,14 +20,14 @@ type ToolSegment = Extract<Segment, { type: "tool" }>
  *
  * Cost: one pass over the message, code unit by code unit, and one comparison for each state.
  */
-export function strangeStates(final: Message, states: readonly WireMessage[]): WireMessage[] {
+export function findUnexpectedStates(final: Message, states: readonly WireMessage[]): WireMessage[] {
   const wire = messageToWire(final)
-  const strange = states.filter((state) => !isHeadOnTheWay(state, wire))
-  const others = states.filter((state) => !strange.includes(state))
-  return [...strange, ...strangeSegments(final, others)]
+  const unexpected = states.filter((state) => !isPossibleEarlierHead(state, wire))
+  const others = states.filter((state) => !unexpected.includes(state))
+  return [...unexpected, ...findUnexpectedSegments(final, others)]
 }
 
-function strangeSegments(final: Message, states: readonly WireMessage[]): WireMessage[] {
+function findUnexpectedSegments(final: Message, states: readonly WireMessage[]): WireMessage[] {
   const end = segmentsOf(final)
   if (final.role !== "assistant") return states.filter(({ segments }) => !isSame(segments, end))
   const tools = new Map(end.flatMap((segment) => (segment.type === "tool" ? [[segment.call_id, segment]] : [])))
@@ -38,9 +38,9 @@ function strangeSegments(final: Message, states: readonly WireMessage[]): WireMe
   }
   for (const segments of prefixesOf(final)) {
     const key = sizeOf(segments)
-    const alike = open.get(key)
-    if (alike === undefined) continue
-    const left = alike.filter((state) => !isShownOf(state.segments, segments, tools))
+    const sameSize = open.get(key)
+    if (sameSize === undefined) continue
+    const left = sameSize.filter((state) => !isShownOf(state.segments, segments, tools))
     if (left.length === 0) open.delete(key)
     else open.set(key, left)
   }
@@ -123,7 +123,7 @@ const STAGES: Readonly<Record<WireMessage["status"], number>> = {
  * Whether all fields except the segments are on the way to the final ones. The end of an answer is compared separately,
  * with its segments.
  */
-function isHeadOnTheWay(shown: WireMessage, final: WireMessage): boolean {
+function isPossibleEarlierHead(shown: WireMessage, final: WireMessage): boolean {
   const isEnd = STAGES[shown.status] === 2
   if (isEnd ? shown.status !== final.status : STAGES[shown.status] > STAGES[final.status]) return false
   if (!isEnd && (shown.reason !== null || shown.metrics !== null)) return false

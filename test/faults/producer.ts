@@ -9,7 +9,7 @@ import type { StoredSession } from "./rows.ts"
 import { type Host, RETRY_MS, recordRefusal, type TestSession, tabOf } from "./test-session.ts"
 import { clipText, type Violation } from "./violation.ts"
 
-/** Maximum time for attempts to finish an answer, in milliseconds. After that, the server ends it for its silence. */
+/** Maximum time for attempts to finish an answer, in milliseconds. After that, the server ends it because of the silence. */
 const PRODUCE_MS = 9_000
 /** Longest single request, in milliseconds: a blackholed connection fails silently. */
 const REQUEST_MS = 2_500
@@ -130,11 +130,12 @@ export function findProducerViolations({ plan, produced }: TestSession, { all }:
     const whole = recordsOf(turn).text
     const text = answer.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("")
     const calls = answer.parts.filter(({ type }) => type === "tool_call").length
-    const told = produced.get(id) ?? null
+    const reported = produced.get(id) ?? null
     if (!whole.startsWith(text) || calls > 1) return [report(`${id} holds ${calls} calls and ${clipText(text)}`)]
-    if (answer.status === "completed" && text !== whole) return [report(`${id} is complete with ${clipText(text)}`)]
-    if (told !== null && told !== answer.status)
-      return [report(`${id} was reported as ${told}, and is ${answer.status}`)]
+    if (answer.status === "completed" && text !== whole)
+      return [report(`${id} is complete, but contains ${clipText(text)}`)]
+    if (reported !== null && reported !== answer.status)
+      return [report(`${id} was reported as ${reported}, but is ${answer.status}`)]
     return []
   })
 }

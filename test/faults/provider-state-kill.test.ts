@@ -1,4 +1,4 @@
-/** provider-state-kill.test.ts: a real server that is killed between signed thinking and the result of its call. */
+/** provider-state-kill.test.ts: kills a real server between signed thinking and the result of its call. */
 
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"

@@ -1,6 +1,6 @@
 /**
- * releases.test.ts: an earlier version and this one alternately serve the same storage, as during a staged deploy and after
- * a rollback. Each kill deploys the other version.
+ * releases.test.ts: an earlier version and this version alternately serve the same storage, as during a staged deploy and
+ * after a rollback. Each kill deploys the other version.
  */
 
 import { afterEach, describe, expect, test } from "vitest"
@@ -18,7 +18,10 @@ import { runPlan } from "./run.ts"
 import { startServer, type TestServer } from "./server.ts"
 import { findMixedUsageFaults, findUsageFaults, readUsageSums } from "./usage-rows.ts"
 
-/** Trace ids depend on the version that ran the turn. Turns stored without one, or read by 0.1.0, have none. */
+/**
+ * Trace ids depend on the version that ran the turn. Turns that were stored without a trace id, or are read by 0.1.0, have
+ * none.
+ */
 const LATER_FIELDS = ["trace"]
 leaveOutFields(LATER_FIELDS)
 
@@ -37,7 +40,7 @@ const CONTENTS = [
   "/bench deltas=200 chars=6 tools=1 delay_ms=1",
 ]
 
-/** Log lines of the earlier version whose field `message` or `fault` is a sentence. Today only `error` may be one. */
+/** Log lines of the earlier version whose field `message` or `fault` is a sentence. Today only `error` may contain one. */
 const EARLIER_ERRORS = /^\{"event":"(?:model_retry","fault"|(?:route|turn|tool|frame|external)_error",.*"message")/
 
 /** Returns the faults of the log lines, except those due to field names of the earlier version. */
@@ -83,8 +86,8 @@ async function readHistory(client: StateClient, session: string): Promise<WireMe
 const readAll = async (client: StateClient) =>
   Object.fromEntries(await Promise.all(SESSIONS.map(async (id) => [id, await readHistory(client, id)] as const)))
 
-describe.skipIf(lacksCommit(RELEASED))("version 0.1.0 and this one alternately", () => {
-  test("[DP8] [FS1] no message is lost or duplicated, every turn ends, and both show the same", async () => {
+describe.skipIf(lacksCommit(RELEASED))("version 0.1.0 alternating with this version", () => {
+  test("[DP8] [FS1] no message is lost or duplicated, every turn ends, and both versions show the same messages", async () => {
     server = await startServer({ SCRIPTED_DELAY_MS: "1" }, [buildRelease(RELEASED), readBuild()])
     const { url, token, crash } = server
     const client = new StateClient({ url: url() }, token())
@@ -117,7 +120,7 @@ describe.skipIf(lacksCommit(RELEASED))("version 0.1.0 and this one alternately",
   })
 })
 
-describe.skipIf(lacksCommit(SAME_CALLS))("the version before usage was stored, and this one, alternately", () => {
+describe.skipIf(lacksCommit(SAME_CALLS))("the last version without stored usage, alternating with this version", () => {
   testInFull.each(Array.from({ length: PLANS }, (_, n) => 400 + n))(
     "[DP8] [FS1] [FS8] the faults of seed %i, with a deploy at each kill, cause no violation",
     async (seed) => {
@@ -129,7 +132,7 @@ describe.skipIf(lacksCommit(SAME_CALLS))("the version before usage was stored, a
     },
   )
 
-  test("[DP8] [MT5] a turn that this version begins and the earlier one ends is in no ledger; all other turns are", async () => {
+  test("[DP8] [MT5] a turn that this version begins and the earlier version ends is in no ledger; all other turns are", async () => {
     server = await startServer({ PROBE_TOOLS: "on" }, [readBuild(), buildRelease(SAME_CALLS)])
     const { url, token, crash, persist } = server
     const client = new StateClient({ url: url() }, token())

@@ -115,11 +115,11 @@ test("[BU17] the tenant's object always receives at most one call per eight turn
 
 test.each([
   ["every two hours", 2 * HOUR_MS, 96, 1],
-  ["a minute for four hours", 60_000, 240, 1],
+  ["every minute for four hours", 60_000, 240, 1],
   // Four batches, and the remainders of two months.
   ["a day", 24 * HOUR_MS, 32, 1.5],
 ])(
-  "[BU17] a turn %s, with an eviction before each, causes the expected number of calls",
+  "[BU17] turns that run %s, with an eviction before each turn, cause the expected number of calls",
   async (_pattern, afterMs, turns, perEight) => {
     const model = new DirectoryModel(true)
     for (let i = 0; i < turns; i++) await model.play({ afterMs, session: i % 3, isEvicted: true })

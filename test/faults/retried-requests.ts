@@ -18,7 +18,7 @@ export interface Answer {
   readonly body: object
 }
 
-/** Returns null if no response came in time. Retries while the server is down or restarting. */
+/** Returns null if no response arrived in time. Retries while the server is down or restarting. */
 export async function requestPersistently(server: TestServer, path: string, body?: object): Promise<Answer | null> {
   const late = performance.now() + TURN_END_MS
   const headers = { authorization: `Bearer ${server.token()}`, "content-type": "application/json" }

@@ -100,11 +100,11 @@ export async function runPlan(
     meter.stop()
     await server.stop()
     const stored = readSessions(server.persist, (error) => {
-      violations.push({ rule: "rows_whole", session: "one of them", detail: String(error) })
+      violations.push({ rule: "rows_whole", session: "(unreadable)", detail: String(error) })
     })
     const findFaults = builds.length === 0 ? findUsageFaults : findMixedUsageFaults
     for (const detail of findFaults(server.persist)) {
-      violations.push({ rule: "ledger_is_sum", session: "all of them", detail })
+      violations.push({ rule: "ledger_is_sum", session: "(all)", detail })
     }
     const facts = {
       effects: upstream.effects,

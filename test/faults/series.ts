@@ -1,4 +1,4 @@
-/** series.ts: repeats runs until enough faults were injected, or until a mutant is detected. */
+/** series.ts: repeats runs until enough faults have been injected, or until a mutant is detected. */
 
 import { DETECTED_BY, type Mutant, MUTANT_VARS, planFor } from "./mutant-plans.ts"
 import { type Report, runPlan, runSeed } from "./run.ts"
@@ -23,7 +23,7 @@ export async function playUntil(faults: number, from: number, say: (line: string
   return reports
 }
 
-/** Returns the number of tries until a mutant was detected, or null. */
+/** Returns the number of tries until a mutant was detected, or null if it was not. */
 export async function triesToFind(mutant: Mutant): Promise<number | null> {
   const rules: readonly Rule[] = DETECTED_BY[mutant]
   for (let seed = 1; seed <= TRIES; seed++) {

@@ -14,7 +14,7 @@ import { toPeriod } from "../../shared/usage/period.ts"
 import { MAX_UNCERTAIN_TURNS, MAX_UNRENEWED_TURNS, type UserAccount } from "../../shared/usage/user-account.ts"
 import { readAll } from "./usage-rows.ts"
 
-/** Maximum number of turns that run or have a lease when a user's budget is used up: MAX_UNCERTAIN_TURNS of each (BU9). */
+/** Maximum number of turns that run or have a lease when a user's budget is used up: MAX_UNCERTAIN_TURNS each (BU9). */
 const LEASED_TURNS = 2 * MAX_UNCERTAIN_TURNS
 
 /** The stored turns of a user's sessions. */

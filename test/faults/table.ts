@@ -37,9 +37,9 @@ export function tableOf(total: Total): string {
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([kind, count]) => [kind, String(count)])
   rows.push(
-    ["turns under way at a kill", String(hits)],
-    ["turns asked to stop", String(total.cancelsRequested)],
-    ["of them stopped", String(total.cancelsStopped)],
+    ["turns running at a kill", String(hits)],
+    ["turns with a cancel request", String(total.cancelsRequested)],
+    ["turns with an acknowledged cancel", String(total.cancelsStopped)],
     ["faults", String(faults)],
     ["runs", String(runs)],
     ["violations", String(violations.length)],

@@ -46,7 +46,8 @@ export function createTap({ report, onAnswer = () => {} }: TapDeps): Tap {
     if (isNewEpoch) last = null
     else {
       const [hello] = unanswered
-      if (hello?.type !== "hello") return report("answers_in_order", `a welcome, and ${hello?.type} was asked first`)
+      if (hello?.type !== "hello")
+        return report("answers_in_order", `a hello is answered before an earlier ${hello?.type}`)
       unanswered.shift()
       last = hello.epoch === frame.epoch ? (hello.after ?? frame.seq) : frame.seq
     }
@@ -58,20 +59,21 @@ export function createTap({ report, onAnswer = () => {} }: TapDeps): Tap {
   const answer = (frame: Answered): void => {
     const [first] = unanswered
     if (frame.id === undefined) {
-      if (frame.type === "error" && frame.code === "internal") report("answered", "a frame met an internal error")
+      if (frame.type === "error" && frame.code === "internal") report("answered", "a frame caused an internal error")
       if (first?.type === "hello" || (frame.type === "error" && frame.code === "internal")) unanswered.shift()
       return
     }
     const at = unanswered.findIndex((one) => idOf(one) === frame.id)
-    if (at !== 0) report("answers_in_order", `${frame.id} is answered, and ${idOf(first)} was asked first`)
+    if (at !== 0) report("answers_in_order", `${frame.id} is answered before ${idOf(first)}`)
     const [own] = at < 0 ? [] : unanswered.splice(0, at + 1).slice(-1)
     if (own !== undefined) onAnswer(own, frame)
   }
 
   const checkNumbered = (frame: Numbered): void => {
-    if (last === null) return report("seq_in_order", `a frame before the welcome: ${frame.seq}`)
+    if (last === null) return report("seq_in_order", `a frame before the server's hello: ${frame.seq}`)
     const isPiece = frame.pieces !== undefined && frame.pieces > 0
-    if (frame.prev !== last) report("seq_in_order", `seq ${frame.seq} says prev ${frame.prev}, and ${last} was last`)
+    if (frame.prev !== last)
+      report("seq_in_order", `seq ${frame.seq} has prev ${frame.prev}, but the last seq was ${last}`)
     if (frame.seq <= last) report("seq_in_order", `seq ${frame.seq} after ${last}`)
     const isLive = frame.seq > welcomed
     if (isLive && frame.seq !== Math.max(last, welcomed) + 1) {

@@ -10,7 +10,7 @@ import type { TestServer } from "./server.ts"
 export const WAIT = { timeout: 90_000, interval: 100 }
 
 const KILLS = 4
-/** Ten seconds, as long as a restart takes on a busy machine. */
+/** Ten seconds: a restart on a busy machine can take this long. */
 const MAX_TRIES = 100
 
 export const OPERATOR = readBuild().vars["OPERATOR_SECRET"] ?? ""

@@ -192,7 +192,7 @@ export function isTurnOver(session: TestSession, id: string): boolean {
 }
 
 /** Whether the tab shows no running or queued turn. */
-export function isQuietIn(tab: Tab): boolean {
+export function hasNoOpenTurn(tab: Tab): boolean {
   return tab.messages().every(({ status }) => isEnded(status))
 }
 

@@ -25,7 +25,7 @@ function openSql(tables: string): SqlStorage {
 
 type Reach = "arrives" | "response_lost" | "request_lost"
 
-/** A batch that was sent, and the time that had passed on the clock until then. */
+/** A sent batch, and the time that had passed on the clock when it was sent. */
 interface SentBatch {
   readonly batch: UsageReport
   readonly elapsedMs: number
@@ -33,7 +33,7 @@ interface SentBatch {
 
 /**
  * A tenant with one user, whose calls get lost or arrive again on request. Each object can lose its memory, but keeps its
- * rows. The user can be erased, and comes back with the next turn.
+ * rows. The user can be erased, and is recreated by the next turn.
  */
 class LedgerModel {
   readonly #sessionSql = Array.from({ length: SESSIONS }, () => openSql(SESSION_USAGE_TABLE))
@@ -210,7 +210,7 @@ test("[MT5] [MT6] [MT7] [MT8] [MT15] whatever gets lost or arrives late, the tot
   )
 })
 
-test("[MT15] even the first batch of a user can arrive after the erasure, and names nobody", () => {
+test("[MT15] even the first batch of a user can arrive after the erasure, and is attributed to no user", () => {
   const tenant = new TenantUsage(openSql(`${TENANT_USAGE_TABLES}; ${ENDED_USER_LEDGERS}`))
   const now = Date.parse("2026-01-31T23:00:00Z")
   const entry = { ...NO_USAGE, day: "2026-01-31", provider: "a", model: "big", agent: "general", calls: 1, input: 5 }

@@ -78,21 +78,21 @@ export function readUsageSums(persist: string): UsageSums {
   const received = new Map(directories.flatMap(({ received: own }) => own))
   const added = new Map(tenants.flatMap(({ received: own }) => own))
   const turns = sessions.flatMap(({ turns: own }) => own)
-  const reportsLeft = sessions.flatMap(({ ledger }) => (ledger === null ? [] : listLeft(ledger, received)))
+  const unreceivedReports = sessions.flatMap(({ ledger }) => (ledger === null ? [] : listUnreceived(ledger, received)))
   // A directory's totals include a batch as soon as it begins.
-  const batchesLeft = directories.flatMap(({ batch }) => (batch === null ? [] : listLeft(batch, added)))
+  const unreceivedBatches = directories.flatMap(({ batch }) => (batch === null ? [] : listUnreceived(batch, added)))
   return {
     turns: sumTotals(turns.map(({ totals }) => totals)),
     traced: sumTotals(turns.flatMap(({ totals, isTraced }) => (isTraced ? [totals] : []))),
     untraced: turns.flatMap(({ totals, isTraced }) => (isTraced ? [] : [totals])),
-    directories: sumTotals([...directories.flatMap(({ sent, unsent }) => [sent, unsent]), ...reportsLeft]),
+    directories: sumTotals([...directories.flatMap(({ sent, unsent }) => [sent, unsent]), ...unreceivedReports]),
     batches: sumTotals(directories.map(({ sent }) => sent)),
-    tenants: sumTotals([...tenants.map(({ totals }) => totals), ...batchesLeft]),
+    tenants: sumTotals([...tenants.map(({ totals }) => totals), ...unreceivedBatches]),
   }
 }
 
 /** Returns the part of a ledger that a receiver does not have. */
-function listLeft({ ledger, n, sending, unsent }: Ledger, received: ReadonlyMap<string, number>): UsageTotals[] {
+function listUnreceived({ ledger, n, sending, unsent }: Ledger, received: ReadonlyMap<string, number>): UsageTotals[] {
   return (received.get(ledger) ?? 0) < n ? [sending, unsent] : [unsent]
 }
 

@@ -48,7 +48,7 @@ test("[MT5] [MT6] a server that is killed at random times between and within tur
       const { sessions: listed } = (await response.json()) as { sessions: { running: boolean }[] }
       return listed.every(({ running }) => !running)
     }
-    // Opening a session continues what a kill left behind.
+    // Opening a session resumes the work that a kill interrupted.
     for (const session of sessions) {
       await fetch(`${server.url()}/v1/sessions/${session}/conversation/recent`, { headers: headers() })
     }

@@ -10,7 +10,7 @@ export const RULES = {
   answers_in_order: "the frames of a socket are answered in order",
   order_kept: "messages are stored in the order in which they were acknowledged",
   live_is_history: "what a tab shows is what a reload shows",
-  history_is_rows: "what a reload shows is what the rows hold",
+  history_is_rows: "what a reload shows is what the rows contain",
   rows_whole: "the stored rows can be read",
   seq_is_rows: "the seq that is sent is the highest stored one",
   turn_ends: "every turn ends, within the time limit after the last restart",
@@ -21,11 +21,11 @@ export const RULES = {
   once_dispatched: "a call with side effects is dispatched at most once, and exactly once if it succeeded",
   cancel_holds: "a cancelled answer stays cancelled and keeps the seq that acknowledged the cancel",
   answered: "every request is answered",
-  late_in_place: "a late answer of an agent begins one turn, below the version that asked, once that is active",
+  late_in_place: "a late answer of an agent begins one turn, below the version that asked, once that version is active",
   records_once: "each record of an external producer takes effect once",
-  ledger_is_sum: "what was used is counted once, in the user's and the tenant's totals",
-  files_kept: "an uploaded file is stored, and the message that was sent with it has it",
-  budget_kept: "a budget counts each turn once, and no turn begins without a lease once it is used up",
+  ledger_is_sum: "usage is counted once, in the user's and the tenant's totals",
+  files_kept: "an uploaded file is stored, and belongs to the message that was sent with it",
+  budget_kept: "a budget counts each turn once, and no turn begins without a lease once the budget is used up",
 } as const
 
 export type Rule = keyof typeof RULES

@@ -1,7 +1,7 @@
 /**
- * webhook-kills.test.ts: a real server that is killed during the calls of a webhook tool, with a real service.
+ * webhook-kills.test.ts: kills a real server during the calls of a webhook tool of a real service.
  *
- * The service applies a call once by its id, as docs/webhook-tools.md asks, and answers some calls later. Every call must
+ * The service applies a call once by its id, as docs/webhook-tools.md requires, and answers some calls later. Every call must
  * take effect exactly once, and its result must be in the answer, unless the turn was cut off before the call. The same
  * service answers the questions of an agent.
  */
@@ -94,7 +94,7 @@ class BookingService {
     void this.#streamAnswer(question)
   }
 
-  /** Repeats the records until the server has the end. Records that it has already are skipped (SPEC EX9). */
+  /** Repeats the records until the server has the last one. Records that it already has are skipped (SPEC EX9). */
   async #streamAnswer({ id, session, token, text: n }: WebhookQuestion): Promise<void> {
     const records = [
       { n: 1, type: "text_delta", delta: "Answer " },
@@ -120,7 +120,7 @@ class BookingService {
     return result
   }
 
-  /** Repeats the result until the server has taken or refused it. */
+  /** Repeats the result until the server has accepted or refused it. */
   async #sendLater({ call_id, result_path }: WebhookCall, result: string): Promise<void> {
     for (let attempt = 0; attempt < 400; attempt++) {
       await new Promise((resolve) => setTimeout(resolve, 10 + randomInt(30)))
@@ -179,7 +179,7 @@ test("[TW3] [TW5] each effect happens once, whenever the server is killed", { ti
       [{ type: "tool_call", name: "book", args: JSON.stringify({ n }) }],
       [{ type: "text_delta", delta: "Booked." }],
     ]
-    // Half of the kills come when the service has the call, however slow the machine is.
+    // Half of the kills come when the service has received the call, however slow the machine is.
     const moment = n % 4 < 2 ? once(stage.service.events, "booked") : waitAtRandom()
     const answer = await sendAndKill(stage, { id: `q${n}`, content: `/script ${JSON.stringify(steps)}` }, moment)
     expectOneEffect(stage, answer, n)
@@ -204,7 +204,7 @@ test("[KA3] a click on a card makes its call once, whenever the server is killed
     const call_id = card?.type === "rich" ? (card.call_id ?? "") : ""
     const click = { content: "", action: { call_id, name: "book" } }
     expectOneEffect(stage, await sendAndKill(stage, { id: `c${n}`, ...click }), n)
-    // It was done. Another click is refused.
+    // Once the action has been done, another click is refused.
     if (service.effects.has(String(n)))
       await expect(ada.send("POST", `/v1/sessions/${session}/messages`, { id: `d${n}`, ...click })).rejects.toThrow(
         "done",

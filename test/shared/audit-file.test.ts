@@ -59,7 +59,7 @@ function createFile(count: number, tenant = "acme", removed?: AuditHead): string
 const FILE = createFile(9)
 const HEAD = { seq: 9, hash: JSON.parse(FILE[0] ?? "").head.hash }
 
-test("[AL12] an untouched file is verified, with or without a noted head", async () => {
+test("[AL12] an unchanged file is verified, with or without a saved head", async () => {
   expect(await verifyAuditFile(FILE)).toMatchObject({ ok: true, entries: 9 })
   expect(await verifyAuditFile(FILE, HEAD)).toMatchObject({ ok: true })
   const noted = { seq: 4, hash: JSON.parse(FILE[4] ?? "").hash }

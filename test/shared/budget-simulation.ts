@@ -83,7 +83,7 @@ export interface Excess {
   readonly unleased: number
 }
 
-/** Watches one budget: how much more is used once it is used up. */
+/** Records for one budget how much more is used once it is used up. */
 class Watch {
   readonly limit: number
   isUsedUp = false
@@ -91,7 +91,7 @@ class Watch {
   unleased = 0
   /** The sessions that may begin one more turn. */
   readonly #leasedSessions = new Set<string>()
-  /** The users whose directory does not know yet that the budget is used up. */
+  /** The users whose directory has not yet learned that the budget is used up. */
   readonly #unaware = new Set<SimUser>()
 
   constructor(limit: number) {

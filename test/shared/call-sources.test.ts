@@ -23,7 +23,7 @@ describe("the sources of a result", () => {
     ["sources inside other data", JSON.stringify({ page: { sources: [{ url }] } })],
     ["sources after the data", `{}\n\n${JSON.stringify({ sources: [{ url }] })}`],
     ["data that is too large", JSON.stringify({ sources: [{ url }], rest: "x".repeat(MAX_CARD_BYTES) })],
-  ])("[SC1] %s: none", (_name, result) => {
+  ])("[SC1] %s has no sources", (_name, result) => {
     expect(readCallSources(result)).toEqual([])
   })
 
@@ -38,21 +38,21 @@ describe("the sources of a result", () => {
     "/relative",
     7,
     null,
-  ])("[SC2] the address %j is left out", (address) => {
+  ])("[SC2] a source with the URL %j is left out", (address) => {
     expect(read({ url: address, title: "x" }, { url })).toEqual([{ type: "source", url, title: "example.com" }])
   })
 
-  test("[SC2] an address that is too long is left out", () => {
+  test("[SC2] a source with a URL that is too long is left out", () => {
     expect(read({ url: `${url}${"x".repeat(MAX_URL_CHARS)}` })).toEqual([])
   })
 
-  test("[SC2] titles and quotes are one line of limited length, without characters that change their direction", () => {
+  test("[SC2] titles and quotes are one line of limited length, without bidi controls", () => {
     const [source] = read({ url, title: `a\u202e\n\u0000${"b".repeat(10_000)}`, quote: "c".repeat(10_000) })
     expect(source?.title).toBe(`a ${"b".repeat(MAX_SOURCE_TITLE_CHARS - 2)}`)
     expect(source?.quote).toBe("c".repeat(MAX_SOURCE_QUOTE_CHARS))
   })
 
-  test("[SC2] whatever a result contains, its sources are public addresses with short texts", () => {
+  test("[SC2] whatever a result contains, its sources have public URLs and short texts", () => {
     const entry = fc.oneof(
       fc.record({ url: fc.oneof(fc.webUrl(), fc.string()), title: fc.string(), quote: fc.jsonValue() }),
       fc.jsonValue(),

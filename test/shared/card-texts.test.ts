@@ -38,18 +38,18 @@ describe("a chart payload", () => {
     ["an infinite figure", { data: [{ label: "a", value: Number.POSITIVE_INFINITY }] }],
     ["a figure that is too large", { data: [{ label: "a", value: 1e16 }] }],
     ["a point without a value", { data: [{ label: "a" }] }],
-  ])("[CA10] with %s isn't one", (_, change) => {
+  ])("[CA10] with %s is invalid", (_, change) => {
     expect(isChartPayload({ ...CHART, ...change })).toBe(false)
   })
 
-  test("[CA10] no other value is one", () => {
+  test("[CA10] is never any other kind of value", () => {
     for (const value of [null, undefined, 1, "x", [], [CHART], Object.create(CHART)])
       expect(isChartPayload(value)).toBe(false)
   })
 })
 
 describe("a chart as Markdown", () => {
-  test("[CA12] is a table, and other cards have no form of their own", () => {
+  test("[CA12] is a table, and other cards have no Markdown of their own", () => {
     expect(cardToMarkdown("chart_1", JSON.parse(JSON.stringify(CHART)))).toBe(
       "| Drinks |  |\n|---|---:|\n| tea | 4 |\n| coffee | -7.5 |",
     )
@@ -71,7 +71,7 @@ describe("a chart as Markdown", () => {
   })
 })
 
-describe("a text that repeats its card", () => {
+describe("text that repeats its card", () => {
   const figures = [12.4, 54.3, 10, 78, 14, 9, null, 70]
 
   test.each([
@@ -89,7 +89,7 @@ describe("a text that repeats its card", () => {
     expect(repeatsFigures(text, figures)).toBe(isRepeated)
   })
 
-  test("[CA9] a minus and a range are understood", () => {
+  test("[CA9] minus signs and ranges are recognised", () => {
     expect(repeatsFigures("It is -3 °C, later −3 °C.", [-3])).toBe(true)
     expect(repeatsFigures("From 4-9 °C.", [4, 9])).toBe(true)
   })

@@ -53,7 +53,7 @@ describe("a planted leak", () => {
       expect(findLeak(createLine({ reason: leak })), leak).not.toBe(null)
   })
 
-  test("[OB6] a file name, a token and a signed address", () => {
+  test("[OB6] a file name, a token and a signed URL", () => {
     noteAddress("/v1/sessions/s1/assets?name=Steuerbescheid-2026.pdf")
     noteAddress("/media/a1?token=opaque-signed-token")
     noteContent("another-opaque-token")
@@ -82,7 +82,7 @@ describe("a planted leak", () => {
   })
 })
 
-test("[OB6] a line with ids, names and figures is accepted", () => {
+test("[OB6] a line with ids, names and numbers is accepted", () => {
   const fields = { session: "V1StGXR8_Z5jdHi6B-myT", trace: "ab".repeat(16), model: "gpt-5", drift: { mark_orphan: 1 } }
   expect(
     findLeak(createLine({ ...fields, error: "TypeError < runTool (worker/turn/dispatch-tool.ts:104:9)", cost: null })),

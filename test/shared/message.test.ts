@@ -55,7 +55,7 @@ describe("fold", () => {
     expect(fold(settled, { type: "tool_output_delta", call_id: "unknown", delta: "x" })).toBe(settled)
   })
 
-  test("[EV3] the first result of a call wins", () => {
+  test("[EV3] the first result of a call counts", () => {
     const settled = foldEvents(CALL, START, RESULT)
     expect(fold(settled, { ...RESULT, result: "{2}" })).toBe(settled)
   })

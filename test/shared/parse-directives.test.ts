@@ -14,7 +14,7 @@ import { createTokenScanner, type TextToken } from "../../shared/segment/text-to
 import { createSegmenter } from "../../shared/segment/segmenter.ts"
 import { createCardTrailer } from "../../worker/tool/tool.ts"
 import { printReply, printSegments } from "../support/golden.ts"
-import { directiveText, PICTURE, SOUND } from "../support/directive-text.ts"
+import { directiveText, IMAGE, SOUND } from "../support/directive-text.ts"
 import { longText, shortText } from "../support/model-text.ts"
 import { assertProperty, cutsOf, everyNth, RUNS } from "../support/seeded.ts"
 
@@ -235,7 +235,7 @@ function rawOf(chunks: readonly TextToken[]): string {
 /** Feeds a text in chunks and returns the segments and the message state after each chunk. */
 function createFollower() {
   const delivery = createDelivery("u1")
-  const permit = grantsToPermit({ origins: ["https://ok.com"], replies: ["m1"], assets: [PICTURE, SOUND] })
+  const permit = grantsToPermit({ origins: ["https://ok.com"], replies: ["m1"], assets: [IMAGE, SOUND] })
   const segmenter = createSegmenter(ROWS, { delivery, permit })
   let segments: Segment[] = []
   const printState = (): string =>

@@ -7,7 +7,7 @@ import { checkPublicUrl } from "../../shared/text/public-url.ts"
 import { assertProperty } from "../support/seeded.ts"
 import { AMBIGUOUS, INNER_NAMES, INNER_V4, INNER_V6, ROWS, verdictOf } from "../support/url-table.ts"
 
-test("[PU1] the table has at least 250 different addresses", () => {
+test("[PU1] the table has at least 250 different URLs", () => {
   expect(new Set(ROWS.map(([url]) => url)).size).toBe(ROWS.length)
   expect(ROWS.length).toBeGreaterThanOrEqual(250)
 })

@@ -29,7 +29,7 @@ describe("words", () => {
     expect(toIndexText(text)).toBe(indexed)
   })
 
-  test("[FT2] a very long word is cut", () => {
+  test("[FT2] a very long word is shortened", () => {
     expect(toIndexText("x".repeat(5_000))).toBe("x".repeat(64))
   })
 })
@@ -111,7 +111,7 @@ describe("snippets", () => {
     ])
   })
 
-  test("[FT1] the parts of a snippet are a part of the text, whatever it contains", () => {
+  test("[FT1] the joined parts of a snippet are a part of the text, whatever it contains", () => {
     assertProperty(
       fc.property(fc.string({ unit: "grapheme", maxLength: 600 }), fc.string({ maxLength: 3 }), (text, query) => {
         const { parts } = createSnippet(text, phrasesOf(query))

@@ -36,7 +36,7 @@ describe("a day", () => {
     expect(peak.sessions).toBeGreaterThan((5 * sessions) / 86_400)
   })
 
-  test("[CM8] has the operations of the mean session in the document", () => {
+  test("[CM8] has the operations per session that docs/cost.md states", () => {
     const { sessions, operations } = simulateDay(PLAN)
     for (const [name, mean] of Object.entries(MEAN_OPERATIONS) as [Operation, number][])
       expect(Math.abs(operations[name] / sessions - mean), name).toBeLessThan(0.02 * Math.max(mean, 1))

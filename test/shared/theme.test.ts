@@ -46,7 +46,7 @@ describe("contrast", () => {
     expect(Math.floor(computeContrast(one, other) * 100) / 100).toBe(ratio)
   })
 
-  test("[TH3] is the same both ways, between 1 and 21, and largest against black or white", () => {
+  test("[TH3] is symmetric, between 1 and 21, and largest against black or white", () => {
     assertProperty(
       fc.property(color, color, (one, other) => {
         const ratio = computeContrast(one, other)
@@ -73,7 +73,7 @@ describe("contrast", () => {
     )
   })
 
-  test("[TH3] a theme is accepted exactly if every pair of both schemes has enough of it", () => {
+  test("[TH3] a theme is accepted exactly if every pair has enough contrast in both schemes", () => {
     assertProperty(
       fc.property(pair, pair, (accent, accent_text) => {
         const all = listContrasts({ accent, accent_text })
@@ -112,7 +112,7 @@ describe("the parser", () => {
     expect(parse({ suggestions: ["One", "One", " Two "] }).output).toMatchObject({ suggestions: ["One", "Two"] })
   })
 
-  test.each(HOSTILE)("[TH2] %j is no colour, font, density or radius", (text) => {
+  test.each(HOSTILE)("[TH2] %j is not a colour, font, density or radius", (text) => {
     for (const accent of [{ light: text, dark: "#a899ff" }, { light: "#5a43d6", dark: text }, text])
       expect(parse({ accent }).success).toBe(false)
     for (const field of ["font", "density", "radius"]) expect(parse({ [field]: text }).success).toBe(false)
@@ -141,7 +141,7 @@ describe("the parser", () => {
     expect(parse(theme).success).toBe(false)
   })
 
-  test("[TH2] accepts of any values only those that it returns unchanged", () => {
+  test("[TH2] accepts only values that it returns unchanged", () => {
     const field = fc.oneof(fc.constantFrom(...HOSTILE), color, fc.string(), fc.integer(), fc.constant(null))
     const shape = fc.record(
       { accent: fc.record({ light: field, dark: field }), font: field, radius: field, density: field, name: field },
@@ -183,7 +183,7 @@ describe("CSS properties", () => {
     )
   })
 
-  test("[TH4] the JSON in the page's head has no character of HTML, and reads as it was written", () => {
+  test("[TH4] the JSON in the page's head has no HTML characters, and is parsed to the same theme", () => {
     const line = fc.oneof(
       fc.string({ unit: "binary" }),
       fc.constantFrom('"><script>', "&quot;,", "a'b`c", "日本", "\ud800"),

@@ -1,8 +1,8 @@
-/** asking-mcp.ts: a tool of an MCP server that asks the user before it returns, as often as its run says. */
+/** asking-mcp.ts: a tool of an MCP server that asks the user a given number of times before it returns. */
 
 import { fromJsonSchema, inputRequired, type InputRequests, type McpServer } from "@modelcontextprotocol/server"
 
-/** What the tool asks: the requests of each round, in their order. */
+/** The tool's requests in each round, in order. */
 export type AskedRounds = readonly InputRequests[]
 
 const TEXT_SCHEMA = {

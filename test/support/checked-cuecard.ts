@@ -31,7 +31,7 @@ export async function startCuecard(options: CuecardOptions = {}, build?: Build):
 
 let isWatching = false
 
-/** Records the texts that this process sends, and the pages of history and signed addresses that it receives. */
+/** Records the texts that this process sends, and the pages of history and signed URLs that it receives. */
 function watchRequests(): void {
   if (isWatching) return
   isWatching = true

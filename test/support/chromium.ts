@@ -1,7 +1,7 @@
 /**
  * chromium.ts: a real Chromium for the browser tests, on any Linux machine.
  *
- * It uses an installed Chromium if there is one: CHROME_PATH, then the usual places. Otherwise it unpacks the Chromium of
+ * It uses an installed Chromium if there is one: CHROME_PATH, then the usual paths. Otherwise it unpacks the Chromium of
  * an npm package once into node_modules/.cache, with its shared libraries (NSS, NSPR, Expat) and, if the machine has no
  * fonts, its font. So `npm test` needs only the C library of the machine.
  */
@@ -30,7 +30,7 @@ const FLAGS = [
   "--disable-component-update",
   "--disable-sync",
   "--font-render-hinting=none",
-  // Fewer processes need about a tenth less processor time. The first feature is Playwright's, whose list this replaces.
+  // Fewer processes need about a tenth less processor time. The first feature is from Playwright's list, which this one replaces.
   "--in-process-gpu",
   "--enable-features=CDPScreenshotNewSurface,NetworkServiceInProcess2",
 ]
@@ -41,7 +41,7 @@ const SYSTEM_FONTS = ["/etc/fonts/fonts.conf", "/usr/share/fonts/truetype"]
 const MODULES = join(import.meta.dirname, "../../node_modules")
 const PACKAGE = join(MODULES, "@sparticuz/chromium")
 
-/** How often a process looks whether another one has unpacked the browser, in milliseconds. */
+/** Interval at which a process checks whether another process has unpacked the browser, in milliseconds. */
 const UNPACK_POLL_MS = 100
 /** A process that has not finished unpacking after this time has been killed, in milliseconds. */
 const UNPACK_TIMEOUT_MS = 90_000
@@ -107,7 +107,7 @@ function writeFontsConfig(home: string): string {
 /** The launch options of the packed browser. */
 async function packedChromium(): Promise<LaunchOptions> {
   if (process.arch !== "x64" || !existsSync(PACKAGE)) {
-    throw new Error("No Chromium found. Install one, or name it in CHROME_PATH.")
+    throw new Error("No Chromium found. Install one, or set CHROME_PATH to its path.")
   }
   const { version } = JSON.parse(readFileSync(join(PACKAGE, "package.json"), "utf8")) as { version: string }
   const home = join(MODULES, `.cache/cuecard/chromium-${version}`)

@@ -4,7 +4,7 @@ import fc from "fast-check"
 import type { Asset } from "../../shared/protocol/event.ts"
 import { shortText } from "./model-text.ts"
 
-export const PICTURE: Asset = { id: "a", kind: "image", mime_type: "image/png", label: "A", size: 3 }
+export const IMAGE: Asset = { id: "a", kind: "image", mime_type: "image/png", label: "A", size: 3 }
 export const SOUND: Asset = { id: "s", kind: "audio", mime_type: "audio/wav", label: "S", size: 4 }
 
 const DIRECTIVES = [

@@ -6,7 +6,7 @@ export function createTable(head: readonly string[], rows: readonly (readonly st
   return [toRow(head), `|${"---|".repeat(head.length)}`, ...rows.map(toRow)].join("\n")
 }
 
-/** Inserts a table after its marker, replacing the existing one. Throws if the page has no such marker. */
+/** Inserts a table after its marker, replacing the existing one. Throws if the page doesn't contain the marker. */
 export function putTable(page: string, marker: string, table: string): string {
   const pattern = new RegExp(`(<!-- ${marker} -->\n)(?:\n(?:\\|.*\n)*\n?)?`)
   if (!pattern.test(page)) throw new Error(`no marker ${marker}`)

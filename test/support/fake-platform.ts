@@ -28,7 +28,7 @@ export interface Seen {
 export interface FakePlatform {
   readonly url: string
   readonly seen: readonly Seen[]
-  /** The newest first. */
+  /** The newest deployment first. */
   readonly deployments: FakeDeployment[]
   /** Ids of the versions that can be deployed. */
   readonly deployable: string[]
@@ -39,7 +39,7 @@ export interface FakePlatform {
   rates: Readonly<Record<string, { readonly requests: number; readonly failed: number }>>
   /** Called before each request. If it returns a value, that replaces the response. */
   misbehave: ((seen: Seen) => Misbehaviour | null) | null
-  /** Makes a deployment as somebody else. */
+  /** Creates a deployment, as another operator would. */
   deploy(version: string): void
   /** `{id: percentage}` of the active deployment. */
   traffic(): Readonly<Record<string, number>>
@@ -54,7 +54,7 @@ interface Answer {
   readonly raw?: string
 }
 
-/** `active` has all of the traffic. */
+/** Starts the server. The version `active` receives all traffic. */
 export async function startFakePlatform(active: string, earlier: readonly string[] = []): Promise<FakePlatform> {
   const seen: Seen[] = []
   let count = 0
@@ -113,7 +113,7 @@ export async function startFakePlatform(active: string, earlier: readonly string
           result: { default_environment: { script: { migration_tag: platform.migrationTag, tag: "t", tags: [] } } },
         }
       case `POST ${own}/scripts/${SCRIPT}/assets-upload-session`:
-        // Every file is known already.
+        // The platform already has every file.
         return { result: { jwt: "done", buckets: [] } }
       case `POST ${own}/observability/telemetry/query`:
         return { result: countEvents(JSON.parse(body) as Query, platform.rates) }

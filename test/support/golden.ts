@@ -203,7 +203,7 @@ export function printSegments(segments: readonly Segment[], drift: readonly Drif
   ]
 }
 
-/** Metadata that only our own media has. */
+/** Metadata that only assets of the session have. */
 function printMetadata({ mime_type, size, voice }: Extract<Segment, { type: "media" }>): string {
   const fields = [mime_type, size?.toString(), voice === true ? "voice" : undefined]
   return fields.flatMap((field) => (field === undefined ? [] : [` ${field}`])).join("")

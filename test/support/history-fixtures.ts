@@ -69,7 +69,7 @@ export interface ImportedHistory {
   readonly lost: Readonly<Record<string, number>>
 }
 
-/** Imports the values of a file. `cutAt`: the file comes in two parts, cut before this value. */
+/** Imports the values of a file. `cutAt`: the file is imported in two parts, cut before this value. */
 export function importValues(values: readonly unknown[], cutAt = values.length): ImportedHistory {
   const records: StreamRecord[] = []
   const kinds: Record<string, number> = {}

@@ -1,4 +1,4 @@
-/** hostile-webhook.ts: responses of a tenant's service that try to make a turn fail, hang, grow, or show what isn't a result. */
+/** hostile-webhook.ts: responses of a tenant's service that try to make a turn fail, hang, grow, or show data that isn't a result. */
 
 import type { ServerResponse } from "node:http"
 import { MAX_RESULT_BYTES } from "../../shared/limits.ts"
@@ -62,7 +62,7 @@ const REDIRECTS: Readonly<Record<string, string>> = {
   "redirect-308": "file:///etc/passwd",
 }
 
-/** Those that need a stream or a connection of their own. */
+/** Responses that need a stream or a separate connection. */
 const STREAMS = [
   "endless",
   "too-large",

@@ -1,7 +1,7 @@
 /**
  * import-fixtures.ts: transcripts in the record format of another system, with the messages that they become.
  *
- * A fixture begins with lines of `#`: what it shows, `# source:` the project and files whose types it follows, and for each
+ * A fixture begins with lines of `#`: what it demonstrates, `# source:` the project and files whose types it follows, and for each
  * record type `# keys TYPE:` with all keys of that type in the source (`*`: of every record). Then come the records, one per
  * line, `---`, and the messages.
  */

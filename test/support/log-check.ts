@@ -3,7 +3,7 @@
  *
  * The helpers that tests use to send and receive record every text, argument, result, title, file name, token and signed
  * address. No value of a log line may contain any 12 consecutive characters of them, or a short file name. In addition, no
- * value may be a sentence, an address or a credential, whatever its origin. Data points and spans are log lines in tests
+ * value may be a sentence, a URL or a credential, whatever its origin. Data points and spans are log lines in tests
  * (vitest.config.ts, checked-cuecard.ts).
  */
 
@@ -27,7 +27,7 @@ const FILE_NAME = /^[\w-][\w.-]*\.[a-z][a-z\d]{1,4}$/i
 const CONTENT_FIELDS = new Set("content text delta synthesis args result output title label token".split(" "))
 const MAX_DEPTH = 12
 
-/** Fields whose values contain spaces: the place of an error, and the variable that is wrong. */
+/** Fields whose values contain spaces: the location of an error, and the invalid variable. */
 const FIELDS_WITH_SPACES = new Set(["error", "detail"])
 /** An API key is much longer than the ids of 21 random characters, some of which begin like one. */
 const CREDENTIAL = /\beyJ[\w-]{8,}\.|\bck_[\w.-]{19,}|Bearer |[?&]token=|https?:\/\//
@@ -87,7 +87,7 @@ export function noteJson(text: unknown): void {
   } catch {}
 }
 
-/** Remembers the token and the file name of an address. */
+/** Remembers the token and the file name of a URL. */
 export function noteAddress(address: string): void {
   const { searchParams } = new URL(address, "http://localhost")
   for (const name of ["token", "code"]) noteContent(searchParams.get(name) ?? "")
@@ -114,7 +114,7 @@ function findLeakIn(field: string, value: unknown): string | null {
   if (typeof value === "string") {
     const isSentence = /\s/.test(value) && !FIELDS_WITH_SPACES.has(field)
     if (isSentence) return `the field ${field} has text`
-    return CREDENTIAL.test(value) ? `the field ${field} has an address or a credential` : findNoted(value)
+    return CREDENTIAL.test(value) ? `the field ${field} has a URL or a credential` : findNoted(value)
   }
   if (typeof value !== "object" || value === null) return null
   for (const [name, inner] of Object.entries(value)) {
@@ -124,7 +124,7 @@ function findLeakIn(field: string, value: unknown): string | null {
   return null
 }
 
-/** One look-up for each window, so the cost does not depend on how much was recorded. */
+/** Looks up each window once, so the cost does not depend on how much was recorded. */
 function findNoted(value: string): string | null {
   if (ids.has(value) || ROUTES.has(value)) return null
   const fileName = value.split(/[^\w.-]+/).find((word) => fileNames.has(word))

@@ -1,8 +1,8 @@
 /**
  * longest-first.ts: orders the test files, long ones first, so that none runs alone at the end.
  *
- * A process that is shared by the files of a project (`isolate: false`) is kept only while the next file in the queue is of
- * the same project. So the files with a process of their own come first, and then one project after the other.
+ * A process that is shared by the files of a project (`isolate: false`) is kept only while the next file in the queue
+ * belongs to the same project. So the files with a separate process come first, and then one project after the other.
  */
 
 import { statSync } from "node:fs"

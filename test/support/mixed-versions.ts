@@ -1,5 +1,5 @@
 /**
- * mixed-versions.ts: a server whose Worker is of one version and whose Durable Objects are of another one, as while the
+ * mixed-versions.ts: a server with the Worker of one version and the Durable Objects of another, as happens while the
  * traffic is split between two versions.
  */
 

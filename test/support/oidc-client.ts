@@ -59,7 +59,7 @@ export class CookieJar {
     for (const cookie of headers.getSetCookie()) {
       const [pair = "", ...attributes] = cookie.split(";")
       const at = pair.indexOf("=")
-      const isGone = attributes.some((one) => /^\s*(?:max-age=0|expires=thu, 01 jan 1970)/i.test(one))
+      const isGone = attributes.some((attribute) => /^\s*(?:max-age=0|expires=thu, 01 jan 1970)/i.test(attribute))
       if (isGone) this.#cookies.delete(pair.slice(0, at))
       else this.#cookies.set(pair.slice(0, at), pair.slice(at + 1))
     }
@@ -67,8 +67,8 @@ export class CookieJar {
 }
 
 /**
- * Signs in at the provider, starting at the address to which `/auth/login` redirects. Returns the callback's address
- * without requesting it.
+ * Signs in at the provider, starting at the URL to which `/auth/login` redirects. Returns the callback's URL without
+ * requesting it.
  */
 export async function signInAtProvider(
   address: string,
@@ -85,10 +85,10 @@ export async function signInAtProvider(
     next = new URL(location, next).href
     if (!next.startsWith(origin)) return next
   }
-  throw new Error(`the provider did not return: ${next}`)
+  throw new Error(`the provider did not redirect back: ${next}`)
 }
 
-/** Fills in the provider's form. Returns the address that it leads to. */
+/** Submits the provider's form. Returns the URL of the redirect. */
 async function answerForm(
   html: string,
   address: string,

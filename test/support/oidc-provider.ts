@@ -1,7 +1,7 @@
 /**
  * oidc-provider.ts: a real OpenID provider (npm `oidc-provider`) on loopback, with its own forms for sign-in and consent.
  *
- * It records its requests, rotates its keys, fails on demand, and signs any token that a test asks for. Tests in workerd
+ * It records its requests, rotates its keys, fails on demand, and signs any token that a test requests. Tests in workerd
  * use the same functions over HTTP: see oidc-client.ts. Everyone who enters a name is signed in. The name `owner-ada` has
  * the claim `role: "owner"`.
  */
@@ -22,7 +22,7 @@ export interface ProviderFaults {
   readonly outage?: "down" | "error"
   /** Delay of each response, in milliseconds. */
   readonly delayMs?: number
-  /** Applies only to paths that begin with this text. */
+  /** Applies only to paths that begin with this prefix. */
   readonly path?: string
   /** The response body of the affected paths, in place of the provider's. */
   readonly body?: string
@@ -41,7 +41,7 @@ export interface SignRequest {
 }
 
 export interface ProviderOptions {
-  /** The callback addresses of the clients. */
+  /** The callback URLs of the clients. */
   readonly redirectUris?: readonly string[]
   /** By default a free port. */
   readonly port?: number
@@ -102,7 +102,7 @@ function createConfiguration(keys: Keys, redirectUris: readonly string[]): Confi
     },
     cookies: { keys: ["a key for the cookies of the test provider"] },
     pkce: { required: () => true },
-    // Sign-ins get none. A refresh token is valid once.
+    // Sign-ins get no refresh token. A refresh token is valid once.
     issueRefreshToken: (_context, client, code) =>
       client.grantTypeAllowed("refresh_token") && "resource" in code && code.resource !== undefined,
     rotateRefreshToken: true,
@@ -119,7 +119,7 @@ function createConfiguration(keys: Keys, redirectUris: readonly string[]): Confi
   }
 }
 
-/** A token for an address that contains `short-lived` is about to expire. */
+/** Describes a resource. A token for a URL that contains `short-lived` is about to expire. */
 function describeResource(resource: string): { scope: string; accessTokenTTL?: number } {
   return { scope: "files", ...(resource.includes("short-lived") && { accessTokenTTL: 20 }) }
 }

@@ -11,13 +11,13 @@ type Json = Record<string, unknown>
 /** The events of a scenario, or a response with an error status. */
 type Recording = readonly (Json | string)[] | { readonly status: number; readonly body: Json }
 
-/** The thinking and the calls of `stateful` are signed with this. */
+/** The signature of the thinking and the calls in `stateful`. */
 export const SIGNATURE = "opaque+/=ünïcode\\n"
 
 /** Every provider has these. */
 export const SCENARIOS = ["text", "thinking", "tools", "refusal", "cut-off", "429", "error-in-stream"] as const
 
-/** `stateful` is a call with its state at first, and a text as soon as it gets a result. */
+/** `stateful` plays a call with its state, and then text once it has received the result. */
 export function playProvider({ scenario, reply, before }: Call): void {
   const [provider = "", name = ""] = scenario.split(".")
   const recording = RECORDINGS[provider]?.[name === "stateful" && before > 0 ? "text" : name]
@@ -272,14 +272,14 @@ const GOOGLE: Record<string, Recording> = {
   ],
 }
 
-// Workers AI: the format of most of its models. The others have that of OpenAI's chat completions.
+// Workers AI: the format of most of its models. The others use the format of OpenAI's chat completions.
 
 const WORKERS_AI_USAGE: Json = { response: "", usage: { prompt_tokens: 21, completion_tokens: 7, total_tokens: 28 } }
 const ownCall = (args: string): Json => ({ name: "weather", arguments: JSON.parse(args) as Json })
 
 const WORKERS_AI: Record<string, Recording> = {
   text: [{ response: "Hello", p: "abcdefgh" }, { response: ", world." }, WORKERS_AI_USAGE, "data: [DONE]"],
-  // A token that looks like a number is one.
+  // A token that looks like a number is sent as a number.
   figures: [{ response: "It is " }, { response: 42 }, { response: "." }, WORKERS_AI_USAGE, "data: [DONE]"],
   tools: [{ tool_calls: [ownCall(LONDON), ownCall(TOKYO)] }, WORKERS_AI_USAGE, "data: [DONE]"],
   broken: [{ response: "And so it" }],

@@ -20,7 +20,7 @@ const CACHE = resolve("node_modules/.cache/cuecard/releases")
 
 /**
  * Whether tests that need the commit are skipped, because this copy of the files has no history or the clone lacks the
- * commit, as a shallow one does. In a clone it prints a note, because the commit can be fetched.
+ * commit, as a shallow clone does. In a clone, a note is printed, because the commit can be fetched.
  */
 export function lacksCommit(commit: string, cwd = process.cwd()): boolean {
   const succeeds = (...args: string[]): boolean => spawnSync("git", args, { cwd, stdio: "ignore" }).status === 0

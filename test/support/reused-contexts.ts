@@ -1,5 +1,5 @@
 /**
- * reused-contexts.ts: gives the contexts that tests have closed to later tests, without their storage, cookies and history. A
+ * reused-contexts.ts: reuses the contexts that tests have closed in later tests, without storage, cookies and history. A
  * new context takes more processor time than most tests, because it needs a process that loads the page's code again.
  *
  * A context is closed if a test has added something to it that can't be removed, such as a header. The window's size and
@@ -66,7 +66,7 @@ const ROUTES_SOCKETS = Symbol("routes sockets")
 
 /**
  * Options of a context whose test routes the sockets before it opens a page. Routes of sockets can't be removed, but the
- * newest one is used, so only such contexts replace each other.
+ * newest route is used, so only such contexts replace each other.
  */
 export function withRoutedSockets(options: BrowserContextOptions = {}): BrowserContextOptions {
   return Object.assign({ ...options }, { [ROUTES_SOCKETS]: true })
@@ -75,7 +75,7 @@ export function withRoutedSockets(options: BrowserContextOptions = {}): BrowserC
 /** Playwright ignores it. */
 const IS_USED_ONCE = Symbol("is used once")
 
-/** Options of a context that is closed after its test, because its pages may not let go of their process. */
+/** Options of a context that is closed after its test, because its pages may not release their process. */
 export function usedOnce(options: BrowserContextOptions = {}): BrowserContextOptions {
   return Object.assign({ ...options }, { [IS_USED_ONCE]: true })
 }

@@ -44,7 +44,7 @@ export function assertProperty<T>(property: fc.IProperty<T>, runs = RUNS): void 
   fc.assert(property, { seed, numRuns: shareOf(runs) })
 }
 
-/** The same for an asynchronous property. `fullShare`: the share that `RUNS=full` plays. */
+/** Like `assertProperty`, for an asynchronous property. `fullShare`: the share that `RUNS=full` plays. */
 export async function assertPropertyAsync<T>(
   property: fc.IAsyncProperty<T>,
   runs = RUNS,
@@ -53,7 +53,7 @@ export async function assertPropertyAsync<T>(
   await fc.assert(property, { seed, numRuns: shareOf(runs, fullShare) })
 }
 
-/** Cuts a text at some of its indices. */
+/** Cuts a string at some of its indices. */
 export function cutsOf(text: string): fc.Arbitrary<string[]> {
   return fc.array(fc.nat({ max: Math.max(text.length, 0) }), { maxLength: 8 }).map((indices) => {
     const at = [...new Set([0, ...indices, text.length])].sort((a, b) => a - b)

@@ -151,7 +151,7 @@ function takePiece(client: TestClient, frame: Extract<ServerFrame, { type: "ops"
 
 function changeWith(client: TestClient, frame: Extract<ServerFrame, { type: "ops" }>): void {
   const message = client.messages.get(frame.message)
-  // A client that resumes has messages that this one never received.
+  // A client that resumes has messages that this client never received.
   if (message !== undefined) client.messages.set(frame.message, applyToMessage(message, frame.ops))
 }
 

@@ -41,7 +41,7 @@ function listFiles(folder: string, pattern: RegExp): string[] {
 
 export const readSource = (file: string): string => readFileSync(join(ROOT, file), "utf8")
 
-/** The name of a file without folders and extension. */
+/** The name of a file, without its folders and extension. */
 export const getStem = (file: string): string => posix.basename(file).replace(/(?:\.d)?\.\w+$/, "")
 
 /** The file that a relative specifier names. */

@@ -1,8 +1,8 @@
 /**
  * static-imports.ts: a Vite plugin that turns the dynamic imports of the Worker into static ones, for tests in workerd.
  *
- * Vitest resolves `import()` over a connection of its own, and requests that import a module at the same time wait for the
- * same promise. workerd cancels a request that waits for the I/O of another one. In a built Worker, `import()` needs no
+ * Vitest resolves `import()` over a separate connection, and requests that import a module at the same time wait for the
+ * same promise. workerd cancels a request that waits for the I/O of another. In a built Worker, `import()` needs no
  * I/O; the tests of the built server cover that.
  */
 

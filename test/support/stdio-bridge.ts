@@ -1,6 +1,6 @@
 /**
- * stdio-bridge.ts: serves an MCP server that speaks over stdio (npm `@modelcontextprotocol/server-filesystem`) over HTTP.
- * One request at a time.
+ * stdio-bridge.ts: makes an MCP server that uses stdio (npm `@modelcontextprotocol/server-filesystem`) available over
+ * HTTP. It handles one request at a time.
  */
 
 import { type ChildProcess, spawn } from "node:child_process"

@@ -1,12 +1,12 @@
 /**
- * store-transcripts.ts: generates transcripts in the record formats of kcosr/assistant, with what each one must show.
+ * store-transcripts.ts: generates transcripts in the record formats of kcosr/assistant, with what each must show.
  *
  * The formats follow the same sources as the fixtures in test/shared/import/.
  */
 
 import fc from "fast-check"
 
-/** One piece of an answer, in its order. */
+/** One piece of an answer. */
 type Piece =
   | { readonly type: "text"; readonly text: string; readonly cuts: readonly number[]; readonly lost: number }
   | { readonly type: "call"; readonly args: object; readonly result: unknown; readonly order: CallOrder }

@@ -2,7 +2,7 @@
 
 import type { Seen } from "./upstreams.ts"
 
-/** Address of the upstreams; a binding that globalSetup provides. */
+/** URL of the upstreams, from a binding that globalSetup provides. */
 export function upstreamUrl(env: object): string {
   const url: unknown = Reflect.get(env, "UPSTREAM_URL")
   if (typeof url !== "string") throw new Error("test/support/upstreams.ts provided no UPSTREAM_URL")

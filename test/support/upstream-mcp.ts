@@ -3,7 +3,7 @@
  * "everything" server of 2025-11-25 (npm), and the first one with hostile responses.
  *
  * `<UPSTREAM_URL>/mcp/serve/<run>` is a server; a run is any unique word. `POST /mcp/set/<run>` changes it, `/mcp/seen/<run>`
- * lists its requests, `/mcp/everything` starts the other server and returns its address, and `/mcp/files` is the official
+ * lists its requests, `/mcp/everything` starts the other server and returns its URL, and `/mcp/files` is the official
  * file system server behind a bridge.
  */
 
@@ -27,7 +27,7 @@ export interface McpState {
   readonly token?: string
   /** The tool `show` shows its result with this app, whose own tool is `refresh`. */
   readonly app?: McpAppState
-  /** The tools `ask` and `look` ask the user this. */
+  /** The rounds of requests to the user that the tools `ask` and `look` make. */
   readonly asks?: AskedRounds
   /** A behaviour of hostile-mcp.ts, for one method of the protocol. */
   readonly hostile?: { readonly method: string; readonly play: string }
@@ -35,7 +35,7 @@ export interface McpState {
 
 export interface McpAppState {
   readonly html: string
-  /** Default: that of MCP Apps. */
+  /** Default: the MIME type of MCP Apps. */
   readonly mimeType?: string
   /** The policy that the server declares. */
   readonly csp?: { readonly connectDomains?: readonly string[]; readonly resourceDomains?: readonly string[] }
@@ -130,7 +130,7 @@ function createRunServer(state: McpState): McpServer {
 }
 
 /**
- * Its port can't be chosen by the system. The system gives none of these ports to other servers, and only another server of
+ * Its port can't be chosen by the system. The system assigns none of these ports to other servers, and only another server of
  * this kind could take one.
  */
 const FIRST_PORT = 20_000

@@ -26,14 +26,14 @@ const STEADY_TEXT = "x".repeat(50)
 const hasSchema = ({ body }: Call): boolean => Object(body).response_format?.type === "json_schema"
 
 const SCENARIOS: Record<string, (call: Call) => void> = {
-  // Follows a schema.
+  // Follows the schema of a request.
   titled: (call) =>
     streamLines(call, [
       createText(hasSchema(call) ? '{"title": "Rain today"}' : "An answer."),
       createFinish("stop"),
       USAGE,
     ]),
-  // Refuses a schema.
+  // Refuses requests with a schema.
   "schema-refused": (call) =>
     hasSchema(call)
       ? void call.reply.writeHead(400, { "content-type": "application/json" }).end('{"error":{"message":"no schema"}}')

@@ -1,9 +1,10 @@
 /**
- * upstream-webhook.ts: a tenant's service on loopback, for webhook tools and for agents that a webhook answers. It verifies signatures with the official library
- * (npm `standardwebhooks`) and applies each call once, by its id, as docs/webhook-tools.md asks of a service.
+ * upstream-webhook.ts: a tenant's service on loopback, for webhook tools and for agents that a webhook answers. It
+ * verifies signatures with the official library (npm `standardwebhooks`) and applies each call once, by its id, as
+ * docs/webhook-tools.md requires of a service.
  *
  * `POST /webhook/set/<run>` sets the secret and the behaviour of a run; a run is any unique word. `/webhook/call/<run>` is the
- * address of the tool, and `/webhook/seen/<run>` lists its requests.
+ * URL of the tool, and `/webhook/seen/<run>` lists its requests.
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http"

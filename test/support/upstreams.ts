@@ -4,7 +4,7 @@
  * `<UPSTREAM_URL>/<weather|model|search|page>/<scenario>/<run>/…` plays a scenario; a run is any unique word.
  * `<UPSTREAM_URL>/provider/<provider>.<scenario>/<run>/…` plays a recorded stream of a provider.
  * `<UPSTREAM_URL>/effect/<run>` counts a side effect of a test tool.
- * `<UPSTREAM_URL>/oidc/start` starts an OpenID provider on a port of its own (oidc-provider.ts) and returns its issuer.
+ * `<UPSTREAM_URL>/oidc/start` starts an OpenID provider on a separate port (oidc-provider.ts) and returns its issuer.
  * `<UPSTREAM_URL>/mcp/…`: MCP servers (upstream-mcp.ts).
  * `<UPSTREAM_URL>/webhook/…`: a service with webhook tools (upstream-webhook.ts).
  * `<UPSTREAM_URL>/seen/<run>` returns the requests of a run, so that tests in workerd can read them too.

@@ -118,7 +118,7 @@ export const INNER_V6 = words(`
  * it with another.
  */
 export const AMBIGUOUS: readonly (readonly [url: string, verdict: UrlFlaw])[] = [
-  // Missing or extra slashes, and backslashes in their place.
+  // Missing or extra slashes, and backslashes instead of slashes.
   ["https:example.com/x", "malformed"],
   ["https:/example.com/x", "malformed"],
   ["https:///example.com/x", "malformed"],

@@ -11,7 +11,7 @@ import { reuseContexts } from "./reused-contexts.ts"
 const POLL_MS = 50
 
 /**
- * Returns the same browser, with its contexts watched and reused. Unless a test asks for motion, nothing moves, because
+ * Returns the same browser, with its contexts watched and reused. Unless a test requests motion, nothing moves, because
  * drawing each step takes processor time.
  */
 export function watchBrowser(browser: Browser): Browser {

@@ -142,7 +142,7 @@ describe("a restore drill", () => {
       expect((await runCommand("restore", id)).error).toContain("not a tenant's id")
   })
 
-  test("[BK1] keeps the newest backups, continues an interrupted one, and never treats a partial one as complete", async () => {
+  test("[BK1] a backup keeps the newest backups, continues an interrupted one, and never treats a partial one as complete", async () => {
     const parent = join(folder, "backups/acme")
     for (const day of ["2020-01-01", "2021-01-01"]) mkdirSync(join(parent, `${day}T00-00-00Z`))
     // Two backups were interrupted. One has no manifest; the server no longer has the export of the other.

@@ -64,7 +64,7 @@ function linkAll(from: string, to: string, except: string): void {
   for (const name of readdirSync(from)) if (name !== except) symlinkSync(join(from, name), join(to, name))
 }
 
-/** Puts a page file of a version and the list of its files into the bucket, as its deploy did. */
+/** Puts a page file of a version and the list of its files into the bucket, as the version's deploy did. */
 function keepFilesOf(version: string): void {
   platform.objects.set("~page/old-12345678.js", "export {}")
   platform.objects.set(`~page/versions/${version}.json`, JSON.stringify(["~page/old-12345678.js"]))

@@ -1,6 +1,6 @@
 /**
  * new-tenant.test.ts: runs the commands of docs/set-up-a-tenant.md as they are printed, against a new server. Only the
- * addresses of the services are replaced. The model is an endpoint on loopback.
+ * URLs of the services are replaced. The model is an endpoint on loopback.
  */
 
 import { execFile, spawn } from "node:child_process"
@@ -71,7 +71,10 @@ const callOf = (index: number, name: string, args: object) => ({
   function: { name, arguments: JSON.stringify(args) },
 })
 
-/** A model that calls both tools, then writes the tag that the order's result cued. About a reservation it writes a text. */
+/**
+ * Answers as a model that calls both tools, then writes the tag that the order's result cued. After a reservation it
+ * writes only text.
+ */
 async function answerModel(request: IncomingMessage, reply: ServerResponse): Promise<void> {
   let text = ""
   for await (const chunk of request.setEncoding("utf8")) text += chunk
@@ -91,7 +94,7 @@ async function answerModel(request: IncomingMessage, reply: ServerResponse): Pro
 const listBlocks = (language: string): string[] =>
   [...guide.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, "g"))].map(([, block = ""]) => block)
 
-/** The guide's command that contains a text, with the addresses of this test. Variables that it exports are kept. */
+/** Runs the guide's command that contains a text, with the URLs of this test. Variables that it exports are stored. */
 async function runBlock(part: string): Promise<string> {
   const block = listBlocks("sh").find((one) => one.includes(part))
   if (block === undefined) throw new Error(`the guide has no command with ${part}`)
@@ -114,7 +117,7 @@ async function createTenant(): Promise<void> {
   await runBlock("export AUTH=")
 }
 
-/** Runs a program of the guide on the port of an address. Returns what it prints. */
+/** Runs a program of the guide on the port of a URL. Returns what it prints. */
 async function startProgram(name: string, code = "", address = "", env: object = {}): Promise<string[]> {
   const listening = `.listen(${new URL(address).port}, "127.0.0.1", () => console.log("listening"))`
   await writeFile(join(FOLDER, name), code.replace(/\.listen\(\d+\)/, listening))
@@ -130,7 +133,7 @@ async function startProgram(name: string, code = "", address = "", env: object =
   return lines
 }
 
-/** An address on which nothing listens yet. */
+/** Returns a URL on which nothing listens yet. */
 async function reserveAddress(): Promise<string> {
   const server = createServer()
   server.listen(0, "127.0.0.1")
@@ -141,7 +144,7 @@ async function reserveAddress(): Promise<string> {
   return `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`
 }
 
-/** Returns what the MCP server prints. */
+/** Adds the guide's tools and servers. Returns what the MCP server prints. */
 async function addToolsAndServers(): Promise<readonly string[]> {
   const [orders, stock] = listBlocks("js")
   vars["ORDERS"] = await reserveAddress()
@@ -157,7 +160,7 @@ async function addToolsAndServers(): Promise<readonly string[]> {
   return printed
 }
 
-/** The document of the app that a session shows. */
+/** Loads the document of the app that a session shows. */
 async function loadApp(you: StateClient, session: string, url: string): Promise<string> {
   const { signed } = await you.send<SignResponse>("POST", `/v1/sessions/${session}/media/sign`, { urls: [url] })
   const loaded = await fetch(new URL(signed[0]?.href ?? "", cuecard.url), { headers: { "sec-fetch-dest": "iframe" } })
@@ -183,7 +186,7 @@ test("[NT1] the guide's commands set up a new tenant; its answers are the same l
   const client = createClient({ url: cuecard.url, getToken: async () => token })
   cleanups.push(() => client.close())
   const conversation = client.openSession("first")
-  // It connects while it has a subscriber.
+  // A conversation connects while it has a subscriber.
   conversation.subscribe(() => {})
   await expect.poll(() => conversation.getSnapshot().connection, { timeout: 20_000 }).toBe("live")
   await runBlock("/v1/sessions/first/messages")

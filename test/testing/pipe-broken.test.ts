@@ -17,11 +17,11 @@ afterEach(async () => {
 
 interface Server {
   readonly url: string
-  /** The addresses and bodies of the requests so far. */
+  /** The paths and bodies of the requests so far. */
   readonly requests: { url: string; body: string }[]
 }
 
-/** A server that calls a handler for each request once its headers have arrived. */
+/** Starts a server that calls a handler for each request once its headers have arrived. */
 async function serveRequests(
   answer: (request: IncomingMessage, response: ServerResponse, n: number) => void,
 ): Promise<Server> {
@@ -143,7 +143,7 @@ setInterval(() => {}, 1000)`
   })
 })
 
-/** A server that accepts everything and responds when a body ends. */
+/** Starts a server that accepts everything and responds when a body ends. */
 function startAcceptingServer(): Promise<Server> {
   return serveRequests((request, response) => {
     let body = ""

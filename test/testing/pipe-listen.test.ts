@@ -91,7 +91,7 @@ describe("a listening pipe", () => {
     await expect.poll(async () => (await answerIn(cuecard, unanswered))?.status, POLL).toBe("failed")
   })
 
-  test("[PI13] an agent that no program answers, and a token without the right, are refused", async () => {
+  test("[PI13] an agent that no program answers, and a token without permission, are refused", async () => {
     const cuecard = await startServer()
     const program = ["--format", "claude", "--", process.execPath, "-e", ECHO]
     const unknown = startListener(cuecard, "--listen", "general", ...program)

@@ -18,7 +18,7 @@ test("[SK11] the entries are within their size budgets", () => {
   expect(sizes.react).toBeLessThanOrEqual(SDK_BUDGETS.react)
 })
 
-/** The declaration files that an entry's types lead to. */
+/** Returns the declaration files that an entry's types import, directly or not. */
 function listDeclarations(entry: string): string[] {
   const found = new Set([join(TYPES, entry)])
   // The set grows during the iteration.

@@ -2,7 +2,7 @@
 
 import type { ClientSocket, ClientStorage, Conversation, ConversationSnapshot, Message } from "cuecard/client"
 
-/** Storage that the client of a later process can be given, too. */
+/** Creates storage that the client of a later process can also use. */
 export function createStorage(): ClientStorage & { readonly rows: Map<string, string> } {
   const rows = new Map<string, string>()
   return {
@@ -80,7 +80,7 @@ function isNumbered(text: string): boolean {
   return /^\{"type":"(?:message|ops)"/.test(text)
 }
 
-/** A message that makes the scripted model write these pieces, with pauses between them. */
+/** Returns a message that makes the scripted model write these pieces, with pauses between them. */
 export function scriptOf(pieces: readonly string[], pauseMs: number): string {
   const events = pieces.flatMap((delta) => [
     { type: "text_delta", delta },
@@ -93,7 +93,7 @@ export function textOf({ segments }: Message): string {
   return segments.map((segment) => (segment.type === "text" ? segment.content : "")).join("")
 }
 
-/** Frames don't update the `content` of an answer, so only history has it. */
+/** Removes the `content` of an answer, which frames don't update, so that only history has it. */
 export function withoutContent({ content: _, ...message }: Message): Omit<Message, "content"> {
   return message
 }

@@ -17,7 +17,7 @@ afterAll(async () => {
   await cuecard.close()
 })
 
-/** A client of a user of its own. */
+/** Opens the client of a user. */
 function openClient(user: string, options: Partial<Parameters<typeof createClient>[0]> = {}): Client {
   const client = createClient({ url: cuecard.url, getToken: () => cuecard.tokenFor({ user }), ...options })
   clients.push(client)
@@ -30,7 +30,7 @@ async function openSession(user: string) {
   return { client, id, conversation: client.openSession(id) }
 }
 
-/** The error of a promise that must reject. */
+/** Returns the error of a promise that must reject. */
 async function rejectionOf(promise: Promise<unknown>): Promise<CuecardError> {
   const error: unknown = await promise.then(
     () => "resolved",
@@ -115,7 +115,7 @@ describe("sessions", () => {
 })
 
 describe("messages", () => {
-  test("[SK1] an answer grows in the snapshots and ends as the server has it", async () => {
+  test("[SK1] an answer grows in the snapshots and ends as it is on the server", async () => {
     const { client, id, conversation } = await openSession("sender")
     const lengths = new Set<number>()
     conversation.subscribe(() => {
@@ -241,7 +241,7 @@ describe("commands", () => {
     expect(error.code).toBe("turn_whole")
   })
 
-  test("[SK5] a second command for a message waits for nothing, and a viewer can give none", async () => {
+  test("[SK5] a second command for a message is rejected at once, and a viewer can't give commands", async () => {
     const { conversation } = await openSession("hasty")
     await conversation.send("/say One.")
     const [, answer] = (await conversation.whenIdle()).messages

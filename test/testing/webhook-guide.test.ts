@@ -37,7 +37,7 @@ interface GuideRequest {
   readonly body: { readonly [field: string]: unknown }
 }
 
-/** The PUT requests of the guide's commands, in their order. */
+/** Returns the PUT requests of the guide's commands, in order. */
 function listRequests(): GuideRequest[] {
   return listBlocks("sh").map((command) => ({
     path: /chat\.example\.com(\S+)/.exec(command)?.[1] ?? "",
@@ -48,7 +48,7 @@ function listRequests(): GuideRequest[] {
 const put = async <T = { secret: string }>({ path, body }: GuideRequest, change: object = {}): Promise<T> =>
   await root.send<T>("PUT", path, { ...body, ...change })
 
-/** Runs the guide's service. Returns its address. */
+/** Runs the guide's service. Returns its URL. */
 async function startGuideService(secret: string): Promise<string> {
   await mkdir(FOLDER, { recursive: true })
   cleanups.push(() => rm(FOLDER, { recursive: true, force: true }))
@@ -61,7 +61,7 @@ async function startGuideService(secret: string): Promise<string> {
   return `http://127.0.0.1:${String(port).trim()}/hooks/order-status`
 }
 
-/** A service of the test, which answers what `answer` returns: a body, or null for 202. */
+/** Starts a service of the test, which responds with what `answer` returns: a body, or null for 202. */
 async function startService(answer: (body: string, request: IncomingMessage) => object | null): Promise<string> {
   const server = createServer(async (request, reply) => {
     let body = ""
@@ -122,7 +122,7 @@ test("[TW5] the guide's code sends a result later", async () => {
   expect(callsIn(answer)).toMatchObject([{ status: "ok", result: JSON.stringify({ order: "1042", state: "sent" }) }])
 })
 
-test("[EA6] [EA7] the guide's agent that a service answers gets its text", async () => {
+test("[EA6] [EA7] the guide's agent that a service answers shows the service's text", async () => {
   const agent = listRequests().at(-1)
   if (agent === undefined) throw new Error("the guide has no commands")
   let webhook: Webhook | null = null

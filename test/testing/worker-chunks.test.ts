@@ -8,7 +8,7 @@ const FOLDER = "dist/cuecard"
 
 const files = readdirSync(FOLDER, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".js"))
 
-/** The name of a chunk without its hash. */
+/** Returns the name of a chunk without its hash. */
 const nameOf = (file: string): string => posix.basename(file, ".js").replace(/-[\w-]{8}$/, "")
 
 function findChunk(name: string): string {
@@ -17,7 +17,7 @@ function findChunk(name: string): string {
   return file
 }
 
-/** The chunks that are evaluated with these: all that they import statically. */
+/** Returns the chunks that are evaluated with these: all that they import statically. */
 function listEvaluated(...entries: readonly string[]): Set<string> {
   const found = new Set<string>()
   const queue = [...entries]
@@ -31,7 +31,7 @@ function listEvaluated(...entries: readonly string[]): Set<string> {
   return found
 }
 
-/** The chunks that are evaluated with a chunk, besides those of the start. */
+/** Returns the chunks that are evaluated with a chunk, in addition to those of the start. */
 function listAdded(name: string): string[] {
   const atStart = listEvaluated("index.js")
   return [...listEvaluated(findChunk(name))].filter((file) => !atStart.has(file)).map(nameOf)

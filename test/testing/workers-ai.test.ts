@@ -18,7 +18,7 @@ interface Run {
 const runs: Run[] = []
 let service: Server
 let cuecard: Cuecard
-/** Resolves when the connection of the silent response was closed. */
+/** Resolves when the connection of the silent response has been closed. */
 let closed: Promise<void>
 
 async function answer(request: IncomingMessage, reply: ServerResponse): Promise<void> {

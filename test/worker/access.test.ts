@@ -33,7 +33,7 @@ const CLAIMS = new Map<Principal, (session: string) => Partial<Claims>>([
 const KEY_ROLES = new Map<Principal, Role>(ROLES.map((role) => [`key-${role}`, role]))
 
 /** Returns a key of each role, all created once with the tenant's first key. */
-const getKeys = onceOnly(async () => {
+const getKeys = memoize(async () => {
   const first = await createTenant(T)
   const keys = await Promise.all(
     [...KEY_ROLES].map(async ([name, role]) => [name, await createKey(first, { roles: [role] })] as const),
@@ -85,7 +85,7 @@ async function createSession(principal: Principal, id: string): Promise<void> {
   expect(created.status).toBe(201)
 }
 
-function onceOnly<T>(create: () => Promise<T>): () => Promise<T> {
+function memoize<T>(create: () => Promise<T>): () => Promise<T> {
   let created: Promise<T> | null = null
   return () => (created ??= create())
 }

@@ -56,7 +56,7 @@ export interface Names {
   /** The ids of an owner's API key and of a finished export. */
   readonly key: string
   readonly exported: string
-  /** The name of an issuer that can give the role `owner`, and its provider. */
+  /** The name of an issuer that can assign the role `owner`, and its provider. */
   readonly issuer: string
   readonly provider: string
 }

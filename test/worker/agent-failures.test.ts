@@ -61,7 +61,7 @@ describe("failures", () => {
     expect(await other.untilEnd("q9")).toMatchObject({ status: "completed" })
   })
 
-  test("[AG7] a turn that a callback starts in an agent's session has no cards and asks for no approval", async () => {
+  test("[AG7] a turn that a callback starts in an agent's session has no cards and requests no approval", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     // The researcher asks the weather agent asynchronously and ends its turn. The answer begins a turn in its session.
@@ -87,16 +87,16 @@ describe("failures", () => {
     const client = await connect(id)
     const slow = script([call("probe_slow", { ms: 400 })], [say("Found.")])
     await askFor(client, "q1", script([askAgent("researcher", slow, "async")], [say("ok")]))
-    const spoilWrites = (on: boolean) =>
+    const setWritesFailing = (on: boolean) =>
       runInDurableObject(sessionOf(id), (_object, state) => {
         const sql =
           "CREATE TRIGGER spoil BEFORE INSERT ON transcript WHEN NEW.role = 'agent' BEGIN SELECT RAISE(ABORT, 'spoilt'); END"
         state.storage.sql.exec(on ? sql : "DROP TRIGGER spoil")
       })
-    await spoilWrites(true)
+    await setWritesFailing(true)
     await expect.poll(async () => toolsIn((await pageOf(id)).messages[1])[0]?.status).toBe("ok")
     expect((await pageOf(id)).messages).toHaveLength(2)
-    await spoilWrites(false)
+    await setWritesFailing(false)
     const [row] = await readInboundAsks(id)
     await runDurableObjectAlarm(sessionOf(row?.session ?? ""))
     await expect.poll(async () => (await pageOf(id)).messages[3]?.status).toBe("completed")
@@ -104,7 +104,7 @@ describe("failures", () => {
     expect((await pageOf(id)).messages).toHaveLength(4)
   })
 
-  test("[AG10] a call whose answer never arrives finally fails, and the turn that follows reports it", async () => {
+  test("[AG10] a call whose answer never arrives eventually fails, and the turn that follows reports it", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const slow = script([call("probe_slow", { ms: 8_000 })], [say("Too late.")])
@@ -207,7 +207,7 @@ test("[AG11] the number of questions per user message is limited, however the ag
     let count = 0
     for (let nth = 1; nth <= 32; nth++) {
       const share = computeBudgetShare(budget, nth, "async")
-      // The questions of the asked agent's turn, and of the turn that its late answer begins.
+      // This counts the questions of the asked agent's turn and of the turn that its late answer begins.
       if (share !== null && depth < MAX_AGENT_DEPTH) count += 1 + 2 * countQuestions(share, depth + 1)
     }
     return count

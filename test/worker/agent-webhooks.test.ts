@@ -39,7 +39,7 @@ async function startQuestion(client: TestClient, id: string, content: string): P
   await client.untilTrue(() => answerTo(client, id) !== undefined)
 }
 
-/** Its requests are cut off, and nothing in memory is left. */
+/** Kills a session's object: its requests are cut off, and its memory is lost. */
 async function killSession(id: string): Promise<void> {
   await runInDurableObject(sessionOf(id), (_object, state) => state.abort("killed")).catch(() => {})
 }
@@ -164,7 +164,7 @@ describe("a question", () => {
     expect(await seenAt("wa-later")).toHaveLength(1)
   })
 
-  test("[EA7] that a user stops keeps nothing of an answer that comes afterwards", async () => {
+  test("[EA7] that a user cancels ends as cancelled, and is not sent again", async () => {
     await createAgent("wa-stop", "silent")
     const client = await connectTo("wa-stop")
     await startQuestion(client, "q1", "Stop?")
@@ -175,7 +175,7 @@ describe("a question", () => {
     expect(await seenAt("wa-stop")).toHaveLength(1)
   })
 
-  test("[EA3] [EA8] that the service never answers fails at its time", async () => {
+  test("[EA3] [EA8] that the service never answers fails at its deadline", async () => {
     await createAgent("wa-never", "silent")
     const client = await connectTo("wa-never")
     await startQuestion(client, "q1", "Anyone?")
@@ -215,14 +215,14 @@ describe("a question", () => {
     client.say({ type: "send", id: "q1", content: "Well?" })
     const answer = await client.untilEnd("q1")
     expect(answer).toMatchObject({ status: "failed", reason: "producer_failed" })
-    // The service's own words, if it has sent some.
+    // The text of the service's error, if it has sent one.
     expect(textIn(answer)).toBe(play.startsWith("status-") ? "Not today." : "")
     await runDurableObjectAlarm(sessionOf(client.id))
     expect(await seenAt(name)).toHaveLength(1)
     expect(await seenAt("elsewhere")).toEqual([])
   })
 
-  test("[EA7] whose response is a long error shows the beginning of it", async () => {
+  test("[EA7] whose response is a long error shows its beginning", async () => {
     await createAgent("wa-long", "long-error")
     const client = await connectTo("wa-long")
     client.say({ type: "send", id: "q1", content: "Well?" })

@@ -153,10 +153,10 @@ describe("cycles", () => {
     await putAgent({ name: "writer", tools: ["agents_message"] })
     const id = await freshAsker()
     const client = await connect(id)
-    const scriptCrossed = (other: string): string =>
+    const createCrossingScript = (other: string): string =>
       script([call("probe_slow", { ms: 300 })], [askAgent(other, "/say here")], [say("met")])
     const main = script(
-      [askAgent("researcher", scriptCrossed("writer")), askAgent("writer", scriptCrossed("researcher"))],
+      [askAgent("researcher", createCrossingScript("writer")), askAgent("writer", createCrossingScript("researcher"))],
       [say("over")],
     )
     const answer = await askFor(client, "q1", main)

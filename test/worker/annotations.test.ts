@@ -143,7 +143,7 @@ describe("usage of an answer", () => {
 })
 
 describe("tools that are always allowed", () => {
-  test("[AP8] [AP9] [AP10] the waiting call and later ones run and are shown as allowed, only here and only until it is revoked", async () => {
+  test("[AP8] [AP9] [AP10] the waiting call and later ones run and are shown as allowed, in this session only and until the permission is revoked", async () => {
     const token = await tokenOf("ap8", "ada")
     const id = await makeSession(token)
     const path = `/v1/sessions/${id}`
@@ -167,7 +167,7 @@ describe("tools that are always allowed", () => {
     await expect.poll(async () => (await readLast())?.status).toBe("waiting")
   })
 
-  test("[AP10] a tool that needs no approval, an unknown one and another user's session are refused", async () => {
+  test("[AP10] a tool that needs no approval, an unknown tool and another user's session are refused", async () => {
     const token = await tokenOf("ap10", "ada")
     const path = `/v1/sessions/${await makeSession(token)}/allowed-tools`
     for (const tool of ["weather", "nothing", "x".repeat(300)]) {
@@ -206,7 +206,7 @@ describe("saved prompts", () => {
     expect([malformed.status, malformed.json.code]).toEqual([400, "field_invalid"])
   })
 
-  test("[WR20] are bounded in name, text and number", async () => {
+  test("[WR20] are limited in the length of name and text, and in number", async () => {
     const token = await tokenOf("wr20b", "ada")
     const put = async (id: string, prompt: object) => await request(token, "PUT", `/v1/prompts/${id}`, prompt)
     const text = "é".repeat(MAX_PROMPT_BYTES / 2)

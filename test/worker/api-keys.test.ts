@@ -14,7 +14,7 @@ import { createKey, createTenant, OPERATOR, postJson, tokenWith } from "./tenant
 
 afterEach(() => void vi.useRealTimers())
 
-function passTime(milliseconds: number): void {
+function advanceTime(milliseconds: number): void {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + milliseconds })
 }
 
@@ -140,7 +140,7 @@ describe("managing keys", () => {
     expect(await listKeys(first)).toHaveLength(3)
   })
 
-  test("[AK3] other users and keys don't manage keys", async () => {
+  test("[AK3] other users and keys can't manage keys", async () => {
     const first = await createTenant("ak3c")
     const { key } = await createKey(first)
     const tokens = await Promise.all(["member", "viewer"].map((role) => tokenWith(first, role, { role })))
@@ -183,7 +183,7 @@ describe("managing keys", () => {
     for (let n = 1; n < MAX_API_KEYS; n++)
       await tenant.addKey(manager, createKeyRow(n, n === 1 ? Date.now() + 600_000 : null))
     expect(await postJson("/v1/keys", first, { name: "more" })).toEqual(refusal(409, "keys_full"))
-    passTime(600_000)
+    advanceTime(600_000)
     clearCachedKey("ak8", parseApiKey(first)?.id ?? "")
     await createKey(first, { name: "more" })
     expect(await postJson("/v1/keys", first, { name: "more" })).toEqual(refusal(409, "keys_full"))
@@ -204,16 +204,16 @@ describe("using keys", () => {
     const manager = { actor: { kind: "operator", id: "", address: null }, role: "owner" } as const
     await env.TENANT.getByName("ak4").removeKey(manager, other.id)
     expect((await call("/v1/keys", { token: other.key })).status).toBe(200)
-    passTime(TOKEN_TRUST_MS)
+    advanceTime(TOKEN_TRUST_MS)
     expect(await call("/v1/keys", { token: other.key })).toEqual(refusal(401, "key_invalid"))
   })
 
   test("[AK4] an expired key is refused at once, cached or not", async () => {
     const { key } = await createKey(await createTenant("ak4b"), { roles: ["admin"], ttl: 600 })
     expect((await call("/v1/keys", { token: key })).status).toBe(200)
-    passTime(600_000)
+    advanceTime(600_000)
     expect(await call("/v1/keys", { token: key })).toEqual(refusal(401, "key_expired"))
-    passTime(TOKEN_TRUST_MS)
+    advanceTime(TOKEN_TRUST_MS)
     expect(await call("/v1/keys", { token: key })).toEqual(refusal(401, "key_expired"))
   })
 
@@ -236,7 +236,7 @@ describe("using keys", () => {
     const next = await postJson(`/v1/keys/${old.id}/rotate`, old.key, { grace_seconds: 600 })
     expect(next).toMatchObject({ status: 201, json: { name: "backend", roles: ["admin", "member"], expires: null } })
     for (const key of [old.key, next.json.key]) expect(await listKeys(key)).toHaveLength(3)
-    passTime(600_000)
+    advanceTime(600_000)
     expect(await call("/v1/keys", { token: old.key })).toEqual(refusal(401, "key_expired"))
     expect((await call("/v1/keys", { token: next.json.key })).status).toBe(200)
     expect(await postJson(`/v1/keys/${old.id}/rotate`, first)).toEqual(refusal(401, "key_expired"))
@@ -257,7 +257,7 @@ describe("using keys", () => {
     const first = await createTenant("ak6")
     const { id, key } = await createKey(first, { roles: ["admin"] })
     const useKeyAfter = async (afterMs: number) => {
-      passTime(afterMs)
+      advanceTime(afterMs)
       clearCachedKey("ak6", id)
       await call("/v1/agents", { token: key })
       const used = (await env.TENANT.getByName("ak6").listKeys()).find((each) => each.id === id)?.used

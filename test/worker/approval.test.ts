@@ -86,7 +86,7 @@ describe("approval", () => {
     expect(messages.map((one) => one.exchange_id)).toEqual(["q1", "q1", "q2", "q2"])
   })
 
-  test("[AP5] other tools of the step run while it waits; if it is allowed meanwhile, it runs at once", async () => {
+  test("[AP5] the step's other tools run while a call waits; if the call is allowed meanwhile, it runs at once", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const content = script([call("probe_ask"), call("probe_slow", { ms: 300 }), call("weather", { location: "Oslo" })])
@@ -111,7 +111,7 @@ describe("approval", () => {
     await expectSame(id, client)
   })
 
-  test("[AP3] a decision repeated after the next turn began is still acknowledged", async () => {
+  test("[AP3] a decision that is repeated after the next turn has begun is still acknowledged", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const call_id = await askForApproval(id, client)

@@ -43,7 +43,7 @@ describe("accepted", () => {
     expect(new Uint8Array((await stored?.arrayBuffer()) ?? new ArrayBuffer())).toEqual(png(1, 50_000))
   })
 
-  test("[AS5] uploading the same bytes again gives the existing file, under any name", async () => {
+  test("[AS5] uploading the same bytes again returns the existing file, under any name", async () => {
     const token = await tokenOf(T, "ann")
     const id = await makeSession(token)
     const first = await postFile(id, token, png(2), { name: "a.png" })
@@ -54,7 +54,7 @@ describe("accepted", () => {
     expect((await postFile(other, token, png(2))).status).toBe(201)
   })
 
-  test("[AS5] of simultaneous uploads of the same bytes, one is stored and all get it", async () => {
+  test("[AS5] of simultaneous uploads of the same bytes, one is stored and all return it", async () => {
     const token = await tokenOf(T, "ann")
     const id = await makeSession(token)
     const responses = await Promise.all(Array.from({ length: 5 }, () => postFile(id, token, png(3, 60_000))))
@@ -64,7 +64,7 @@ describe("accepted", () => {
     expect(await listStoredAssets(T, id)).toEqual({ bytes: [...ids], rows: [`${[...ids][0]} kept`] })
   })
 
-  test("[AS5] uploading the same bytes again gives the existing file even if the session is full", async () => {
+  test("[AS5] uploading the same bytes again returns the existing file even if the session is full", async () => {
     const token = await tokenOf(T, "ann")
     const id = await makeSession(token)
     const first = await postFile(id, token, png(4, 70_000))

@@ -48,7 +48,7 @@ const createQuestion = async (id: string, message: string) =>
   (await pageOf(id)).messages.find((one) => one.id === message)
 
 describe("attachments of a message", () => {
-  test("[AT1] follow its text in order, live, after a reload and an eviction", async () => {
+  test("[AT1] follow its text in order, both live and after a reload and an eviction", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await putAsset(id, assetOf("one"))
@@ -168,7 +168,7 @@ describe("attachments of a message", () => {
     expect(await createQuestion(id, "q3")).toBeUndefined()
   })
 
-  test("[AT4] and the reply_to are kept by edit, regenerate and retry", async () => {
+  test("[AT4] are preserved by edit, regenerate and retry, and so is the reply_to", async () => {
     const id = await freshSession()
     const client = await connect(id)
     for (const one of ["one", "two"]) await putAsset(id, assetOf(one))

@@ -78,7 +78,7 @@ describe("what is recorded", () => {
     for (const { actor } of entries) expect(actor).toEqual({ kind: "user", id: "boss", address: "198.51.100.0/24" })
   })
 
-  test("[AL9] no entry contains a whole address, a token, or text that users or administrators wrote", async () => {
+  test("[AL9] no entry contains a whole IP address, a token, or text that users or administrators wrote", async () => {
     const token = await tokenAs("al9b", "owner", "boss")
     const headers = { "cf-connecting-ip": "198.51.100.77", "user-agent": "Canary-agent" }
     const member = await tokenAs("al9b", "member", "ada")
@@ -110,7 +110,7 @@ describe("what is recorded", () => {
     ["203.0.113.7, 10.0.0.1", null],
     ["example.com", null],
     ["1".repeat(100), null],
-  ])("[AL10] of the address %s, %s is kept", (address, network) => {
+  ])("[AL10] of the IP address %s, %s is stored", (address, network) => {
     expect(truncateAddress(address)).toBe(network)
   })
 

@@ -140,19 +140,19 @@ describe("verify", () => {
     ["a space in the details", "UPDATE audit SET details = details || ' ' WHERE seq = 6", 6],
     ["details as bytes", "UPDATE audit SET details = CAST(details AS BLOB) WHERE seq = 6", 6],
     ["no details", "UPDATE audit SET details = NULL WHERE seq = 6", 6],
-    ["details where none were", "UPDATE audit SET details = '{}' WHERE seq = 5", 5],
+    ["added details", "UPDATE audit SET details = '{}' WHERE seq = 5", 5],
     ["another hash", "UPDATE audit SET hash = replace(hash, substr(hash, 1, 1), 'x') WHERE seq = 5", 5],
     ["a removed entry", "DELETE FROM audit WHERE seq = 5", 5],
     ["a removed first entry", "DELETE FROM audit WHERE seq = 1", 1],
     ["a removed last entry", "DELETE FROM audit WHERE seq = 12", 12],
     ["a removed tail", "DELETE FROM audit WHERE seq > 7", 8],
-    ["all entries removed", "DELETE FROM audit", 1],
+    ["the removal of all entries", "DELETE FROM audit", 1],
     [
       "a removed last entry and a head that fits",
       "DELETE FROM audit WHERE seq = 12; UPDATE audit_head SET seq = 11",
       11,
     ],
-    ["a head further back", "UPDATE audit_head SET seq = 11, hash = (SELECT hash FROM audit WHERE seq = 11)", 12],
+    ["an earlier head", "UPDATE audit_head SET seq = 11, hash = (SELECT hash FROM audit WHERE seq = 11)", 12],
     ["no head", "DELETE FROM audit_head", 1],
     [
       "two swapped entries",
@@ -160,12 +160,12 @@ describe("verify", () => {
       5,
     ],
     [
-      "an entry twice",
+      "a duplicate entry",
       "INSERT INTO audit SELECT 13, at, actor, address, action, target, details, hash FROM audit WHERE seq = 12",
       13,
     ],
     [
-      "a beginning that is further on",
+      "a later beginning",
       "UPDATE audit_head SET base_seq = 3, base_hash = (SELECT hash FROM audit WHERE seq = 3); DELETE FROM audit WHERE seq <= 3",
       4,
     ],
@@ -240,7 +240,7 @@ describe("verify", () => {
       first_bad: 20_003,
       next: null,
     })
-    await execSql("al4", "UPDATE audit SET hash = replace(hash, '0', '1') WHERE seq = 20000")
+    await execSql("al4", "UPDATE audit SET hash = substr(hash, 2) || substr(hash, 1, 1) WHERE seq = 20000")
     expect((await verifyLog(token, { after: first.next })).json).toMatchObject({ ok: false, first_bad: 20_000 })
   })
 })
@@ -322,20 +322,20 @@ describe("limits", () => {
     vi.useFakeTimers({ toFake: ["Date"], now: 60_000 * 30_000_000 + 5 })
     const tenant = tenantOf("al6")
     const failure = { action: "signin.failed", details: { code: "state_wrong" } }
-    const stranger: Actor = { kind: "anonymous", id: "", address: null }
+    const anonymous: Actor = { kind: "anonymous", id: "", address: null }
     await runInDurableObject(tenant, (object: Tenant) => {
       // Nothing is stored for a tenant that nobody uses.
-      object.recordFailure(stranger, failure)
+      object.recordFailure(anonymous, failure)
       // Other entries are not limited.
       object.recordEvent(ada, { action: "thing.added" })
-      for (let n = 0; n < 500; n += 1) object.recordFailure(stranger, failure)
+      for (let n = 0; n < 500; n += 1) object.recordFailure(anonymous, failure)
     })
     const token = await tokenAs("al6")
     expect((await readPage(token)).head.seq).toBe(MAX_FAILURES_PER_MINUTE + 1)
     vi.setSystemTime(60_000 * 30_000_001)
     // The log contains their number even if nothing else happens.
     expect((await readPage(token)).entries[0]).toMatchObject({ action: "failures.omitted", details: { count: 440 } })
-    await tenant.recordFailure(stranger, failure)
+    await tenant.recordFailure(anonymous, failure)
     const { entries, head } = await readPage(token)
     expect(head.seq).toBe(MAX_FAILURES_PER_MINUTE + 3)
     expect(entries[1]).toMatchObject({
@@ -349,11 +349,11 @@ describe("limits", () => {
   test("[AL6] 250 failures in one day get an entry each, and the first entry of a later day counts the remainder", async () => {
     const tenant = "al6day"
     await fillLog(tenant, 1)
-    const stranger: Actor = { kind: "anonymous", id: "", address: null }
+    const anonymous: Actor = { kind: "anonymous", id: "", address: null }
     const [day, minute] = [24 * 60 * 60_000, 60_000]
     await runInDurableObject(tenantOf(tenant), (_object: Tenant, { storage: { sql } }) => {
       const audit = new AuditRows(sql, tenant)
-      const failAt = (at: number) => audit.appendFailure(stranger, { action: "sign_in.failed" }, at)
+      const failAt = (at: number) => audit.appendFailure(anonymous, { action: "sign_in.failed" }, at)
       for (let at = 0; at < day; at += minute) for (let n = 0; n < 61; n += 1) failAt(20_000 * day + at)
       // 250 failures, 4 entries that each count the failures of a full minute, and the entry of `fillLog`.
       expect(audit.readHead().seq).toBe(1 + MAX_FAILURES_PER_DAY + 4)

@@ -264,7 +264,7 @@ describe("sockets that nobody uses", () => {
     await expect.poll(() => alarmOf(id)).toBe(second)
   })
 
-  test("[AU16] an earlier alarm is kept", async () => {
+  test("[AU16] an earlier alarm is not postponed", async () => {
     const token = await tokenOf("acme", "ada", 600)
     const id = await makeSession(token)
     const soon = Date.now() + 100_000

@@ -1,4 +1,4 @@
-/** auto-titles.test.ts: titles that the model gives to sessions after their first answer. */
+/** auto-titles.test.ts: titles that the model creates for sessions after their first answer. */
 
 import { env, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -54,7 +54,7 @@ describe("a session's title", () => {
     ["follows the schema", "titled", "Rain today", 2],
     ["refuses the schema", "schema-refused", "Plain words", 3],
     ["ignores the schema", "ok", "Hello, world", 2],
-  ])("[OG20] [OG22] is asked for as JSON, from a model that %s", async (_what, scenario, title, calls) => {
+  ])("[OG20] [OG22] is requested as JSON from a model that %s", async (_what, scenario, title, calls) => {
     const tenant = `titles-${scenario}`
     await switchTitles(tenant, true)
     const owner = await roleToken(tenant, "admin", "owner")
@@ -81,7 +81,7 @@ describe("a session's title", () => {
     expect(readTitle(output)).toBe(title)
   })
 
-  test("[OG20] is not replaced if it was given before, or if the user renames the session", async () => {
+  test("[OG20] is not replaced if it was set before, or if the user renames the session", async () => {
     await switchTitles("titles-kept", true)
     const token = await tokenOf("titles-kept", "ada")
     const named = await makeSession(token, "My title")
@@ -91,7 +91,7 @@ describe("a session's title", () => {
     await call(`/v1/sessions/${renamed}`, { method: "PATCH", token, body: '{"title":"Mine"}' })
     await ask(token, renamed, QUESTION)
     await untilAnswered(token, renamed)
-    // The third session shows that titles are being given.
+    // The third session shows that titles are being created.
     const other = await makeSession(token)
     await ask(token, other, QUESTION)
     await expect.poll(() => titleOf(token, other)).toBe("Weather in London")
@@ -112,7 +112,7 @@ describe("a session's title", () => {
     expect(await titleOf(token, failing)).toBe("/fault model_unreachable")
   })
 
-  test("[OG21] is not asked for again after a restart", async () => {
+  test("[OG21] is not requested again after a restart", async () => {
     await switchTitles("titles-kill", true)
     const token = await tokenOf("titles-kill", "ada")
     const id = await makeSession(token)
@@ -127,7 +127,7 @@ describe("a session's title", () => {
     expect(await sourceOf("titles-kill", id)).toBe("asked")
   })
 
-  test("[OG23] stays the first words without the setting, which the settings return", async () => {
+  test("[OG23] stays the first words while the setting is off, and the API returns the setting", async () => {
     const token = await tokenOf("titles-off", "ada")
     const id = await makeSession(token)
     await ask(token, id, QUESTION)

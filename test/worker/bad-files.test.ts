@@ -50,7 +50,7 @@ async function gzipOf(body: ReadableStream<Uint8Array>): Promise<Uint8Array> {
   return await new Response(body.pipeThrough(new CompressionStream("gzip"))).bytes()
 }
 
-async function nothingIn(id: string): Promise<void> {
+async function expectEmptySession(id: string): Promise<void> {
   expect((await pageOf(id)).messages).toEqual([])
   expect(await rowsIn(id)).toMatchObject({ staged: 0, staged_part: 0, folding: 0, transcript: 0 })
   // The session is unchanged.
@@ -67,7 +67,7 @@ describe("too large", () => {
     expect({ status: answer.status, json: await answer.json() }).toEqual(refusal(413, "import_too_large", "parts"))
     expect(pulled.megabytes).toBeGreaterThan(MAX_IMPORT_BYTES / MB - 1)
     expect(pulled.megabytes).toBeLessThan(MAX_IMPORT_BYTES / MB + 16)
-    await nothingIn(id)
+    await expectEmptySession(id)
   })
 
   test("[RE23] a body that declares its length is refused before any of it is read", async () => {
@@ -80,7 +80,7 @@ describe("too large", () => {
     })
     expect(answer.status).toBe(413)
     expect(pulled.megabytes).toBeLessThan(16)
-    await nothingIn(id)
+    await expectEmptySession(id)
   })
 
   test("[RE39] a gzip bomb is refused long before the file size limit, and changes nothing", async () => {
@@ -88,7 +88,7 @@ describe("too large", () => {
     const bomb = await gzipOf(hugeBody(60).body)
     expect(bomb.byteLength).toBeLessThan(MB / 8)
     expect(await importText(id, bomb)).toEqual({ ok: false, fault: { reason: "import_inflated" } })
-    await nothingIn(id)
+    await expectEmptySession(id)
   })
 
   test("[RE39] a small file can unpack to any size up to MIN_UNPACKED_BYTES", async () => {
@@ -121,7 +121,7 @@ describe("too large", () => {
       await written
     }
     await expect(readBody()).rejects.toMatchObject({ fault: { reason: "import_too_large" } })
-    await nothingIn(id)
+    await expectEmptySession(id)
   })
 
   test("[RE38] a file with too many lines is refused at the limit, and the remainder isn't read", async () => {
@@ -141,7 +141,7 @@ describe("too large", () => {
     expect(taken).toEqual({ ok: false, fault: { reason: "import_too_many_records", max: MAX_IMPORT_RECORDS } })
     expect(read).toBeGreaterThan(MAX_IMPORT_RECORDS / 10_000 - 1)
     expect(read).toBeLessThan(MAX_IMPORT_RECORDS / 10_000 + 64)
-    await nothingIn(id)
+    await expectEmptySession(id)
   })
 
   test("[RE38] a list with too many messages on one line is refused and changes nothing", async () => {
@@ -149,7 +149,7 @@ describe("too large", () => {
     expect(await importText(id, `[{"role":"user"}${",0".repeat(MAX_IMPORT_RECORDS + 9)}]\n`)).toMatchObject({
       ok: false,
     })
-    await nothingIn(id)
+    await expectEmptySession(id)
   })
 
   test("[RE36] a line over its limit affects only itself", async () => {
@@ -171,7 +171,7 @@ describe("damaged", () => {
     for (const file of [packed.slice(0, packed.length / 2), new Uint8Array([0x1f, 0x8b, 1, 2, 3, 4, 5, 6, 7, 8])]) {
       expect(await importText(id, file)).toEqual({ ok: false, fault: { reason: "import_damaged" } })
     }
-    await nothingIn(id)
+    await expectEmptySession(id)
   })
 
   test("[RE34] an upload that breaks off leaves nothing behind", async () => {
@@ -188,7 +188,7 @@ describe("damaged", () => {
     expect(await outcome).not.toBe("taken")
     expect(await sessionOf(id).importProgress(CLAIMS)).toMatchObject({ value: { state: "none" } })
     await expect.poll(async () => (await rowsIn(id))["staged"]).toBe(0)
-    await nothingIn(id)
+    await expectEmptySession(id)
   })
 
   test("[RE34] an upload that stalls is abandoned, and its body is cancelled", async () => {

@@ -26,7 +26,7 @@ function breakWrites(id: string, table: string, when: string): Promise<void> {
   })
 }
 
-function mendWrites(id: string): Promise<void> {
+function repairWrites(id: string): Promise<void> {
   return runInDurableObject(sessionOf(id), (_object, { storage }) => void storage.sql.exec("DROP TRIGGER broken"))
 }
 
@@ -42,7 +42,7 @@ describe("a write that fails", () => {
     const call_id = toolsIn(answerTo(client, "q1"))[0]?.call_id ?? ""
     client.say({ type: "approve", call_id, decision: "deny" })
     expect((await client.untilClosed()).code).toBe(1011)
-    await mendWrites(id)
+    await repairWrites(id)
     expect(await watch.untilEnd("q1")).toMatchObject({ status: "failed", reason: "internal" })
     await sleep(700)
     await expectSame(id, watch)
@@ -60,7 +60,7 @@ describe("a write that fails", () => {
     const call_id = toolsIn(answerTo(client, "q1"))[0]?.call_id ?? ""
     client.say({ type: "approve", call_id, decision: "allow" })
     expect((await client.untilClosed()).code).toBe(1011)
-    await mendWrites(id)
+    await repairWrites(id)
     expect((await pageOf(id)).messages[1]?.status).toBe("waiting")
     watch.say({ type: "approve", call_id, decision: "allow" })
     expect((await watch.untilEnd("q1")).status).toBe("completed")
@@ -75,7 +75,7 @@ describe("a write that fails", () => {
     client.say({ type: "send", id: "q2", content: "/say next" })
     await breakWrites(id, "leaf", "NEW.kind = 'output'")
     expect(await client.untilEnd("q1")).toMatchObject({ status: "failed", reason: "internal" })
-    await mendWrites(id)
+    await repairWrites(id)
     expect((await client.untilEnd("q2")).status).toBe("completed")
     await sleep(800)
     await expectSame(id, client)
@@ -89,7 +89,7 @@ describe("a write that fails", () => {
     await breakWrites(id, "queue", "true")
     client.say({ type: "send", id: "q2", content: "/say on" })
     expect((await client.untilClosed()).code).toBe(1011)
-    await mendWrites(id)
+    await repairWrites(id)
     expect(toolsIn((await pageOf(id)).messages[1])).toMatchObject([{ approval: "asked" }])
     watch.say({ type: "send", id: "q2", content: "/say on" })
     expect((await watch.untilEnd("q2")).status).toBe("completed")
@@ -107,7 +107,7 @@ describe("a write that fails", () => {
     })
     client.say({ type: "cancel", exchange_id: "q1" })
     expect((await client.untilClosed()).code).toBe(1011)
-    await mendWrites(id)
+    await repairWrites(id)
     await watch.untilTrue(() => JSON.stringify(answerTo(watch, "q1")?.segments).includes("xy"))
     watch.say({ type: "cancel", exchange_id: "q1" })
     expect((await watch.untilEnd("q1")).status).toBe("cancelled")

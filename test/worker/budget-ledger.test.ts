@@ -102,7 +102,7 @@ describe("counting", () => {
     const asked = vi.spyOn(Tenant.prototype, "getBudgetGrant")
     for (let attempt = 0; attempt < 3; attempt++) {
       expect(await sendMessage(session, token, scriptUsage(1))).toBe(429)
-      // A new process does not know when it last asked.
+      // A new process has no record of its last request.
       await evictDurableObject(directoryOf("bl-report", "ada"))
     }
     expect(await readTotal()).toMatchObject({ calls: 1, input: 59, output: 1 })
@@ -168,7 +168,7 @@ describe("counting", () => {
     expect(adding.mock.calls.length).toBeGreaterThan(0)
     expect(adding.mock.calls.length).toBeLessThanOrEqual(Math.ceil(turns / RENEW_TURNS))
     adding.mockRestore()
-    // Bob's directory knows of Ada's 160 tokens.
+    // Bob's directory has received the count of Ada's 160 tokens.
     expect(turns * 10).toBeLessThanOrEqual(300 + RENEW_TURNS * 10)
   })
 })
@@ -181,7 +181,7 @@ test("[BU18] when a tenant's budget is used up, its object is called once for al
   for (const token of tokens) sessions.push(await makeSession(token))
   await askQuestion(sessions[0] ?? "", tokens[0] ?? "", scriptUsage(60))
   await directoryOf("bl-all", "ada").flushUsage()
-  // The others have earlier leases. Here they learn of it as they would after eight turns.
+  // The others have earlier leases. Here they are notified, as they would be after eight turns.
   for (const user of users) await directoryOf("bl-all", user).refreshBudget()
   const asked = vi.spyOn(Tenant.prototype, "getBudgetGrant")
   vi.useFakeTimers({ now: Date.now() + 3 * 60_000, toFake: ["Date"] })

@@ -1,4 +1,4 @@
-/** budget-turns.test.ts: refusals of turns under budgets, and the requests that budgets cost. */
+/** budget-turns.test.ts: refusals of turns under budgets, and the requests that budgets cause. */
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { nanoid } from "nanoid"
@@ -29,7 +29,7 @@ async function messagesOf(session: string, token: string) {
 }
 
 describe("a budget that is used up", () => {
-  test("[BU5] refuses a message over HTTP: nothing is stored, and the refusal says which budget and when it resets", async () => {
+  test("[BU5] refuses a message over HTTP: nothing is stored, and the refusal names the budget and when it resets", async () => {
     await setLimit("bt-http", { roles: { member: { tokens_per_day: 0 } } })
     const token = await roleToken("bt-http", "ada", "member")
     const session = await makeSession(token)
@@ -104,7 +104,7 @@ describe("a budget that is used up", () => {
   })
 })
 
-test("[BU6] a waiting message fails with a reason of its own if its budget could not be checked", async () => {
+test("[BU6] a waiting message fails with a separate reason if its budget could not be checked", async () => {
   // With a budget, the session calls the directory for each turn.
   await setLimit("bt-away", { tenant: { concurrent_turns: 5 } })
   const token = await roleToken("bt-away", "ada", "member")
@@ -134,7 +134,7 @@ describe("sessions that are older than the first budget", () => {
     }
   })
 
-  test("[BU7] at most one turn begins on a socket that stays open over a restart", async () => {
+  test("[BU7] at most one turn begins on a socket that stays open across a restart", async () => {
     const token = await roleToken("bt-open", "ada", "member")
     const session = await makeSession(token)
     const client = await connect(session, claimsOf("bt-open"))
@@ -151,7 +151,7 @@ describe("sessions that are older than the first budget", () => {
   })
 })
 
-describe("what budgets cost", () => {
+describe("the cost of budgets", () => {
   test("[BU7] [BU10] without budgets a turn requests no lease from the directory, and stores nothing for budgets", async () => {
     const token = await roleToken("bt-none", "ada", "member")
     const session = await makeSession(token)
@@ -196,7 +196,7 @@ describe("what budgets cost", () => {
   })
 })
 
-describe("limits on what a user has", () => {
+describe("limits on a user's conversations, turns and files", () => {
   test("[BU11] a conversation beyond the budget is not created", async () => {
     await setLimit("bt-sessions", { roles: { member: { sessions: 2 } } })
     const token = await roleToken("bt-sessions", "ada", "member")
@@ -243,7 +243,7 @@ describe("limits on what a user has", () => {
     await setLimit("bt-refused", { tenant: { concurrent_turns: 1 } })
     const token = await roleToken("bt-refused", "ada", "member")
     const [one, other] = [await makeSession(token), await makeSession(token)]
-    // The directory learns of the budgets.
+    // The directory receives the budgets.
     await directoryStubOf("bt-refused").refreshBudget()
     expect((await sendMessage(one, token, "  ")).status).toBe(400)
     expect((await sendMessage(other, token, "/bench deltas=5 ms=300")).status).toBe(202)

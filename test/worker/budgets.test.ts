@@ -84,7 +84,7 @@ describe("setting budgets", () => {
     expect(await putBudget("bu-bad", '{"tenant": {"tokens_per_day": NaN}}')).toEqual(refusal(400, "body_malformed"))
   })
 
-  test("[BU2] at most MAX_USER_BUDGETS users can have limits of their own", async () => {
+  test("[BU2] at most MAX_USER_BUDGETS users can have individual limits", async () => {
     const users = Object.fromEntries(Array.from({ length: MAX_USER_BUDGETS }, (_, i) => [`user-${i}`, { sessions: 1 }]))
     expect((await putBudget("bu-full", { users })).status).toBe(200)
     const more = { users: { ada: { sessions: 1 } } }
@@ -92,7 +92,7 @@ describe("setting budgets", () => {
     expect((await putBudget("bu-full", { users: { ...more.users, "user-3": null } })).status).toBe(200)
   })
 
-  test("[BU3] an export contains them, and an import replaces those of the importing tenant", async () => {
+  test("[BU3] an export contains the budgets, and an import replaces those of the importing tenant", async () => {
     const set = { tenant: { tokens_per_day: 7 }, roles: { member: { sessions: 9 } }, users: { ada: { sessions: 2 } } }
     await putBudget("bu-leave", set)
     await registerUser("bu-leave", "ada")
@@ -117,7 +117,7 @@ describe("setting budgets", () => {
     expect((await getBudgets("bu-arrive3")).json.tenant).toEqual({ tokens_per_day: 5 })
   })
 
-  test("[BU2] [BU3] members can neither set nor read them", async () => {
+  test("[BU2] [BU3] members can neither set nor read budgets", async () => {
     for (const role of ["member", "viewer"] as const) {
       expect(await putBudget("bu-roles", { tenant: {} }, role)).toEqual(refusal(403, "scope_denied"))
       const token = await roleToken("bu-roles", "ada", role)

@@ -68,7 +68,7 @@ describe("a declaration", () => {
     expect(await detailsOf({})).toBe('The object needs the property "word".')
   })
 
-  test("[TO12] texts are trimmed before the check, and approval is asked for valid arguments only", async () => {
+  test("[TO12] strings are trimmed before the check, and only valid arguments need approval", async () => {
     expect(await echo.execute({ word: " a " }, toolContext())).toEqual({ word: "a", sum: 0 })
     expect([{ word: "a" }, { word: "  " }].map((args) => echo.needsApproval?.(args))).toEqual([true, false])
   })

@@ -78,7 +78,7 @@ describe("a document", () => {
     expect((await call("/v1/sessions", { token: await signCanvas(id) })).status).toBe(401)
   })
 
-  test("[CD1] is an error that names a failing bucket; in a frame, errors are readable text", async () => {
+  test("[CD1] a failing bucket is reported as an error; in a frame, errors are readable text", async () => {
     const id = await storeCanvas()
     const MEDIA = { get: () => Promise.reject(new Error("away")) }
     expect(await call(canvasPath(id, await signCanvas(id)), { env: { MEDIA } })).toEqual(

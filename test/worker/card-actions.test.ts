@@ -46,7 +46,7 @@ const ORDER = {
 }
 
 /** A card for `probe_json`, with a button for each item. */
-const ROOMS = {
+const ROOM_CARD = {
   for: "probe_json",
   title: "Rooms",
   schema: { type: "object", required: ["rooms"], properties: { rooms: { type: "array" } } },
@@ -60,18 +60,18 @@ const ROOMS = {
 
 /** The version of the card that a result would be shown with now. The isolate caches the tenant's cards for a second. */
 const findCard = (): Promise<string | null> => findTenantCard(env, CLAIMS.tenant, ORDER.for, { text: "any" })
-const findRooms = (): Promise<string | null> => findTenantCard(env, CLAIMS.tenant, ROOMS.for, { rooms: [] })
+const findRoomCard = (): Promise<string | null> => findTenantCard(env, CLAIMS.tenant, ROOM_CARD.for, { rooms: [] })
 
 const WAIT = { timeout: 20_000 }
 
 beforeAll(async () => {
   const token = await roleToken(CLAIMS.tenant, "root", "admin")
-  for (const [name, card] of Object.entries({ order: ORDER, rooms: ROOMS })) {
+  for (const [name, card] of Object.entries({ order: ORDER, rooms: ROOM_CARD })) {
     const put = await request(`/v1/cards/${name}`, { method: "PUT", token, body: JSON.stringify(card) })
     expect(put.status, put.text).toBe(200)
   }
   await vi.waitFor(async () => expect(await findCard()).toMatch(/^order@/), WAIT)
-  await vi.waitFor(async () => expect(await findRooms()).toMatch(/^rooms@/), WAIT)
+  await vi.waitFor(async () => expect(await findRoomCard()).toMatch(/^rooms@/), WAIT)
 })
 
 // Other files of this isolate use the tool, too.
@@ -80,7 +80,7 @@ afterAll(async () => {
   for (const name of ["order", "rooms"])
     expect((await request(`/v1/cards/${name}`, { method: "DELETE", token })).status).toBe(204)
   await vi.waitFor(async () => expect(await findCard()).toBe(null), WAIT)
-  await vi.waitFor(async () => expect(await findRooms()).toBe(null), WAIT)
+  await vi.waitFor(async () => expect(await findRoomCard()).toBe(null), WAIT)
 })
 
 let cards = 0
@@ -169,7 +169,7 @@ describe("a click", () => {
     await expectSame(id, client)
   })
 
-  test("[KA3] with the same id has no further effect, and with another id is refused once it was done", async () => {
+  test("[KA3] with the same id has no further effect, and with another id is refused once it has been done", async () => {
     const { client, call_id } = await showCard()
     const action = { call_id, name: "buy", fields: { count: 1 } }
     click(client, "c1", action)
@@ -198,7 +198,7 @@ describe("a click", () => {
     const other = await connect(copy)
     click(other, "c2", action)
     expect(await untilRefused(other, "c2")).toMatchObject({ code: "action_refused", fields: { because: "done" } })
-    // Another action of the same card wasn't done.
+    // Another action of the same card hasn't been done.
     click(other, "c3", { call_id, name: "more", fields: { count: 1 } })
     expect(toolsIn(await other.untilEnd("c3"))).toMatchObject([{ name: "probe_json" }])
   })
@@ -218,7 +218,7 @@ describe("a click", () => {
     ["a missing field", { name: "buy" }, "field"],
     ["a field of another type", { name: "buy", fields: { count: "two" } }, "field"],
     ["a choice that isn't offered", { name: "buy", fields: { count: 1, size: "xl" } }, "field"],
-    ["a field that isn't there", { name: "buy", fields: { count: 1, key: "forged" } }, "field"],
+    ["a field that the form doesn't have", { name: "buy", fields: { count: 1, key: "forged" } }, "field"],
     ["a tool that the agent doesn't have", { name: "gone", fields: { count: 1 } }, "tool"],
   ])("[KA2] with %s is refused, and nothing is stored", async (_what, action, because) => {
     const { client, call_id } = await showCard()
@@ -252,7 +252,7 @@ describe("a click", () => {
     }
   })
 
-  test("[KA5] its answer can be regenerated without a second call, and its words can't be edited", async () => {
+  test("[KA5] its answer can be regenerated without a second call, and its text can't be edited", async () => {
     const { id, client, call_id } = await showCard()
     click(client, "c1", { call_id, name: "buy", fields: { count: 1 } })
     const answer = await client.untilEnd("c1")
@@ -277,11 +277,11 @@ describe("a click", () => {
     })
   })
 
-  test("[KA6] over HTTP and by another user: only the owner's is accepted", async () => {
+  test("[KA6] over HTTP is accepted only from the owner", async () => {
     const { id, call_id } = await showCard()
     const body = JSON.stringify({ id: "h1", content: "", action: { call_id, name: "more", fields: { count: 1 } } })
-    const stranger = await roleToken(CLAIMS.tenant, "eve", "member")
-    expect((await request(`/v1/sessions/${id}/messages`, { method: "POST", token: stranger, body })).status).toBe(404)
+    const otherToken = await roleToken(CLAIMS.tenant, "eve", "member")
+    expect((await request(`/v1/sessions/${id}/messages`, { method: "POST", token: otherToken, body })).status).toBe(404)
     const owner = await roleToken(CLAIMS.tenant, CLAIMS.user, "member")
     expect((await request(`/v1/sessions/${id}/messages`, { method: "POST", token: owner, body })).status).toBe(202)
   })

@@ -55,7 +55,7 @@ describe("the routes of cards", () => {
     ])
   })
 
-  test("[CV1] a template that isn't valid is refused with its place, and sets nothing", async () => {
+  test("[CV1] a template that isn't valid is refused with a pointer to the fault, and sets nothing", async () => {
     const wrong = { ...search, view: [{ id: "root", component: "Text", text: { path: "/nothing" } }] }
     expect(await send("cv-bad", "PUT", "/v1/cards/hits", wrong)).toMatchObject({
       status: 422,
@@ -69,7 +69,7 @@ describe("the routes of cards", () => {
     expect(rival).toMatchObject({ status: 422, json: { code: "card_refused", fields: { pointer: "/for" } } })
   })
 
-  test("[CV1] hostile templates are refused with their code and a place, and are not stored", async () => {
+  test("[CV1] hostile templates are refused with a code and a pointer, and are not stored", async () => {
     const token = await roleToken("cv-hostile", "root", "admin")
     for (const [name, template] of HOSTILE_TEMPLATES) {
       const body = JSON.stringify(template)
@@ -80,14 +80,14 @@ describe("the routes of cards", () => {
     expect((await send("cv-hostile", "GET", "/v1/cards")).json).toEqual({ cards: [] })
   })
 
-  test("[CV9] only administrators may", async () => {
+  test("[CV9] only administrators may set and list cards", async () => {
     for (const role of ["member", "viewer"] as const) {
       expect(await send("cv-role", "PUT", "/v1/cards/hits", search, role)).toEqual(refusal(403, "scope_denied"))
       expect(await send("cv-role", "GET", "/v1/cards", undefined, role)).toEqual(refusal(403, "scope_denied"))
     }
   })
 
-  test("[CV11] twenty versions of a card are kept, and its current one", async () => {
+  test("[CV11] the newest twenty versions of a card are kept, including the current one", async () => {
     const revisions: string[] = []
     for (let i = 0; i < 23; i++) {
       revisions.push((await send("cv-many", "PUT", "/v1/cards/note", note(`Note ${i}`))).json.revision)
@@ -115,7 +115,7 @@ describe("a template", () => {
       expect((await request(other)).status).toBe(404)
   })
 
-  test("[CV9] its address is signed like that of a file", async () => {
+  test("[CV9] its URL is signed like that of a file", async () => {
     const token = await roleToken("cv-sign", "ada", "member")
     const session = await makeSession(token)
     const url = `/media/card/hits@${"0a".repeat(16)}`
@@ -129,7 +129,7 @@ describe("a template", () => {
 })
 
 describe("a result", () => {
-  test("[CV10] cues the card of its tool at once, and keeps the version that it was cued with", async () => {
+  test("[CV10] cues the card of its tool at once, and keeps the version with which it was cued", async () => {
     const id = await freshSession("card")
     const before = await showCard(id, "q0", "no card yet")
     expect(before.segments.map(({ type }) => type)).not.toContain("rich")

@@ -15,7 +15,7 @@ import { answerOf, callOf, placed, resultOf, startOf, TIME } from "../support/tu
 function contextFor(current: Message, parent: number | null, at: MessageLookup) {
   const request = { current, parent, past: createPastTurns(at, MODEL_CONTEXT_TOKENS), system: "S", tools: [] }
   const context = buildContext({ ...request, tokens: MODEL_CONTEXT_TOKENS })
-  if (context === null) throw new Error("it does not fit")
+  if (context === null) throw new Error("the context does not fit")
   expect(estimateTokens(context.system) + estimateMessageTokens(context.messages)).toBeLessThanOrEqual(
     MODEL_CONTEXT_TOKENS,
   )

@@ -77,7 +77,7 @@ describe("continuing", () => {
     await expectSame(id, client)
   })
 
-  test("[WR1] the scripted model writes the rest of its answer, and nothing twice", async () => {
+  test("[WR1] the scripted model writes the remainder of its answer, and nothing twice", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const words = Array.from({ length: 400 }, (_, n) => `word${n}`).join(" ")

@@ -190,7 +190,7 @@ describe("a sealed import", () => {
     expect((await client.untilEnd("q9")).status).toBe("completed")
   })
 
-  test("[RE25] a file the bucket has lost is reported as skipped; the rest is copied", async () => {
+  test("[RE25] a file that the bucket has lost is reported as skipped; the other files are copied", async () => {
     const [from, to] = [await freshSession(), await freshSession()]
     const before = await fillSession(from)
     await env.MEDIA.delete(keyOf(from, "named"))
@@ -202,9 +202,9 @@ describe("a sealed import", () => {
   })
 
   test.each([
-    ["is continued there", () => Date.now()],
-    ["long ago is continued after its reservation was swept", () => 0],
-  ])("[RE25] killed in the middle of copying %s", async (_when, reservedAt) => {
+    ["is continued from there", () => Date.now()],
+    ["is continued even after its reservation has been removed", () => 0],
+  ])("[RE25] that is killed in the middle of copying %s", async (_when, reservedAt) => {
     const [from, to] = [await freshSession(), await freshSession()]
     const before = await fillSession(from)
     const text = await exportOf(from)
@@ -238,7 +238,7 @@ describe("a sealed import", () => {
     expect(await bytesIn(to, "sent")).toBeNull()
   })
 
-  test("[RE25] is interrupted by a failing bucket, and the next try copies each missing file once", async () => {
+  test("[RE25] is interrupted by a failing bucket, and the next attempt copies each missing file once", async () => {
     const id = await freshSession()
     const copied: string[] = []
     await runInDurableObject(sessionOf(id), async (_object, state) => {
@@ -290,7 +290,7 @@ describe("a sealed import by another user of the tenant", () => {
     return { id, progress: imported.value }
   }
 
-  test("[RE37] copies none of the exporter's files; each is counted, and its place stays in the transcript", async () => {
+  test("[RE37] copies none of the exporter's files; each is counted, and its position stays in the transcript", async () => {
     const from = await freshSession()
     const before = await fillSession(from)
     const { id, progress } = await importAsEve(await exportOf(from))
@@ -306,7 +306,7 @@ describe("a sealed import by another user of the tenant", () => {
     expect(found).toEqual({ ok: true, value: [null, null, null, null] })
   })
 
-  test("[RE37] requests the owner of the source session once, not for each asset", async () => {
+  test("[RE37] looks up the owner of the source session once, not for each asset", async () => {
     const from = await freshSession()
     await fillSession(from)
     const { asked, SESSION } = recordAskedSessions()

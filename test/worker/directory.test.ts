@@ -11,7 +11,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-test("[DI1] lists a user's own sessions, last used first, titled by their first message", async () => {
+test("[DI1] lists a user's own sessions, most recently used first, titled by their first message", async () => {
   const token = await tokenOf("list", "ada")
   const [one, two] = [await makeSession(token), await makeSession(token, "Named")]
   // In the same millisecond, both would be equally recent.
@@ -129,7 +129,7 @@ async function fillDirectory(user: string, count: number): Promise<string> {
 const isNewerFirst = (sessions: readonly SessionSummary[]): boolean =>
   sessions.every(({ active }, n) => n === 0 || active <= (sessions[n - 1]?.active ?? 0))
 
-test("[DI6] pages return every session once, newest activity first, even sessions of the same time", async () => {
+test("[DI6] pages return every session once, newest activity first, even sessions with the same time of activity", async () => {
   const token = await fillDirectory("ann", 2 * MAX_SESSIONS_LISTED + 40)
   const pages: SessionSummary[][] = []
   for (let query = ""; pages.length < 4; ) {

@@ -35,7 +35,7 @@ describe("a title", () => {
   const patchSession = (id: string, token: string, body: object) =>
     call(`/v1/sessions/${id}`, { method: "PATCH", token, body: JSON.stringify(body) })
 
-  test("[RT9] is changed in the session and in the directory, and the session keeps its place in the list", async () => {
+  test("[RT9] is changed in the session and in the directory, and the session keeps its position in the list", async () => {
     const token = await tokenOf("era", "title")
     const [one, two] = [await makeSession(token, "One"), await makeSession(token, "Two")]
     await sendMessage(two, token, "/say hi")
@@ -98,16 +98,16 @@ describe("an erased session", () => {
     const exported = (await SELF.fetch(`${HOST}/v1/sessions/${id}/events`, init)).body?.getReader()
     expect((await exported?.read())?.done).toBe(false)
     expect((await deleteSession(id, token)).status).toBe(204)
-    const readOn = async (): Promise<void> => {
+    const readToEnd = async (): Promise<void> => {
       while ((await exported?.read())?.done === false);
     }
-    await expect(readOn()).rejects.toThrow()
+    await expect(readToEnd()).rejects.toThrow()
   })
 
   test.each([
-    ["a model that still talks", script([say("one "), pause(500), say("two"), pause(100), say("three")])],
-    ["a tool that still works", script([say("one"), asks("probe_slow", { ms: 500 })], [say("done")])],
-    ["a call that waits for leave", script([say("one"), asks("probe_ask", { ms: 1 })], [say("done")])],
+    ["a model that is still writing", script([say("one "), pause(500), say("two"), pause(100), say("three")])],
+    ["a tool that is still running", script([say("one"), asks("probe_slow", { ms: 500 })], [say("done")])],
+    ["a call that waits for approval", script([say("one"), asks("probe_ask", { ms: 1 })], [say("done")])],
   ])("[RT10] %s writes nothing afterwards, even into a new session with the same id", async (what, messageText) => {
     const token = await tokenOf("era", what.replaceAll(" ", "_"))
     const id = await makeSession(token)
@@ -229,7 +229,7 @@ describe("running turns", () => {
     await expect.poll(() => listRunning(token)).toEqual([false])
   })
 
-  test("[DI5] if the directory can't store a mark, the alarm repeats it until the directory does", async () => {
+  test("[DI5] if the directory can't store a mark, the alarm retries until the directory can", async () => {
     const token = await tokenOf("era", "kept")
     const id = await makeSession(token)
     await env.DIRECTORY.getByName("era:kept").setRunning(id, true)

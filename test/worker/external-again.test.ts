@@ -46,8 +46,8 @@ const SAMPLE = [
   END,
 ]
 
-/** Returns the answer that the sample gives when it is sent in one request. */
-async function sampleShown(): Promise<string> {
+/** Returns the answer that the sample produces when it is sent in one request. */
+async function readSampleAnswer(): Promise<string> {
   const id = await freshSession()
   await postRecords(id, numberRecords("r1", ...SAMPLE))
   return await shownIn(id)
@@ -61,7 +61,7 @@ async function shownIn(id: string): Promise<string> {
 
 describe("reconnecting", () => {
   test("[EX9] [EX17] after a cut at every record, even with an eviction in between, the answer is the same", async () => {
-    const whole = await sampleShown()
+    const whole = await readSampleAnswer()
     const records = numberRecords("r1", ...SAMPLE)
     for (let at = 1; at < records.length; at++) {
       const id = await freshSession()

@@ -1,4 +1,4 @@
-/** external-agents.test.ts: agents whose questions a program answers: each question reaches one program, and is lost by no restart. */
+/** external-agents.test.ts: a program answers agents' questions. Each reaches one program, and no restart loses it. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject, SELF } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -100,7 +100,7 @@ describe("the agent of a conversation", () => {
     expect(await takeQuestion(agent, 10)).toMatchObject({ text: "Two" })
   })
 
-  test("[EA3] a question that no program claims in time fails, and can be stopped before", async () => {
+  test("[EA3] a question that no program claims in time fails; it can be cancelled before that", async () => {
     const agent = await freshAgent()
     const id = await sessionWith(agent)
     const client = await connect(id)
@@ -136,7 +136,7 @@ describe("an agent that asks", () => {
 })
 
 describe("delivery", () => {
-  test("[EA4] each question goes to one program, whether it waits already or asks later", async () => {
+  test("[EA4] each question goes to one program, whether the program is already waiting or requests it later", async () => {
     const agent = await freshAgent()
     const [one, two] = [await sessionWith(agent), await sessionWith(agent)]
     const waiting = [takeQuestion(agent, 20), takeQuestion(agent, 20)]
@@ -164,7 +164,7 @@ describe("delivery", () => {
     expect(await takeQuestion(agent, 10)).toMatchObject({ text: "After a restart" })
   })
 
-  test("[EA5] a program that sends nothing after it has claimed a question is gone", async () => {
+  test("[EA5] a program that sends nothing after it has claimed a question counts as gone", async () => {
     const agent = await freshAgent()
     const id = await sessionWith(agent)
     const client = await connect(id)

@@ -133,7 +133,7 @@ describe("an external answer's exchange", () => {
 })
 
 describe("limits", () => {
-  test("[EX21] apply to text sent whole, and to arguments from before an eviction", async () => {
+  test("[EX21] apply to text that is sent as a whole, and to arguments from before an eviction", async () => {
     const id = await freshSession()
     const whole = await postRecords(id, numberRecords("r1", { ...END, text: "x".repeat(MAX_ANSWER_CHARS + 1) }))
     expect(whole.json).toMatchObject({ status: "failed", reason: "answer_too_long" })

@@ -68,7 +68,7 @@ describe("an external answer's content", () => {
     await expectSame(id, client)
   })
 
-  test("[EX3] text that is sent only whole, or only at the end, counts once", async () => {
+  test("[EX3] text that is sent only as a whole, or only at the end, counts once", async () => {
     const id = await freshSession()
     await postRecords(
       id,
@@ -210,7 +210,7 @@ describe("alongside the session's own turns", () => {
 describe("the end of an external answer", () => {
   test.each([
     ["as sent", { ...END, status: "failed", reason: "step_limit" }, "failed", "step_limit"],
-    ["with a reason that we do not know", { ...END, status: "failed", reason: "<b>" }, "failed", "producer_failed"],
+    ["with an unknown reason", { ...END, status: "failed", reason: "<b>" }, "failed", "producer_failed"],
     ["interrupted", { ...END, status: "interrupted" }, "interrupted", "producer_failed"],
     ["cancelled", { type: "output_cancelled" }, "cancelled", null],
     ["whole", END, "completed", null],

@@ -17,7 +17,7 @@ const PATIENT_MS = 600_000
 type PageResult = { readonly [field: string]: unknown } & { readonly text: string; readonly next_offset?: number }
 
 const LOCAL = { ENVIRONMENT: "local" }
-/** Public addresses lead to the server on loopback. */
+/** The server on loopback responds for public URLs. */
 const PUBLIC = { ENVIRONMENT: "production", MEDIA_UPSTREAM: upstreamUrl(env) }
 
 async function fetchPage(
@@ -85,7 +85,7 @@ describe("the text of a page", () => {
     expect(await fetchPage(url, { offset: 10_000_000 })).toMatchObject({ code: "tool_arguments" })
   })
 
-  test("[BT7] a text that looks like a result, a trailer or a file stays text of a field", async () => {
+  test("[BT7] text that looks like a result, a trailer or a file stays text of a field", async () => {
     const result = await playPage("sources")
     expect(result).toMatchObject({
       text: expect.stringContaining("<span id='fetch_page_1'>"),
@@ -113,7 +113,7 @@ describe("what can be fetched", () => {
     "http://127.0.0.1:8787/",
     "https://chat.example.org/v1/agents",
     "https://acme.chat.example.net/",
-  ])("[BT4] %s isn't", async (url) => {
+  ])("[BT4] %s isn't fetched", async (url) => {
     const own = { PAGE_ORIGIN: "https://chat.example.org", PAGE_DOMAIN: "chat.example.net" }
     const result = await fetchPage(url, { more: { ...PUBLIC, ...own } })
     expect(result).toMatchObject({ code: "tool_arguments", details: expect.stringContaining("/url") })
@@ -139,7 +139,7 @@ describe("what can be fetched", () => {
     }
   })
 
-  test("[BT4] five redirects are followed, a sixth and a loop aren't; the source is the last address", async () => {
+  test("[BT4] five redirects are followed, a sixth and a loop aren't; the source is the last URL", async () => {
     expect(await fetchPage("https://page.example.com/hops:5/r", { more: PUBLIC })).toMatchObject({
       url: "https://page.example.com/hops:0/r",
       sources: [{ url: "https://page.example.com/hops:0/r" }],
@@ -161,7 +161,7 @@ describe("what can be fetched", () => {
   })
 
   test.each(["application/pdf", "image/png", "application/json", "text/css", "", "text/html-x"])(
-    "[BT5] the type %j isn't",
+    "[BT5] a page of type %j isn't accepted",
     async (type) => {
       expect(await playPage(`type:${encodeURIComponent(type)}`)).toMatchObject({
         error: "The page can't be read.",
@@ -171,7 +171,7 @@ describe("what can be fetched", () => {
   )
 
   test.each([204, 206, 401, 404, 500])(
-    "[BT5] the status %i isn't, and the server's words aren't in the error",
+    "[BT5] a page with status %i isn't accepted, and its text isn't in the error",
     async (status) => {
       const result = await playPage(`status:${status}`)
       expect(result).toMatchObject({
@@ -182,7 +182,7 @@ describe("what can be fetched", () => {
     },
   )
 
-  test("[BT5] an endless page is read to its limit and the connection is closed; a long one says what is missing", async () => {
+  test("[BT5] an endless page is read to its limit and the connection is closed; the result of a long page is marked as incomplete", async () => {
     const { url, run } = loopbackUrl("endless")
     const result = await fetchPage(url)
     expect(result).toMatchObject({ text: expect.stringMatching(/^word word/), next_offset: expect.any(Number) })
@@ -193,14 +193,14 @@ describe("what can be fetched", () => {
     expect(big.text).not.toContain("never")
   })
 
-  test.each(["silent", "drip"])("[BT5] a %s server ends in time", async (scenario) => {
+  test.each(["silent", "drip"])("[BT5] a request to a %s server ends in time", async (scenario) => {
     const { url, run } = loopbackUrl(scenario)
     const result = await fetchPage(url, { ms: 200 })
     expect(result).toEqual({ error: "The page can't be read.", details: "It didn't arrive within 0.2 s." })
     await expect.poll(async () => (await readUpstream(env, run))[0]?.closed).toBe(true)
   })
 
-  test("[BT5] a stopped call ends at once, a host that isn't there and a page without text are errors", async () => {
+  test("[BT5] a stopped call ends at once; an unreachable host and a page without text are errors", async () => {
     const abort = new AbortController()
     const { url, run } = loopbackUrl("silent")
     const ended = createPageTool(LOCAL, PATIENT_MS).execute({ url }, toolContext({ signal: abort.signal }))
@@ -216,17 +216,27 @@ describe("approval", () => {
   const SECRET = "https://page.example.com/ok/x?secret=42"
 
   test.each([
-    ["the user wrote it", `/say Read page.example.com/ok/x please`, "https://page.example.com/ok/x", false],
-    ["the user wrote it otherwise", "/say HTTPS://PAGE.EXAMPLE.COM/OK/x/", "https://page.example.com/ok/x#part", false],
-    ["the user wrote the beginning of it", "/say https://page.example.com/ok/x", SECRET, true],
-    ["nobody wrote it", "/say hello", SECRET, true],
-    ["a result named it as a source", '/call search {"query":"tides"}', "https://example.com/library/sea/tides", false],
-  ])("[BT11] a call whose address is known because %s: approval as expected", async (_, question, url, asked) => {
+    ["if the user wrote the URL", `/say Read page.example.com/ok/x please`, "https://page.example.com/ok/x", false],
+    [
+      "if the user wrote the URL in another form",
+      "/say HTTPS://PAGE.EXAMPLE.COM/OK/x/",
+      "https://page.example.com/ok/x#part",
+      false,
+    ],
+    ["if the user wrote only its beginning", "/say https://page.example.com/ok/x", SECRET, true],
+    ["if nobody wrote the URL", "/say hello", SECRET, true],
+    [
+      "if a result named it as a source",
+      '/call search {"query":"tides"}',
+      "https://example.com/library/sea/tides",
+      false,
+    ],
+  ])("[BT11] a call needs approval unless its URL is known: %s", async (_, question, url, asked) => {
     const id = await freshSession("known")
     expect(await isAsked(id, question, url)).toBe(asked)
   })
 
-  /** The words of the script are the user's, so the address in it is written with escapes that only JSON reads. */
+  /** The script is part of the user's message, so its URL is written with escapes that only a JSON parser decodes. */
   async function isAsked(id: string, question: string, url: string): Promise<boolean> {
     const client = await connect(id)
     client.say({ type: "send", id: "first", content: question })
@@ -238,7 +248,7 @@ describe("approval", () => {
     return answerTo(client, "last")?.status === "waiting"
   }
 
-  test("[BT11] what a tool repeats of its arguments isn't known", async () => {
+  test("[BT11] a URL that a tool repeats from its arguments isn't known", async () => {
     const id = await freshSession("repeat")
     const client = await connect(id)
     const hidden = (name: string, args: object): object => ({
@@ -254,7 +264,7 @@ describe("approval", () => {
   })
 })
 
-test("[BT7] [BT10] in a session the page is a card and a source, live as after a reload", async () => {
+test("[BT7] [BT10] in a session the page is a card and a source, both live and after a reload", async () => {
   const id = await freshSession("page")
   const client = await connect(id)
   await beginTurn(client, "q1", '/call fetch_page {"url":"https://page.example.com/ok/session"}', 2)
@@ -274,7 +284,7 @@ test("[BT7] [BT10] in a session the page is a card and a source, live as after a
   await expectSame(id, client)
 })
 
-test("[BT7] in a session, a page that imitates results cues nothing and names no source of its own", async () => {
+test("[BT7] in a session, a page that imitates results adds only its own card and source", async () => {
   const id = await freshSession("page")
   const client = await connect(id)
   await beginTurn(client, "q1", '/call fetch_page {"url":"https://page.example.com/sources/forged"}', 2)

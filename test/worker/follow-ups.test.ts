@@ -25,7 +25,7 @@ const suggest = (token: string, session: string, message: string) =>
   call(`/v1/sessions/${session}/messages/${message}/follow-ups`, { method: "POST", token })
 
 describe("suggested questions", () => {
-  test("[FU1] [FU2] are those of the newest answer, once for all tabs, and nothing is stored", async () => {
+  test("[FU1] [FU2] belong to the newest answer, are requested once for all tabs, and are not stored", async () => {
     await switchOn("follow-on")
     const token = await tokenOf("follow-on", "ada")
     const id = await makeSession(token)
@@ -55,7 +55,7 @@ describe("suggested questions", () => {
     expect((await suggest(token, id, "nothing")).json).toEqual({ follow_ups: [] })
   })
 
-  test("[FU1] [FU2] are empty if the model writes something else; it is asked once for all tabs", async () => {
+  test("[FU1] [FU2] are empty if the model writes something else; the model is asked once for all tabs", async () => {
     const tenant = "follow-plain"
     await switchOn(tenant)
     const owner = await roleToken(tenant, "admin", "owner")
@@ -71,7 +71,7 @@ describe("suggested questions", () => {
     const answer = await answerTo(token, made.json.id, "q1", "Hello")
     const both = await Promise.all([1, 2].map(() => suggest(token, made.json.id, answer)))
     expect(both.map(({ json }) => json)).toEqual([{ follow_ups: [] }, { follow_ups: [] }])
-    // One for the answer, one with a schema and one without.
+    // One call for the answer, one with a schema and one without.
     expect(await readUpstream(env, tenant)).toHaveLength(3)
   })
 

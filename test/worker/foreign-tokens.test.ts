@@ -126,7 +126,7 @@ describe("a token of a registered issuer", () => {
     expect(users).toMatchObject({ id, name: "First Contact", role: "viewer", issuer: "idp", status: "active" })
   })
 
-  test("[OI8] with the claim email, an unverified address identifies nobody", async () => {
+  test("[OI8] with the claim email, an unverified email address identifies nobody", async () => {
     const own = await startProvider()
     await registerIssuer("ft-email", own, { user_claim: "email" })
     const signEmail = (change: Record<string, unknown>) => own.sign({ payload: foreignClaims(own, change) })
@@ -144,7 +144,7 @@ describe("a token of a registered issuer", () => {
     const token = await signToken({ sub: "warm" })
     await whoIs(token)
     const refuseCall = () => {
-      throw new Error("asked another object")
+      throw new Error("another object was called")
     }
     const cold = {
       ...env,
@@ -194,7 +194,7 @@ describe("tokens of unknown issuers", () => {
       await verifyForeignToken(counting, `${head}.${payload}.${signature}`, Date.now())
     }
     const refuseCall = () => {
-      throw new Error("asked another object")
+      throw new Error("another object was called")
     }
     const cold = { ...env, TENANT: { getByName: refuseCall }, REGISTRY: { getByName: refuseCall } }
     expect(await verifyForeignToken(cold as unknown as Env, known, Date.now())).toMatchObject({ ok: true })

@@ -27,7 +27,7 @@ import { beginTurn, call, expectSame, fault, freshSession, say, script } from ".
 /** Fewer runs than in the pure tests, because each event executes several SQL statements. */
 const STREAMS = 400
 
-function assetCalled(id: string): Asset {
+function createAsset(id: string): Asset {
   return {
     id,
     kind: id.startsWith("c") ? "canvas" : id.startsWith("s") ? "audio" : "image",
@@ -41,7 +41,7 @@ function assetCalled(id: string): Asset {
 function createVaryingResolver(step: number, seed: number): Resolver {
   const isKnown = (name: string): boolean => ((name.length + name.charCodeAt(name.length - 1)) * seed + step) % 3 !== 0
   return {
-    findAsset: (id) => (isKnown(id) ? assetCalled(id) : null),
+    findAsset: (id) => (isKnown(id) ? createAsset(id) : null),
     hasMessage: (id) => (id === "m1" || id === "m2") && isKnown(id),
     listOrigins: () => ["https://ok.com", "https://o2.com"].filter(isKnown),
   }
@@ -124,7 +124,7 @@ test("[DR11] a part of many chunks keeps its grants on the last one, and a retry
     beginAnswer(store, 1)
     const stored = store.findMessageAt(1)
     if (stored === null) throw new Error("the answer is gone")
-    const resolver: Resolver = { ...NOTHING_KNOWN, findAsset: assetCalled, hasMessage: () => true }
+    const resolver: Resolver = { ...NOTHING_KNOWN, findAsset: createAsset, hasMessage: () => true }
     const recorder = new TurnRecorder(store, stored, () => store.readLastSeq() + 1, { resolver })
     const texts = ["MEDIA: /media/p1\n[[reply_to:m1]]", "x ".repeat(MAX_TEXT_CHUNK_CHARS), "\nMEDIA: /media/p2\n"]
     for (const delta of texts) {
@@ -159,7 +159,7 @@ test("[DR17] after MAX_GRANT_NAMES names in a part, further names are refused wi
     let calls = 0
     const findAsset = (name: string) => {
       calls += 1
-      return name.startsWith("no") ? null : assetCalled(name)
+      return name.startsWith("no") ? null : createAsset(name)
     }
     const recorder = new TurnRecorder(store, stored, () => 9, { resolver: { ...NOTHING_KNOWN, findAsset } })
     const lines = Array.from(
@@ -184,7 +184,7 @@ function insertAsset(id: string, asset: Asset): Promise<void> {
 
 test("[DR11] [DR18] in a turn: a stored asset gets its metadata, an unknown one is text; a withdrawn message isn't a target; a reload is the same", async () => {
   const id = await freshSession("turn")
-  await insertAsset(id, assetCalled("p1"))
+  await insertAsset(id, createAsset("p1"))
   const client = await connect(id)
   const createReplyText = (reply: string) => [
     say("Look:\nMEDIA: /media/p1"),
@@ -205,14 +205,14 @@ test("[DR11] [DR18] in a turn: a stored asset gets its metadata, an unknown one 
   await expectSame(id, client)
   const before = JSON.stringify((await pageOf(id)).messages)
   // Later changes of the session don't affect the stored text.
-  await insertAsset(id, assetCalled("none"))
+  await insertAsset(id, createAsset("none"))
   await evictDurableObject(sessionOf(id))
   expect(JSON.stringify((await pageOf(id)).messages)).toBe(before)
 })
 
 test("[DR11] a retry keeps the grants of its finished steps, whatever has changed since", async () => {
   const id = await freshSession("retry")
-  await insertAsset(id, assetCalled("p1"))
+  await insertAsset(id, createAsset("p1"))
   const client = await connect(id)
   const steps = [
     [say("MEDIA: /media/p1\nMEDIA: /media/p2\nOne."), call("probe_slow", { ms: 1 })],
@@ -221,7 +221,7 @@ test("[DR11] a retry keeps the grants of its finished steps, whatever has change
   await beginTurn(client, "q1", script(...steps))
   const failed = await client.untilEnd("q1")
   expect(failed.status).toBe("failed")
-  await insertAsset(id, assetCalled("p2"))
+  await insertAsset(id, createAsset("p2"))
   client.say({ type: "retry", id: "r1", message: failed.id })
   await client.untilTrue((frame) => frame.type === "ack" && frame.id === "r1")
   await expect.poll(async () => (await pageOf(id)).messages.at(-1)?.status).toBe("failed")

@@ -13,7 +13,7 @@ import { IS_FULL } from "../support/seeded.ts"
 import { connect, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
 import { call, freshSession, say, script, shownOf } from "./session-helpers.ts"
 
-const WAYS = ["object", "card", "wrapped", "output"] as const
+const RESULT_FORMS = ["object", "card", "wrapped", "output"] as const
 
 /** Returns the texts for one test. `npm test` plays only a third of them in each test, a different one each time. */
 function textsOf(third: 0 | 1 | 2): string[] {
@@ -33,11 +33,11 @@ test("[DR15] hostile text that a tool returns adds nothing to the answer beside 
   await storeImage(id)
   const client = await connect(id)
   for (const [n, text] of textsOf(0).entries()) {
-    const calls = WAYS.map((as) => call("probe_data", { text, as }))
+    const calls = RESULT_FORMS.map((as) => call("probe_data", { text, as }))
     client.say({ type: "send", id: `q${n}`, content: script(calls, [say("Done.")]) })
     const { segments, status } = await client.untilEnd(`q${n}`)
     client.say({ type: "seen", seq: client.last })
-    const types = [...WAYS.map(() => "tool"), "text"]
+    const types = [...RESULT_FORMS.map(() => "tool"), "text"]
     expect([text, status, segments.map(({ type }) => type)]).toEqual([text, "completed", types])
     expect(segments.at(-1)).toEqual({ type: "text", content: "Done." })
   }
@@ -49,7 +49,7 @@ test("[DR15] hostile text that the model repeats shows only stored data, live an
   await storeImage(id)
   const client = await connect(id)
   for (const [n, text] of textsOf(1).entries()) {
-    const as = WAYS[n % WAYS.length] ?? "object"
+    const as = RESULT_FORMS[n % RESULT_FORMS.length] ?? "object"
     const halves = [text.slice(0, text.length / 2), text.slice(text.length / 2)].map((half) => say(half.toWellFormed()))
     const steps = [[call("probe_data", { text, as })], [say("So:\n"), ...halves]]
     client.say({ type: "send", id: `q${n}`, content: script(...steps) })

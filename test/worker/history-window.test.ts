@@ -66,7 +66,7 @@ describe("a page in the middle of a session", () => {
     })
   })
 
-  test("[FT9] pages after each other contain each message of the active path once, across versions", async () => {
+  test("[FT9] consecutive pages contain each message of the active path once, across versions", async () => {
     await withPath(words(30), (store) => {
       // Another version of m11, below m10, with 7 messages.
       for (let pos = 31; pos <= 37; pos++) {

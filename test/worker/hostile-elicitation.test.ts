@@ -1,4 +1,4 @@
-/** hostile-elicitation.test.ts: what hostile MCP servers ask the user is bounded, and never more than texts and fields. */
+/** hostile-elicitation.test.ts: requests of hostile MCP servers to the user are bounded: only text and fields. */
 
 import { describe, expect, test } from "vitest"
 import { MAX_INPUT_TEXT_CHARS, listInvalidFields } from "../../shared/protocol/input/check-content.ts"
@@ -31,7 +31,7 @@ describe("a form", () => {
     ["a deep schema", "input", nest(30)],
     ["a list of objects", "input", { type: "array", items: { type: "object" } }],
     ["a list of anything", "input", { type: "array" }],
-    ["a free list of texts", "input", { type: "array", items: TEXT }],
+    ["a list of strings without options", "input", { type: "array", items: TEXT }],
     ["a list of numbers", "input", { type: "array", items: { type: "number", enum: [1] } }],
     ["no type", "input", {}],
     ["a list of types", "input", { type: ["string", "null"] }],
@@ -41,14 +41,14 @@ describe("a form", () => {
     ["a password", "input", { type: "string", format: "password" }],
     ["a secret", "input", { type: "string", writeOnly: true }],
     ["an unknown format", "input", { type: "string", format: "credit-card" }],
-    ["a format that is no text", "input", { type: "string", format: ["email"] }],
-    ["a title that is no text", "input", { type: "string", title: { toString: 1 } }],
-    ["a description that is no text", "input", { type: "string", description: 7 }],
+    ["a format that is not a string", "input", { type: "string", format: ["email"] }],
+    ["a title that is not a string", "input", { type: "string", title: { toString: 1 } }],
+    ["a description that is not a string", "input", { type: "string", description: 7 }],
     ["no options", "input", { type: "string", enum: [] }],
-    ["options that are no texts", "input", { type: "string", enum: [1, 2] }],
+    ["options that are not strings", "input", { type: "string", enum: [1, 2] }],
     ["equal options", "input", { type: "string", enum: ["a", "a"] }],
     ["options without values", "input", { type: "string", oneOf: [{ title: "A" }] }],
-    ["a schema that is no object", "input", "string"],
+    ["a schema that is not an object", "input", "string"],
     ["a schema that is a list", "input", [TEXT]],
     ["too many options", "too_many", { type: "string", enum: Array.from({ length: 65 }, (_, n) => `${n}`) }],
     ["a long option", "too_large", { type: "string", enum: ["x".repeat(201)] }],
@@ -64,7 +64,7 @@ describe("a form", () => {
     ["a long name", "too_large", { ["x".repeat(65)]: TEXT }],
     ["a name of the prototype", "input", JSON.parse('{"__proto__": {"type": "string"}}')],
     ["an empty name", "input", { "": TEXT }],
-    ["fields that are no object", "input", [TEXT]],
+    ["fields that are not an object", "input", [TEXT]],
     ["a long message", "too_large", {}, "x".repeat(2_001)],
     ["no message", "input", {}, null],
     ["many long texts", "too_large", many(16, { type: "string", enum: many30(), description: "d".repeat(500) })],
@@ -77,7 +77,7 @@ describe("a form", () => {
     ["for files", "input", { a: { method: "roots/list" } }],
     ["of an unknown mode", "input", { a: elicit({ mode: "voice", message: "Say" }) }],
     ["without parameters", "input", { a: elicit(null) }],
-    ["that is no object", "input", { a: "ask" }],
+    ["that is not an object", "input", { a: "ask" }],
     ["beside a form", "input", { a: formOf({}), b: { method: "roots/list" } }],
     ["in a schema of another type", "input", { a: elicit({ message: "m", requestedSchema: { type: "array" } }) }],
     ["five times", "too_many", many(5, formOf({}))],
@@ -92,7 +92,7 @@ describe("a form", () => {
     expect(read(requests, more ?? {})).toEqual({ ok: false, fault: flaw })
   })
 
-  test("[MP31] has only texts, without characters that are invisible or reverse the text", () => {
+  test("[MP31] contains only text, without characters that are invisible or reverse the text", () => {
     const asked = readOne(
       { a: { ...TEXT, title: "N\u202eame\u200b\n", description: "<img src=x>\u0000" } },
       "A\u2028b\n<b>c</b>",
@@ -116,7 +116,7 @@ describe("a form", () => {
     expect(field && listInvalidFields([field], { a: `${"a".repeat(MAX_INPUT_TEXT_CHARS - 1)}!` })).toEqual([])
   })
 
-  test("[MP31] of the older kind, with names for its options, is read, and so are several choices with titles", () => {
+  test("[MP31] of the older kind, with names for its options, is accepted, and so are multiple choices with titles", () => {
     expect(fieldOf({ type: "string", enum: ["a", "b"], enumNames: ["First"] })).toMatchObject({
       options: [
         { value: "a", label: "First" },
@@ -132,7 +132,7 @@ function many30(): string[] {
   return Array.from({ length: 30 }, (_, n) => `${n}${"o".repeat(150)}`)
 }
 
-test("[MP32] values are compared with their fields: types, bounds, formats, and names that the form doesn't have", () => {
+test("[MP32] values are checked against their fields: types, bounds, formats, and names that the form doesn't have", () => {
   const field = (more: object) => [{ name: "a", label: "A", isRequired: false, ...more }] as InputField[]
   const fits = (more: object, value: unknown) => listInvalidFields(field(more), { a: value } as never).length === 0
   const text = (format?: string) => ({ kind: "text", format })

@@ -12,13 +12,14 @@ import { AUDIENCE, foreignClaims, putIssuer, registerIssuer, startProvider, toke
 const TENANT = "ht-acme"
 
 let provider: RemoteProvider
-/** A provider that another tenant registered, and one that nobody registered. */
+/** A provider that another tenant registered. */
 let other: RemoteProvider
-let stranger: RemoteProvider
+/** A provider that nobody registered. */
+let unregistered: RemoteProvider
 let publicKey: JWK
 
 beforeAll(async () => {
-  ;[provider, other, stranger] = await Promise.all([startProvider(), startProvider(), startProvider()])
+  ;[provider, other, unregistered] = await Promise.all([startProvider(), startProvider(), startProvider()])
   await registerIssuer(TENANT, provider, { role_claim: "role", authorized_parties: ["web"] })
   await registerIssuer("ht-other", other)
   const { keys } = (await (await fetch(`${provider.issuer}/jwks`)).json()) as { keys: JWK[] }
@@ -65,7 +66,7 @@ async function publicKeyPem(): Promise<string> {
   return await exportSPKI((await importJWK(publicKey, "RS256", { extractable: true })) as CryptoKey)
 }
 
-/** Each token must be refused. They are signed with the registered provider's key unless the name says otherwise. */
+/** Tokens that must be refused. They are signed with the registered provider's key unless the name says otherwise. */
 const HOSTILE: readonly (readonly [string, () => Promise<string>])[] = [
   // The signature.
   ["alg none", async () => new UnsecuredJWT(foreignClaims(provider)).encode()],
@@ -90,22 +91,22 @@ const HOSTILE: readonly (readonly [string, () => Promise<string>])[] = [
   ["HS256 signed with the public key as trimmed PEM", async () => await hmacToken((await publicKeyPem()).trim())],
   ["HS256 signed with the public key as JWK", async () => await hmacToken(JSON.stringify(publicKey))],
   ["HS256 signed with the modulus", async () => await hmacToken(publicKey.n ?? "")],
-  ["HS256 signed with an empty-looking secret", async () => await hmacToken("\0".repeat(32))],
+  ["HS256 signed with a secret of NUL bytes", async () => await hmacToken("\0".repeat(32))],
   ["HS512 signed with the public key", async () => await hmacToken(await publicKeyPem(), { alg: "HS512" })],
   ["HS256 with the provider's kid", async () => await hmacToken(await publicKeyPem(), { kid: publicKey.kid })],
   // Keys inside the token.
   ["a jwk header", () => selfSigned((jwk) => ({ jwk }))],
   ["a jwk header without kid", () => selfSigned((jwk) => ({ jwk, kid: undefined }))],
-  ["a jku header", () => selfSigned(() => ({ jku: `${stranger.issuer}/jwks` }))],
+  ["a jku header", () => selfSigned(() => ({ jku: `${unregistered.issuer}/jwks` }))],
   ["a jku header at the issuer's host", () => selfSigned(() => ({ jku: `${provider.issuer}/evil` }))],
-  ["an x5u header", () => selfSigned(() => ({ x5u: `${stranger.issuer}/cert` }))],
+  ["an x5u header", () => selfSigned(() => ({ x5u: `${unregistered.issuer}/cert` }))],
   ["an x5c header", () => selfSigned(() => ({ x5c: [btoa("not a certificate")] }))],
   ["an x5t header", () => selfSigned(() => ({ x5t: "AAAA" }))],
-  ["a key of one's own under the provider's kid", () => selfSigned(() => ({}))],
+  ["an attacker's key under the provider's kid", () => selfSigned(() => ({}))],
   // The key's name (`kid`).
   ["an unknown kid", () => signToken({}, { kid: "unknown" })],
   ["a kid that is a path", () => signToken({}, { kid: "../../../../dev/null" })],
-  ["a kid that is a URL", () => signToken({}, { kid: `${stranger.issuer}/jwks` })],
+  ["a kid that is a URL", () => signToken({}, { kid: `${unregistered.issuer}/jwks` })],
   ["a kid that is SQL", () => signToken({}, { kid: "' OR 1=1 --" })],
   ["a kid of a tenant's key", () => signToken({}, { kid: `cuecard:${TENANT}:1` })],
   ["a kid that is a number", () => signToken({}, { kid: 7 })],
@@ -133,8 +134,8 @@ const HOSTILE: readonly (readonly [string, () => Promise<string>])[] = [
   ["an issuer that is a list", () => signToken({ iss: [provider.issuer] })],
   ["the issuer of another tenant, signed by ours", () => signToken({ iss: other.issuer })],
   ["our issuer, signed by another tenant's", () => other.sign({ payload: foreignClaims(provider) })],
-  ["our issuer, signed by a stranger", () => stranger.sign({ payload: foreignClaims(provider) })],
-  ["an issuer that nobody registered", () => stranger.sign({ payload: foreignClaims(stranger) })],
+  ["our issuer, signed by an unregistered provider", () => unregistered.sign({ payload: foreignClaims(provider) })],
+  ["an issuer that nobody registered", () => unregistered.sign({ payload: foreignClaims(unregistered) })],
   ["another audience", () => signToken({ aud: "another" })],
   ["the client as audience", () => signToken({ aud: "cuecard" })],
   ["no audience", () => signToken({ aud: undefined })],
@@ -210,11 +211,11 @@ describe("a hostile token", () => {
     expect(await listSessions(await signToken({ exp: nowSeconds() - 60 }))).toEqual(refusal(401, "token_expired"))
   })
 
-  test("[OI5] at least 80 kinds were tried, and only the registered addresses were fetched", async () => {
+  test("[OI5] at least 80 kinds of tokens are tried, and only the registered URLs are fetched", async () => {
     expect(HOSTILE.length).toBeGreaterThanOrEqual(80)
     const own = new Set(await provider.listRequests())
     expect([...own].sort()).toEqual(["GET /.well-known/openid-configuration", "GET /jwks"])
-    expect(await stranger.listRequests()).toEqual([])
+    expect(await unregistered.listRequests()).toEqual([])
   })
 
   test("[OI5] the deployment's own tokens and secret don't count as foreign tokens, or vice versa", async () => {

@@ -1,4 +1,4 @@
-/** hostile-mcp.test.ts: hostile and broken MCP servers: each is bounded and reported by its code, and nothing else is fetched. */
+/** hostile-mcp.test.ts: hostile and broken MCP servers: each is bounded and reported by a code. */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -11,7 +11,7 @@ import { refusal } from "./http.ts"
 let runs = 0
 const newRun = (): string => `hostile-${++runs}`
 
-/** A silent server is given up soon. All other servers are refused for another reason, even on a slow machine. */
+/** A silent server is soon abandoned. All other servers are refused for other reasons, even on a slow machine. */
 const [SOON_MS, LATE_MS] = [150, 50_000]
 
 async function listAt(play: string, method = "tools/list", limitMs = LATE_MS) {
@@ -47,7 +47,7 @@ describe("a hostile server", () => {
       const { listed, seen, target } = await listAt(play, method)
       expect(listed).toEqual({ ok: false, fault: flaw })
       expect(seen.length).toBeLessThanOrEqual(12)
-      // The credentials went to nobody else.
+      // The credentials were sent to no other server.
       expect(target).toEqual([])
     }
   })
@@ -74,14 +74,14 @@ describe("a hostile server", () => {
     "tools-text",
     "asks-input",
     "cut",
-  ])("[MP2] whose list is %s is refused, with a code and not with its words", async (play) => {
+  ])("[MP2] whose list is %s is refused with a code, without the server's text", async (play) => {
     const { listed, seen } = await listAt(play)
     expect(listed).toEqual({ ok: false, fault: expect.stringMatching(/^(?:malformed|unreachable)$/) })
     expect(seen.length).toBeLessThanOrEqual(12)
   })
 
   test.each(["hang", "array", "drip", "stream-without-end", "stream-empty", "other-id", "asks-sampling"])(
-    "[MP2] that answers with %s is given up in time",
+    "[MP2] that answers with %s is abandoned in time",
     async (play) => {
       const { listed } = await listAt(play, "tools/list", SOON_MS)
       expect(listed).toMatchObject({ ok: false, fault: expect.stringMatching(/^(?:timeout|malformed|unreachable)$/) })
@@ -128,7 +128,7 @@ describe("hostile definitions", () => {
     expect(listed.ok && (await readOfferedTools("srv", listed.value.tools))).toHaveLength(MAX_MCP_TOOLS)
   })
 
-  test.each(["tools-twins", "tools-long-names"])("[MP3] %s: every tool has a name of its own", async (play) => {
+  test.each(["tools-twins", "tools-long-names"])("[MP3] %s: every tool has a unique name", async (play) => {
     const { listed } = await listAt(play)
     const tools = listed.ok ? await readOfferedTools("srv", listed.value.tools) : []
     expect(tools.length).toBeGreaterThan(1)

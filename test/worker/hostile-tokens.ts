@@ -5,7 +5,7 @@
 
 import { base64url } from "jose"
 
-/** What the author of the tokens knows. */
+/** What the author of the tokens has. */
 export interface Loot {
   /** The bytes of evil's token key. */
   readonly key: Uint8Array<ArrayBuffer>
@@ -111,7 +111,7 @@ export const UNVERIFIED_TOKENS: readonly (readonly [string, Make])[] = [
   ...[1, null, true, ["cuecard:evil:1"], { tenant: "evil" }].map(
     (kid) =>
       [
-        `kid ${JSON.stringify(kid)}, which is not a text`,
+        `kid ${JSON.stringify(kid)}, which is not a string`,
         (loot: Loot) => forgeToken(loot, { ...HEADER, kid }, EVIL),
       ] as const,
   ),
@@ -132,16 +132,16 @@ export const UNVERIFIED_TOKENS: readonly (readonly [string, Make])[] = [
   ...(["jku", "x5u"] as const).map(
     (name) =>
       [
-        `a key at an address (${name})`,
+        `a key at a URL (${name})`,
         (loot: Loot) =>
           forgeToken(loot, { ...HEADER, kid: "cuecard:victim:1", [name]: "https://evil.example/keys" }, VICTIM),
       ] as const,
   ),
   [
-    "a key inside (jwk)",
+    "an embedded key (jwk)",
     (loot) => forgeToken(loot, { alg: "HS256", jwk: { kty: "oct", k: base64url.encode(loot.key) } }, VICTIM),
   ],
-  ["a certificate inside (x5c)", (loot) => forgeToken(loot, { alg: "HS256", x5c: ["MIIB"] }, VICTIM)],
+  ["an embedded certificate (x5c)", (loot) => forgeToken(loot, { alg: "HS256", x5c: ["MIIB"] }, VICTIM)],
 
   // Other headers.
   ["another typ", (loot) => forgeToken(loot, { ...HEADER, typ: "at+jwt" }, EVIL)],
@@ -187,7 +187,7 @@ export const UNVERIFIED_TOKENS: readonly (readonly [string, Make])[] = [
     (loot) => forgeToken(loot, HEADER, '{"__proto__":{"tenant":"evil","sub":"eve","exp":4000000000}}'),
   ],
 
-  // The text.
+  // The encoding.
   ["a changed payload", ({ token }) => swapPart(token, 1, encodeJson({ ...EVIL, role: "owner" }))],
   ["a changed header", ({ token }) => swapPart(token, 0, encodeJson({ ...HEADER, kid: "cuecard:victim:1" }))],
   ["a signature without its last character", ({ token }) => token.slice(0, -1)],
@@ -201,7 +201,7 @@ export const UNVERIFIED_TOKENS: readonly (readonly [string, Make])[] = [
     "a deeply nested header",
     (loot) => forgeToken(loot, `{"alg":"HS256","kid":${"[".repeat(2_000)}${"]".repeat(2_000)}}`, EVIL),
   ],
-  ["a token after another one", ({ token }) => `${token},${token}`],
+  ["two tokens, separated by a comma", ({ token }) => `${token},${token}`],
   ["a signed link", ({ link }) => link],
   ["an API key without its prefix", ({ apiKey }) => apiKey.slice(3)],
   ["100,000 characters", (loot) => forgeToken(loot, HEADER, { ...EVIL, more: "x".repeat(100_000) })],

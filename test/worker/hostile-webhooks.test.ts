@@ -1,4 +1,4 @@
-/** hostile-webhooks.test.ts: services that answer calls of webhook tools badly: each is bounded, and ends as a call. */
+/** hostile-webhooks.test.ts: bad responses to calls of webhook tools: each is bounded, and ends only its call. */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -24,7 +24,7 @@ describe("a hostile service", () => {
     expect(HOSTILE_PLAYS.length).toBeGreaterThanOrEqual(60)
   })
 
-  test.each(["silent", "slow-head"])("[TW7] that is %s is given up after its time", async (play) => {
+  test.each(["silent", "slow-head"])("[TW7] that is %s is abandoned after the time limit", async (play) => {
     const run = `hostile-${play}`
     const secret = await putTool(run, run)
     await setService(run, secret, play)
@@ -38,7 +38,7 @@ describe("a hostile service", () => {
   })
 
   test.each(HOSTILE_PLAYS.filter((play) => play !== "silent" && play !== "slow-head"))(
-    "[TW7] that answers with %s ends the call and not the turn",
+    "[TW7] that answers with %s ends the call, not the turn",
     async (play) => {
       const run = `hostile-${play}`
       const secret = await putTool(run, run)

@@ -55,7 +55,7 @@ describe("records that can't be folded", () => {
     expect((await pageOf(id)).messages.at(-1)).toMatchObject({ id: "a3", version: 3, versions: 3 })
   })
 
-  test("[RE32] a turn that fails each time is abandoned: nothing is kept, the failure is reported, and waiting messages begin", async () => {
+  test("[RE32] a turn that fails each time is abandoned: nothing is stored, the failure is reported, and waiting messages begin", async () => {
     const id = await freshSession()
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
       storage.sql.exec(`CREATE TRIGGER poison BEFORE INSERT ON transcript WHEN NEW.words = 'poison'
@@ -171,7 +171,7 @@ describe("oversized content", () => {
     expect(String(call?.["result"]).length).toBeLessThan(1_000)
   })
 
-  test("[RE36] only as many of one turn's calls are kept as can be folded at once", async () => {
+  test("[RE36] only as many of one turn's calls are imported as can be folded at once", async () => {
     const id = await freshSession()
     const ids = Array.from({ length: MAX_IMPORTED_CALLS + 500 }, (_, n) => `c${n}`)
     const file = toJsonl(

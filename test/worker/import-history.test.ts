@@ -90,7 +90,7 @@ describe("a data export", () => {
   })
 })
 
-test("[IH11] [RE30] a file in parts, the later part first, gives one answer", async () => {
+test("[IH11] [RE30] a file in parts, the later part first, becomes one answer", async () => {
   const id = await freshSession()
   const lines = [
     { role: "user", content: "Weather?" },

@@ -143,14 +143,14 @@ test("[RE40] a file is dropped if its parts take too long in total, even if one 
 
 test("[RE40] a part that is sent again does not extend the time limit", async () => {
   const id = await freshSession()
-  const readBegan = async () =>
+  const readStartTime = async () =>
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
       const state = createStagedRows(storage.sql).readState()
       return state?.step === "staging" ? state.began : null
     })
   await importFile(id, toJsonl({ type: "user_message", text: "one" }), 1, 3)
-  const first = await readBegan()
+  const first = await readStartTime()
   await new Promise((resolve) => setTimeout(resolve, 5))
   await importFile(id, toJsonl({ type: "user_message", text: "two" }), 1, 3)
-  expect(await readBegan()).toBe(first)
+  expect(await readStartTime()).toBe(first)
 })

@@ -32,7 +32,7 @@ function splitFile(file: string, of: number): string[] {
 const userRecord = (n: number): object => ({ type: "user_message", text: `words ${n}` })
 
 describe("a file in parts", () => {
-  test("[RE20] [RE30] gives the same bytes, cards and seal as one file, in any order, with repeated parts and across restarts", async () => {
+  test("[RE20] [RE30] produces the same bytes, cards and seal as one file, in any order, with repeated parts and across restarts", async () => {
     const here = await freshSession()
     await fillSession(here)
     const file = await exportOf(here)
@@ -111,7 +111,7 @@ describe("a file in parts", () => {
     ])
   })
 
-  test("[RE20] a part with another count or a bad number is refused, and so is a whole file while parts are staged", async () => {
+  test("[RE20] a part with a different count or a bad number is refused, and so is a whole file while parts are staged", async () => {
     const id = await freshSession()
     await importFile(id, toJsonl(userRecord(1)), 1, 3)
     expect(await importFile(id, toJsonl(userRecord(2)), 2, 4)).toEqual({
@@ -140,7 +140,7 @@ describe("a file in parts", () => {
     expect(await importFile(id, toJsonl(userRecord(1)))).toMatchObject({ ok: true, value: { records: 1 } })
   })
 
-  test("[RE31] messages sent before it is complete wait; if it is never completed it is cleared, and they begin", async () => {
+  test("[RE31] messages that are sent before the file is complete wait; if the file is never completed, it is cleared and they begin", async () => {
     const id = await freshSession()
     await importFile(id, toJsonl(userRecord(1)), 1, 2)
     const client = await connect(id)
@@ -164,7 +164,7 @@ describe("a file in parts", () => {
     })
   })
 
-  test("[RE31] is cleared by an alarm of its own", async () => {
+  test("[RE31] is cleared by a separate alarm", async () => {
     const id = await freshSession()
     await importFile(id, toJsonl(userRecord(1)), 1, 2)
     await runDurableObjectAlarm(sessionOf(id))
@@ -209,7 +209,7 @@ describe("progress", () => {
     expect([...seen]).toEqual([...seen].sort((a, b) => a - b))
   })
 
-  test("[RE21] can be read over HTTP, for one's own sessions only", async () => {
+  test("[RE21] can be read over HTTP, only for the user's own sessions", async () => {
     const token = await tokenOf("acme", "ada")
     const id = await makeSession(token)
     const path = `/v1/sessions/${id}/import`
@@ -232,7 +232,7 @@ describe("progress", () => {
     expect(await callRoute("/v1/sessions/nowhere/import", { token })).toEqual(refusal(404, "session_unknown"))
   })
 
-  test("[RE6] continues where a restart cut folding off, and nothing is duplicated or lost", async () => {
+  test("[RE6] continues where a restart interrupted folding, and nothing is duplicated or lost", async () => {
     const id = await freshSession()
     const count = 300
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {

@@ -13,7 +13,7 @@ import { importFile, streamOf, toJsonl } from "./import-file.ts"
 const freshSession = (): Promise<string> => fresh("imp")
 
 /** Fills a session and activates a version that is not its newest. */
-async function talkAndSwitch(id: string): Promise<void> {
+async function createVersions(id: string): Promise<void> {
   const client = await fillSession(id)
   const page = await pageOf(id)
   client.say({ type: "switch", id: "s1", message: page.messages.at(-2)?.id ?? "", version: 1 })
@@ -23,7 +23,7 @@ async function talkAndSwitch(id: string): Promise<void> {
 describe("our own export", () => {
   test("[RE6] is imported unchanged, with cards and versions, and exports the same bytes again", async () => {
     const [here, there] = [await freshSession(), await freshSession()]
-    await talkAndSwitch(here)
+    await createVersions(here)
     const file = await exportOf(here)
     expect(await importFile(there, file)).toMatchObject({
       ok: true,
@@ -39,9 +39,9 @@ describe("our own export", () => {
     expect((await client.untilEnd("n1")).status).toBe("completed")
   })
 
-  test("[RE7] the same file again adds nothing; another one, or a session with its own messages, is refused", async () => {
+  test("[RE7] the same file again adds nothing; another file, or a session with its own messages, is refused", async () => {
     const [here, there] = [await freshSession(), await freshSession()]
-    await talkAndSwitch(here)
+    await createVersions(here)
     const file = await exportOf(here)
     await importFile(there, file)
     const before = await exportOf(there)
@@ -55,7 +55,7 @@ describe("our own export", () => {
 
   test("[RE8] is unverified if it was changed: its cards are marked, and another export of it doesn't hide that", async () => {
     const [here, there, third] = [await freshSession(), await freshSession(), await freshSession()]
-    await talkAndSwitch(here)
+    await createVersions(here)
     const forged = (await exportOf(here)).replace("Partly cloudy", "Raining frogs").replace(/"temp/, '"temp')
     const changed = forged.replace('"ok":true', '"ok" : true')
     expect(await importFile(there, forged === changed ? forged : forged.replace("London", "Londinium"))).toMatchObject({
@@ -71,7 +71,7 @@ describe("our own export", () => {
 
   test("[RE6] can be compressed with gzip", async () => {
     const [here, there] = [await freshSession(), await freshSession()]
-    await talkAndSwitch(here)
+    await createVersions(here)
     const file = await exportOf(here)
     const compressed = await new Response(streamOf(file).pipeThrough(new CompressionStream("gzip"))).bytes()
     expect(await importFile(there, compressed)).toMatchObject({ ok: true, value: { isSealed: true } })
@@ -80,7 +80,7 @@ describe("our own export", () => {
 
   test("[RE6] is folded even if the process ended between staging and folding", async () => {
     const [here, there] = [await freshSession(), await freshSession()]
-    await talkAndSwitch(here)
+    await createVersions(here)
     const file = await exportOf(here)
     const records = file.trimEnd().split("\n")
     await runInDurableObject(sessionOf(there), (_object, { storage }) => {
@@ -104,7 +104,7 @@ describe("our own export", () => {
 describe("files of other systems", () => {
   const T = (second: number): string => `2025-06-01T10:00:0${second}.000Z`
 
-  test("[RE9] with only turn records give a question, its tools and its answer", async () => {
+  test("[RE9] with only turn records become a question, its tools and its answer", async () => {
     const id = await freshSession()
     const file = toJsonl(
       { type: "user_message", timestamp: T(1), text: "What is in a.txt?" },
@@ -284,7 +284,7 @@ describe("message-shaped history", () => {
 })
 
 describe("bad files", () => {
-  test("[RE10] unusable lines are reported by number, and the rest is kept", async () => {
+  test("[RE10] unusable lines are reported by number, and the other lines are imported", async () => {
     const id = await freshSession()
     const good = { type: "user_message", text: "usable" }
     const broken = new Uint8Array([0x7b, 0xff, 0xfe, 0x7d])

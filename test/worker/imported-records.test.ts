@@ -70,7 +70,7 @@ describe("imported fixtures", () => {
 })
 
 describe("live external answers", () => {
-  test("[IR2] a call that begins without arguments gets them, on every page, whichever record comes first", async () => {
+  test("[IR2] a call that begins without arguments gets them later, on every page, whichever record comes first", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const request = await openRequest(id, "?responseId=r1")

@@ -63,7 +63,7 @@ interface Intruder {
 const intruders: Intruder[] = []
 let assetId = ""
 let names: Names
-/** The users whom the tenant knows before the first attempt. */
+/** The users of the tenant before the first attempt. */
 let known: string[] = []
 
 function signClaims(claims: Partial<Claims> & Pick<Claims, "tenant" | "user">, secret = SECRET): Promise<string> {
@@ -167,7 +167,7 @@ async function prepareIntruders(): Promise<void> {
   names = { ...names, exported: await exportTenant(T) }
 }
 
-/** Adds users of the tenant's and another tenant's provider, and tokens that these did not sign for the tenant. */
+/** Adds users of the tenant's and another tenant's provider, and tokens that were not signed for the tenant. */
 async function prepareProviders(
   add: (name: string, token: string | null, more?: Partial<Intruder>) => void,
 ): Promise<void> {
@@ -186,7 +186,7 @@ async function prepareProviders(
   add("another tenant's provider", await other.sign({ payload }), { isInside: false })
   add("another provider in the tenant's name", await other.sign({ payload: createClaims(more) }))
   add(
-    "a token of the provider for others",
+    "a token of the provider for another audience",
     await own.sign({ payload: createClaims({ aud: "https://other.example.com" }) }),
   )
 }
@@ -204,7 +204,7 @@ function prepareOnce(): Promise<void> {
 }
 
 /** Whether the sender may use the route for at least some users and keys. */
-function isAllowedToSome(rule: AccessRule, rights: Rights): boolean {
+function isAllowedForSome(rule: AccessRule, rights: Rights): boolean {
   const isOfSessions = /^\/(?:v1|external)\/sessions/.test(rule.path)
   return !isOfSessions && !isAlwaysForbidden(rule, rights)
 }
@@ -266,7 +266,7 @@ async function tryFrame({ token }: Intruder, { target: { session, owner }, frame
 }
 
 /** Returns the tables that other users write to, each with a query for the rows that no intruder may change. */
-function listOthersTables(): Readonly<Record<string, string>> {
+function listTablesOfOtherUsers(): Readonly<Record<string, string>> {
   const ids = known.map((id) => `'${id}'`).join()
   return {
     shared: "SELECT * FROM shared WHERE owner IN ('ada', 'boss')",
@@ -287,7 +287,7 @@ async function listRows(stub: DurableObjectStub, sql: string) {
 
 /** Returns all of the victims' data, as text. */
 async function digestVictims(): Promise<string> {
-  const [tenant, others] = [env.TENANT.getByName(T), listOthersTables()]
+  const [tenant, others] = [env.TENANT.getByName(T), listTablesOfOtherUsers()]
   const directories = ["ada", "boss", "vic", "ex"].map((user) => env.DIRECTORY.getByName(`${T}:${user}`))
   const objects = [
     tenant,
@@ -344,7 +344,7 @@ test("[RL6] of generated attempts across tenants, users and roles, on every rout
           const intruder = group[n % group.length] as Intruder
           // An allowed request is not an intrusion.
           const { rights = "none" } = intruder
-          if (rights !== "none" && isAllowedToSome(one.rule, rights)) continue
+          if (rights !== "none" && isAllowedForSome(one.rule, rights)) continue
           const text = await (one.frame === null ? tryRequest(intruder, one) : tryFrame(intruder, one))
           const what = `${intruder.name}: ${JSON.stringify(one)}`
           if (text.includes(MARK)) throw new Error(`read by ${what}`)

@@ -37,7 +37,7 @@ describe("two registrations of one provider", () => {
     expect(new Set(await Promise.all(ids)).size).toBe(2)
   })
 
-  test("[OI10] in one tenant must have the same user claim and the same key address", async () => {
+  test("[OI10] in one tenant must have the same user claim and the same key URL", async () => {
     const provider = await startProvider()
     const { issuer } = provider
     await registerIssuer("id-same", provider)
@@ -77,7 +77,7 @@ describe("two registrations of one provider", () => {
 })
 
 describe("a provider of a tenant that is leaving", () => {
-  test("[US16] adds no user, neither with a token nor at sign-in, and those it has can still sign in and read", async () => {
+  test("[US16] adds no user, neither with a token nor at sign-in, and its existing users can still sign in and read", async () => {
     const tenant = "id-leaving"
     const provider = await startProvider()
     await registerIssuer(tenant, provider)
@@ -143,7 +143,7 @@ describe("a removed or replaced provider", () => {
     const tenant = "id-nameless"
     const tenantStub = env.TENANT.getByName(tenant)
     const provider = await startProvider()
-    // Somebody else has added the user before the first sign-in, so the row names no provider.
+    // The user was added before the first sign-in, so the row names no provider.
     const user = await createForeignUserId(provider.issuer, "sub", "ada")
     await tenantStub.registerUser({ id: user })
     await registerIssuer(tenant, provider)
@@ -218,7 +218,7 @@ async function registerIssuerAs(tenant: string, name: string, { issuer }: { read
 }
 
 describe("claims that an issuer requires", () => {
-  test("[OI14] refuse people who don't have them, both with tokens and at sign-in", async () => {
+  test("[OI14] refuse users who don't have them, both with tokens and at sign-in", async () => {
     const provider = await startProvider()
     const required_claims = { hd: ["example.com", "example.org"], groups: "staff" }
     expect(await registerIssuer("id-hd", provider, { required_claims })).toMatchObject({ required_claims })

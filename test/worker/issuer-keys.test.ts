@@ -51,7 +51,7 @@ test("[OI6] a new key works within 35 seconds, and the withdrawn key stops worki
   expect(await countKeyFetches(provider)).toBe(2)
 })
 
-test("[OI6] [SI13] no unusable sign-out address of a provider keeps its new keys from being fetched", async () => {
+test("[OI6] [SI13] a provider's new keys are fetched even if its sign-out URL is unusable", async () => {
   const provider = await startProvider()
   const { issuer } = provider
   await registerIssuer("ik-logout", provider)
@@ -167,7 +167,7 @@ test.each(["down", "error"] as const)("[OI7] while the provider is %s, known key
   expect((await listSessions(token)).status).toBe(200)
 })
 
-test("[OI7] keys are trusted for at most a day after they were fetched, and a success starts that time again", async () => {
+test("[OI7] keys are trusted for at most a day after they were fetched, and a success restarts that period", async () => {
   const provider = await startProvider()
   await registerIssuer("ik-day", provider)
   const begun = Date.now()

@@ -150,7 +150,7 @@ describe("who may register issuers", () => {
   })
 })
 
-describe("who has an issuer and audience", () => {
+describe("which tenant has an issuer and audience", () => {
   test("[OI3] one tenant has them until it removes or changes them", async () => {
     const { issuer } = await startProvider()
     const body = { issuer, audience: AUDIENCE }
@@ -173,7 +173,7 @@ describe("who has an issuer and audience", () => {
       expect(await putIssuer(tenant, body)).toEqual(refusal(409, "issuer_taken"))
     const token = await provider.sign({ payload: foreignClaims(provider) })
     expect(await verifyForeignToken(env, token, Date.now())).toMatchObject({ value: { tenant: "eu.oi-region" } })
-    // A refused registration has left no claim.
+    // A refused registration leaves no claim.
     await removeIssuer("eu.oi-region")
     expect((await putIssuer("oi-region", body)).status).toBe(200)
     expect(await putIssuer("eu.oi-region", body)).toEqual(refusal(409, "issuer_taken"))
@@ -246,7 +246,7 @@ describe("who has an issuer and audience", () => {
   })
 })
 
-describe("what a provider responds", () => {
+describe("the responses of a provider", () => {
   const metadataPath = "/.well-known/openid-configuration"
   const key = { kty: "RSA", n: "x".repeat(342), e: "AQAB" }
   test.each([
@@ -260,8 +260,8 @@ describe("what a provider responds", () => {
       "issuer_differs",
     ],
     ["no JSON", { path: metadataPath, body: "<html>" }, "malformed"],
-    ["no addresses", { path: metadataPath, body: "{}" }, "malformed"],
-    ["keys that are no list", { path: "/jwks", body: '{"keys":{}}' }, "malformed"],
+    ["no URLs", { path: metadataPath, body: "{}" }, "malformed"],
+    ["keys that are not a list", { path: "/jwks", body: '{"keys":{}}' }, "malformed"],
     ["too much", { path: "/jwks", body: `{"keys":[${" ".repeat(70_000)}]}` }, "too_large"],
     ["JSON that is too deep", { path: "/jwks", body: `{"keys":${"[".repeat(50)}${"]".repeat(50)}}` }, "malformed"],
     ["no keys", { path: "/jwks", body: '{"keys":[]}' }, "no_keys"],
@@ -301,13 +301,13 @@ describe("what a provider responds", () => {
     "https://idp.example.com:22/",
     "https://0x7f.1/",
     "not-a-url",
-  ])("[OI4] the address %s is refused", async (issuer) => {
+  ])("[OI4] the URL %s is refused", async (issuer) => {
     expect(await putIssuer("oi-address", { issuer, audience: AUDIENCE })).toEqual(
       refusal(422, "issuer_refused", "(address)"),
     )
   })
 
-  test("[OI4] addresses that the provider names are checked, too, and http is allowed only on this machine", async () => {
+  test("[OI4] URLs in the provider's metadata are checked, too, and http is allowed only on this machine", async () => {
     const provider = await startProvider()
     const { issuer } = provider
     const metadata = { issuer, jwks_uri: "http://10.0.0.1/jwks" }
@@ -330,7 +330,7 @@ describe("what a provider responds", () => {
 })
 
 describe("the operator", () => {
-  test("[OI15] sees and removes an issuer, so that another tenant can register it; the audit log says who did it", async () => {
+  test("[OI15] sees and removes an issuer, so that another tenant can register it; the audit log records the operator", async () => {
     const provider = await startProvider()
     await registerIssuer("oi-squat", provider)
     const wanted = { issuer: provider.issuer, audience: AUDIENCE }
@@ -354,7 +354,7 @@ describe("the operator", () => {
     expect(entries[0]).toMatchObject({ action: "issuer.removed", target: "idp", actor: { kind: "operator" } })
   })
 
-  test("[OI15] is refused for text that is not a tenant id", async () => {
+  test("[OI15] gets an error for an invalid tenant id", async () => {
     const refused = await call("/v1/tenants/a%3Ab/issuers/idp", { method: "DELETE", token: OPERATOR })
     expect(refused).toEqual(refusal(400, "field_invalid", "id"))
   })

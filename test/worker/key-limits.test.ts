@@ -14,7 +14,7 @@ afterEach(() => void vi.useRealTimers())
 const DENIED = refusal(403, "scope_denied")
 const SUSPENDED = refusal(403, "user_suspended")
 
-function passTime(milliseconds: number): void {
+function advanceTime(milliseconds: number): void {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + milliseconds })
 }
 
@@ -40,7 +40,7 @@ describe("a new user", () => {
     [["viewer"], "viewer"],
     [["member", "viewer"], "member"],
     [["owner", "admin", "member", "viewer"], "member"],
-  ])("[AK12] for whom a key of %j names no role gets %s", async (roles, role) => {
+  ])("[AK12] for whom a key of %j names no role gets the role %s (null: none, and no token)", async (roles, role) => {
     const tenant = `ak12-${roles.join("-")}`
     const first = await createTenant(tenant)
     const { key } = await createKey(first, { roles })
@@ -69,11 +69,11 @@ describe("a user above the creator of a key", () => {
     for (const body of [{ user: "boss", role: "member" }, { user: "boss" }])
       expect(await postJson("/v1/tokens", own.key, body)).toEqual(DENIED)
     for (const user of ["adm", "new"]) await tokenWith(own.key, user, { role: "member" })
-    // A key that such a key creates gives no token either, and neither does a rotated key.
+    // A key that such a key creates creates no token either, and neither does a rotated key.
     const adminKey = await createKey(admin, { roles: ["admin", "member"] })
-    const ownerMade = await createKey(first, { roles: ["member"] })
-    await tokenWith(ownerMade.key, "boss", { role: "member" })
-    const rotated = (await postJson(`/v1/keys/${ownerMade.id}/rotate`, admin)).json.key
+    const keyOfOwner = await createKey(first, { roles: ["member"] })
+    await tokenWith(keyOfOwner.key, "boss", { role: "member" })
+    const rotated = (await postJson(`/v1/keys/${keyOfOwner.id}/rotate`, admin)).json.key
     for (const key of [adminKey.key, (await createKey(adminKey.key, { roles: ["member"] })).key, rotated])
       expect(await postJson("/v1/tokens", key, { user: "boss", role: "member" })).toEqual(DENIED)
     // The same is true if the user is promoted later.
@@ -100,7 +100,7 @@ describe("the audit log", () => {
     const { id, key } = await createKey(first)
     for (const user of ["ada", "bob", "ada"]) await tokenWith(key, user)
     expect(await listIssued(first)).toEqual([`${id} bob`, `${id} ada`])
-    passTime(24 * 60 * 60_000)
+    advanceTime(24 * 60 * 60_000)
     for (const user of ["ada", "ada"]) await tokenWith(key, user)
     expect(await listIssued(first)).toEqual([`${id} ada`, `${id} bob`, `${id} ada`])
     // A refused request has created no token.
@@ -108,7 +108,7 @@ describe("the audit log", () => {
     expect(await listIssued(first)).toHaveLength(3)
   })
 
-  test("[AK14] contains at most MAX_RECORDED_TOKENS a day and says so, but always contains tokens for admins", async () => {
+  test("[AK14] contains at most MAX_RECORDED_TOKENS a day and notes the limit, but always contains tokens for admins", async () => {
     const first = await createTenant("ak14b")
     const { id, key } = await createKey(first)
     await tokenWith(first, "adm", { role: "admin" })
@@ -137,7 +137,7 @@ describe("the creator of a key", () => {
     expect(await makerOf(first, next.id)).toBe(`key:${own.id}`)
     expect(await makerOf(first, given.json.id)).toBe("operator")
     await postJson("/v1/users/adm/suspend", first)
-    passTime(TOKEN_TRUST_MS)
+    advanceTime(TOKEN_TRUST_MS)
     for (const { key } of [own, next]) {
       expect(await call("/v1/users", { token: key })).toEqual(SUSPENDED)
       expect(await postJson("/v1/tokens", key, { user: "ada", role: "admin" })).toEqual(SUSPENDED)
@@ -152,7 +152,7 @@ describe("the creator of a key", () => {
     const admin = await tokenWith(first, "adm", { role: "admin" })
     const [own, members] = [await createKey(admin, { roles: ["admin"] }), await createKey(admin)]
     await setRole(first, "adm", "member")
-    passTime(TOKEN_TRUST_MS)
+    advanceTime(TOKEN_TRUST_MS)
     expect(await call("/v1/users", { token: own.key })).toEqual(DENIED)
     await tokenWith(members.key, "ada")
     await setRole(first, "adm", "admin")

@@ -172,7 +172,7 @@ test("[VE8] a late answer to an inactive version stays with it; its turn begins 
   expect(shown.map(({ role }) => role)).toEqual(["user", "assistant", "agent", "assistant"])
 })
 
-test("[VE5] [EX5] no version can be left while an external answer is open; what its producer sends later changes no version", async () => {
+test("[VE5] [EX5] the active version can't change while an external answer is open; later records of its producer change no version", async () => {
   const id = await freshAsker()
   const tabs = await openTabs(id)
   const first = await askFor(tabs.live, "q1", "/say one")
@@ -197,7 +197,7 @@ test("[VE5] [EX5] no version can be left while an external answer is open; what 
   expect(toolsIn(back.messages.find((one) => one.id === "x1"))).toMatchObject([{ status: "interrupted" }])
 })
 
-test("[VE5] a queued message belongs to the version that is active when it is sent, which can't be left while it waits", async () => {
+test("[VE5] a queued message belongs to the version that is active when it is sent, and that version stays active while it waits", async () => {
   const id = await freshAsker()
   const tabs = await openTabs(id)
   const first = await askFor(tabs.live, "q1", "/say one")

@@ -29,7 +29,7 @@ async function fillSession(id: string, after: number): Promise<void> {
       insertAt(pos, createMessage({ ...head, id: `m${pos}`, role, words: role === "user" ? "more" : "" }))
     }
   })
-  // Evicted, so that it reads its newest seq again.
+  // The object is evicted, so that it reads its newest seq again.
   await evictDurableObject(sessionOf(id))
 }
 

@@ -36,13 +36,13 @@ describe("the provider's sign-out", () => {
     await browser.signIn()
     const token = await tokenFrom(browser)
     const { status, json } = await browser.post("/auth/logout", body)
-    // The sign-in has ended in any case.
+    // The sign-in has ended in every case.
     expect((await call("/v1/sessions", { token })).status).toBe(401)
     expect(browser.jar.get(COOKIE)).toBeUndefined()
     return { status, json, provider }
   }
 
-  test("[SI13] follows a sign-out if the issuer is registered so, with the client and the page to return to", async () => {
+  test("[SI13] follows a sign-out if the issuer is registered for it, with the client and the page to return to", async () => {
     for (const [at, body] of [{}, { everywhere: true }].entries()) {
       const { status, json, provider } = await logoutFrom(`si13-${at}`, { logout: true }, body)
       expect(status).toBe(200)
@@ -55,7 +55,7 @@ describe("the provider's sign-out", () => {
     }
   })
 
-  test("[SI13] doesn't follow by default, for a provider without such an address, or while the tenant can't be reached", async () => {
+  test("[SI13] doesn't follow by default, for a provider without a sign-out URL, or while the tenant can't be reached", async () => {
     expect((await logoutFrom("si13-off", {})).status).toBe(204)
     expect((await logoutFrom("si13-false", { logout: false })).status).toBe(204)
     const get = Tenant.prototype.getSignInClient
@@ -69,7 +69,7 @@ describe("the provider's sign-out", () => {
     vi.restoreAllMocks()
   })
 
-  test("[SI13] a registration can turn it on and off; its sign-ins continue, and the address must be public", async () => {
+  test("[SI13] a registration can turn it on and off; its sign-ins continue, and the URL must be public", async () => {
     const { browser, provider } = await signedIn("si13-change")
     expect((await registerIssuer("si13-change", provider, { logout: true })).logout).toBe(true)
     expect((await browser.post("/auth/token")).status).toBe(200)
@@ -137,7 +137,7 @@ describe("what is read with each token", () => {
     vi.restoreAllMocks()
   })
 
-  test("[SI11] [OI8] the user's role is the stored one, and never above what the issuer can give", async () => {
+  test("[SI11] [OI8] the user's role is the stored one, and never above the highest role that the issuer can assign", async () => {
     const { browser, provider } = await signedIn("si-roles")
     const { user } = (await browser.post("/auth/token")).json
     const { runInDurableObject } = await import("cloudflare:test")

@@ -62,7 +62,7 @@ describe("the secret of a cookie", () => {
     expect((await browser.post("/auth/token")).status).toBe(200)
   })
 
-  test("[SI7] ends the sign-in and revokes its tokens when an old one is used, no matter by whom", async () => {
+  test("[SI7] ends the sign-in and revokes its tokens when an old secret is used, whoever uses it", async () => {
     const { browser, signInAgain } = await signedIn("si-stolen")
     const other = await signInAgain()
     const otherToken = await tokenFrom(other)
@@ -135,7 +135,7 @@ describe("how long a sign-in lasts", () => {
     expect((await browser.post("/auth/token")).status).toBe(200)
   })
 
-  test("[SI6] ends after three months in any case", async () => {
+  test("[SI6] ends after three months, even if it is used", async () => {
     const { browser } = await signedIn("si-absolute")
     const begun = Date.now()
     for (let day = 20; day < 90; day += 20) {

@@ -1,4 +1,4 @@
-/** mcp-apps.test.ts: apps of MCP servers: what is stored with a call, the policy of the document, and the calls of an app. */
+/** mcp-apps.test.ts: apps of MCP servers: the app that is stored with a call, the policy of its document, and its calls. */
 
 import { SELF } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -77,7 +77,7 @@ describe("a call of a tool with an app", () => {
     expect(history.text).toContain("show: two")
   })
 
-  test("[MA2] a shared copy has the result as text, and not the app", async () => {
+  test("[MA2] a shared copy has the result as text, without the app", async () => {
     const run = "ma-shared"
     const { session, tool } = await showApp(run)
     const token = await roleToken(run, "ada", "member")
@@ -123,7 +123,7 @@ describe("a call of a tool with an app", () => {
     expect(await runTool(client, "q2", "plans_show")).toMatchObject({ status: "failed" })
   })
 
-  test("[MA1] a tool that only apps can see is not one of the agent's", async () => {
+  test("[MA1] a tool that only apps can see is not a tool of the agent", async () => {
     const run = "ma-hidden"
     const { client } = await showApp(run)
     expect(await runTool(client, "q2", "plans_refresh")).toMatchObject({
@@ -133,7 +133,7 @@ describe("a call of a tool with an app", () => {
   })
 
   test.each([
-    ["a type that isn't that of apps", { html: HTML, mimeType: "text/html" }],
+    ["a type other than that of apps", { html: HTML, mimeType: "text/html" }],
     ["more than 1 MB", { html: `<p>${"x".repeat(1024 * 1024)}` }],
   ])("[MA2] with a document of %s shows its result as text", async (what, app) => {
     const { tool } = await showApp(`ma-no-${what.length}`, app)
@@ -192,7 +192,7 @@ describe("the document of an app", () => {
     const patterns = app_hosts.map((origin) => `"${origin}"`).join(" ")
     expect(response.headers.get("connection-allowlist")).toBe(`(${patterns});redirects=allow`)
     expect(policy["img-src"]).toBe(`data: blob: ${app_hosts.join(" ")}`)
-    // What the tenant no longer allows, stored apps lose, too.
+    // Stored apps also lose origins that the tenant no longer allows.
     await putServer(run, "plans", { url: serverUrl(run), ...OPEN, app_hosts: [] })
     expect(policyOf(await loadDocument(run, session, tool?.app ?? ""))).not.toHaveProperty("connect-src")
   })
@@ -212,7 +212,7 @@ describe("the document of an app", () => {
 })
 
 describe("a call from an app", () => {
-  test("[MA7] goes to a tool of its own server, and the app gets the result as it is", async () => {
+  test("[MA7] goes to a tool of its own server, and the app gets the unchanged result", async () => {
     const run = "ma-call"
     const shown = await showApp(run)
     const answer = await callFromApp(run, shown, { tool: "refresh", args: { text: "again" } })
@@ -230,7 +230,7 @@ describe("a call from an app", () => {
     expect(await callFromApp(run, shown, { tool: "refresh", args: [] })).toEqual(refusal(400, "field_invalid", "args"))
   })
 
-  test("[MA7] of another user, of another tenant, or in a session of others is refused", async () => {
+  test("[MA7] by another user, by another tenant, or in another user's session is refused", async () => {
     const run = "ma-others"
     const shown = await showApp(run)
     const other = await showApp("ma-others-2")
@@ -274,11 +274,11 @@ describe("reading what a server declares", () => {
     [{ ui: { visibility: ["model", "app"] } }, {}],
     [{ ui: 7 }, {}],
     [undefined, {}],
-  ])("[MA1] _meta %j", (_meta, expected) => {
+  ])("[MA1] _meta %j is read, without invalid values", (_meta, expected) => {
     expect(readToolUi({ _meta } as never)).toEqual(expected)
   })
 
-  test("[MA2] a document is read from the address of the tool only, as text or as base64", () => {
+  test("[MA2] a document is read only from the URL that the tool names, as text or as base64", () => {
     const read = (content: object, uri = "ui://a") =>
       readAppResource({ contents: [{ uri: "ui://a", ...content }] }, "s", uri)
     const mimeType = "text/html; profile=mcp-app"
@@ -298,7 +298,7 @@ describe("reading what a server declares", () => {
     })
   })
 
-  test("[MA2] what is stored is read again, and nothing else is an app", () => {
+  test("[MA2] a stored app is read back, and no other string is an app", () => {
     const app = { server: "s", html: "a\nb\n", connect: ["https://a"], resource: [] }
     expect(decodeApp(new TextDecoder().decode(encodeApp(app)))).toEqual(app)
     for (const text of ["", "{}", "{}\n<p>", "[]\n", "<p>\n<p>"]) expect(decodeApp(text)).toBe(null)

@@ -6,7 +6,7 @@ import { CLIENT_ID, CLIENT_SECRET } from "./oidc.ts"
 import { CookieJar, type RemoteProvider, signInAtProvider, startRemoteProvider } from "../support/oidc-client.ts"
 import { upstreamUrl } from "../support/upstream-client.ts"
 import { call, HOST, refusal, roleToken } from "./http.ts"
-import { downloadArchive, exportTenant, registerUser, skipWait } from "./tenant-transfer.ts"
+import { downloadArchive, exportTenant, registerUser, makeJobsDue } from "./tenant-transfer.ts"
 import { openAgentSession, putServer, runTool, seenAt, sendMcp, serverUrl, setServer } from "./mcp-helpers.ts"
 
 const PUBLIC_CLIENT_ID = "cuecard-public"
@@ -95,7 +95,7 @@ test("[MP11] each user connects with their own account, and calls use that accou
   expect((await provider.listRequests()).filter((path) => path === "POST /token")).toHaveLength(2)
 })
 
-test("[MP11] the address asks for the server's resource, with PKCE and the deployment's callback", async () => {
+test("[MP11] the authorization URL names the server's resource, with PKCE and the deployment's callback", async () => {
   const provider = await createTenant("mc-url", { scope: "openid files" })
   const url = new URL(await start("mc-url", "ada", new CookieJar()))
   expect(url.origin).toBe(provider.issuer)
@@ -112,7 +112,7 @@ test("[MP11] the address asks for the server's resource, with PKCE and the deplo
   })
 })
 
-test("[MP11] the scope for refresh tokens asks for consent, as OpenID Connect requires", async () => {
+test("[MP11] with the scope for refresh tokens, consent is requested, as OpenID Connect requires", async () => {
   await createTenant("mc-offline", { scope: "openid offline_access" })
   const url = new URL(await start("mc-offline", "ada", new CookieJar()))
   expect(url.searchParams.get("prompt")).toBe("consent")
@@ -165,7 +165,7 @@ test("[MP14] a page of another origin can't start a connection, because it would
   expect((await call("/v1/connections/files", { method: "POST", token, headers: { origin: HOST } })).status).toBe(200)
 })
 
-test("[MP11] an issuer without PKCE, with wrong metadata or an address that isn't public is refused", async () => {
+test("[MP11] an issuer without PKCE, with wrong metadata or with a URL that isn't public is refused", async () => {
   const provider = await createTenant("mc-issuer")
   const good = { issuer: provider.issuer, token_endpoint: `${provider.issuer}/token` }
   const endpoint = { authorization_endpoint: `${provider.issuer}/auth` }
@@ -190,7 +190,7 @@ test("[MP12] a response is accepted once, and only in the browser that started i
   const jar = new CookieJar()
   const callback = await signInAtProvider(await start("mc-once", "ada", jar), "ada")
   expect((await returnTo(callback, new CookieJar())).status).toBe(400)
-  // Somebody else's browser, which has started a connection of its own.
+  // Another user's browser, which has started a separate connection.
   const other = new CookieJar()
   await start("mc-once", "bob", other)
   expect((await returnTo(callback, other)).status).toBe(400)
@@ -247,9 +247,9 @@ test("[MP12] a user who refuses is not connected", async () => {
 })
 
 test.each([
-  ["the server's address", (auth: object) => ({ url: serverUrl("mc-other"), auth })],
+  ["the server's URL", (auth: object) => ({ url: serverUrl("mc-other"), auth })],
   ["the client", (auth: object) => ({ url: serverUrl("mc-same"), auth: { ...auth, client_id: PUBLIC_CLIENT_ID } })],
-])("[MP12] [MP13] a change of %s ends connections, and those that are under way", async (what, change) => {
+])("[MP12] [MP13] a change of %s ends connections, including pending ones", async (what, change) => {
   const tenant = `mc-change${what.length}`
   await createTenant(tenant, {}, "mc-same")
   await connectUser(tenant, "bob")
@@ -271,7 +271,7 @@ test("[MP12] a user who was suspended meanwhile isn't connected", async () => {
   expect((await returnTo(callback, jar)).status).toBe(400)
 })
 
-test("[MP13] tokens are stored sealed, and open for their user and server only", async () => {
+test("[MP13] tokens are stored sealed, and can be opened only for their user and server", async () => {
   await createTenant("mc-seal")
   await allowTools("mc-seal")
   await connectUser("mc-seal", "ada")
@@ -287,7 +287,7 @@ test("[MP13] tokens are stored sealed, and open for their user and server only",
   const call = { user: "bob", server: "files", tool: "echo", asks: false }
   const refused = { fault: { because: "not_connected" } }
   expect(await env.TENANT.getByName("mc-seal").openMcpCall(call)).toMatchObject(refused)
-  // A row that outlives a change of the server, which a bug could cause, sends nothing to the new address.
+  // A row that outlives a change of the server, which a bug could cause, sends nothing to the new URL.
   await runInDurableObject(env.TENANT.getByName("mc-seal"), (_object, { storage }) => {
     storage.sql.exec("UPDATE mcp_servers SET config = replace(config, '127.0.0.1', 'localhost')")
   })
@@ -308,7 +308,7 @@ test("[MP13] tokens are in no archive of the tenant, and are deleted with the us
   const token = await roleToken("mc-erase", "boss", "owner")
   expect((await call("/v1/users/ada", { method: "DELETE", token })).status).toBe(202)
   const readRows = async () => {
-    await skipWait("mc-erase")
+    await makeJobsDue("mc-erase")
     return await rowsOf("mc-erase")
   }
   await expect.poll(readRows, { timeout: 40_000 }).not.toContain('"user":"ada"')
@@ -354,7 +354,7 @@ test("[MP13] removing the server ends its connections", async () => {
   expect(await rowsOf("mc-remove")).toBe("[[],[]]")
 })
 
-test("[MP14] a call without a connection says so, and a token that the server refuses is treated the same way", async () => {
+test("[MP14] a call without a connection fails with that reason, and so does one whose token the server refuses", async () => {
   await createTenant("mc-call")
   await allowTools("mc-call")
   const client = await openAgentSession("mc-call", ["files"])

@@ -1,4 +1,4 @@
-/** mcp-input.test.ts: what MCP servers ask the user during a call: the question, the answers, and the repeated call. */
+/** mcp-input.test.ts: questions of MCP servers to the user during a call: the question, the answers, and the repeated call. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -80,7 +80,7 @@ describe("a server that asks", () => {
       answers: { who: { action: "accept", content: FIELDS } },
       isSameState: true,
     })
-    // The answers and the state of the server are gone with the turn.
+    // The answers and the state of the server are deleted with the turn.
     expect(await storedIn(client)).toEqual([])
   })
 
@@ -99,7 +99,7 @@ describe("a server that asks", () => {
     expect(toolsIn((await history()).at(-1))).toMatchObject([{ status: "ok" }])
   })
 
-  test("[MP30] asks several questions, in one round and in several, one after the other", async () => {
+  test("[MP30] can ask several questions, in one round or in consecutive rounds", async () => {
     const client = await openAsking("mi-many", { asks: [{ a: YES, b: YES }, { c: FORM }, { d: YES }] })
     const { call_id: id = "" } = (await askUser(client)) ?? {}
     expect((await answer(client, id, accept({ sure: true }))).status).toBe(204)
@@ -140,7 +140,7 @@ describe("a server that asks", () => {
     expect(calls).toHaveLength(4)
   })
 
-  test("[MP31] to open an address, or to be called again, costs the user nothing", async () => {
+  test("[MP31] to open a URL, or only to be called again, fails without a question to the user", async () => {
     for (const [tenant, play] of [
       ["mi-url", "input-url"],
       ["mi-again", "input-again"],
@@ -156,7 +156,7 @@ describe("a server that asks", () => {
     }
   })
 
-  test("[MP30] needs approval first if the rule says so, and is approved once", async () => {
+  test("[MP30] needs approval first if the rule requires it, and is approved once", async () => {
     const client = await openAsking("mi-both", { asks: [{ who: YES }] }, { approval: "always" })
     client.say({ type: "send", id: "q1", content: script([toolCall("trips_ask", { text: "x" })], [say("Done.")]) })
     await client.untilTrue(() => callOf(client)?.approval === "asked")
@@ -206,7 +206,7 @@ describe("an answer", () => {
     expect(resultOf(client).answers).toMatchObject({ a: { content: { sure: true } }, b: { action: "accept" } })
   })
 
-  test("[MP32] comes from the owner only", async () => {
+  test("[MP32] is accepted only from the owner", async () => {
     const client = await openAsking("mi-own", { asks: [{ a: YES }] })
     const { call_id: id = "" } = (await askUser(client)) ?? {}
     expect(await answer(client, id, accept({ sure: true }), "eve")).toEqual(refusal(404, "session_unknown"))
@@ -223,7 +223,7 @@ describe("an answer", () => {
     expect(resultOf(client).answers).toEqual({ a: { action: "decline" }, b: { action: "cancel" } })
   })
 
-  test("[MP32] is `cancel` when time has run out", async () => {
+  test("[MP32] is `cancel` when the time limit has passed", async () => {
     const client = await openAsking("mi-late", { asks: [{ a: YES }] })
     await askUser(client)
     await runInDurableObject(objectOf(client), (_object, { storage }) => {
@@ -271,16 +271,18 @@ test("[MP33] neither the state nor the answers are in frames, exports or history
   }
 })
 
-test("[MP30] a server of 2025-11-25 isn't told that it can ask", { timeout: 60_000 }, async () => {
+test("[MP30] the capability to answer questions isn't declared to a server of 2025-11-25", {
+  timeout: 60_000,
+}, async () => {
   const listed = await putServer("mi-old", "all", { url: await startEverything() })
   expect(listed).toMatchObject({ protocol: "2025-11-25" })
-  // It offers its tool that asks only to clients that can answer.
+  // The server offers the tool that asks only to clients with this capability.
   const names = listed.offered.map(({ name }: { readonly name: string }) => name)
   expect(names).toContain("echo")
   expect(names).not.toContain("trigger-elicitation-request")
 })
 
-test("[MP30] a call for another agent can't ask, because nobody is there to answer", async () => {
+test("[MP30] a call for another agent can't ask, because no user can answer", async () => {
   const client = await openAsking("mi-agent", { asks: [{ a: YES }] })
   const token = await roleToken("mi-agent", "root", "admin")
   const agent = { description: "d", prompt: "p", tools: ["agents_message"] }
@@ -316,6 +318,6 @@ test("[MP33] a kill between the answer and the next run of the call ends nothing
   expect(planRecovery(answered, () => false)).toEqual([])
   const next = decideNextAction(answered, { isInFlight: () => false, needsApproval: () => false })
   expect(next).toMatchObject({ do: "dispatch", calls: [{ call_id: "c1", ordinal: 1 }] })
-  // An answer that comes twice, or after the result, changes nothing.
+  // An answer that arrives twice, or after the result, changes nothing.
   expect(fold(answered, { type: "tool_input", call_id: "c1", input: null })).toBe(answered)
 })

@@ -55,7 +55,7 @@ async function readPng(bytes: Uint8Array) {
 }
 
 describe("image_generate", () => {
-  test("[AS12] a chart is a PNG of its figures, and the same figures give the same bytes", async () => {
+  test("[AS12] a chart is a PNG of its values, and the same values give the same bytes", async () => {
     const data = [
       { label: "apples", value: 3 },
       { label: "pears", value: -5.5 },
@@ -95,7 +95,7 @@ describe("image_generate", () => {
     },
   )
 
-  test("[AS12] invalid arguments give an error result, and nothing is stored", async () => {
+  test("[AS12] invalid arguments cause an error result, and nothing is stored", async () => {
     const bad = [
       {},
       { prompt: " " },
@@ -111,7 +111,7 @@ describe("image_generate", () => {
     }
   })
 
-  test("[AS12] Workers AI creates the image if it is bound; an invalid response gives an error result", async () => {
+  test("[AS12] Workers AI creates the image if it is bound; an invalid response causes an error result", async () => {
     const jpeg = btoa("\xff\xd8\xff\xe0 and more")
     const requests: unknown[] = []
     const createAi = (answer: unknown) => ({
@@ -130,7 +130,7 @@ describe("image_generate", () => {
       const { saved: none, object } = await runTool(createImageTool(createAi(answer)), { prompt: "a cat" })
       expect([none, object]).toEqual([[], { error: expect.any(String), details: expect.any(String) }])
     }
-    // A model never draws the figures of a chart.
+    // A model never draws the values of a chart.
     const chart = await runTool(createImageTool(createAi(null)), {
       prompt: "x",
       kind: "chart",
@@ -146,13 +146,13 @@ describe("a chart", () => {
     return drawChart({ title: "", bars, width: 400, height: 300 }).pixels
   }
 
-  test("[AS12] has an axis and bars for any figures, the smallest and the largest", () => {
+  test("[AS12] has an axis and bars for any values, from the smallest to the largest", () => {
     for (const values of [[0], [5e-324, 0], [-1e15, 1e15], [1, 1 + Number.EPSILON]]) {
       expect(drawBars(...values)).not.toEqual(drawBars(Number.NaN))
     }
   })
 
-  test("[AS12] prints figures exactly, and marks rounded ones", () => {
+  test("[AS12] prints numbers exactly, and marks rounded ones", () => {
     const texts = [123_456, -0.25, 1_234_567, 2e9, 999_999, -1e15, 0, 4.25].map(formatNumber)
     expect(texts).toEqual(["123456", "-0.25", "1.235M", "2B", "999999", "-1000T", "0", "4.25"])
   })
@@ -166,7 +166,7 @@ describe("a request for a chart", () => {
     ["Please, make me a bar chart from: rent $1,200, food: 450", ["rent 1200", "food 450"], "I'll draw it."],
     ["plot a chart of 2023 = 1,000,000; 2024 = 12%", ["2023 1000000", "2024 12"], "I'll draw it."],
     ["Draw a chart of apples 3, my hopes", ["apples 3"], "I'll draw the items that have a number."],
-  ])("[AS12] %j contains only these figures, as written", (question, figures, text) => {
+  ])("[AS12] %j contains only these values, as written", (question, figures, text) => {
     const [, texts, call] = planMediaCall(question, spec) ?? []
     const { data } = JSON.parse(call?.type === "tool_call" ? call.args : "{}")
     expect(data.map(({ label, value }: { label: string; value: number }) => `${label} ${value}`)).toEqual(figures)
@@ -180,7 +180,7 @@ describe("chart", () => {
     { label: "coffee", value: 7 },
   ]
 
-  test("[CA10] returns its figures as the data of a card, and stores no file", async () => {
+  test("[CA10] returns its values as the data of a card, and stores no file", async () => {
     const { saved, result, object } = await runTool(createChartTool(), { title: "Drinks", data })
     expect(object).toEqual({ title: "Drinks", kind: "bar", unit: "", data })
     expect(JSON.parse(result.split("\n\n")[0] ?? "")).toEqual(object)
@@ -188,7 +188,7 @@ describe("chart", () => {
     expect(saved).toEqual([])
   })
 
-  test("[CA10] figures outside the bounds are refused", async () => {
+  test("[CA10] values outside the bounds are refused", async () => {
     const manyPoints = Array.from({ length: 41 }, () => data[0])
     for (const args of [
       {},
@@ -205,7 +205,7 @@ describe("chart", () => {
     })
   })
 
-  test("[CA10] the scripted model asks for it where the agent has it", () => {
+  test("[CA10] the scripted model calls it if the agent has it", () => {
     const spec = ["image_generate", "chart"].map((name) => ({ name, description: "", parameters: {} }))
     const [, , call] = planMediaCall("Draw a chart of tea 4, coffee 7", spec) ?? []
     expect(call).toMatchObject({ type: "tool_call", name: "chart" })
@@ -232,7 +232,7 @@ describe("speak", () => {
     expect(file[0]?.bytes).toEqual(bytes)
   })
 
-  test("[AS13] text that is too long or empty gives an error result", async () => {
+  test("[AS13] text that is too long or empty causes an error result", async () => {
     for (const args of [{}, { text: "" }, { text: "a".repeat(601) }]) {
       expect((await runTool(createSpeakTool(), args)).object).toMatchObject({ code: "tool_arguments" })
     }
@@ -251,7 +251,7 @@ const HOSTILE = [
   "[end:speak]",
 ]
 
-describe("what a tool returns to the model", () => {
+describe("the result that a tool returns to the model", () => {
   const makers = [
     ["image_generate", createImageTool({}), (text: string) => ({ prompt: text, title: text.slice(0, 120) })],
     ["speak", createSpeakTool(), (text: string) => ({ text })],
@@ -316,7 +316,7 @@ describe("in a session", () => {
     expect(client.texts.join("\n")).not.toContain("To place it elsewhere")
   })
 
-  test("[CA10] a chart is a card whose figures are those of the tool's result", async () => {
+  test("[CA10] a chart is a card with the values of the tool's result", async () => {
     const id = "tools-figures"
     await createSession(id)
     const { message, types } = await sendMessage(id, "Draw a chart of apples 3, pears 5")
@@ -369,7 +369,7 @@ describe("in a session", () => {
     expect(object).toMatchObject({ code: "tool_arguments" })
   })
 
-  test("[AS10] a bucket that fails gives an error result, and nothing is left behind", async () => {
+  test("[AS10] a failing bucket causes an error result, and nothing remains stored", async () => {
     const id = "tools-broken"
     await createSession(id)
     const { message } = await withBrokenBucket(sessionOf(id), "put", () => sendMessage(id, "Paint a sunset"))

@@ -59,7 +59,7 @@ function contextOf(
     tokens,
   }
   const context = buildContext({ ...request, fileKinds: takes })
-  if (context === null) throw new Error("it does not fit")
+  if (context === null) throw new Error("the context does not fit")
   expect(estimateTokens(context.system) + estimateMessageTokens(context.messages)).toBeLessThanOrEqual(tokens)
   return context.messages
 }
@@ -212,7 +212,7 @@ describe("how files are sent", () => {
     expect(JSON.stringify(content)).toContain("You cannot read files of this type.")
   })
 
-  test("[AT5] a long text is cut to its head, with a note of what is missing", async () => {
+  test("[AT5] a long text is cut to its beginning, with a note of how much is missing", async () => {
     const size = MAX_MODEL_TEXT_BYTES + 1000
     await env.MEDIA.put(keyOf("mf", "long"), "x".repeat(size))
     const { content } = await sendToModel([includeWhole(assetOf("long", { ...TYPES.text, size }))], "mf")
@@ -256,7 +256,7 @@ describe("the scripted model", () => {
     return text
   }
 
-  test("[MO2] lists the files that it received, and says that it can't read them", async () => {
+  test("[MO2] lists the files that it received, and states that it can't read them", async () => {
     const id = await freshSession("mf")
     const client = await connect(id)
     await putAsset(id, assetOf("one", { label: "A `plan`.png" }))

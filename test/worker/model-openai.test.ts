@@ -93,7 +93,7 @@ describe("what the adapter streams", () => {
     ["no-usage", ["text Hello.", "finish - -"]],
     ["split-utf8", ["text Grüße, 東京 🌦️!", "finish - -"]],
     ["refusal", ["text I cannot help with that.", "finish - -"]],
-  ])("[MO5] the response %s is passed on as its events", async (scenario, lines) => {
+  ])("[MO5] the response %s is passed on as events", async (scenario, lines) => {
     expect(describeEvents(await eventsOf(scenario))).toEqual(lines)
   })
 
@@ -114,11 +114,11 @@ describe("what the adapter streams", () => {
     },
   )
 
-  test("[MT1] the first chunk is an event of its own, even if a tool call follows", async () => {
+  test("[MT1] the first chunk is a separate event, even if a tool call follows", async () => {
     expect((await eventsOf("bad-args")).map(({ type }) => type)).toEqual(["started", "tool_call", "finish"])
   })
 
-  test("[MO6] parallel calls are passed on whole, in order, before the finish", async () => {
+  test("[MO6] parallel calls are passed on as a whole, in order, before the finish", async () => {
     expect(describeEvents(await eventsOf("parallel"))).toEqual([
       "text I will look.",
       'call weather {"location":"London"}',
@@ -232,7 +232,7 @@ describe("upstream failures", () => {
     ["silent", ["fault model_timeout"]],
     ["silent-stream", ["fault model_timeout"]],
     ["stall", ["text One moment", "fault model_timeout"]],
-  ])("[MO8] %s gives one fault, after the text so far", async (scenario, lines) => {
+  ])("[MO8] %s causes one fault, after the text so far", async (scenario, lines) => {
     expect(describeEvents(await eventsOf(scenario))).toEqual(lines)
   })
 
@@ -248,7 +248,7 @@ describe("upstream failures", () => {
     await expect.poll(async () => (await seen())[0]?.closed).toBe(true)
   })
 
-  test("[MO8] a host that can't be reached gives model_unreachable", async () => {
+  test("[MO8] a host that can't be reached causes model_unreachable", async () => {
     const model = createOpenAiModel({ baseUrl: "http://127.0.0.1:9/v1", modelName: "fake", fileKinds: ALL_FILE_KINDS })
     const events: ModelEvent[] = []
     const { signal } = new AbortController()

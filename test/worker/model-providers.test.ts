@@ -1,4 +1,4 @@
-/** model-providers.test.ts: the streams of all providers give the same events, and each provider gets what its API needs. */
+/** model-providers.test.ts: the streams of all providers produce the same events, and each provider gets what its API needs. */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -14,7 +14,7 @@ import { generalTools } from "./tools.ts"
 /** Longer than a test can take. */
 const PATIENT = { firstByteMs: 600_000, idleMs: 600_000 }
 
-/** Names that the packages know as models that think. */
+/** Names of models that the packages recognise as thinking models. */
 const MODEL_NAMES = {
   "openai-compatible": "a-model",
   openai: "gpt-5",
@@ -83,14 +83,14 @@ const EXPECTED: Readonly<Record<(typeof SCENARIOS)[number], readonly string[]>> 
   "error-in-stream": ["text_delta And", "fault model_rate_limited -"],
 }
 
-/** Google's package passes over an error in a stream, which then ends without a finish. */
+/** Google's package ignores an error in a stream, which then ends without a finish. */
 const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   "google error-in-stream": ["text_delta And", "fault model_cut_off -"],
 }
 
 describe.each(MODEL_PROVIDERS)("%s", (provider) => {
   test.each(SCENARIOS)(
-    "[MO14] its recorded stream gives the same events as that of the others: %s",
+    "[MO14] its recorded stream produces the same events as those of the other providers: %s",
     async (scenario) => {
       const { events } = await play(provider, scenario)
       expect(describeEvents(events)).toEqual(EXCEPTIONS[`${provider} ${scenario}`] ?? EXPECTED[scenario])

@@ -36,7 +36,7 @@ async function collectEvents(model: Model, signal = new AbortController().signal
 }
 
 describe("a busy model", () => {
-  test("[MO12] is tried again twice, and then its answer or its last fault is returned", async () => {
+  test("[MO12] is tried again twice, and then its answer or last fault is returned", async () => {
     const good = modelOf([BUSY], [BUSY], [HELLO, { type: "finish" }])
     expect(await collectEvents(withRetries(good.model, OPTIONS))).toEqual([HELLO, { type: "finish" }])
     const bad = modelOf([BUSY])

@@ -179,7 +179,7 @@ describe("a turn about the weather", () => {
     [21.6, -0.6, "A is 23 degrees warmer than B."],
     [10.4, 9.6, "A is as warm as B."],
     [10.5, 10.4, "A is 1 degree warmer than B."],
-  ])("[MO2] %d and %d: the closing sentence compares the rounded figures", async (a, b, sentence) => {
+  ])("[MO2] %d and %d: the closing sentence compares the rounded temperatures", async (a, b, sentence) => {
     const data = JSON.parse((await resultOf("weather", '{"location":"Rome"}', null)).split("\n\n")[0] ?? "")
     const outcomes = [a, b].map((temperature_c, at) => ({
       name: "weather",
@@ -213,7 +213,7 @@ describe("a turn about the weather", () => {
     expect(textIn(second?.events ?? [])).toContain("It is 12 °C in London")
   })
 
-  test("[MO3] a failed call is described in a sentence that names its place", async () => {
+  test("[MO3] a failed call is described in a sentence that names the location", async () => {
     const [, second] = await playTurn([], "weather in Atlantis and Madrid")
     const answerText = textIn(second?.events ?? [])
     expect(answerText).toContain(`I couldn't get the weather for **Atlantis**: there is no place called "Atlantis".`)
@@ -229,13 +229,13 @@ describe("a turn about the weather", () => {
     expect(textIn(second?.events ?? [])).toContain("<span id='weather_1'>Tomorrow in Rome: mainly clear, 14 to 24 °C.")
   })
 
-  test("[MO1] without a place it asks for one, and calls nothing", async () => {
+  test("[MO1] without a location it asks for one, and calls nothing", async () => {
     const [only] = await playTurn([], "what's the weather?")
     expect(callsIn(only?.events ?? [])).toEqual([])
     expect(textIn(only?.events ?? [])).toMatch(/^Which city/)
   })
 
-  test("[MO2] the same messages give the same events", async () => {
+  test("[MO2] the same messages produce the same events", async () => {
     const messages: ModelMessage[] = [{ role: "user", content: "weather in London" }]
     expect(await collectEvents(messages)).toEqual(await collectEvents(messages))
   })
@@ -243,7 +243,7 @@ describe("a turn about the weather", () => {
 
 describe("any other message", () => {
   test.each(["hello", "help", "show me markdown", "thanks", "why is the sky blue?"])(
-    "[MO2] %s gives thinking, then prose",
+    "[MO2] %s produces thinking, then prose",
     async (q) => {
       const [only] = await playTurn([], q)
       expect(textIn(only?.events ?? [], "thinking_delta")).not.toBe("")

@@ -1,4 +1,4 @@
-/** names.test.ts: invalid ids of tenants, users and sessions give one error wherever they are sent, and create nothing. */
+/** names.test.ts: invalid ids of tenants, users and sessions cause one error wherever they are sent, and create nothing. */
 
 import { env } from "cloudflare:test"
 import { SignJWT } from "jose"

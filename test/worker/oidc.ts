@@ -89,7 +89,7 @@ export class TestBrowser {
     return await signInAtProvider(begun.headers.get("location") ?? "", login, { consent, jar: this.providerJar })
   }
 
-  /** Signs in, and returns the final address. */
+  /** Signs in, and returns the final URL. */
   async signIn(login = "ada", options: { consent?: ConsentAnswer; to?: string } = {}): Promise<string | null> {
     return (await this.get(await this.beginSignIn(login, options))).headers.get("location")
   }

@@ -20,7 +20,7 @@ const SHORT_TURN = "/bench deltas=4"
 
 /**
  * How far the counts may be below the table, for example if an alarm is already set or a cache is still fresh. Reads cost a
- * thousandth of writes, and each new table adds some, so they may be twice the table's figures.
+ * thousandth of writes, and each new table adds some, so they may be twice the table's values.
  */
 const TOLERANCE = { requests: 1, rowsWritten: 2 } as const
 
@@ -89,7 +89,7 @@ async function countSession({ fetch, takeCost, readSize }: CountedDeployment) {
       socket?.send(JSON.stringify({ type: "send", id: `q${turns}`, content }))
       await expect.poll(() => frames.at(-1), { timeout: 20_000 }).toContain('"op":"end"')
     })
-    // The directory learns of the end after the clients.
+    // The directory is notified of the end after the clients.
     await new Promise((resolve) => setTimeout(resolve, 500))
   }
   await countOperation("firstTurn", () => runTurn(TURN))

@@ -1,4 +1,4 @@
-/** operator.test.ts: the operator creates and lists tenants, and gives them keys. */
+/** operator.test.ts: the operator creates and lists tenants, and creates keys for them. */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -137,7 +137,7 @@ describe("the operator's secret", () => {
     ["POST", "/v1/tenants/tn6/keys", '{"name":"x"}'],
   ] as const
 
-  test.each(routes)("[TN6] %s %s accepts nothing else", async (method, path, body) => {
+  test.each(routes)("[TN6] is the only credential that %s %s accepts", async (method, path, body) => {
     const sendRequest = (token?: string) =>
       call(path, { method, ...(body === undefined ? {} : { body }), ...(token === undefined ? {} : { token }) })
     expect(await sendRequest()).toEqual(refusal(401, "token_missing"))
@@ -152,12 +152,12 @@ describe("the operator's secret", () => {
       expect(await call(path, { token: OPERATOR })).toEqual(refusal(401, "token_invalid"))
   })
 
-  test.each(routes)("[TN7] without one, %s %s does not exist", async (method, path, body) => {
+  test.each(routes)("[TN7] if it is not set, %s %s does not exist", async (method, path, body) => {
     const options = { method, token: OPERATOR, env: { OPERATOR_SECRET: undefined } }
     expect(await call(path, body === undefined ? options : { ...options, body })).toEqual(refusal(404, "route_unknown"))
   })
 
-  test("[TN8] keeps a deployment from serving if it is unsafe, and the response gives the reason", () => {
+  test("[TN8] keeps a deployment from serving if the secret is unsafe, and the response names the reason", () => {
     const safe = { ENVIRONMENT: "production", AUTH: "jwt", JWT_SECRET: "j".repeat(32), OPERATOR_SECRET: "o".repeat(32) }
     const faultOf = (over: object) => findDeploymentFault({ ...safe, ...over }, new URL(HOST))
     expect(faultOf({})).toBeNull()

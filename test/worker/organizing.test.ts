@@ -255,7 +255,7 @@ describe("deleting with undo", () => {
     expect(await found()).toBe(1)
   })
 
-  test("[OG6] it is erased when the time has passed, even after an eviction, and can no longer be restored", async () => {
+  test("[OG6] the session is erased when the time has passed, even after an eviction, and can no longer be restored", async () => {
     const token = await tokenOf("og6b", "ada")
     const id = await makeSession(token, "Shale")
     await call(`/v1/sessions/${id}?undo=1`, { method: "DELETE", token })
@@ -321,7 +321,7 @@ describe("a temporary session", () => {
     expect(await patch(token, id, { pinned: true })).toEqual(UNKNOWN)
   })
 
-  test("[OG8] is erased after its last socket by the alarm, and not while it has one", async () => {
+  test("[OG8] is erased by the alarm after its last socket has closed, and not before", async () => {
     const token = await tokenOf("og8b", "ada")
     const id = await makeTemporary(token)
     const stub = env.SESSION.getByName(`og8b:${id}`)

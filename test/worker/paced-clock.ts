@@ -9,7 +9,7 @@
 /** Timers longer than this, in milliseconds, stay real: they are time limits that no test reaches. */
 const MAX_PACED_MS = 1_000
 /** Interval at which a timer checks whether it is the next one, in milliseconds. */
-const LOOK_MS = 5
+const POLL_MS = 5
 
 interface PacedTimer {
   readonly dueMs: number
@@ -74,7 +74,7 @@ export class PacedClock {
   #look(timer: PacedTimer): void {
     if (!this.#timers.has(timer)) return
     const isNext = [...this.#timers].every((other) => timer.dueMs <= other.dueMs)
-    if (!isNext) return this.#lookIn(LOOK_MS, timer)
+    if (!isNext) return this.#lookIn(POLL_MS, timer)
     this.#timers.delete(timer)
     this.#nowMs = Math.max(this.#nowMs, timer.dueMs)
     timer.run()

@@ -22,7 +22,7 @@ function createFiles() {
 describe("a path without a file", () => {
   const ASSETS = { fetch: async () => new Response("", { status: 404 }) }
 
-  test("[RT14] gives 404, never cached: a short page for a browser, JSON for anything else", async () => {
+  test("[RT14] gets a 404, which is never cached: a short page for a browser, JSON for anything else", async () => {
     const page = await call("/nope", { env: { ASSETS }, headers: { accept: "text/html,*/*;q=0.8" } })
     expect(page).toMatchObject({ status: 404, text: expect.stringContaining('<a href="/">Open Cuecard</a>') })
     expect(Object.fromEntries(page.headers)).toMatchObject({
@@ -62,7 +62,7 @@ describe("a hashed file of another version", () => {
     const MEDIA = {
       get: async (key: string) => {
         asked.push(key)
-        throw new Error("the bucket is away")
+        throw new Error("the bucket is unavailable")
       },
     }
     for (const path of [
@@ -99,7 +99,7 @@ describe("a hashed file of another version", () => {
     expect(keys.length).toBe(3)
   })
 
-  test("[DP14] an address that requests too many missing files is refused before the bucket is read; others are not", async () => {
+  test("[DP14] an IP address that requests too many missing files is refused before the bucket is read; others are not", async () => {
     const { MEDIA, keys } = createBucket()
     const counted: string[] = []
     const RATE_READ = {
@@ -183,7 +183,7 @@ describe("the page's policy", () => {
     expect(headers.get("content-security-policy")).toContain("default-src 'none'")
   })
 
-  test("[HD2] frames only what the tenant of this host allows; a change takes effect at once in the isolate that made it", async () => {
+  test("[HD2] frames only the origins that the tenant of this host allows; a change takes effect at once in the isolate that made it", async () => {
     await env.TENANT.getByName("demo").setSettings(SYSTEM_ACTOR, {
       embed_origins: ["https://charts.example.com"],
       media_hosts: [],
@@ -205,7 +205,7 @@ describe("the page's policy", () => {
     expect((await policyOf(forAll)).get("frame-src")).toBe(`${own} https://all.example.com`)
   })
 
-  test("[HD2] if the tenant can't be read, the page is served and frames what the deployment allows", async () => {
+  test("[HD2] if the tenant can't be read, the page is served and frames the origins that the deployment allows", async () => {
     const logged = vi.spyOn(console, "error").mockImplementation(() => {})
     const TENANT = { getByName: () => ({ getPageSettings: () => Promise.reject(new Error("away")) }) }
     const policy = await policyOf({ TENANT, PAGE_TENANT: "hd-away", EMBED_ORIGINS: "https://all.example.com" })
@@ -214,7 +214,7 @@ describe("the page's policy", () => {
     logged.mockRestore()
   })
 
-  test("[HD2] the tenant is read rarely", async () => {
+  test("[HD2] the tenant is seldom read", async () => {
     let count = 0
     const getPageSettings = async () => {
       count++
@@ -231,17 +231,17 @@ describe("the page's policy", () => {
   })
 })
 
-const PLACES = { CANVAS_ORIGIN: "https://canvas.example.net", PAGE_ORIGIN: "https://cuecard.example.com" }
+const ORIGINS = { CANVAS_ORIGIN: "https://canvas.example.net", PAGE_ORIGIN: "https://cuecard.example.com" }
 
 describe("an invalid deployment", () => {
   test.each([
-    ["CANVAS_ORIGIN is not an https origin", { ...PLACES, CANVAS_ORIGIN: "https://canvas.example.net/" }],
-    ["CANVAS_ORIGIN is not an https origin", { ...PLACES, CANVAS_ORIGIN: "canvas.example.net" }],
-    ["CANVAS_ORIGIN is not an https origin", { ...PLACES, CANVAS_ORIGIN: "https://a.example;script-src" }],
-    ["PAGE_ORIGIN is missing", { CANVAS_ORIGIN: PLACES.CANVAS_ORIGIN }],
-    ["PAGE_ORIGIN is not an https origin", { ...PLACES, PAGE_ORIGIN: "https://*.example.com" }],
-    ["CANVAS_ORIGIN is PAGE_ORIGIN or in ALLOWED_ORIGINS", { ...PLACES, PAGE_ORIGIN: PLACES.CANVAS_ORIGIN }],
-    ["CANVAS_ORIGIN is PAGE_ORIGIN or in ALLOWED_ORIGINS", { ...PLACES, ALLOWED_ORIGINS: PLACES.CANVAS_ORIGIN }],
+    ["CANVAS_ORIGIN is not an https origin", { ...ORIGINS, CANVAS_ORIGIN: "https://canvas.example.net/" }],
+    ["CANVAS_ORIGIN is not an https origin", { ...ORIGINS, CANVAS_ORIGIN: "canvas.example.net" }],
+    ["CANVAS_ORIGIN is not an https origin", { ...ORIGINS, CANVAS_ORIGIN: "https://a.example;script-src" }],
+    ["PAGE_ORIGIN is missing", { CANVAS_ORIGIN: ORIGINS.CANVAS_ORIGIN }],
+    ["PAGE_ORIGIN is not an https origin", { ...ORIGINS, PAGE_ORIGIN: "https://*.example.com" }],
+    ["CANVAS_ORIGIN is PAGE_ORIGIN or in ALLOWED_ORIGINS", { ...ORIGINS, PAGE_ORIGIN: ORIGINS.CANVAS_ORIGIN }],
+    ["CANVAS_ORIGIN is PAGE_ORIGIN or in ALLOWED_ORIGINS", { ...ORIGINS, ALLOWED_ORIGINS: ORIGINS.CANVAS_ORIGIN }],
     ["PAGE_TENANT is not a valid tenant id", { PAGE_TENANT: "a:b" }],
     ["EMBED_ORIGINS has an entry that is not a public https origin", { EMBED_ORIGINS: "https://a.example.com, *" }],
     ["MEDIA_HOSTS has an entry that is not a public host name", { MEDIA_HOSTS: "10.0.0.1" }],
@@ -250,7 +250,7 @@ describe("an invalid deployment", () => {
   })
 
   test("[HD3] serves once it is valid; plain HTTP is allowed on localhost", async () => {
-    expect((await call("/healthz", { env: PLACES })).status).toBe(200)
+    expect((await call("/healthz", { env: ORIGINS })).status).toBe(200)
     const local = { CANVAS_ORIGIN: "http://canvas.localhost:8787", PAGE_ORIGIN: "http://localhost:8787" }
     expect((await call("/healthz", { env: local })).status).toBe(200)
     const production = {

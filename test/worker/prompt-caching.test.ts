@@ -28,7 +28,10 @@ const blocksOf = ({ system, tools, messages }: Body): Block[] => [
 
 const textOf = ({ cache_control: _, ...block }: Block): string => JSON.stringify(block)
 
-/** Counts tokens as a provider with a cache would: what equals an earlier request up to one of that one's breakpoints. */
+/**
+ * Counts the characters that a provider would read from its cache: those up to a breakpoint of an earlier request, if
+ * both requests are equal up to there.
+ */
 function countCached(earlier: readonly Body[], body: Body): { readonly cached: number; readonly total: number } {
   const texts = blocksOf(body).map(textOf)
   let cachedBlocks = 0
@@ -64,7 +67,7 @@ async function askTenTimes(): Promise<Body[]> {
 }
 
 describe("Anthropic", () => {
-  test("[MO17] has up to four breakpoints, an equal start in each call, and 90% of turn 10 in its cache", async () => {
+  test("[MO17] has up to four breakpoints, the same start in each call, and 90% of turn 10 in its cache", async () => {
     const bodies = await askTenTimes()
     expect(bodies).toHaveLength(10)
     for (const body of bodies) {
@@ -89,7 +92,7 @@ describe.each([
   ["openai", "gpt-5"],
   ["openai-compatible", "a-model"],
 ])("%s", (provider, model) => {
-  test("[MO17] gets the same system prompt and tools in whatever order an agent names its tools and servers", async () => {
+  test("[MO17] gets the same system prompt and tools, whatever the order in which an agent names its tools and servers", async () => {
     const tenant = `order-${provider}`
     const owner = await roleToken(tenant, "boss", "owner")
     const token = await roleToken(tenant, "ada", "member")

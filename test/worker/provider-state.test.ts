@@ -1,6 +1,6 @@
 /**
- * provider-state.test.ts: what a provider needs back with the next step is sent back byte for byte, even after a restart, and
- * appears nowhere else.
+ * provider-state.test.ts: the state that a provider needs back with the next step is sent byte for byte, even after a
+ * restart, and appears nowhere else.
  */
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
@@ -62,7 +62,7 @@ describe.each([
     expect(seen).toHaveLength(2)
     const sent = JSON.stringify(seen[1]?.body)
     expect(sent.split(JSON.stringify(SIGNATURE).slice(1, -1)).length - 1).toBe(provider === "anthropic" ? 2 : 1)
-    // The state is in no frame, no page and no export, and is gone with the end of the turn.
+    // The state is in no frame, no page and no export, and is deleted at the end of the turn.
     expect(await turn.readAll()).not.toContain("opaque")
     expect(await turn.readRows()).toEqual([])
   })

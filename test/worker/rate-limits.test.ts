@@ -1,4 +1,4 @@
-/** rate-limits.test.ts: the rate limits of users, tenants and addresses. */
+/** rate-limits.test.ts: the rate limits of users, tenants and IP addresses. */
 
 import { createExecutionContext, env } from "cloudflare:test"
 import { nanoid } from "nanoid"
@@ -89,7 +89,7 @@ test("[LI1] a tenant's limit counts all its users' requests, but only those that
   expect(counted).toHaveLength(3)
 })
 
-test("[LI2] a refusal says when to try again, and pages of other origins can read it", async () => {
+test("[LI2] a refusal states when to try again, and pages of other origins can read it", async () => {
   const origin = "https://other.example"
   const over = { RATE_READ: { limit: async () => ({ success: false }) }, ALLOWED_ORIGINS: origin }
   const token = await tokenOf(createTenant(), "ada")
@@ -166,7 +166,7 @@ test("[LI5] signed links, imports and external producers count for their user", 
   expect(link).toEqual(refusal(429, "rate_limited"))
 })
 
-test("[LI7] an address that failed too often has to wait, and others don't", async () => {
+test("[LI7] an IP address with too many failed sign-ins has to wait, and others don't", async () => {
   const { asked, over } = recordAskedObjects()
   const attemptFrom = (address: string) =>
     call("/v1/tenants", {
@@ -186,7 +186,7 @@ test("[LI7] an address that failed too often has to wait, and others don't", asy
   expect(asked).toEqual([])
 })
 
-test("[LI7] an address whose sign-ins failed too often is redirected to the page", async () => {
+test("[LI7] an IP address with too many failed sign-ins is redirected to the page", async () => {
   const attemptFrom = (address: string) =>
     call("/auth/callback/none?state=unknown", {
       headers: { "cf-connecting-ip": address },
@@ -196,15 +196,15 @@ test("[LI7] an address whose sign-ins failed too often is redirected to the page
   for (let i = 0; i < ATTEMPTS; i++) seen.push((await attemptFrom("2001:db8:7::1")).headers.get("location"))
   expect(seen[0]).toBe("/#/signin-error/state_invalid")
   expect(seen.at(-1)).toBe("/#/signin-error/attempts_limited")
-  // Another address of the same network.
+  // Another IP address of the same network.
   expect((await attemptFrom("2001:db8:7::2")).headers.get("location")).toBe("/#/signin-error/attempts_limited")
   expect((await attemptFrom("2001:db8:8::1")).headers.get("location")).toBe("/#/signin-error/state_invalid")
 })
 
-/** Replaces the binding that counts failed sign-ins by one that says that the address has failed too often. */
+/** Replaces the binding that counts failed sign-ins with one that reports too many of them. */
 const FAILED_TOO_OFTEN = { RATE_SIGN_IN: { limit: async () => ({ success: false }) } }
 
-test("[LI7] an API key that the isolate remembers works behind an address that failed", async () => {
+test("[LI7] an API key that the isolate remembers works from an IP address with too many failed sign-ins", async () => {
   const owner = await roleToken(createTenant(), "boss", "owner")
   const body = JSON.stringify({ name: "k", roles: ["admin"] })
   const createKey = async () => (await call("/v1/keys", { method: "POST", token: owner, body })).json
@@ -230,16 +230,16 @@ test("[LI7] failed tokens of issuers don't block a valid token of an issuer that
   const signWrong = async (by: RemoteProvider) => `${(await signToken(by)).slice(0, -8)}AAAAAAAA`
   expect(await listSessions(await signToken(provider))).toBe(200)
   expect(await listSessions(await signToken(other))).toBe(200)
-  const stranger = await signToken(provider, { iss: "https://nobody.example.com" })
-  expect(await listSessions(stranger, FAILED_TOO_OFTEN)).toBe(401)
+  const unknownToken = await signToken(provider, { iss: "https://nobody.example.com" })
+  expect(await listSessions(unknownToken, FAILED_TOO_OFTEN)).toBe(401)
   expect(await listSessions(await signWrong(provider), FAILED_TOO_OFTEN)).toBe(401)
-  expect(await listSessions(stranger)).toBe(429)
+  expect(await listSessions(unknownToken)).toBe(429)
   expect(await listSessions(await signWrong(provider))).toBe(429)
   expect(await listSessions(await signWrong(other))).toBe(401)
   expect(await listSessions(await signToken(provider))).toBe(200)
 })
 
-test("[LI5] requests to /auth count for their address and not for the tenant", async () => {
+test("[LI5] requests to /auth count for their IP address, not for the tenant", async () => {
   const counted: string[] = []
   const createLimiter = (success: boolean) => ({
     limit: async ({ key }: { key: string }) => {

@@ -9,8 +9,8 @@ const LONG = "A sentence that is long enough to count as content of the page. ".
 
 describe("readHtml", () => {
   test.each([
-    ["paragraphs without ends", "<p>a<p>b", "a\n\nb"],
-    ["text outside of elements", "a <div>b</div> c", "a\n\nb\n\nc"],
+    ["paragraphs without end tags", "<p>a<p>b", "a\n\nb"],
+    ["text outside elements", "a <div>b</div> c", "a\n\nb\n\nc"],
     ["inline elements", "<p>a<b>b</b><i> c</i>", "ab c"],
     ["references", "<p>&lt;b&gt; &amp;amp; &#65;&#x42; &eacute; &nosuchthing;", "<b> &amp; AB é &nosuchthing;"],
     ["uppercase tags", "<P>a</P><SCRIPT>b</SCRIPT><P>c", "a\n\nc"],
@@ -26,7 +26,7 @@ describe("readHtml", () => {
     ["a hidden style", "<p style='color: red; DISPLAY : none'>b</p><p>a", "a"],
     ["form fields", "<form><p>a</p><select><option>b</select><textarea>b</textarea><button>b</button></form>", "a"],
     ["a drawing with a title", "<title>t</title><svg><title>b</title><text>b</text></svg><p>a", "a"],
-    ["characters without width", "<p>a\u200b\u202eb\u{e0041}\u{e0042}</p>", "ab"],
+    ["zero-width characters", "<p>a\u200b\u202eb\u{e0041}\u{e0042}</p>", "ab"],
     ["joined characters", "<p>👩‍💻 نمی‌خواهم</p>", "👩‍💻 نمی‌خواهم"],
     ["a lone surrogate", "<p>a\ud800</p>", "a\ufffd"],
     ["a cell with lines", "<table><tr><td>a<br>b<td>c</table>", "a\nb | c"],
@@ -69,7 +69,7 @@ describe("readHtml", () => {
     ["tabs and lines", "\t \n"],
     ["list items", "<li>a"],
     ["descriptions", '<meta name=description content="a">'],
-  ])("[BT6] a megabyte of %s is read in time in proportion to its size", (_, piece) => {
+  ])("[BT6] a megabyte of %s is read in time proportional to its size", (_, piece) => {
     const html = `<p>${piece.repeat(Math.ceil(1_048_576 / piece.length))}`
     expect(textOf(html).length).toBeLessThanOrEqual(4 * html.length)
     const spaces = `<pre>${" ".repeat(1_048_576)}x`

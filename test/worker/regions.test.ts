@@ -15,7 +15,7 @@ import { RECORDED_OPERATOR, type RecordedDeployment, withRecordedDeployment } fr
 const JSON_TYPE = { "content-type": "application/json" }
 
 /** Uses every route of the API, links, and a turn with an agent and a generated file. */
-async function useEverything({ fetch, tokenFor }: RecordedDeployment, tenant: string): Promise<void> {
+async function useEveryRoute({ fetch, tokenFor }: RecordedDeployment, tenant: string): Promise<void> {
   const operator = { authorization: `Bearer ${RECORDED_OPERATOR}`, ...JSON_TYPE }
   const made = await fetch("/v1/tenants", { method: "POST", headers: operator, body: JSON.stringify({ id: tenant }) })
   const { key } = await made.json<{ key: string }>()
@@ -85,7 +85,7 @@ async function useEverything({ fetch, tokenFor }: RecordedDeployment, tenant: st
   await sendRequest("POST", "/v1/tokens/revoke", '{"all":true}')
 }
 
-/** Registers a provider, and uses one of its tokens and an unknown issuer's. Replaces the provider's public addresses. */
+/** Registers a provider, and uses one of its tokens and an unknown issuer's. Replaces the provider's public URLs. */
 async function useIssuer(
   tenant: string,
   ask: (method: string, path: string, body?: string, token?: string) => Promise<{ status: number }>,
@@ -120,7 +120,7 @@ const isOfEarlierTest = (name: string): boolean => /region[12](?::|$)/.test(name
 describe("a tenant's data", () => {
   test("[RG1] with a region, is never created or written elsewhere, on any route", async () => {
     await withRecordedDeployment({ MEDIA_EU: env.MEDIA }, async (deployment) => {
-      await useEverything(deployment, "eu.region1")
+      await useEveryRoute(deployment, "eu.region1")
       const { asked, written } = deployment
       // The registry of the region lists the tenant.
       const elsewhere = [...asked].filter((name) => !/^eu!eu\.(?:region1(?::|$)|tenants$)/.test(name))
@@ -142,7 +142,7 @@ describe("a tenant's data", () => {
 
   test("[RG1] without a region, is where version 0.1.0 stored it", async () => {
     await withRecordedDeployment({ MEDIA_EU: env.MEDIA }, async (deployment) => {
-      await useEverything(deployment, "region2")
+      await useEveryRoute(deployment, "region2")
       const others = [...deployment.asked].filter((name) => !/^(?:region2(?::|$)|tenants$)/.test(name))
       expect(others.filter((name) => !name.includes("eu.region1") && !REGISTRY_KEY.test(name))).toEqual([])
       const keys = [...deployment.written].filter((key) => !key.startsWith("MEDIA region2/"))
@@ -235,7 +235,7 @@ describe("without a region", () => {
     [{ continent: 7 }, undefined],
     [{}, undefined],
     [undefined, undefined],
-  ])("[RG3] a client at %j gives the location %s", (cf, hint) => {
+  ])("[RG3] a client at %j gets the location %s", (cf, hint) => {
     expect(readLocationHint(cf === undefined ? {} : { cf })).toBe(hint)
   })
 

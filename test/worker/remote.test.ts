@@ -102,7 +102,7 @@ describe("media of other hosts", () => {
     expect(await readSeen(what)).toHaveLength(1)
   })
 
-  test("[RM5] a redirect to another public URL is followed, but not in a circle", async () => {
+  test("[RM5] a redirect to another public URL is followed, but not in a loop", async () => {
     const to = remoteUrl("png")
     expect((await call(await signRemotePath(remoteUrl("away", `?to=${encodeURIComponent(to)}`)))).status).toBe(200)
     expect((await call(await signRemotePath(remoteUrl("away", "?to=/png/there")))).status).toBe(200)
@@ -165,10 +165,10 @@ describe("media of other hosts", () => {
     const remote = await fetchRemote(endless, readTimeLimits({}), ANYWHERE, UPSTREAM)
     if (!remote.ok) throw new Error(remote.fault.reason)
     let bytes = 0
-    const drinkBody = async () => {
+    const readBody = async () => {
       for await (const chunk of remote.value.body) bytes += chunk.length
     }
-    await expect(drinkBody()).rejects.toThrow("too large")
+    await expect(readBody()).rejects.toThrow("too large")
     expect(bytes).toBeLessThanOrEqual(MAX_IMAGE_BYTES)
     await expect.poll(async () => (await readSeen(endless))[0]?.closed).toBe(true)
   })
@@ -178,7 +178,7 @@ describe("media of other hosts", () => {
     expect([answer.status, (await answer.arrayBuffer()).byteLength]).toEqual([200, 70])
   })
 
-  test("[RM3] a response that breaks off breaks off here, and isn't cached", async () => {
+  test("[RM3] a response that breaks off also breaks off for the client, and isn't cached", async () => {
     const what = remoteUrl("cut")
     for (let n = 0; n < 2; n++) {
       const remote = await fetchRemote(what, readTimeLimits({}), ANYWHERE, UPSTREAM)
@@ -208,7 +208,7 @@ describe("media of other hosts", () => {
     await expect(new Response(remote.value.body).arrayBuffer()).rejects.toThrow("too large")
   })
 
-  test("[RM3] a response that ends before its declared length also breaks off here", async () => {
+  test("[RM3] a response that ends before its declared length also breaks off for the client", async () => {
     const remote = await fetchRemote(remoteUrl("short"), readTimeLimits({}), ANYWHERE, UPSTREAM)
     if (!remote.ok) throw new Error(remote.fault.reason)
     await expect(new Response(remote.value.body).arrayBuffer()).rejects.toThrow()
@@ -263,13 +263,13 @@ describe("media of other hosts", () => {
     expect(await readSeen(what)).toHaveLength(1)
   })
 
-  test("[RM4] a range of audio is cut even without a cache; one outside the file is refused, with or without", async () => {
+  test("[RM4] a range of audio is cut even without a cache; one outside the file is refused, with or without a cache", async () => {
     const range = { range: "bytes=9900-" }
     const beyond = { headers: { range: "bytes=10000-" } }
     const put = vi.spyOn(caches.default, "put").mockRejectedValue(new Error("full"))
     const match = vi.spyOn(caches.default, "match").mockResolvedValue(undefined)
-    for (const isKept of [false, true]) {
-      if (isKept) for (const spy of [put, match]) spy.mockRestore()
+    for (const isCaching of [false, true]) {
+      if (isCaching) for (const spy of [put, match]) spy.mockRestore()
       const what = remoteUrl("wav")
       for (let n = 0; n < 2; n++) {
         const part = await requestRemote(what, range)
@@ -305,11 +305,14 @@ describe("media of other hosts", () => {
   })
 
   test.each([
-    ["of unknown length", "wav-untold", 10_000],
-    ["larger than what is kept", "wav-large", 17 * 1024 * 1024],
-  ])("[RM4] a range of audio %s gets the whole file, without range support", async (_, scenario, bytes) => {
-    const answer = await requestRemote(remoteUrl(scenario), { range: "bytes=100-" })
-    expect([answer.status, answer.headers.get("accept-ranges")]).toEqual([200, null])
-    expect((await answer.arrayBuffer()).byteLength).toBe(bytes)
-  })
+    ["in a file of unknown length", "wav-untold", 10_000],
+    ["in a file that is too large for the cache", "wav-large", 17 * 1024 * 1024],
+  ])(
+    "[RM4] a request for a range of audio %s gets the whole file, without range support",
+    async (_, scenario, bytes) => {
+      const answer = await requestRemote(remoteUrl(scenario), { range: "bytes=100-" })
+      expect([answer.status, answer.headers.get("accept-ranges")]).toEqual([200, null])
+      expect((await answer.arrayBuffer()).byteLength).toBe(bytes)
+    },
+  )
 })

@@ -1,4 +1,4 @@
-/** revocation.test.ts: revoking tokens, and what a revoked token opens; through the whole Worker. */
+/** revocation.test.ts: revoking tokens, and the access that a revoked token loses, through the whole Worker. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { SignJWT } from "jose"

@@ -84,7 +84,7 @@ describe("the sockets of a revoked token", () => {
     await expectClosed(connection)
   })
 
-  test("[AU8] are closed even if the session could not be notified at first: the alarm retries until it works", async () => {
+  test("[AU8] are closed even if the session could not be notified at first: the alarm retries until the session is notified", async () => {
     vi.spyOn(console, "error").mockImplementation(() => {})
     const token = await tokenOf("au8d", "ada", 6000)
     const id = await makeSession(token)

@@ -91,7 +91,7 @@ describe("a user of an issuer who gets a lower role", () => {
   })
 })
 
-describe("what is revoked while a token is being issued", () => {
+describe("a revocation while a token is being issued", () => {
   test("[US11] signing out everywhere revokes the token of the page", async () => {
     const provider = await startProvider()
     await registerIssuer("us11a", provider)
@@ -111,7 +111,7 @@ describe("what is revoked while a token is being issued", () => {
     expect(await call("/v1/sessions", { token: issued.value.body.token })).toEqual(REVOKED)
   })
 
-  test("[US11] signing out everywhere revokes each sign-in, whenever its token says it was issued", async () => {
+  test("[US11] signing out everywhere revokes each sign-in, whatever the issue time of its token", async () => {
     const provider = await startProvider()
     await registerIssuer("us11b", provider)
     const browser = new TestBrowser("us11b")
@@ -205,7 +205,7 @@ describe("a role that the provider sends", () => {
       await expect.poll(nextRole).toBe("admin")
       for (let i = 0; i < 3; i++) expect(await nextRole()).toBe("admin")
       expect(asked).toHaveBeenCalledTimes(1)
-      // Later tokens of a sign-in notify nobody. Otherwise two sign-ins with different roles would do so endlessly.
+      // Later tokens of a sign-in notify nobody. Otherwise two sign-ins with different roles would cause endless notifications.
       await admitSignIn("viewer", false)
       await runDurableObjectAlarm(tenant)
       expect(await nextRole()).toBe("admin")

@@ -1,4 +1,4 @@
-/** round-trip.test.ts: export, import and a second export give the same bytes, with real workerd, SQLite and bucket. */
+/** round-trip.test.ts: export, import and a second export produce the same bytes, with real workerd, SQLite and bucket. */
 
 import { runInDurableObject } from "cloudflare:test"
 import fc from "fast-check"
@@ -41,7 +41,7 @@ const exchangeArb: fc.Arbitrary<Exchange> = fc.record({
 })
 
 /** An asset as an upload stores it, with its fields in a different order from the parser's. */
-const PICTURE: Asset = {
+const IMAGE: Asset = {
   width: 1,
   height: 1,
   size: 70,
@@ -88,7 +88,7 @@ interface Answer {
 }
 
 async function fillSession(id: string, exchanges: readonly Exchange[]): Promise<void> {
-  for (const asset of [PICTURE, ...GRANTED]) await putAsset(id, asset)
+  for (const asset of [IMAGE, ...GRANTED]) await putAsset(id, asset)
   await runInDurableObject(sessionOf(id), (_object, state) => {
     const store = createSessionStore(state.storage.sql)
     store.setTitle("A picnic")
@@ -97,7 +97,7 @@ async function fillSession(id: string, exchanges: readonly Exchange[]): Promise<
     for (const { after, hasFile, answers, steps } of exchanges) {
       pos += 1
       const parent = ends.length === 0 ? null : (ends[after % ends.length] ?? null)
-      const question = createUserMessage(`m${pos}`, "Go", START_MS, { attachments: hasFile ? [PICTURE] : [] })
+      const question = createUserMessage(`m${pos}`, "Go", START_MS, { attachments: hasFile ? [IMAGE] : [] })
       store.insertMessage(placed(question, { pos, parent, seq: pos * 1_000 }))
       const asked = pos
       for (const [i, events] of answers.entries()) {

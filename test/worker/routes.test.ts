@@ -49,7 +49,7 @@ describe("sessions and messages", () => {
     expect(await call("/v1/sessions", { method: "POST", token })).toMatchObject({ status: 201, json: { title: "" } })
   })
 
-  test("[RT2] a message without an id is given one", async () => {
+  test("[RT2] a message without an id gets one", async () => {
     const { token, id } = await openNewSession()
     const response = await call(`/v1/sessions/${id}/messages`, { method: "POST", token, body: '{"content":"/say hi"}' })
     expect(response.json.id).toMatch(/^[\w-]{21}$/)
@@ -132,18 +132,18 @@ describe("bodies", () => {
     ["a list", "[]", 400, "body_malformed"],
     ["a text", '"hi"', 400, "body_malformed"],
     ["null", "null", 400, "body_malformed"],
-    ["bytes that are no UTF-8", new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d]), 400, "body_malformed"],
+    ["bytes that are not UTF-8", new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d]), 400, "body_malformed"],
     ["nothing", "", 400, "field_invalid"],
     ["no content", "{}", 400, "field_invalid"],
-    ["a content that is not a text", '{"content":7}', 400, "field_invalid"],
-    ["an id that is none", '{"id":"a b","content":"x"}', 400, "field_invalid"],
+    ["content that is not a string", '{"content":7}', 400, "field_invalid"],
+    ["an invalid id", '{"id":"a b","content":"x"}', 400, "field_invalid"],
     ["an id of 65 characters", `{"id":"${"a".repeat(65)}","content":"x"}`, 400, "field_invalid"],
-    ["an answer that is not an id", '{"content":"x","reply_to":{}}', 400, "field_invalid"],
-    ["an answer to nothing", '{"content":"x","reply_to":"ghost"}', 400, "frame_invalid"],
+    ["a reply_to that is not an id", '{"content":"x","reply_to":{}}', 400, "field_invalid"],
+    ["a reply to an unknown message", '{"content":"x","reply_to":"ghost"}', 400, "frame_invalid"],
     ["an empty message", '{"content":"  \\n"}', 400, "message_empty"],
     ["a long message", createLongBody(MAX_MESSAGE_BYTES + 1), 413, "message_too_large"],
     ["a long body", createLongBody(MAX_BODY_BYTES), 413, "body_too_large"],
-  ])("[RT4] a body of %s is reported, and nothing is stored", async (_what, body, status, code) => {
+  ])("[RT4] a body with %s is reported, and nothing is stored", async (_what, body, status, code) => {
     const { token, id } = await openNewSession()
     expect(await call(`/v1/sessions/${id}/messages`, { method: "POST", token, body })).toEqual(refusal(status, code))
     expect(await messagesOf(id, token)).toEqual([])
@@ -274,7 +274,7 @@ describe("headers of every response", () => {
   })
 })
 
-test("[RT8] a thrown error is `internal`; the log has its name and place in one line, and its text appears nowhere", async () => {
+test("[RT8] a thrown error is `internal`; the log has its name and location in one line, and its text appears nowhere", async () => {
   const logged = vi.spyOn(console, "error").mockImplementation(() => {})
   const DIRECTORY = {
     getByName: () => {

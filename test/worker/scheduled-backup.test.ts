@@ -218,7 +218,7 @@ test("[BK6] only owners can see the backups of their tenant", async () => {
   expect(await call("/v1/tenant/backups", { token: admin })).toEqual(refusal(403, "scope_denied"))
 })
 
-test("[BK6] the list says for how many days the server keeps backups of the tenant, and null if it makes none", async () => {
+test("[BK6] the list contains the number of days for which the server keeps backups of the tenant, or null if it makes none", async () => {
   const token = await ownerToken("bk-kept")
   const keptDays = async (vars: object) =>
     (await call("/v1/tenant/backups", { token, env: vars as Record<string, string> })).json.kept_days

@@ -97,9 +97,9 @@ describe("a token for an external producer", () => {
         refusal(400, "field_invalid", "seconds"),
       )
     }
-    const stranger = await tokenOf("au11a", "eve")
+    const otherToken = await tokenOf("au11a", "eve")
     for (const path of [id, "ghost", "no id"]) {
-      const request = { method: "POST", token: path === id ? stranger : token, body: "{}" }
+      const request = { method: "POST", token: path === id ? otherToken : token, body: "{}" }
       expect(await call(`/v1/sessions/${encodeURIComponent(path)}/external-token`, request)).toEqual(
         refusal(404, "session_unknown"),
       )

@@ -1,4 +1,4 @@
-/** seal-secret.test.ts: sealed secrets: what opens them, rotation, and changed or moved values. */
+/** seal-secret.test.ts: sealed secrets: opening, rotation, and changed or moved values. */
 
 import { describe, expect, test } from "vitest"
 import { findDeploymentFault, LOCAL_SECRET } from "../../worker/env.ts"
@@ -64,7 +64,7 @@ describe("rotation", () => {
     const again = await sealSecret(rotated, PLACE, TEXT)
     expect(again.split(".")[1]).not.toBe(old.split(".")[1])
     expect(await openSecret(rotated, PLACE, again)).toEqual({ text: TEXT, isCurrent: true })
-    // The old secret can go once everything was sealed again; JWT_SECRET can then change on its own.
+    // The old secret can be removed once everything has been sealed again. JWT_SECRET can then change independently.
     expect(await openSecret({ JWT_SECRET: "other".repeat(8), SEALING_SECRETS: NEW }, PLACE, again)).not.toBeNull()
     expect(await openSecret({ JWT_SECRET: "other".repeat(8), SEALING_SECRETS: NEW }, PLACE, old)).toBeNull()
     const third = { JWT_SECRET: "other".repeat(8), SEALING_SECRETS: `${"third".repeat(8)}, ${NEW}` }

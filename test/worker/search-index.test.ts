@@ -91,7 +91,7 @@ describe("fetching texts", () => {
     expect(await search(token, "feldspar")).toMatchObject({ pending: false, hits: [{}, {}] })
   })
 
-  test("[FT30] an unreadable session is given up after seven failures, and fetched again after its next turn", async () => {
+  test("[FT30] an unreadable session is abandoned after seven failures, and fetched again after its next turn", async () => {
     const token = await tokenOf("ft30b", "ada")
     const id = await makeSession(token)
     await askQuestion(id, token, "/say orthoclase")
@@ -138,7 +138,7 @@ describe("fetching texts", () => {
     const id = await makeSession(token)
     await askQuestion(id, token, "/say dunite")
     await expect.poll(async () => (await search(token, "dunite")).hits.length).toBe(2)
-    // As a Worker that predates the search does it.
+    // A Worker that predates the search removes a session in this way.
     await env.SESSION.getByName(`ft31b:${id}`).erase({ tenant: "ft31b", user: "ada" })
     await runInDurableObject(directoryOf("ft31b"), (_object, { storage: { sql } }) => {
       sql.exec("DELETE FROM sessions WHERE id = ?", id)

@@ -27,7 +27,7 @@ function playSearch(service: (typeof SERVICES)[number], scenario: string, timeou
 }
 
 describe("search services", () => {
-  test.each(SERVICES)("[BT8] [BT9] %s: only public https pages become sources, with plain texts", async (service) => {
+  test.each(SERVICES)("[BT8] [BT9] %s: only public https pages become sources, with plain text", async (service) => {
     const { search } = playSearch(service, service)
     const quote = "Black tea needs water just off the boil — three minutes are enough."
     const title = "Steeping black tea & more"
@@ -44,7 +44,7 @@ describe("search services", () => {
     })
   })
 
-  test("[BT9] the requests are those of the documentation, with the query and the key only", async () => {
+  test("[BT9] the requests match the documentation, and contain only the query and the key", async () => {
     const brave = playSearch("brave", "brave")
     await brave.search(`two words & more ${"x ".repeat(60)}`)
     const [asked] = await brave.seen()
@@ -83,7 +83,7 @@ describe("search services", () => {
     ["deep", "can't be read"],
     ["huge", "too large"],
     ["cut", "can't be reached"],
-  ])("[BT9] %s is an error that names neither the key nor the service's words", async (scenario, details) => {
+  ])("[BT9] %s is an error that contains neither the key nor the service's text", async (scenario, details) => {
     for (const service of SERVICES) {
       const { search, seen } = playSearch(service, scenario)
       const result = await search("tea")
@@ -93,7 +93,7 @@ describe("search services", () => {
     }
   })
 
-  test("[BT9] a slow service ends in time, and a stopped call at once, with the connection closed", async () => {
+  test("[BT9] a call to a slow service ends in time, a stopped call ends at once, and both close the connection", async () => {
     const slow = playSearch("tavily", "slow", 200)
     expect(await slow.search("tea")).toMatchObject({ details: "The service did not respond in time." })
     await expect.poll(async () => (await slow.seen())[0]?.closed).toBe(true)
@@ -106,7 +106,7 @@ describe("search services", () => {
     await expect.poll(async () => (await stopped.seen())[0]?.closed).toBe(true)
   })
 
-  test("[BT8] no pages are a result without sources", async () => {
+  test("[BT8] a response without pages is a result without sources", async () => {
     expect(await playSearch("brave", "nothing").search("tea")).toEqual({ query: "tea", service: "brave", sources: [] })
   })
 
@@ -115,8 +115,11 @@ describe("search services", () => {
     [{ SEARCH_SERVICE: "brave" }, "SEARCH_API_KEY is missing"],
     [{ SEARCH_SERVICE: "tavily" }, "SEARCH_API_KEY is missing"],
     [{ SEARCH_SERVICE: "searxng" }, "SEARCH_URL is missing"],
-  ])("[BT8] with the settings %j every call fails; samples don't pass for real pages", async (vars, details) => {
-    const result = await createSearchTool(vars).execute({ query: "tea" }, toolContext())
-    expect(result).toEqual({ error: "The search failed.", details: expect.stringContaining(details) })
-  })
+  ])(
+    "[BT8] with the settings %j every call fails; samples are never returned in place of real pages",
+    async (vars, details) => {
+      const result = await createSearchTool(vars).execute({ query: "tea" }, toolContext())
+      expect(result).toEqual({ error: "The search failed.", details: expect.stringContaining(details) })
+    },
+  )
 })

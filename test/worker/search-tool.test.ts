@@ -9,7 +9,7 @@ import { toolContext } from "./tools.ts"
 const search = (args: object) => createSearchTool({}).execute(args as never, toolContext())
 
 describe("the search tool", () => {
-  test("[SC6] finds the pages with the most words of the query, and says that they are samples", async () => {
+  test("[SC6] finds the pages with the most words of the query, and marks them as samples", async () => {
     const result = (await search({ query: "Steeping black tea" })) as { sample: boolean; sources: { url: string }[] }
     expect(result.sample).toBe(true)
     expect(result.sources[0]?.url).toBe("https://example.com/library/tea/steeping")
@@ -22,7 +22,7 @@ describe("the search tool", () => {
       expect(await search({ query })).toMatchObject({ code: "tool_arguments" })
   })
 
-  test("[SC3] [SC6] its pages are the sources of the answer, live as after a reload", async () => {
+  test("[SC3] [SC6] the pages that it finds are the sources of the answer, both live and after a reload", async () => {
     const id = await freshSession("search")
     const client = await connect(id)
     await beginTurn(client, "q1", "Search for tides", 2)

@@ -78,7 +78,7 @@ describe("the search of all conversations", () => {
     expect((await search(token, "q=pebble0&in=titles")).hits.map(describeHit)).toEqual(["title: /say [pebble0] stone"])
   })
 
-  test("[FT2] finds Chinese, Japanese, Thai, Arabic and accented text by its parts", async () => {
+  test("[FT2] finds Chinese, Japanese, Thai, Arabic and accented text by parts of it", async () => {
     const token = await tokenOf("ft2", "ada")
     const id = await makeSession(token, "x")
     await askQuestion(id, token, "/say 明日の東京の天気は晴れ、我喜欢北京烤鸭、ภาษาไทย, الطَّقس جميل, Ça va à Zürich")

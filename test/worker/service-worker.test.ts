@@ -65,7 +65,7 @@ test.each([
   expect(text).toContain("registration.unregister()")
 })
 
-test("[SW8] without the worker, the page's policy allows no worker and no policy", async () => {
+test("[SW8] without the worker, the page's policy allows no worker and no trusted types", async () => {
   const { text, worker, types } = await readPolicy("/", { ASSETS, SERVICE_WORKER: "off" })
   expect([text, worker, types]).toEqual([PAGE, "worker-src 'none'", "trusted-types 'none'"])
 })

@@ -306,7 +306,7 @@ describe("the store", () => {
   test("[ST6] [ST3] a turn of 400 deltas over 4 s with two tools writes at most 30 rows", async () => {
     const id = await freshSession()
     const client = await connect(id)
-    // The object runs in this isolate, so its log line with the row counts can be read here. Others write lines, too.
+    // The object runs in this isolate, so its log line with the row counts can be read here. Other sessions also write lines.
     const log = vi.spyOn(console, "log")
     client.say({ type: "send", id: "rows", content: "/bench deltas=400 chars=12 tools=2 delay_ms=10 yield_every=1" })
     await client.untilEnd("rows")

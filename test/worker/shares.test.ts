@@ -1,4 +1,4 @@
-/** shares.test.ts: shared copies of conversations, which anybody with the address can read. */
+/** shares.test.ts: shared copies of conversations, which anybody with the link can read. */
 
 import { env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test, vi } from "vitest"
@@ -194,7 +194,7 @@ describe("a shared copy", () => {
     expect((await call(`/v1/sessions/${id}/shares`, { token })).json.shares).toMatchObject([{ id: second.id }])
   })
 
-  test("[SR7] is one of a limited number", async () => {
+  test("[SR7] is refused if the session already has MAX_SESSION_SHARES", async () => {
     const { token, id } = await startSession("sr7")
     for (let n = 0; n < MAX_SESSION_SHARES; n++) expect((await share(token, id)).status).toBe(201)
     expect(await share(token, id)).toEqual(refusal(409, "share_links_full"))

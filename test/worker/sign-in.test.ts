@@ -22,7 +22,7 @@ function cookieOf(callback: string): string {
 const errorPath = (code: string) => `/#/signin-error/${code}`
 
 describe("a sign-in", () => {
-  test("[SI1] leads to the provider and back, and gives the page a token of the tenant", async () => {
+  test("[SI1] redirects to the provider and back, and the page gets a token of the tenant", async () => {
     const provider = await startProvider()
     await registerIssuer("si-first", provider, { label: "Example ID" })
     const browser = new TestBrowser("si-first")
@@ -70,7 +70,7 @@ describe("a sign-in", () => {
     expect((await browser.post("/auth/token")).status).toBe(200)
   })
 
-  test("[SI1] [OI8] gives the role that the provider sends", async () => {
+  test("[SI1] [OI8] assigns the role that the provider sends", async () => {
     const provider = await startProvider()
     await registerIssuer("si-role", provider, { role_claim: "role", roles: ["owner", "member", "viewer"] })
     for (const [login, role] of [
@@ -91,9 +91,9 @@ describe("a sign-in", () => {
     const browser = new TestBrowser("si-once")
     const callback = await browser.beginSignIn()
     // In another browser, the callback's link signs nobody in.
-    const stranger = new TestBrowser("si-once")
-    expect((await stranger.get(callback)).headers.get("location")).toBe(errorPath("state_invalid"))
-    expect(await stranger.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
+    const otherBrowser = new TestBrowser("si-once")
+    expect((await otherBrowser.get(callback)).headers.get("location")).toBe(errorPath("state_invalid"))
+    expect(await otherBrowser.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
     const transaction = browser.jar.get(cookieOf(callback)) ?? ""
     expect((await browser.get(callback)).headers.get("location")).toBe("/")
     expect(browser.jar.get(cookieOf(callback))).toBeUndefined()
@@ -152,7 +152,7 @@ describe("a sign-in", () => {
   })
 })
 
-test("[SI12] each provider returns to an address of its own, and to no other address", async () => {
+test("[SI12] each provider redirects to its own callback URL, and to no other URL", async () => {
   const provider = await startProvider()
   await registerIssuer("si-mixed", provider)
   const browser = new TestBrowser("si-mixed")
@@ -165,7 +165,7 @@ test("[SI12] each provider returns to an address of its own, and to no other add
 })
 
 describe("a failed sign-in", () => {
-  test("[SI3] shows that the person declined", async () => {
+  test("[SI3] shows that the user declined", async () => {
     const provider = await startProvider()
     await registerIssuer("si-denied", provider)
     const browser = new TestBrowser("si-denied")

@@ -44,7 +44,7 @@ describe("the tool list", () => {
     })
   })
 
-  test("[BT3] no items, too many and other fields are refused with their pointer", async () => {
+  test("[BT3] no items, too many items and unknown fields are refused with their pointer", async () => {
     const detailsOf = async (items: unknown) => Object(await runList({ title: "Trip", items })).details
     expect(await detailsOf([])).toContain('"/items"')
     expect(await detailsOf(Array(101).fill({ text: "a" }))).toContain('"/items"')
@@ -65,21 +65,24 @@ describe("cards of built-in tools", () => {
     ["timer", { label: "Tea", seconds: 300 }, { label: "Tea", seconds: 300 }, "Timer: Tea"],
     ["list", { title: "Trip", items: [{ text: "Pack <b>" }] }, { title: "Trip", open: 1 }, "Trip"],
     ["search", { query: "tides" }, { query: "tides", sample: true }, "Results for tides"],
-  ])("[BT10] %s has a card, live as after a reload, and in a Markdown export", async (name, args, payload, title) => {
-    const id = await freshSession("builtin")
-    const client = await connect(id)
-    await beginTurn(client, "q1", `/call ${name} ${JSON.stringify(args)}`, 2)
-    await client.untilEnd("q1")
-    const card = answerTo(client, "q1")?.segments.find(({ type }) => type === "rich")
-    expect(card).toMatchObject({
-      tag: `${name}_1`,
-      payload: expect.objectContaining(payload),
-      view: expect.any(String),
-    })
-    await expectSame(id, client)
-    const text = await readMarkdown(id)
-    expect(text).toContain(title)
-    expect(text).not.toContain("<span")
-    if (name === "list") expect(text).toContain("- Pack \\<b\\> · Open")
-  })
+  ])(
+    "[BT10] %s has a card, both live and after a reload, and is readable in a Markdown export",
+    async (name, args, payload, title) => {
+      const id = await freshSession("builtin")
+      const client = await connect(id)
+      await beginTurn(client, "q1", `/call ${name} ${JSON.stringify(args)}`, 2)
+      await client.untilEnd("q1")
+      const card = answerTo(client, "q1")?.segments.find(({ type }) => type === "rich")
+      expect(card).toMatchObject({
+        tag: `${name}_1`,
+        payload: expect.objectContaining(payload),
+        view: expect.any(String),
+      })
+      await expectSame(id, client)
+      const text = await readMarkdown(id)
+      expect(text).toContain(title)
+      expect(text).not.toContain("<span")
+      if (name === "list") expect(text).toContain("- Pack \\<b\\> · Open")
+    },
+  )
 })

@@ -260,23 +260,23 @@ describe("a tenant", () => {
   test("[LI11] growth over the tenant's limit is refused, and bytes that are already stored are counted", async () => {
     const tenant = createName()
     const owner = env.TENANT.getByName(tenant)
-    const tellSize = (user: string, bytes: number, n: number, isRequired: boolean) =>
+    const reportSizeOf = (user: string, bytes: number, n: number, isRequired: boolean) =>
       owner.tellUserBytes({ user, bytes, n, isRequired })
-    expect(await tellSize("a", MAX_TENANT_STORED_BYTES, 1, false)).toEqual(succeed(1))
-    expect(await tellSize("b", 1, 1, false)).toEqual(fail({ reason: "tenant_storage_full" }))
-    expect(await tellSize("b", 1, 1, true)).toEqual(succeed(1))
+    expect(await reportSizeOf("a", MAX_TENANT_STORED_BYTES, 1, false)).toEqual(succeed(1))
+    expect(await reportSizeOf("b", 1, 1, false)).toEqual(fail({ reason: "tenant_storage_full" }))
+    expect(await reportSizeOf("b", 1, 1, true)).toEqual(succeed(1))
     // A decrease is always accepted.
-    expect(await tellSize("a", 10, 2, false)).toEqual(succeed(2))
+    expect(await reportSizeOf("a", 10, 2, false)).toEqual(succeed(2))
     expect(await countTenant(tenant)).toBe(11)
     const directory = directoryOf(tenant, "c")
     const more = { session: "s", bytes: TENANT_STEP_BYTES, n: 1, isRequired: false }
-    await tellSize("a", MAX_TENANT_STORED_BYTES, 3, true)
+    await reportSizeOf("a", MAX_TENANT_STORED_BYTES, 3, true)
     expect(await directory.reportBytes(more)).toEqual(fail({ reason: "tenant_storage_full" }))
     expect(await countUser(tenant, "c")).toBe(0)
   })
 })
 
-test("[LI12] files of other hosts are counted, and a refusal says when to try again", async () => {
+test("[LI12] files of other hosts are counted, and a refusal states when to try again", async () => {
   const directory = directoryOf(createName(), "ada")
   expect(await directory.countRemoteFetch()).toEqual(succeed(null))
   await runInDurableObject(directory, (_object, { storage }) => {

@@ -43,7 +43,7 @@ function answerWith(text: string): Message {
 }
 
 describe("TestDispatcherChannelGate", () => {
-  test("[AG7] 1 user channel injects the ordinal: the result asks for a span and cues a card", async () => {
+  test("[AG7] 1 user channel injects the ordinal: the result requests a span and cues a card", async () => {
     const result = await dispatchSubagent("user", 1)
     expect(result).toMatchObject({
       status: "ok",

@@ -89,7 +89,7 @@ describe("cancelling", () => {
     expect(await sessionOf(id).cancel(CLAIMS, "q1")).toMatchObject({ ok: true })
   })
 
-  test("[CN3] works right after the send was acknowledged, before anything was shown", async () => {
+  test("[CN3] works right after the send has been acknowledged, before anything is shown", async () => {
     const id = await freshSession()
     const client = await connect(id)
     client.say({ type: "send", id: "q1", content: script([pause(LONG), say("late")]) })
@@ -115,8 +115,8 @@ describe("cancelling", () => {
     expect(await sessionOf(id).cancel(CLAIMS, null)).toMatchObject({ ok: true, value: { exchange_id: "q1" } })
     expect(await sessionOf(id).cancel(CLAIMS, "q1")).toMatchObject({ ok: true })
     expect(await sessionOf(id).cancel(CLAIMS, null)).toEqual({ ok: false, fault: { reason: "turn_ended" } })
-    const stranger = { ...CLAIMS, user: "eve" }
-    expect(await sessionOf(id).cancel(stranger, "q1")).toEqual({ ok: false, fault: { reason: "session_unknown" } })
+    const otherUser = { ...CLAIMS, user: "eve" }
+    expect(await sessionOf(id).cancel(otherUser, "q1")).toEqual({ ok: false, fault: { reason: "session_unknown" } })
     expect(await client.untilEnd("q1")).toMatchObject({ status: "cancelled" })
   })
 })
@@ -142,7 +142,7 @@ describe("the queue", () => {
     await client.untilTrue((frame) => frame.type === "error" && frame.code === "message_unknown" && frame.id === "w4")
   })
 
-  test("[QU2] a client that was away learns that a message was withdrawn", async () => {
+  test("[QU2] a client that was away is notified that a message was withdrawn", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await beginTurn(client, "q1", script([say("x"), pause(600)]))

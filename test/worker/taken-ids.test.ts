@@ -69,9 +69,9 @@ describe("an id that another user of the tenant uses", () => {
     const [ada, eve, ben] = await Promise.all(["ada", "eve", "ben"].map((user) => tokenOf(T, user)))
     await createSession(String(ada), { id: "same", title: "Ada's" })
     await sendMessage("same", String(ada), "/say secret")
-    const whileTaken = await tryOut("same", String(eve))
-    const whileFree = await tryOut("free", String(ben))
-    expect(whileTaken).toEqual(JSON.parse(JSON.stringify(whileFree).replaceAll("free", "same")))
+    const viewOfTakenId = await tryOut("same", String(eve))
+    const viewOfFreeId = await tryOut("free", String(ben))
+    expect(viewOfTakenId).toEqual(JSON.parse(JSON.stringify(viewOfFreeId).replaceAll("free", "same")))
   })
 
   test("[AU17] another user's actions leave the owner's messages and files untouched", async () => {

@@ -146,7 +146,7 @@ describe("the line at a turn's end", () => {
     await beginTurn(client, "q1", script([say("One. "), pause(10_000)]))
     client.say({ type: "cancel", exchange_id: "q1" })
     const cancelled = await client.untilEnd("q1")
-    // Its process is gone: only the rows of the turn are left.
+    // Its process has ended: only the rows of the turn remain.
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
       const store = createSessionStore(storage.sql, (write) => storage.transactionSync(write))
       const head = { id: "a2", role: "assistant", exchange_id: "q2", timestamp: new Date().toISOString() } as const

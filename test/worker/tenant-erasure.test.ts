@@ -6,7 +6,7 @@ import { call, makeSession, openSocket, refusal } from "./http.ts"
 import { png, postFile } from "./files.ts"
 import { clearCachedRevocations } from "../../worker/routes/access/authorize.ts"
 import { call as asks, say, script } from "./session-helpers.ts"
-import { askQuestion, exportTenant, ownerToken, registerUser, roleToken, skipWait } from "./tenant-transfer.ts"
+import { askQuestion, exportTenant, ownerToken, registerUser, roleToken, makeJobsDue } from "./tenant-transfer.ts"
 
 const tenantStubOf = (tenant: string) => env.TENANT.getByName(tenant)
 
@@ -60,7 +60,7 @@ async function untilReceipt(tenant: string, id: string) {
   const token = await ownerToken(tenant)
   const readReceipt = async () => (await call(`/v1/tenant/receipts/${id}`, { token })).json
   const isDone = async () => {
-    await skipWait(tenant)
+    await makeJobsDue(tenant)
     return (await readReceipt()).state === "done"
   }
   await expect.poll(isDone, { timeout: 40_000 }).toBe(true)
@@ -127,7 +127,7 @@ describe("a user who is erased", () => {
         timeout: 20_000,
       })
       .toBe(2)
-    // As an isolate that does not know of the erasure would do.
+    // An isolate that has not been notified of the erasure would do this.
     const claims = { tenant: "lv-late", user: "ada", expires: 9e9, token: null, issued: 0 }
     await env.DIRECTORY.getByName("lv-late:ada").addSession("late", "", 1)
     const late = env.SESSION.getByName("lv-late:late")
@@ -224,7 +224,7 @@ describe("a tenant that leaves", () => {
     await expect.poll(() => reader.received).toContain("scope_denied")
     await expect
       .poll(async () => {
-        await skipWait("lv-grace", "standing")
+        await makeJobsDue("lv-grace", "standing")
         return before.closed
       })
       .toBe(4408)
@@ -242,7 +242,7 @@ describe("a tenant that leaves", () => {
     const connection = await openSocket(users[0]?.sessions[0] ?? "", users[0]?.token ?? "")
     expect((await leaveTenant(await ownerToken("lv-gone"), "lv-gone")).status).toBe(202)
     const hasReceipt = async () => {
-      await skipWait("lv-gone")
+      await makeJobsDue("lv-gone")
       return (await tenantStubOf("lv-gone").getTenantReceipt())?.state === "done"
     }
     await expect.poll(hasReceipt, { timeout: 50_000 }).toBe(true)

@@ -92,7 +92,7 @@ describe("a tenant that is exported", () => {
       withoutTraces(await shownOf(id, await roleToken("tx-from", "ada", "member"))),
     )
     expect(JSON.stringify(answers[0].segments)).toContain('"rich"')
-    // Nothing in it is marked as imported, because nobody could have changed it.
+    // Nothing in it is marked as imported, because the archive could not be changed.
     expect(answers.map((one: { origin?: string }) => one.origin ?? null)).toEqual([null, null, null])
     const boss = await ownerToken("tx-to")
     const agents = (await call("/v1/agents", { token: boss })).json.agents.map((one: { name: string }) => one.name)
@@ -102,7 +102,7 @@ describe("a tenant that is exported", () => {
     expect(user).toMatchObject({ name: "ADA", role: "member", status: "active" })
   })
 
-  test("[TX6] takes its agents' conversations along, and they can be continued", async () => {
+  test("[TX6] includes its agents' conversations, and they can be continued", async () => {
     await fillTenant("tx-agents")
     const archive = await downloadArchive("tx-agents", await exportTenant("tx-agents"))
     await importTenant("tx-agents2", archive)

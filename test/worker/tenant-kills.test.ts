@@ -20,14 +20,14 @@ import {
   ownerToken,
   registerUser,
   roleToken,
-  skipWait,
+  makeJobsDue,
   uploadFile,
 } from "./tenant-transfer.ts"
 
 const tenantStubOf = (tenant: string) => env.TENANT.getByName(tenant)
 
 /** Makes an object die at its n-th call to another object or the bucket. Resolves to the number of its calls. */
-async function dieAtCall(tenant: string, n: number): Promise<void> {
+async function killAtCall(tenant: string, n: number): Promise<void> {
   await runInDurableObject(tenantStubOf(tenant), (object, state) => {
     let calls = 0
     const countCall = (): void => {
@@ -55,8 +55,8 @@ const ORIGINAL = { SESSION: env.SESSION, DIRECTORY: env.DIRECTORY, MEDIA: env.ME
 /** Runs a job to its end, and kills it at its first call, then at its second, and so on. Returns the number of kills. */
 async function runKilled(tenant: string, isDone: () => Promise<boolean>): Promise<number> {
   for (let n = 1; ; n += 1) {
-    await dieAtCall(tenant, n).catch(() => {})
-    await skipWait(tenant).catch(() => {})
+    await killAtCall(tenant, n).catch(() => {})
+    await makeJobsDue(tenant).catch(() => {})
     await runDurableObjectAlarm(tenantStubOf(tenant)).catch(() => {})
     // The environment belongs to the test's isolate, so it is the same for the next object.
     Object.assign(env, ORIGINAL)

@@ -1,4 +1,4 @@
-/** tenant-models.test.ts: a tenant's own models: their keys are used and never readable, and fallbacks take over in time. */
+/** tenant-models.test.ts: a tenant's own models: their keys are used but never readable, and fallbacks replace failing models. */
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -64,7 +64,7 @@ async function ask(tenant: string, content = "Hello?"): Promise<WireMessage> {
 const requestsTo = async (run: string): Promise<Seen[]> => await readUpstream(env, run)
 
 describe("a tenant's own model", () => {
-  test("[TM1] [TM4] answers for an agent, with its own address, name and key, and without a deploy", async () => {
+  test("[TM1] [TM4] answers for an agent, with its own URL, name and key, and without a deploy", async () => {
     const { tenant, put, putModel, listModels } = await freshTenant()
     const added = await putModel("fast", "ok", { key: KEY })
     expect(added).toMatchObject({ status: 200, json: { name: "fast", key_end: "cdef", refused: null, takes: [] } })
@@ -75,7 +75,7 @@ describe("a tenant's own model", () => {
     expect(await listModels()).toHaveLength(1)
   })
 
-  test("[TM8] its price counts from today on, in place of later ones, and other prices stay", async () => {
+  test("[TM8] its price applies from today, replaces later ones, and leaves other prices unchanged", async () => {
     const { owner, put, putModel } = await freshTenant()
     const today = new Date().toISOString().slice(0, 10)
     const other = { model: "another", from: "2026-01-01", input: 1, output: 2 }
@@ -85,7 +85,7 @@ describe("a tenant's own model", () => {
     const listed = async () => (await call("/v1/prices", { token: owner })).json.prices
     const own = { provider: expect.any(String), model: "their-one", from: today, input: 2.5, output: 10, cached: 0.25 }
     expect(await listed()).toMatchObject([other, own])
-    // Without a price, the prices stay.
+    // A change without a price leaves the prices unchanged.
     await putModel("one", "text")
     expect(await listed()).toHaveLength(2)
     expect((await putModel("one", "text", { price: { input: -1, output: 1 } })).status).toBe(400)
@@ -109,7 +109,7 @@ describe("a tenant's own model", () => {
     expect(text).not.toContain(String(rows[0]?.["sealed"]))
   })
 
-  test("[TM2] the key stays until it is replaced or the address changes, which drops it", async () => {
+  test("[TM2] the key stays until it is replaced or the URL changes, which removes it", async () => {
     const { tenant, put, putModel, addressOf } = await freshTenant()
     await putModel("fast", "ok", { key: KEY })
     expect((await putModel("fast", "ok", { takes: ["image"] })).json).toMatchObject({
@@ -125,7 +125,7 @@ describe("a tenant's own model", () => {
     expect((await putModel("fast", "ok", { key: null })).json).toMatchObject({ key_end: null })
   })
 
-  test("[TM3] its address must be public, and not the deployment's own; this machine only on a developer's machine", async () => {
+  test("[TM3] its URL must be public, and not the deployment's own; localhost is allowed only on a developer's machine", async () => {
     const { owner } = await freshTenant()
     const putTo = (base_url: string, over = {}) =>
       call("/v1/models/fast", {
@@ -134,7 +134,7 @@ describe("a tenant's own model", () => {
         body: JSON.stringify({ provider: "openai-compatible", model: "m", base_url }),
         ...over,
       })
-    for (const address of [
+    for (const url of [
       "http://api.example.com/v1",
       "https://127.0.0.1/v1",
       "https://10.0.0.1/v1",
@@ -145,7 +145,7 @@ describe("a tenant's own model", () => {
       "nonsense",
       `https://example.com/${"x".repeat(5_000)}`,
     ])
-      expect(await putTo(address), address).toEqual(refusal(400, "field_invalid"))
+      expect(await putTo(url), url).toEqual(refusal(400, "field_invalid"))
     expect(await putTo("https://api.example.com/v1/")).toMatchObject({
       json: { base_url: "https://api.example.com/v1" },
     })
@@ -200,7 +200,7 @@ describe("a tenant's own model", () => {
 })
 
 describe("fallbacks and effort", () => {
-  test("[TM6] the next model is called if a call fails before its first output, and pays for it", async () => {
+  test("[TM6] the next model is called if a call fails before its first output, and the usage counts for the next model", async () => {
     const { tenant, put, putModel } = await freshTenant()
     await putModel("down", "404")
     await putModel("refusing", "401")
@@ -256,7 +256,7 @@ describe("fallbacks and effort", () => {
     expect((await call(`${path}/agent`, { token })).json).toEqual({ name: "own", effort: "medium" })
     const claims = { tenant, user: "ada", expires: 4_000_000_000, token: null, issued: 0 }
     const client = await connect(made.json.id, claims)
-    /** Waits until the model was asked this often and the last answer has ended. */
+    /** Waits until the model has been called this many times and the last answer has ended. */
     const untilAsked = async (times: number): Promise<void> => {
       await expect.poll(async () => (await requestsTo(`${tenant}-fast`)).length).toBe(times)
       const readStatus = async () => (await call(`${path}/conversation/recent`, { token })).json.messages.at(-1)?.status

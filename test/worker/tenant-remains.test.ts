@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest"
 import { CLOCK_TOLERANCE_SECONDS } from "../../worker/auth/verify-token.ts"
 import { call, makeSession, nowSeconds, refusal } from "./http.ts"
 import { type Archive, askQuestion, downloadArchive, exportTenant, importTenant } from "./tenant-transfer.ts"
-import { ownerToken, registerUser, roleToken, skipWait, uploadFile } from "./tenant-transfer.ts"
+import { ownerToken, registerUser, roleToken, makeJobsDue, uploadFile } from "./tenant-transfer.ts"
 
 const tenantStubOf = (tenant: string) => env.TENANT.getByName(tenant)
 
@@ -81,7 +81,7 @@ const eraseUser = async (tenant: string, user: string) =>
 
 async function untilErased(tenant: string, receipt: string): Promise<void> {
   const isDone = async () => {
-    await skipWait(tenant)
+    await makeJobsDue(tenant)
     return (await tenantStubOf(tenant).findReceipt(receipt))?.state === "done"
   }
   await expect.poll(isDone, { timeout: 40_000 }).toBe(true)
@@ -152,7 +152,7 @@ describe("an import that has ended", () => {
     await sqlOf("rm-index3", "INSERT INTO job_file VALUES (?, 2, 1, '', 0)", id)
     await uploadFile(id, 1, archive.files[0] ?? new Uint8Array(), await ownerToken("rm-index3"))
     await sqlOf("rm-index3", "UPDATE job SET state = 'running', due = 0 WHERE id = ?", id)
-    await skipWait("rm-index3")
+    await makeJobsDue("rm-index3")
     const readJob = async () => await tenantStubOf("rm-index3").findImport(id)
     await expect.poll(async () => (await readJob())?.state).toBe("failed")
     expect(await readJob()).toMatchObject({ fault: { reason: "archive_refused", because: "content" }, parts: 1 })
@@ -168,7 +168,7 @@ describe("an erased tenant", () => {
     const body = JSON.stringify({ confirm: "rm-gone" })
     await call("/v1/tenant", { method: "DELETE", token: await ownerToken("rm-gone"), body })
     const isGone = async () => {
-      await skipWait("rm-gone")
+      await makeJobsDue("rm-gone")
       return (await tenantStubOf("rm-gone").getTenantReceipt())?.state === "done"
     }
     await expect.poll(isGone, { timeout: 40_000 }).toBe(true)
@@ -203,13 +203,13 @@ describe("a transfer", () => {
     await sqlOf("rm-retry2", bad, id)
     await sqlOf("rm-retry2", days, Date.now(), id)
     const readJob = async () => await sqlOf("rm-retry2", "SELECT state, tries FROM job WHERE id = ?", id)
-    await skipWait("rm-retry2")
+    await makeJobsDue("rm-retry2")
     await expect.poll(readJob).toEqual([{ state: "running", tries: 13 }])
     await sqlOf("rm-retry2", days, Date.now() - age, id)
-    await skipWait("rm-retry2")
+    await makeJobsDue("rm-retry2")
     await expect.poll(async () => (await readJob())[0]?.["state"]).toBe("failed")
     await sqlOf("rm-retry2", "UPDATE job SET expires = 1 WHERE id = ?", id)
-    await skipWait("rm-retry2")
+    await makeJobsDue("rm-retry2")
     await expect.poll(readJob).toEqual([])
     const actions = (await actionsOf("rm-retry2")).map(({ action }) => action)
     expect(actions).toContain("tenant.import_failed")

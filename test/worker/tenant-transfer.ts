@@ -88,7 +88,7 @@ export async function exportSession(session: string, token: string): Promise<str
 }
 
 /** Makes a tenant's waiting jobs due now (all of them, or those of one kind), and sets its alarm to the current time. */
-export async function skipWait(tenant: string, kind = "%"): Promise<void> {
+export async function makeJobsDue(tenant: string, kind = "%"): Promise<void> {
   const stub = env.TENANT.getByName(tenant)
   await runInDurableObject(stub, async (_object, { storage }) => {
     storage.sql.exec("UPDATE job SET due = 0 WHERE state = 'running' AND kind LIKE ?", kind)

@@ -34,7 +34,7 @@ const putTheme = (tenant: string, theme: unknown, role: Role = "admin") =>
   send(tenant, "PUT", "/v1/theme", JSON.stringify(theme), role)
 
 describe("a theme", () => {
-  test("[TH1] is the default look at first, is set as a whole, and is reset; reading stores nothing", async () => {
+  test("[TH1] is the default theme at first, is set as a whole, and is reset; reading stores nothing", async () => {
     expect((await send("th-one", "GET")).json).toEqual({ theme: { ...DEFAULT_THEME, logo: null }, revision: 0 })
     expect(await tablesOf(env.TENANT.getByName("th-one"))).toEqual([])
     expect((await putTheme("th-one", GREEN)).json).toEqual({
@@ -53,7 +53,7 @@ describe("a theme", () => {
     expect(after.json).not.toHaveProperty("theme")
   })
 
-  test("[TH2] [TH3] what isn't valid or can't be read is refused by name, and sets nothing", async () => {
+  test("[TH2] [TH3] a field that isn't valid or has too little contrast is refused by name, and sets nothing", async () => {
     const invalid = await putTheme("th-bad", { accent: { light: "#112233;x:url(//evil)", dark: "#ffffff" } })
     expect(invalid).toMatchObject({
       status: 400,
@@ -109,7 +109,7 @@ describe("a theme", () => {
 })
 
 describe("a logo", () => {
-  test("[TH6] is served to everyone, as an image that can't run scripts, at its own address", async () => {
+  test("[TH6] is served to everyone, as an image that can't run scripts, at a URL that contains its hash", async () => {
     const put = await send("th-logo", "PUT", "/v1/theme/logo", LOGO)
     const path: string = put.json.theme.logo
     expect(path).toMatch(/^\/media\/logo\/th-logo\/[0-9a-f]{32}\.png$/)
@@ -122,7 +122,7 @@ describe("a logo", () => {
       "cross-origin-resource-policy": "cross-origin",
       "cache-control": "public, max-age=31536000, immutable",
     })
-    // Neither another tenant nor another name leads to it, and nothing once it is gone.
+    // No other tenant or name in the URL finds it, and nothing finds it once it has been removed.
     for (const other of [path.replace("th-logo", "th-nobody"), path.replace(".png", ".svg"), "/media/logo/~page/x.png"])
       expect((await call(other)).status).toBe(404)
     expect((await send("th-logo", "DELETE", "/v1/theme/logo")).json.theme.logo).toBeNull()
@@ -169,7 +169,7 @@ describe("the page's HTML", () => {
   const readHead = (html: string): unknown =>
     JSON.parse((/content="([^"]*)"/.exec(html)?.[1] ?? "").replaceAll("&quot;", '"'))
 
-  test("[TH4] contains the theme of the page's tenant at once, as CSS properties and texts", async () => {
+  test("[TH4] contains the theme of the page's tenant from the start, as CSS properties and texts", async () => {
     expect((await openPage("th-page")).text).toContain('content=""')
     await putTheme("th-page", GREEN)
     const { text, headers } = await openPage("th-page")

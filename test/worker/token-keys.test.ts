@@ -15,7 +15,7 @@ import { createTenant, postJson, tokenWith } from "./tenant-access.ts"
 
 afterEach(() => void vi.useRealTimers())
 
-function passTime(milliseconds: number): void {
+function advanceTime(milliseconds: number): void {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + milliseconds })
 }
 
@@ -105,7 +105,7 @@ describe("token keys", () => {
     // Rotates the key as another isolate would.
     await env.TENANT.getByName("tk4b").rotateTokenKeys({ kind: "operator", id: "", address: null }, 0)
     expect(await readStatus(next)).toBe(200)
-    passTime(TOKEN_TRUST_MS)
+    advanceTime(TOKEN_TRUST_MS)
     expect(await call("/v1/sessions", { token: next })).toEqual(refusal(401, "token_revoked"))
   })
 
@@ -133,15 +133,15 @@ describe("token keys", () => {
       expect(storage.sql.exec("SELECT * FROM user_notices").toArray()).toEqual([])
       expect(await storage.getAlarm()).toBe(retiring.retires)
     })
-    passTime(TOKEN_TRUST_MS + 1_000)
+    advanceTime(TOKEN_TRUST_MS + 1_000)
     const next = await tokenWith(first, "ada", { ttl: 86_400 })
     const other = await openSocket(id, next)
-    passTime(29_000)
+    advanceTime(29_000)
     expect(socket.closed).toBeNull()
     await runDurableObjectAlarm(stub)
     await runDurableObjectAlarm(stub)
     await expect.poll(() => socket.closed).toBe(4401)
-    passTime(TOKEN_TRUST_MS)
+    advanceTime(TOKEN_TRUST_MS)
     expect([other.closed, await readStatus(old), await readStatus(next)]).toEqual([null, 401, 200])
     const { entries } = (await call("/v1/audit?action=token_key.retired", { token: first })).json
     expect(entries).toMatchObject([{ target: "1", actor: { kind: "system" } }])
@@ -151,7 +151,7 @@ describe("token keys", () => {
     const first = await createTenant("tk11b")
     await tokenWith(first, "ada")
     await rotateKeys(first)
-    passTime(7 * 24 * 60 * 60_000)
+    advanceTime(7 * 24 * 60 * 60_000)
     await runInDurableObject(env.TENANT.getByName("tk11b"), async (object: Tenant, { storage }) => {
       await object.alarm()
       expect(storage.sql.exec("SELECT * FROM user_notices").toArray()).toEqual([])
@@ -166,7 +166,7 @@ describe("token keys", () => {
     const after = (await rotateKeys(first, { retire_seconds: 500 })).json.keys
     expect(after.map(({ generation }: { generation: number }) => generation)).toEqual([3, 2, 1])
     expect(after[2].retires).toBe(before.retires)
-    passTime(101_000)
+    advanceTime(101_000)
     expect(await env.TENANT.getByName("tk4c").getAccess()).toMatchObject({ firstTokenKey: 2, newestTokenKey: 3 })
   })
 

@@ -24,7 +24,7 @@ describe("renaming", () => {
     expect(titles).toEqual(["Harbour trip"])
   })
 
-  test("[TO10] works in a session when the user asks for it in an ordinary sentence", async () => {
+  test("[TO10] works in a session when the user requests it in an ordinary sentence", async () => {
     const id = await freshSession("ren")
     const client = await connect(id)
     await beginTurn(client, "q1", "Rename this conversation to Harbour trip", 2)

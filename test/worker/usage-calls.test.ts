@@ -65,7 +65,7 @@ describe("one call", () => {
     expect(meterEvents([...events, [1_003, { type: "usage", tokens }]])).not.toHaveProperty("estimated")
   })
 
-  test("[MT1] a clock that is set back gives no negative time", () => {
+  test("[MT1] a clock that is set back causes no negative time", () => {
     expect(meterEvents([[400, { type: "text_delta", delta: "Yes" }]])).toMatchObject({ firstChunkMs: 0 })
   })
 })
@@ -99,7 +99,7 @@ describe("the usage of an OpenAI-compatible stream", () => {
       { input: 20, cached: 3, cacheWritten: 2, output: 9 },
     ],
     [
-      "xAI, which counts reasoning apart",
+      "xAI, which counts reasoning separately",
       {
         prompt_tokens: 20,
         completion_tokens: 2,

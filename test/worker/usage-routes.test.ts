@@ -137,7 +137,7 @@ describe("GET /v1/usage", () => {
     expect(byUser.incomplete).toEqual({ turns_per_user: 7 })
   })
 
-  test("[MT16] calls eight directories at a time, and says that the sums may lack turns if one of them fails", async () => {
+  test("[MT16] calls eight directories at a time, and reports that the sums may lack turns if one of them fails", async () => {
     const tenant = freshTenant()
     const users = Array.from({ length: 30 }, (_, i) => `user${i}`)
     for (const id of users) await env.TENANT.getByName(tenant).registerUser({ id })
@@ -149,7 +149,7 @@ describe("GET /v1/usage", () => {
       maxRunning = Math.max(maxRunning, running)
       await new Promise((done) => setTimeout(done, 1))
       running -= 1
-      if (name.endsWith(":user7")) throw new Error("the directory is away")
+      if (name.endsWith(":user7")) throw new Error("the directory is unavailable")
     }
     const DIRECTORY = {
       getByName: (name: string) =>
@@ -228,7 +228,7 @@ function manyModels(): UsageEntry[] {
 }
 
 describe("CSV", () => {
-  test("[MT10] has the same figures, with exact costs and the number of unknown costs", async () => {
+  test("[MT10] has the same numbers, with exact costs and the number of unknown costs", async () => {
     const tenant = freshTenant()
     await addUsage(
       tenant,
@@ -291,11 +291,11 @@ describe("prices", () => {
     ["NaN", [{ ...price, input: null }]],
     ["10^18", [{ ...price, output: 1e18 }]],
     ["text", [{ ...price, output: "1" }]],
-    ["two from one day", [price, { ...price, input: 3 }]],
+    ["two prices from the same day", [price, { ...price, input: 3 }]],
     ["no day", [{ ...price, from: "soon" }]],
     ["a day that doesn't exist", [{ ...price, from: "2026-02-30" }]],
     ["an end before the beginning", [{ ...price, until: "2025-12-31" }]],
-    ["an end that is no day", [{ ...price, until: "never" }]],
+    ["an end that is not a day", [{ ...price, until: "never" }]],
     ["a misspelt field", [{ ...price, cahced: 1 }]],
     ["a control character", [{ ...price, model: "a\nb" }]],
     ["no model", [{ ...price, model: "" }]],

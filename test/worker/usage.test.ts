@@ -17,7 +17,7 @@ import {
   importTenant,
   ownerToken,
   roleToken,
-  skipWait,
+  makeJobsDue,
 } from "./tenant-transfer.ts"
 
 const ALL = { from: "1970-01-01", to: "9999-12-31" } as const
@@ -133,7 +133,7 @@ describe("from a turn to the tenant", () => {
     await expectDirectory(tenant, "ada", { calls: 1, input: 5 })
     const stub = sessionOf(tenant, session)
     for (let i = 0; i < 3; i++) {
-      // A new process does not know which reports the directory has.
+      // A new process has no record of which reports the directory has received.
       await evictDurableObject(stub)
       await runInDurableObject(stub, (_object, { storage }) => storage.setAlarm(Date.now() + 60_000))
       await runDurableObjectAlarm(stub)
@@ -222,12 +222,12 @@ describe("from a turn to the tenant", () => {
     })
     await makeDue(directory)
     const woken = runDurableObjectAlarm(directory)
-    const readTold = () =>
+    const readIsNotified = () =>
       runInDurableObject(
         directory,
         (_object, { storage }) => storage.sql.exec<{ told: number }>("SELECT told FROM holder").one().told,
       )
-    await expect.poll(readTold).toBe(1)
+    await expect.poll(readIsNotified).toBe(1)
     expect(adding).toHaveBeenCalled()
     isHanging = false
     await woken
@@ -262,7 +262,7 @@ describe("tenants as a whole", () => {
     const { status, json } = await call("/v1/users/ada", { method: "DELETE", token: owner })
     expect(status).toBe(202)
     const isDone = async () => {
-      await skipWait(tenant)
+      await makeJobsDue(tenant)
       return (await call(`/v1/tenant/receipts/${json.id}`, { token: owner })).json.state === "done"
     }
     await expect.poll(isDone, { timeout: 30_000 }).toBe(true)

@@ -81,7 +81,7 @@ testInFull("[LI9] a socket over the limit is refused, and the others continue", 
   }
   const refused = await openSocketWith()
   expect([refused.status, await refused.json()]).toMatchObject([429, { code: "sockets_full" }])
-  // A browser learns the reason from the socket.
+  // A browser gets the reason from the socket.
   const { webSocket } = await openSocketWith(socketHeaders(token, HOST))
   const closed = new Promise<CloseEvent>((resolve) => webSocket?.addEventListener("close", resolve))
   webSocket?.accept()
@@ -123,7 +123,7 @@ async function checkSockets(
   })
 }
 
-test("[LI9] before a user's socket is refused, the sessions are asked for their open sockets", async () => {
+test("[LI9] before a user's socket is refused, the sessions are asked how many sockets are open", async () => {
   const [half, none] = [MAX_USER_SOCKETS / 2, 0]
   const closed = await checkSockets({ a: half, b: half }, { a: none, b: half }, [[0, 1]])
   expect(closed).toEqual({ admitted: [true], asked: ["a", "b"] })

@@ -41,7 +41,7 @@ describe("the keys of a user", () => {
     expect(toSearchKey(text)).toBe(key.normalize("NFKD"))
   })
 
-  test("[US14] are the id in lower case, and the name from each of its words on; an id that is already in lower case needs none", () => {
+  test("[US14] are the id in lower case, and the name from each of its words on; an id that is already in lower case needs no key", () => {
     expect(listSearchKeys("ada", null)).toEqual([])
     expect(listSearchKeys("ada", "Ada")).toEqual([])
     expect(listSearchKeys("Team-Ada_1", "Ada de Souza")).toEqual(["team-ada_1", "ada de souza", "de souza", "souza"])
@@ -110,7 +110,7 @@ describe("the search", () => {
     await expect.poll(readState).toEqual([2_200, [], null])
   })
 
-  test("[US14] says that it is incomplete until all users have keys", async () => {
+  test("[US14] is marked as incomplete until all users have keys", async () => {
     await addUsers("us14f", { ada: "Ada Lovelace" })
     expect((await searchUsers("us14f", "love")).json.incomplete).toBeUndefined()
     await runInDurableObject(tenantOf("us14f"), (_object, { storage: { sql } }) => {

@@ -280,7 +280,7 @@ describe("a suspended user", () => {
     const ada = await tokenAs("us7b", "ada")
     const id = await makeSession(ada)
     const by = { actor: SYSTEM_ACTOR, role: "owner" as const }
-    // As in another isolate, the cache says that the token is valid.
+    // As in another isolate, the token is still valid in the cache.
     expect(await tenantOf("us7b").setUserStatus(by, "ada", "suspended")).toMatchObject({ ok: true })
     expect((await call("/v1/sessions", { token: ada })).status).toBe(200)
     const { received } = await openSocket(id, ada, null)

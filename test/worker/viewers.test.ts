@@ -245,7 +245,7 @@ describe("a viewer", () => {
 })
 
 describe("sharing", () => {
-  test("[SH11] with a user whom the tenant doesn't know gives user_unknown, adds nobody and stores nothing", async () => {
+  test("[SH11] with a user whom the tenant doesn't know fails with user_unknown, adds nobody and stores nothing", async () => {
     const mine = await tokenOf(T, "sh11")
     await createSession(mine, "sh11-1")
     const tenant = env.TENANT.getByName(T)
@@ -266,7 +266,7 @@ describe("sharing", () => {
       expect(await shareWithAnybody(await tokenOf(T, "sh11b"), "sh11-1", user)).toEqual(UNKNOWN)
   })
 
-  test("[SH6] is idempotent, and is refused for oneself, an invalid user and more than MAX_SESSION_VIEWERS", async () => {
+  test("[SH6] is idempotent, and is refused for the owner, an invalid user and more than MAX_SESSION_VIEWERS", async () => {
     const { mine, id } = await shareSession("sh6a", "sh6b")
     const first = (await addViewer(mine, id, "sh6b")).json
     expect((await addViewer(mine, id, "sh6b")).json).toEqual(first)
@@ -281,7 +281,7 @@ describe("sharing", () => {
     expect(await tablesOf(env.DIRECTORY.getByName(`${T}:one-more`))).toEqual([])
   })
 
-  test("[SH6] fills at most MAX_SHARED_BY_OWNER places of another user's list", async () => {
+  test("[SH6] fills at most MAX_SHARED_BY_OWNER entries of another user's list", async () => {
     const mine = await tokenOf(T, "sh6c")
     for (const id of ["sh6-1", "sh6-2"]) await createSession(mine, id)
     expect((await addViewer(mine, "sh6-1", "sh6d")).status).toBe(200)
@@ -357,7 +357,7 @@ describe("sharing", () => {
     expect([second.closedWith(), own.closed]).toEqual([null, null])
   })
 
-  test("[SH10] isn't needed for one's own sessions: a user of role viewer can read them, but change nothing", async () => {
+  test("[SH10] isn't needed for a user's own sessions: a user of role viewer can read them, but change nothing", async () => {
     const [member, viewer] = [await tokenOf(T, "sh10"), await roleToken(T, "sh10", "viewer")]
     await createSession(member, "sh10-1")
     await sendMessage(member, "sh10-1", "/say before")

@@ -123,7 +123,7 @@ describe("what the tool returns", () => {
     expect(result).toEqual({ error: expect.any(String), details, code: "tool_arguments" })
   })
 
-  test("[TO6] a source that throws or never responds gives an error in time", async () => {
+  test("[TO6] a source that throws or never responds causes an error in time", async () => {
     const thrown = await createWeatherTool({ fetchWeather: () => Promise.reject(new Error("boom")) }).execute(
       { location: "Rome" },
       createContext(),
@@ -136,7 +136,7 @@ describe("what the tool returns", () => {
     expect(hung).toEqual({ error: "The weather service took too long.", details: "No response within 0.05 s." })
   })
 
-  test("[TO6] an unknown WEATHER_SOURCE fails each call; it doesn't pass sample data off as real", async () => {
+  test("[TO6] an unknown WEATHER_SOURCE fails each call; sample data is never returned as real", async () => {
     const tool = createWeatherTool(createWeatherSource({ WEATHER_SOURCE: "opn-meteo" }))
     const result = await tool.execute({ location: "Rome" }, createContext({ card: "weather_1" }))
     expect(result).toMatchObject({ details: expect.stringContaining("opn-meteo") })
@@ -144,7 +144,7 @@ describe("what the tool returns", () => {
 })
 
 describe("the sample source", () => {
-  test("[TO7] is the same for the same place and time, and is marked as a sample", async () => {
+  test("[TO7] is the same for the same location and time, and is marked as a sample", async () => {
     const { location: _, ...lower } = await payloadOf("springfield")
     expect(await payloadOf("Springfield")).toEqual({ ...lower, location: "Springfield" })
     expect((await payloadOf("Springfield")).source).toBe("sample")
@@ -190,7 +190,7 @@ describe("the sample source", () => {
     expect(nights).toBeGreaterThan(100)
   })
 
-  test("[TO7] day and night follow the sun of the place", async () => {
+  test("[TO7] day and night follow the position of the sun at the location", async () => {
     expect((await payloadOf("Tokyo")).is_daylight).toBe(false)
     expect((await payloadOf("London")).is_daylight).toBe(true)
     expect((await payloadOf("Tokyo")).observation_time).toBe("2026-05-02T22:00")
@@ -248,7 +248,7 @@ describe("Open-Meteo", () => {
     })
   })
 
-  test("[TO8] a country or state after the comma selects among places of one name", async () => {
+  test("[TO8] a country or state after the comma selects among places with the same name", async () => {
     const { tool } = upstreamTool("ok")
     expect(await tool.execute({ location: "Berlin, US" }, createContext())).toMatchObject({ location: "Berlin, US" })
     expect(await tool.execute({ location: "Berlin, new hampshire" }, createContext())).toMatchObject({
@@ -278,7 +278,7 @@ describe("Open-Meteo", () => {
     expect(JSON.stringify(result)).not.toContain("127.0.0.1")
   })
 
-  test("[TO6] a host that doesn't respond gives an error in time", async () => {
+  test("[TO6] a host that doesn't respond causes an error in time", async () => {
     const nowhere = { forecastUrl: "http://127.0.0.1:9", geocodingUrl: "http://127.0.0.1:9", cache: memoryCache() }
     const result = await createWeatherTool(createOpenMeteoSource(nowhere)).execute(
       { location: "Berlin" },
@@ -324,7 +324,7 @@ describe("cached responses", () => {
     expect(await paths()).toHaveLength(4)
   })
 
-  test("[TO9] the platform's cache keeps them across sources", async () => {
+  test("[TO9] the platform's cache keeps responses across sources", async () => {
     const url = `${upstreamUrl(env)}/weather/ok/platform`
     const createTool = () => createWeatherTool(createOpenMeteoSource({ forecastUrl: url, geocodingUrl: url }))
     const first = await createTool().execute({ location: "Berlin" }, createContext())

@@ -47,7 +47,7 @@ export async function sendTools(tenant: string, method: string, path: string, bo
   return await call(`/v1/tools${path}`, { method, token, ...(body !== undefined && { body: JSON.stringify(body) }) })
 }
 
-/** Registers the tool `order_status` and tells its service the secret. */
+/** Registers the tool `order_status` and sets the secret of its service. */
 export async function putTool(tenant: string, run: string, change: object = {}, play = "echo"): Promise<string> {
   const put = await sendTools(tenant, "PUT", "/order_status", toolBody(run, change))
   expect(put.status, put.text).toBe(200)

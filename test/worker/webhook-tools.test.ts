@@ -1,4 +1,4 @@
-/** webhook-tools.test.ts: webhook tools of a tenant: their settings, signed calls, results, and results that come later. */
+/** webhook-tools.test.ts: webhook tools of a tenant: their settings, signed calls, results, and results that arrive later. */
 
 import { env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -72,7 +72,7 @@ describe("the settings", () => {
     expect(JSON.parse(put.text).fields).toEqual({ pointer, problem: expect.stringContaining(problem) })
   })
 
-  test("[TW1] a tool can't take the name of a built-in one, and agents can't name a tool that isn't there", async () => {
+  test("[TW1] a tool can't take the name of a built-in one, and agents can't name a tool that doesn't exist", async () => {
     const taken = await sendTools("tw-name", "PUT", "/weather", toolBody("tw-name"))
     expect(taken).toEqual(refusal(400, "field_invalid", "name"))
     const agent = JSON.stringify({ description: "d", prompt: "p", tools: ["weather", "order_status"] })
@@ -96,7 +96,7 @@ describe("the settings", () => {
 })
 
 describe("a call", () => {
-  test("[TW3] [TW4] is signed, says who asks, and its answer is the result", async () => {
+  test("[TW3] [TW4] is signed, names the user and the session, and its answer is the result", async () => {
     await putTool("tw-call", "tw-call")
     const client = await openToolSession("tw-call")
     const tool = await runTool(client, "q1", { order: "A-7", count: 2 })
@@ -148,8 +148,8 @@ describe("a call", () => {
   })
 })
 
-describe("a result that comes later", () => {
-  test("[TW5] is accepted once the service has answered 202, also twice", async () => {
+describe("a result that arrives later", () => {
+  test("[TW5] is accepted once the service has answered 202, even twice", async () => {
     const secret = await putTool("tw-later", "tw-later", {}, "later")
     const client = await openToolSession("tw-later")
     startCall(client, "q1")
@@ -202,7 +202,7 @@ describe("a card", () => {
     samples: [{ state: "sent" }],
   }
 
-  test("[TW7] of the tenant shows a result, and also one that came later", async () => {
+  test("[TW7] of the tenant shows a result, including one that arrived later", async () => {
     const secret = await putTool("tw-card", "tw-card", {}, "later")
     const token = await roleToken("tw-card", "root", "admin")
     const put = await call("/v1/cards/order", { method: "PUT", token, body: JSON.stringify(CARD) })

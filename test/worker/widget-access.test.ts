@@ -111,7 +111,7 @@ describe("the API", () => {
     )
   })
 
-  test("[WG2] other sites, and sites of another tenant, are refused in a way that they can read", async () => {
+  test("[WG2] other sites, and sites of another tenant, get a refusal that they can read", async () => {
     await putSettings("wg-one", { embed_hosts: [SHOP] })
     for (const [tenant, origin] of [
       ["wg-two", SHOP],
@@ -129,7 +129,7 @@ describe("the API", () => {
     expect((await call("/v1/sessions", { token })).json).toMatchObject({ sessions: [] })
   })
 
-  test("[WG2] without a token, or on routes that need none of a tenant, a site is refused", async () => {
+  test("[WG2] without a token, or on routes that don't use a tenant's token, a site is refused", async () => {
     await putSettings("wg-open", { embed_hosts: [SHOP] })
     expect(await call("/v1/sessions", from(SHOP))).toEqual(refusal(403, "origin_denied"))
     const token = await tokenOf("wg-open", "ada")
@@ -163,7 +163,7 @@ describe("the API", () => {
 })
 
 describe("media and frames", () => {
-  async function signed(tenant: string): Promise<string> {
+  async function signImage(tenant: string): Promise<string> {
     const token = await tokenOf(tenant, "ada")
     const id = await makeSession(token)
     const body = JSON.stringify({ urls: ["https://pictures.example.com/a.png"] })
@@ -174,7 +174,7 @@ describe("media and frames", () => {
 
   test("[WG3] an allowed site can load the media of signed links, and others can't read it", async () => {
     await putSettings("wg-media", { embed_hosts: [SHOP] })
-    const href = await signed("wg-media")
+    const href = await signImage("wg-media")
     const shown = await call(href, from(SHOP, crossSite))
     expect(shown.headers.get("cross-origin-resource-policy")).toBe("cross-origin")
     expect(shown.headers.get("access-control-allow-origin")).toBe(SHOP)
@@ -183,7 +183,7 @@ describe("media and frames", () => {
     expect(other.headers.get("access-control-allow-origin")).toBeNull()
     const own = await call(href, { headers: { "sec-fetch-site": "same-origin" } })
     expect(own.headers.get("cross-origin-resource-policy")).not.toBe("cross-origin")
-    const closed = await call(await signed("wg-closed"), { headers: crossSite })
+    const closed = await call(await signImage("wg-closed"), { headers: crossSite })
     expect(closed.headers.get("cross-origin-resource-policy")).not.toBe("cross-origin")
   })
 
@@ -203,7 +203,7 @@ describe("media and frames", () => {
     expect(await policyOf(await signLink("x".repeat(40), "canvas", claims))).toContain("frame-ancestors 'self';")
   })
 
-  test("[WG4] the frame's page can be framed only by an allowed site that its address names", async () => {
+  test("[WG4] the frame's page can be framed only by an allowed site that its URL names", async () => {
     await putSettings("wg-frame", { embed_hosts: [SHOP, "https://secret.example.com"] })
     const ASSETS = { fetch: async () => new Response("<!doctype html>", { headers: { "content-type": "text/html" } }) }
     const ancestorsOf = async (query: string): Promise<string> => {

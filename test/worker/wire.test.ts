@@ -26,7 +26,7 @@ describe("the wire", () => {
     await client.untilTrue((frame) => frame.type === "hello")
   })
 
-  test("[WS1] another protocol version is closed with 4406 and asked to reload", async () => {
+  test("[WS1] a socket with another protocol version is closed with 4406, which asks the page to reload", async () => {
     const client = await connect(await freshSession(), CLAIMS, null)
     client.say({ type: "hello", protocol: 99, live: true })
     expect(await client.untilTrue((frame) => frame.type === "error")).toMatchObject({ code: "protocol_unsupported" })
@@ -48,9 +48,9 @@ describe("the wire", () => {
     ["not JSON", "{", "frame_malformed"],
     ["not an object", "[1]", "frame_malformed"],
     ["an unknown type", '{"type":"segments","segments":[]}', "frame_unknown"],
-    ["a field of the wrong kind", '{"type":"send","id":"a","content":7}', "frame_invalid"],
-    ["an id that is none", '{"type":"send","id":"a b","content":"x"}', "frame_invalid"],
-    ["an answer to nothing", '{"type":"send","id":"a","content":"x","reply_to":"ghost"}', "frame_invalid"],
+    ["a field of the wrong type", '{"type":"send","id":"a","content":7}', "frame_invalid"],
+    ["an invalid id", '{"type":"send","id":"a b","content":"x"}', "frame_invalid"],
+    ["a reply to an unknown message", '{"type":"send","id":"a","content":"x","reply_to":"ghost"}', "frame_invalid"],
     [
       "a cursor from the future",
       `{"type":"hello","protocol":${PROTOCOL_VERSION - 1},"live":true,"epoch":"EPOCH","after":999}`,
@@ -125,11 +125,11 @@ describe("the wire", () => {
     const client = await connect(id)
     client.say({ type: "send", id: "q1", content: "/say hi" })
     await client.untilEnd("q1")
-    const stranger = await connect(id, CLAIMS, null)
-    stranger.say({ type: "hello", protocol: PROTOCOL_VERSION, live: true, epoch: "old", after: 1 })
-    const hello = await stranger.untilTrue((frame) => frame.type === "hello")
+    const staleClient = await connect(id, CLAIMS, null)
+    staleClient.say({ type: "hello", protocol: PROTOCOL_VERSION, live: true, epoch: "old", after: 1 })
+    const hello = await staleClient.untilTrue((frame) => frame.type === "hello")
     expect(hello).toMatchObject({ epoch: (await pageOf(id)).epoch, seq: client.last })
-    expect(stranger.frames).toHaveLength(1)
+    expect(staleClient.frames).toHaveLength(1)
   })
 
   test("[WS8] a repeated id has no second effect and is acknowledged again, even after an eviction and over RPC", async () => {

@@ -12,7 +12,7 @@ const MODEL_NAME = "@cf/meta/llama"
 
 let runs = 0
 
-/** A binding that sends what it gets to the loopback server, like the platform's own. */
+/** A binding that sends its requests to the loopback server. */
 function createBinding(recording: string, run: string) {
   const options: object[] = []
   const ai = {
@@ -78,10 +78,13 @@ describe("Workers AI", () => {
     ["workers-ai-chat.tools", ['call weather {"location":"London"}', 'call weather {"location":"Tokyo"}', "finish"]],
     ["workers-ai-chat.cut-off", ["text And so it", "fault model_cut_off"]],
     ["workers-ai-chat.error-in-stream", ["text And", "fault model_rate_limited"]],
-  ])("[MO18] the recorded stream %s gives the events of the other providers", async (recording, expected) => {
-    const { events } = await play(recording)
-    expect(describeEvents(events)).toEqual(expected)
-  })
+  ])(
+    "[MO18] the recorded stream %s produces the same events as those of the other providers",
+    async (recording, expected) => {
+      const { events } = await play(recording)
+      expect(describeEvents(events)).toEqual(expected)
+    },
+  )
 
   test.each(["workers-ai.text", "workers-ai-chat.text"])("[MO18] the tokens of %s are counted", async (recording) => {
     const { events, provider } = await play(recording)
@@ -89,12 +92,12 @@ describe("Workers AI", () => {
     expect(provider).toBe("workers-ai")
   })
 
-  test("[MO18] a response with an error status is a fault that says when to try again", async () => {
+  test("[MO18] a response with an error status is a fault that states when to try again", async () => {
     const { events } = await play("workers-ai.429")
     expect(events).toMatchObject([{ type: "fault", fault: "model_rate_limited", retry: { afterMs: 7_000 } }])
   })
 
-  test("[MO18] the binding gets the model, the messages with a text each, and the tools; no format of the response", async () => {
+  test("[MO18] the binding gets the model, the messages with one text each, and the tools, but no response format", async () => {
     const schema = { type: "object", properties: { title: { type: "string" } } }
     const { seen, options } = await play("workers-ai.text", { schema })
     const { model, inputs } = (seen[0]?.body ?? {}) as {

@@ -34,7 +34,7 @@ export function listenToDocument(context: DocumentContext, signal: AbortSignal):
   box.addEventListener("auxclick", onClick, { signal })
 }
 
-/** Links to conversations are the page's own. The site's address must not change. */
+/** The page handles links to conversations itself. The site's URL must not change. */
 function openLink(event: MouseEvent, onOpen: DocumentContext["onOpen"]): void {
   const link = event.target instanceof Element ? event.target.closest("a[href^='#']") : null
   if (link === null) return

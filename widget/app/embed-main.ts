@@ -1,8 +1,8 @@
 /**
  * embed-main.ts: the script of `/embed`, the page that shows the conversation in a frame of another site.
  *
- * The page's address names the site, and the server lets only that site frame it. The page therefore sends its first message
- * to that origin only, and accepts the start only from its parent with that origin, once. Source: SPEC WG4.
+ * The page's URL names the site, and the server lets only that site frame it. The page therefore sends its first
+ * message to that origin only, and accepts the start only from its parent with that origin, once. Source: SPEC WG4.
  */
 
 import {
@@ -27,7 +27,7 @@ const COMMANDS: ReadonlySet<string> = new Set<ViewCommand>([
 
 type PendingToken = PromiseWithResolvers<string>
 
-/** The element's side of the channel, as the conversation sees it. */
+/** Returns the element's side of the channel, as the conversation sees it. */
 function connectHost(port: MessagePort, onCommand: (name: ViewCommand, args: readonly unknown[]) => void): WidgetHost {
   const pending = new Map<number, PendingToken>()
   let lastId = 0

@@ -10,9 +10,11 @@ import { RequestError } from "../../client/net/http-request.ts"
 import { retryDelayMs } from "../../client/net/retry-delay.ts"
 import { readUser } from "../../client/net/token-source.ts"
 import { createUserStorage, type UserStorage } from "../../client/net/user-storage.ts"
+import { MAX_SHOWN_MESSAGES } from "../../client/session/history-deps.ts"
 import { parseSessionHash, SessionRouter } from "../../client/session/session-router.ts"
 import { sessionActions } from "../../client/sidebar/deferred-actions.tsx"
-import { loadTranscript, transcriptModule } from "../../client/transcript/load-transcript.ts"
+import { getSpokenText, loadTranscript } from "../../client/transcript/load-transcript.ts"
+import { setPreferenceStorage } from "../../client/ui/preferences/preference-storage.ts"
 import { announceAnswerEnd } from "../../client/ui/announcer.ts"
 import { focusRequests } from "../../client/ui/focus.ts"
 import { setPageRoot } from "../../client/ui/page-root.ts"
@@ -21,7 +23,7 @@ import { chooseLocale, formatLocale, getDirection, matchLanguage } from "../../c
 import { errorText } from "../../client/words/page-text.ts"
 import type { WidgetHost, WidgetOptions, WidgetView } from "../shell/widget-view.ts"
 import type { DocumentContext } from "./document-events.ts"
-import { deferredViews, WidgetConversation } from "./widget-conversation.tsx"
+import { deferredViews, noticeBar, WidgetConversation } from "./widget-conversation.tsx"
 import { createWidgetEnvironment, type WidgetEnvironment } from "./widget-environment.ts"
 import { createOpenSessionRow, createWidgetStorage, type OpenSessionRow } from "./widget-storage.ts"
 import { addStyles, FIRST_STYLES } from "./widget-styles.ts"
@@ -57,7 +59,7 @@ export async function mountConversation(
     addStyles(root, FIRST_STYLES)
     focusRequests.value = 0
     theme.value = options.theme
-    const languageShown = showTexts(options.languages)
+    const languageShown = showTexts(root, options.languages)
     const environment = createWidgetEnvironment(options, host, () => {
       box.textContent = errorText.signIn
       host.emit("error", { code: "token_refused", text: errorText.signIn })
@@ -75,11 +77,11 @@ export async function mountConversation(
   }
 }
 
-/** Whether texts in another language may be shown, or on their way. */
+/** Whether texts in another language may be shown or are being loaded. */
 let wasTranslated = false
 
 /** English needs no other code. */
-async function showTexts(tags: readonly string[]): Promise<void> {
+async function showTexts(root: ShadowRoot, tags: readonly string[]): Promise<void> {
   // The pseudo-language is for tests.
   const next = tags[0] === "en-XA" ? tags[0] : matchLanguage(tags)
   wasTranslated ||= next !== "en"
@@ -87,7 +89,11 @@ async function showTexts(tags: readonly string[]): Promise<void> {
     formatLocale.value = chooseLocale(next, navigator.languages)
     return
   }
-  const { showLanguage } = await import("../../client/ui/preferences/page-language.ts")
+  const [{ showLanguage }, { LANGUAGE_STYLES }] = await Promise.all([
+    import("../../client/ui/preferences/page-language.ts"),
+    import("./language-styles.ts"),
+  ])
+  addStyles(root, LANGUAGE_STYLES)
   await showLanguage(next)
 }
 
@@ -122,7 +128,9 @@ function showConversation(
   const isOnline = signal(navigator.onLine)
   const languages = signal(options.languages)
   const address = createAddress(options, createOpenSessionRow(options.url, user, options.agent))
-  const storage = createUserStorage(createWidgetStorage(options.url), user)
+  const rows = createWidgetStorage(options.url)
+  setPreferenceStorage(rows)
+  const storage = createUserStorage(rows, user)
   const router = createRouter(
     storage,
     environment,
@@ -153,7 +161,8 @@ function showConversation(
   const onClose = options.canClose ? () => host.requestClose() : null
   const props = { router, isOnline, languages, onOpen: openOnClick, onClose }
   render(<WidgetConversation {...props} />, box)
-  loadRest(box.getRootNode() as ShadowRoot, router)
+  const root = box.getRootNode() as ShadowRoot
+  loadRest(root, router)
   host.emit("ready", {})
   const dispose = (): void => {
     for (const cleanUp of cleanups) cleanUp()
@@ -163,7 +172,7 @@ function showConversation(
     render(null, box)
     unmount(box)
   }
-  return createView(router, languages, openSession, dispose)
+  return createView(root, router, languages, openSession, dispose)
 }
 
 /** An empty conversation has no links, and `isOnline` is right until the code has loaded. */
@@ -183,6 +192,7 @@ function startRouter(router: SessionRouter, { loadSettings }: WidgetEnvironment)
 }
 
 function createView(
+  root: ShadowRoot,
   router: SessionRouter,
   languages: Signal<readonly string[]>,
   openSession: (session: string | null) => void,
@@ -194,7 +204,7 @@ function createView(
     },
     setLanguages(tags) {
       languages.value = tags
-      void showTexts(tags)
+      void showTexts(root, tags)
     },
     openSession(session) {
       if (session !== (router.controller.peek()?.id ?? null)) openSession(session)
@@ -213,6 +223,7 @@ function loadRest(root: ShadowRoot, router: SessionRouter): void {
     void deferredViews.load()
     loadTranscript()
     void import("./part-styles.ts").then(({ PART_STYLES }) => addStyles(root, PART_STYLES))
+    void noticeBar.load()
     void sessionActions.load()
     void attachmentChips.load()
     // If this fails, the next use tries again.
@@ -220,7 +231,7 @@ function loadRest(root: ShadowRoot, router: SessionRouter): void {
   })
 }
 
-/** What the page keeps in its address, and the widget in memory. */
+/** The state that the page keeps in its URL and the widget in memory. */
 interface Address {
   read(): string
   write(hash: string): void
@@ -254,10 +265,10 @@ function createRouter(
       if (document.hidden) setTimeout(callback, HIDDEN_FLUSH_MS)
       else requestAnimationFrame(callback)
     },
+    maxShownMessages: MAX_SHOWN_MESSAGES,
     onMessageEnd({ id, status, segments }) {
-      const loaded = transcriptModule.peek()
-      const text = loaded === null || loaded === "failed" ? "" : loaded.segmentsToSpokenText(segments)
-      onAnswerEnd(status, id, text, router.controller.peek()?.id ?? "")
+      const session = router.controller.peek()?.id ?? ""
+      void getSpokenText(segments).then((text) => onAnswerEnd(status, id, text, session))
       void router.sessionList.refresh()
     },
     withLock: (name, callback) => navigator.locks?.request(name, callback) ?? callback(),

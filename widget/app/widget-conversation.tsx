@@ -14,6 +14,12 @@ import { chooseShellText } from "../shell/shell-text.ts"
 
 export const deferredViews = deferModule(() => import("./deferred-views.tsx"))
 
+/** Nothing shows a notice before the user acts. */
+export const noticeBar = deferModule(() => import("../../client/app/notice.tsx"))
+
+/** Nothing that has the focus disappears before the views are shown. */
+const focusKeeper = deferModule(() => import("../../client/ui/kept-focus/keep-focus.ts"))
+
 export interface WidgetConversationProps {
   readonly router: SessionRouter
   readonly isOnline: ReadonlySignal<boolean>
@@ -29,11 +35,18 @@ export function WidgetConversation(props: WidgetConversationProps): VNode {
   const controller = router.controller.value
   const chips = attachmentChips.module.value
   const views = deferredViews.module.value
+  const notices = noticeBar.module.value
   useEffect(() => {
     // If it can't be loaded, coming back online tries again.
-    if (controller !== null && isOnline.value) void deferredViews.load()
+    if (controller === null || !isOnline.value) return
+    void deferredViews.load()
+    void noticeBar.load()
   }, [controller, isOnline.value])
-  useEffect(() => views?.keepFocus(), [views])
+  const keeper = focusKeeper.module.value
+  useEffect(() => {
+    if (views !== null) void focusKeeper.load()
+  }, [views])
+  useEffect(() => keeper?.keepFocus(), [keeper])
   return (
     <section class="page widget" aria-label={appText.conversation}>
       <WidgetBar {...props} />
@@ -47,7 +60,7 @@ export function WidgetConversation(props: WidgetConversationProps): VNode {
       {chips !== null && !router.isReadOnly.value && (
         <chips.DropOverlay onFiles={(files) => router.attachFiles(files)} />
       )}
-      {views !== null && <views.NoticeBar sessionList={router.sessionList} />}
+      {notices !== null && <notices.NoticeBar sessionList={router.sessionList} />}
       <p class="visually-hidden" role="status" aria-live="polite">
         {announcement.value}
       </p>

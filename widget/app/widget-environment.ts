@@ -1,4 +1,4 @@
-/** widget-environment.ts: the network of the widget's controllers. All addresses are those of the server, not of the site. */
+/** widget-environment.ts: the network of the widget's controllers. All URLs point to the server, not to the site. */
 
 import { parseRefusal } from "../../shared/protocol/responses.ts"
 import type { SendFile } from "../../client/files/send-file.ts"
@@ -38,7 +38,8 @@ export function createWidgetEnvironment(
     return { ...response, signed }
   }
   const createSession = api.createSession.bind(api)
-  api.createSession = (title, id) => createSession(title, id, { agent: agent ?? undefined })
+  api.createSession = (title, id, options) =>
+    createSession(title, id, { ...options, agent: options?.agent ?? agent ?? undefined })
   return {
     ...environment,
     async sendFile(path, ...upload) {

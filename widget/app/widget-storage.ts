@@ -9,7 +9,7 @@ import { openStorage } from "../../client/ui/browser-storage.ts"
 
 const PREFIX = "cuecard-chat/"
 
-/** The rows of one server in the storage of the site. Unsent messages and drafts survive a reload with it. */
+/** Returns the rows of one server in the storage of the site. Unsent messages and drafts survive a reload with it. */
 export function createWidgetStorage(url: string): KeyValueStorage {
   const storage = openStorage()
   const prefix = `${PREFIX}${url}/`

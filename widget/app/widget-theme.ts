@@ -3,7 +3,7 @@
 import { showTheme } from "../../client/ui/preferences/show-theme.ts"
 import type { WidgetEnvironment } from "./widget-environment.ts"
 
-/** Longest wait for the theme, in milliseconds. The first view waits for nothing else of the settings. SPEC TH7. */
+/** Longest wait for the theme, in milliseconds. The first view waits for no other part of the settings. SPEC TH7. */
 const MAX_THEME_WAIT_MS = 2_000
 
 /** Rejects if the settings can't be loaded. A theme that arrives later is shown nevertheless. */

@@ -19,7 +19,10 @@ const TOKEN_TIMEOUT_MS = 20_000
 /** Longest token that is passed on, in characters; more than any server accepts. */
 const MAX_TOKEN_CHARS = 16_384
 
-/** `scriptUrl`: the address of the widget's script, whose server is the default. Null if the `url` is not an address. */
+/**
+ * `scriptUrl`: the URL of the widget's script, whose server is the default. Returns null if the `url` attribute is not
+ * a URL.
+ */
 export function readOptions(element: HTMLElement, scriptUrl: string): WidgetOptions | null {
   const url = element.getAttribute("url") ?? scriptUrl
   if (!URL.canParse(url, document.baseURI)) return null
@@ -49,7 +52,7 @@ export function readTheme(element: HTMLElement): WidgetTheme {
   return theme === "light" || theme === "dark" ? theme : "system"
 }
 
-/** The element's own language, or that of the text around it, or else the user's. */
+/** Returns the element's own language, or that of the text around it, or else the user's. */
 export function readLanguages(element: HTMLElement): readonly string[] {
   const own = element.getAttribute("language") || element.closest("[lang]")?.getAttribute("lang")
   return own ? [own, ...navigator.languages] : navigator.languages

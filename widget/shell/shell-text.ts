@@ -22,7 +22,10 @@ const TEXTS: Readonly<Record<Language, ShellText>> = {
   he: { open: "פתיחת הצ'אט", close: "סגירת הצ'אט", name: "צ'אט" },
 }
 
-/** The texts in the first of these languages that has them, or in English, and the direction in which they are written. */
+/**
+ * Returns the texts in the first of these languages that has them, or in English, and the direction in which they are
+ * written.
+ */
 export function chooseShellText(tags: readonly string[]): ShellText & { readonly direction: "ltr" | "rtl" } {
   const toBase = (tag: string): string => tag.toLowerCase().split("-")[0] ?? ""
   const known = Object.entries(TEXTS)

@@ -40,7 +40,10 @@ export function createShell(root: ShadowRoot, hasButton: boolean, handlers: Shel
   return hasButton ? createPanel(root, box, handlers) : createInlineBox(root, box)
 }
 
-/** A key that is pressed in the widget must not be a shortcut of the site, which sees only the element as its target. */
+/**
+ * A key that is pressed in the widget must not be a shortcut of the site, because the site's handlers receive only the
+ * element as its target.
+ */
 function keepKeysInside(element: HTMLElement): void {
   for (const type of ["keydown", "keypress", "keyup"] as const)
     element.addEventListener(type, (event) => event.stopPropagation())

@@ -1,12 +1,12 @@
 /** widget-view.ts: the interface between the element and the conversation that it shows, in the page or in a frame. */
 
-/** What the element knows when it shows a conversation. Everything can be copied to a frame. */
+/** What the element passes to the conversation when it shows one. Everything can be copied to a frame. */
 export interface WidgetOptions {
   /** The server's origin, without a slash at the end. */
   readonly url: string
   /** The agent of new conversations; null for the tenant's default. */
   readonly agent: string | null
-  /** The conversation to open; null for the one that was open last in this tab, or a new one. */
+  /** The conversation to open; null for the conversation that was last open in this tab, or for a new one. */
   readonly session: string | null
   readonly theme: WidgetTheme
   /** BCP 47 tags, best first. */

@@ -9,7 +9,7 @@ import { cutTextWithNote } from "../../shared/text/cut-text.ts"
 import type { SessionStore } from "../store/session-store.ts"
 import type { AskAnswer } from "../platform/rpc/session-types.ts"
 
-/** The answer to a question; null while its turn is queued or runs. */
+/** Returns the answer to a question; null while its turn is queued or runs. */
 export function findAnswer(store: SessionStore, id: string): AskAnswer | null {
   const question = store.findById(id)
   if (question === null) return createFailedAnswer("This session does not have that question.")
@@ -20,7 +20,8 @@ export function findAnswer(store: SessionStore, id: string): AskAnswer | null {
 }
 
 /**
- * The text of an answer without spans and directives (SPEC AG7, AG12). For a cancelled or failed answer, the text says so.
+ * Returns the text of an answer without spans and directives (SPEC AG7, AG12). For a cancelled or failed answer, the
+ * text says so.
  */
 export function messageToAnswer({ parts, status, reason }: Message): AskAnswer {
   const texts = parts.flatMap((part) => (part.type === "text" ? [stripDirectives(part.text, part.grants)] : []))

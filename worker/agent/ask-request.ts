@@ -47,9 +47,9 @@ export async function createAskRequest(
 }
 
 /**
- * The budget of the `nth` question of a turn; null if it may not be asked. Each question gets half of the remaining budget, so
- * that one user message leads to at most MAX_AGENT_QUESTIONS questions. A late answer begins a turn too, so an `async`
- * question shares its part with that turn (SPEC AG11).
+ * Returns the budget of the `nth` question of a turn; null if it may not be asked. Each question gets half of the
+ * remaining budget, so that one user message leads to at most MAX_AGENT_QUESTIONS questions. A late answer begins a
+ * turn too, so an `async` question shares its budget with that turn (SPEC AG11).
  */
 export function computeBudgetShare(budget: number, nth: number, mode: "sync" | "async"): number | null {
   const share = Math.floor(budget / 2 ** nth)
@@ -57,13 +57,13 @@ export function computeBudgetShare(budget: number, nth: number, mode: "sync" | "
   return mode === "sync" ? share - 1 : Math.floor((share - 1) / 2)
 }
 
-/** An agent has one session in each session group (SPEC AG9). */
+/** Computes the id of an agent's session. An agent has one session in each session group (SPEC AG9). */
 async function computeAgentSessionId(tenant: string, family: SessionGroup, agent: string): Promise<string> {
   if (agent === family.agent) return family.session
   return AGENT_SESSION_PREFIX + (await computeShortHash([tenant, family.session, agent].join("\0")))
 }
 
-/** Returns the same id for a call that runs again, and another one if the session was erased and created again. */
+/** Returns the same id for a call that runs again, and a different id if the session was erased and created again. */
 async function computeAskId({ tenant, id, created }: SessionRow, call_id: string): Promise<string> {
   return `ask-${await computeShortHash([tenant, id, created, call_id].join("\0"))}`
 }

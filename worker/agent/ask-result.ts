@@ -10,14 +10,14 @@ import type { OutboundAsk } from "../store/agent-ask-rows.ts"
 import { createRefusal, type ToolReturn } from "../tool/tool.ts"
 import type { AskAnswer } from "../platform/rpc/session-types.ts"
 
-/** The result of a call that was waiting for the answer. */
+/** Returns the result of a call that was waiting for the answer. */
 export function answerToToolReturn(answer: AskAnswer, { agent, session }: Pick<OutboundAsk, "agent" | "session">) {
   return answer.ok
     ? { agent, session, answer: cleanToModel(answer.text) }
     : createRefusal("agent_failed", answer.details)
 }
 
-/** The result of a call whose answer arrives late. */
+/** Returns the result of a call whose answer arrives late. */
 export function answerToToolResult(ask: OutboundAsk, answer: AskAnswer): Extract<TurnEvent, { type: "tool_result" }> {
   const base = {
     type: "tool_result",
@@ -29,7 +29,7 @@ export function answerToToolResult(ask: OutboundAsk, answer: AskAnswer): Extract
   return { ...base, status: "failed", error: { code: "agent_failed", message: turnFaultToText("agent_failed") } }
 }
 
-/** The text of the turn that a late answer begins. */
+/** Returns the text of the turn that a late answer begins. */
 export function answerToMessageText(answer: AskAnswer): string {
   return answer.ok ? answer.text : `${turnFaultToText("agent_failed")} ${answer.details}`
 }

@@ -2,8 +2,8 @@
  * inbound-asks.ts: the questions that other agents' sessions ask this one.
  *
  * the other session (OutboundAsks) ▶ InboundAsks ▶ turn ▶ answer, or later a callback
- * Each question has a row until its answer is delivered. The answer is delivered after the turn has ended, even if another
- * process began the turn.
+ * Each question has a row until its answer is delivered. The answer is delivered after the turn has ended, even if
+ * another process began the turn.
  */
 
 import { fail, faultToWire, type Result, succeed, type TurnFault } from "../../shared/fault.ts"
@@ -81,8 +81,8 @@ export class InboundAsks {
   }
 
   /**
-   * Fails all open questions, because the session is being erased. Rows are read synchronously, before they are erased. A
-   * session that can't be reached relies on its own time limit. Never rejects.
+   * Fails all open questions, because the session is being erased. Rows are read synchronously, before they are erased.
+   * A session that can't be reached relies on its own time limit. Never rejects.
    */
   async rejectWaiting(): Promise<void> {
     const answer = createFailedAnswer("The conversation was deleted.")

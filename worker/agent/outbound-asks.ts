@@ -2,8 +2,8 @@
  * outbound-asks.ts: the questions that this session asks the sessions of other agents.
  *
  * tool ▶ OutboundAsks ▶ the other session (InboundAsks) ▶ answer, or later a callback, which completes the call
- * An open question has a row. The row is closed only when the answer has been applied, or when the other session has been
- * told to stop, so a restart loses neither.
+ * An open question has a row. The row is closed only when the answer has been applied, or when the other session has
+ * been told to stop, so a restart loses neither.
  */
 
 import { isSettled, listCalls, type ToolCall } from "../../shared/protocol/message.ts"
@@ -44,7 +44,9 @@ export class OutboundAsks {
     this.#times = readTimeLimits(env)
   }
 
-  /** Runs an `agents_message` call. `sync` waits for the answer; `async` returns as soon as the question is accepted. */
+  /**
+   * Runs an `agents_message` call. `sync` waits for the answer; `async` returns as soon as the question is accepted.
+   */
   async askAgent(question: AgentQuestion, context: ToolContext): Promise<ToolReturn> {
     const request = await createAskRequest(this.#session, question, context)
     if (!request.ok) return createAskRefusal(request.fault)
@@ -88,7 +90,7 @@ export class OutboundAsks {
     }
   }
 
-  /** The sessions whose answers the running turn waits for. */
+  /** Returns the sessions whose answers the running turn waits for. */
   listAwaitedSessions(): string[] {
     return this.#rows.listOpenOutboundAsks().flatMap(({ mode, session }) => (mode === "sync" ? [session] : []))
   }
@@ -106,7 +108,10 @@ export class OutboundAsks {
     return sessionStub(this.#env, this.#session.row.tenant, id)
   }
 
-  /** The time limit halves with each level, so that an agent still has time to use the answer it receives. */
+  /**
+   * Sends the question with a time limit. The limit halves with each level, so that an agent still has time to use the
+   * answer it receives.
+   */
   async #askWithTimeout(request: AskRequest, signal: AbortSignal): Promise<ToolReturn> {
     const timeout = startTimeout(signal, this.#times.agentAnswerMs >> (request.depth - 1))
     try {
@@ -124,7 +129,7 @@ export class OutboundAsks {
     }
   }
 
-  /** A question has the same id in each attempt, so it takes effect once. */
+  /** Sends the question again after a failure. It has the same id in each attempt, so it takes effect once. */
   async #askWithRetries(request: AskRequest, signal: AbortSignal): Promise<ToolReturn> {
     for (let retries = 0; ; retries++) {
       try {
@@ -163,7 +168,10 @@ export class OutboundAsks {
     }
   }
 
-  /** Each step takes effect once, even if the process stops in between, because the row is closed last. */
+  /**
+   * Applies an answer. Each step takes effect once, even if the process stops in between, because the row is closed
+   * last.
+   */
   #applyAnswer(ask: OutboundAsk, stored: StoredMessage, answer: AskAnswer): void {
     const { store, turns } = this.#session
     const call = findCall(stored, ask)
@@ -174,8 +182,8 @@ export class OutboundAsks {
   }
 
   /**
-   * Begins a turn in which the asking agent can use a late answer (SPEC AG4). Closes the question, so repeated answers to
-   * it begin only one turn.
+   * Begins a turn in which the asking agent can use a late answer (SPEC AG4). Closes the question, so repeated answers
+   * to it begin only one turn.
    */
   #beginAnswerTurn({ id, call_id, agent: name, budget }: OutboundAsk, stored: StoredMessage, answer: AskAnswer): void {
     const { row, store, turns, maxMessageTokens } = this.#session

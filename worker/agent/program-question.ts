@@ -1,8 +1,9 @@
 /**
- * program-question.ts: the question of an external agent, which a program answers instead of a model. Source: SPEC EA2 to EA5.
+ * program-question.ts: the question of an external agent, which a program answers instead of a model. Source: SPEC EA2
+ * to EA5.
  *
  * turn ▶ PROGRAM QUESTION ▶ tenant object ▶ the request of a program
- * The empty answer in the rows is the question: it waits until a program has claimed it or its time has run out.
+ * An empty answer in the rows represents the question. It waits until a program has claimed it or its time has run out.
  */
 
 import { type Result, fail, succeed } from "../../shared/fault.ts"
@@ -15,7 +16,10 @@ import type { SessionStore } from "../store/session-store.ts"
 import { extendDeadline } from "../turn/external-run.ts"
 import type { AgentSession } from "./agent-session.ts"
 
-/** The empty answer that no program has claimed; null if there is none. Cost: two row reads if the newest answer is external. */
+/**
+ * Returns the empty answer that no program has claimed; null if there is none. Cost: two row reads if the newest answer
+ * is external.
+ */
 export function findUnclaimedAnswer(store: SessionStore): StoredMessage | null {
   const newest = store.findNewestAnswer()
   if (newest === null || !newest.isExternal || isEnded(newest.status)) return null
@@ -33,8 +37,8 @@ export async function offerQuestion(env: Env, { row, store, turns, agentName }: 
 }
 
 /**
- * Gives the question to a program, which then has to send its first byte within PRODUCER_SILENCE_MS. Only one program gets
- * it. Errors: `turn_ended` if another one has claimed it or its answer has ended.
+ * Assigns the question to a program, which then has to send its first byte within PRODUCER_SILENCE_MS. Only one program
+ * gets it. Errors: `turn_ended` if another program has claimed it or its answer has ended.
  */
 export function claimOpenQuestion({ store, turns }: AgentSession, id: string): Result<ClaimedQuestion> {
   const answer = findUnclaimedAnswer(store)

@@ -7,7 +7,7 @@ import { assetObjectKey } from "./bucket.ts"
 /** Reads at most `maxBytes` of an asset; null if it cannot be read. */
 export type LoadAsset = (id: string, maxBytes: number) => Promise<Uint8Array | null>
 
-/** A failure to read is logged and treated like a missing asset, so that the turn continues. */
+/** Returns a loader. A failure to read is logged and treated like a missing asset, so that the turn continues. */
 export function createAssetLoader(
   bucket: R2Bucket,
   { tenant, id: session }: Pick<SessionRow, "tenant" | "id">,

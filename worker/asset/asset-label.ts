@@ -1,5 +1,6 @@
 /**
- * asset-label.ts: creates the label of an asset, which is safe to display, to put into a header, and to use as a file name.
+ * asset-label.ts: creates the label of an asset, which is safe to display, to put into a header, and to use as a file
+ * name.
  *
  * The label is derived from the name of an upload or from the title that a tool provides (SPEC AS6).
  */
@@ -11,7 +12,7 @@ import { cutText } from "../../shared/text/cut-text.ts"
 /** Longer extensions are not preserved when a label is cut. The length includes the dot. */
 const MAX_EXTENSION_CHARS = 12
 
-/** The last component of a path without invisible characters, or `fallback` if nothing is left. */
+/** Returns the last component of a path without invisible characters, or `fallback` if nothing is left. */
 export function fileNameToLabel(name: string, fallback: string): string {
   const lastComponent =
     name
@@ -24,7 +25,10 @@ export function fileNameToLabel(name: string, fallback: string): string {
   return label === "" ? fallback : truncateLabel(label)
 }
 
-/** A title without invisible characters, or `fallback` if nothing is left. It is not a path: slashes become hyphens. */
+/**
+ * Returns a title without invisible characters, or `fallback` if nothing is left. It is not a path: slashes become
+ * hyphens.
+ */
 export function titleToLabel(title: string, fallback: string): string {
   const text = title.toWellFormed().normalize("NFC").replace(/\s+/g, " ")
   const label = stripInvisible(text.replace(/ *[/\\]+ */g, "-"))

@@ -1,8 +1,8 @@
 /**
  * asset-rows.ts: the `asset` table. The bytes of assets are in the bucket.
  *
- * A row is inserted before its bytes are written and deleted after them, so that bytes never exist without a row, even if
- * the process is killed (SPEC AS7).
+ * A row is inserted before its bytes are written and deleted after them, so that bytes never exist without a row, even
+ * if the process is killed (SPEC AS7).
  */
 
 import type { Asset } from "../../shared/protocol/event.ts"
@@ -15,11 +15,11 @@ import { columnToTextOrNull, parseJsonColumn } from "../store/columns.ts"
 export type AssetOrigin = "user" | "tool" | "import"
 
 export interface AssetRows {
-  /** A committed asset; null if there is none with this id. */
+  /** Returns a committed asset; null if there is none with this id. */
   find(id: string): Asset | null
   /** Committed assets by id, from the beginning or after an id. */
   listAfter(after: string | null, limit: number): AssetEntry[]
-  /** Whether one more asset of this size fits the limits of a session. Errors: `assets_full`. */
+  /** Checks whether one more asset of this size fits within the limits of a session. Errors: `assets_full`. */
   checkCapacity(size: number): Result<null>
   /** Adds a pending asset. `size` counts against the limits; `now` is in milliseconds since 1970. */
   reserve(id: string, origin: AssetOrigin, now: number, size?: number): void
@@ -30,16 +30,16 @@ export interface AssetRows {
    * reservation expired.
    */
   commit(asset: Asset, hash: string | null): boolean
-  /** A committed asset with the same bytes and type; null if there is none. */
+  /** Returns a committed asset with the same bytes and type; null if there is none. */
   findDuplicate(asset: Asset, hash: string): Asset | null
   /** Deletes a pending asset. Its bytes must already be deleted. */
   discard(id: string): void
   /**
-   * Expires assets that have been pending since before this time, so that they can no longer be committed. Returns their
-   * ids.
+   * Expires assets that have been pending since before this time, so that they can no longer be committed. Returns
+   * their ids.
    */
   expirePending(beforeMs: number): readonly string[]
-  /** When the oldest pending asset was reserved, in milliseconds since 1970; null if none is pending. */
+  /** Returns when the oldest pending asset was reserved, in milliseconds since 1970; null if none is pending. */
   findOldestPending(): number | null
 }
 
@@ -104,7 +104,7 @@ export function createAssetRows(sql: SqlExecutor): AssetRows {
   }
 }
 
-/** The same bytes can be both a text file and a canvas. */
+/** Whether two assets have the same type. The same bytes can be both a text file and a canvas. */
 function isSameAssetType(one: Asset, other: Asset): boolean {
   return one.kind === other.kind && one.mime_type === other.mime_type && one.voice === other.voice
 }

@@ -25,7 +25,7 @@ export interface AssetService {
   readonly save: SaveAsset
   /** Makes sure that a reservation is swept if it is not committed in time. */
   armSweep(): void
-  /** When to sweep, in milliseconds since 1970; null if nothing is pending. */
+  /** Returns the time of the next sweep, in milliseconds since 1970; null if nothing is pending. */
   nextAlarmAt(): number | null
   /** Reports in the background that the stored bytes have changed. */
   reportBytes(): void

@@ -2,8 +2,8 @@
  * asset-upload.ts: stores the bytes of one asset in the bucket.
  *
  * reserve a row → put and hash the bytes → commit the row
- * After a failure, the bytes are deleted before the row. A killed process leaves a pending row, which the session's alarm
- * removes together with its bytes (SPEC AS7).
+ * After a failure, the bytes are deleted before the row. A killed process leaves a pending row, which the session's
+ * alarm removes together with its bytes (SPEC AS7).
  */
 
 import type { Asset } from "../../shared/protocol/event.ts"
@@ -34,8 +34,8 @@ export interface AssetUpload {
 /**
  * Stores the bytes of an upload and commits its asset.
  *
- * Errors: those of `UploadTarget`, `asset_cut_off`, `asset_store_failed`; in that case nothing is left behind. Throws if
- * the session cannot be reached; its alarm cleans up.
+ * Errors: those of `UploadTarget`, `asset_cut_off`, `asset_store_failed`; in that case nothing is left behind. Throws
+ * if the session cannot be reached; its alarm cleans up.
  * Cost: the memory of a few chunks.
  */
 export async function storeAsset(
@@ -57,7 +57,9 @@ export async function storeAsset(
   return stored
 }
 
-/** For a full session: hashes an upload without storing it, as the session may already have the same bytes (SPEC AS5). */
+/**
+ * For a full session: hashes an upload without storing it, as the session may already have the same bytes (SPEC AS5).
+ */
 async function matchExisting(
   target: UploadTarget,
   upload: AssetUpload,
@@ -119,7 +121,7 @@ export async function pipeAndHash(
   return fault === null ? succeed(bytesToHex(await digest.digest)) : fail(fault)
 }
 
-/** Checks the length itself, so that a wrong length is not reported as a failure of the bucket. */
+/** Checks the length itself, so that a wrong length is not reported as a bucket failure. */
 async function writeChunks(
   { bytes, size }: Omit<AssetUpload, "about">,
   sinks: readonly WritableStreamDefaultWriter<Uint8Array>[],

@@ -15,13 +15,19 @@ export function assetObjectKey({ tenant, session }: SessionRef, id: string): str
   return `${tenant}/${session}/${id}`
 }
 
-/** The possible keys of a link's asset: under the session's public id, or under the user's private key (SPEC AU17). */
+/**
+ * Returns the possible keys of a link's asset: under the session's public id, or under the user's private key (SPEC
+ * AU17).
+ */
 export function listLinkedKeys({ tenant, session, user, what }: LinkClaims): readonly string[] {
   const keys = user === undefined ? [session] : [session, createPrivateKey(session, user)]
   return keys.map((key) => assetObjectKey({ tenant, session: key }, what))
 }
 
-/** The options that store an asset's metadata with its object, so that it can be served without asking the session. */
+/**
+ * Returns the options that store an asset's metadata with its object, so that it can be served without asking the
+ * session.
+ */
 export function assetToPutOptions({ kind, mime_type, label }: Asset): R2PutOptions {
   return { httpMetadata: { contentType: mime_type }, customMetadata: { kind, label: encodeURIComponent(label) } }
 }

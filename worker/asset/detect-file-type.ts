@@ -1,6 +1,6 @@
 /**
- * detect-file-type.ts: detects the type of a file from its first bytes, never from its name. Only the types listed in SPEC
- * AS2 are accepted.
+ * detect-file-type.ts: detects the type of a file from its first bytes, never from its name. Only the types listed in
+ * SPEC AS2 are accepted.
  *
  * All text is text/plain, including HTML and SVG, so that a browser never executes a stored file (SPEC AS14). Pure.
  */
@@ -51,7 +51,7 @@ const SIGNATURES: readonly (readonly [RegExp, FileType])[] = [
   [/^%PDF-\d/, PDF],
 ]
 
-/** The type of a file that starts with these bytes; null if the type is not accepted. */
+/** Returns the type of a file that starts with these bytes; null if the type is not accepted. */
 export function detectFileType(head: Uint8Array): FileType | null {
   const latin1 = bytesToLatin1(head)
   const found = SIGNATURES.find(([signature]) => signature.test(latin1))?.[1]

@@ -1,7 +1,7 @@
 /**
  * image-size.ts: reads the size of an image, as displayed, from its first bytes (SPEC AS15).
  *
- * The page reserves space with it, so a missing or wrong size does no harm. The Exif orientation is applied. Pure.
+ * The page uses it to reserve space, so a missing or wrong size does no harm. The Exif orientation is applied. Pure.
  */
 
 import { MAX_SIDE } from "../../shared/asset-limits.ts"
@@ -35,7 +35,7 @@ const SIZE_READERS: Readonly<Record<string, (view: DataView) => ImageSize | null
   "image/avif": readAvifSize,
 }
 
-/** The first chunk is an extended header, a lossless image or a lossy image. */
+/** Reads the size in the first chunk, which is an extended header, a lossless image or a lossy image. */
 function readWebpSize(view: DataView): ImageSize | null {
   switch (readFourCc(view, 12)) {
     case "VP8X":
@@ -51,7 +51,7 @@ function readWebpSize(view: DataView): ImageSize | null {
   }
 }
 
-/** The largest image of the file. Others are thumbnails and alpha planes. */
+/** Returns the size of the largest image in the file. The others are thumbnails and alpha planes. */
 function readAvifSize(view: DataView): ImageSize | null {
   let largest: ImageSize | null = null
   for (let at = 4; at + 16 <= view.byteLength; at++) {
@@ -63,7 +63,8 @@ function readAvifSize(view: DataView): ImageSize | null {
 }
 
 /**
- * Reads the segments up to the frame header, which contains the size. An Exif segment before it contains the orientation.
+ * Reads the segments up to the frame header, which contains the size. An Exif segment before it contains the
+ * orientation.
  */
 function readJpegSize(view: DataView): ImageSize | null {
   let isRotated = false
@@ -77,7 +78,7 @@ function readJpegSize(view: DataView): ImageSize | null {
   return null
 }
 
-/** The SOF markers. Three codes in their range have another meaning. */
+/** Whether the marker is one of the SOF markers. Three codes in their range have another meaning. */
 function isFrameMarker(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc
 }

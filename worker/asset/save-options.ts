@@ -1,4 +1,6 @@
-/** save-options.ts: the interface through which a tool stores the bytes that it generated. It uses no platform types. */
+/**
+ * save-options.ts: the interface through which a tool stores the bytes that it generated. It uses no platform types.
+ */
 
 import type { Result } from "../../shared/fault.ts"
 import type { Asset } from "../../shared/protocol/event.ts"

@@ -1,6 +1,6 @@
 /**
- * encryption.ts: encrypts text with keys derived from the deployment's secret (AES-GCM, 256 bits). Used for cookies, and
- * for secrets that must be readable later.
+ * encryption.ts: encrypts text with keys derived from the deployment's secret (AES-GCM, 256 bits). Used for cookies,
+ * and for secrets that must be readable later.
  */
 
 import { base64url } from "jose"

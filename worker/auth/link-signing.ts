@@ -16,7 +16,7 @@ import { deriveKey } from "./verify-token.ts"
 /** The kind of content that a link gives access to: an asset, a canvas document, or remote media. */
 export type LinkAudience = "media" | "canvas" | "remote"
 
-/** The same for the files of a shared copy. No link is valid for both kinds of audience. */
+/** The kinds of links to the files of a shared copy. No link is valid for both kinds of audience. */
 export type ShareAudience = "share-media" | "share-canvas"
 
 export interface LinkClaims {
@@ -26,7 +26,9 @@ export interface LinkClaims {
   readonly user?: string | undefined
   /** The user for whom the link was signed, if it is not the session's owner (`user`). */
   readonly viewer?: string | undefined
-  /** The link is for the readers of a shared copy. `session` is the copy's id, and after its check the session's key. */
+  /**
+   * The link is for the readers of a shared copy. `session` is the copy's id, and after its check the session's key.
+   */
   readonly isShare?: boolean
   /** The asset's id; for the audience `remote`, the URL. */
   readonly what: string
@@ -68,8 +70,8 @@ export async function signLink(
 }
 
 /**
- * Verifies a link of this audience, or of the same audience for shared copies. Errors: `link_expired`; `link_invalid` for
- * any other fault, including another audience.
+ * Verifies a link of this audience, or of the same audience for shared copies. Errors: `link_expired`; `link_invalid`
+ * for any other fault, including another audience.
  */
 export async function verifyLink(
   secret: string,

@@ -15,9 +15,9 @@ export interface IssuedToken {
 }
 
 /**
- * Issues a token that is valid for `seconds`. `asOf` is the time, in milliseconds since 1970, when the caller began to read
- * the data in the token, such as the user's role. A revocation after that time also revokes the token. Cost: a request to
- * the tenant's object, then cached.
+ * Issues a token that is valid for `seconds`. `asOf` is the time, in milliseconds since 1970, when the caller began to
+ * read the data in the token, such as the user's role. A revocation after that time also revokes the token. Cost: a
+ * request to the tenant's object, then cached.
  */
 export async function issueNewToken(env: Env, claims: NewToken, seconds: number, asOf: number): Promise<IssuedToken> {
   const { newestTokenKey } = await getTenantAccess(env, claims.tenant)

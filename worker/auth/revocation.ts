@@ -10,8 +10,9 @@ import type { RevocationState } from "../platform/rpc/directory-rpc.ts"
 import { FreshCache } from "../platform/fresh-cache.ts"
 
 /**
- * Maximum number of a user's unexpired tokens that can be revoked individually, and the number from which tokens of a
- * narrower scope can revoke no more. The list is limited because every check reads it. SPEC AU14.
+ * Maximum number of a user's unexpired tokens that can be revoked individually. Once MAX_REVOKED_LIMITED_TOKENS are
+ * revoked, tokens of a narrower scope can no longer revoke any. The list is limited because every check reads it. SPEC
+ * AU14.
  */
 export const MAX_REVOKED_TOKENS = 1_000
 export const MAX_REVOKED_LIMITED_TOKENS = 800
@@ -29,7 +30,7 @@ export function isRevoked(claims: Claims, revoked: RevocationState): boolean {
   )
 }
 
-/** The reason to refuse a request with this token; null if there is none. */
+/** Returns the reason to refuse a request with this token; null if there is none. */
 export function findTokenFault(claims: Claims, revoked: RevocationState): TokenFault | null {
   if (revoked.suspended === true) return { reason: "user_suspended" }
   return isRevoked(claims, revoked) ? { reason: "token_revoked" } : null
@@ -37,7 +38,9 @@ export function findTokenFault(claims: Claims, revoked: RevocationState): TokenF
 
 type TokenFault = { readonly reason: "user_suspended" | "token_revoked" }
 
-/** Whether a token was issued before all tokens of its user were revoked. A token without `iat` counts as issued before. */
+/**
+ * Whether a token was issued before all tokens of its user were revoked. A token without `iat` counts as issued before.
+ */
 export function isIssuedBeforeCutoff({ issued }: Pick<Claims, "issued">, { upTo }: RevocationState): boolean {
   // Not `issued <= upTo`: a token whose `issued` is NaN is revoked too.
   return upTo !== null && !(issued > upTo)

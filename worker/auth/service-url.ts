@@ -1,18 +1,18 @@
-/** service-url.ts: checks the addresses of services that a tenant configures: identity providers and models. */
+/** service-url.ts: checks the URLs of services that a tenant configures: identity providers and models. */
 
 import { checkPublicUrl } from "../../shared/text/public-url.ts"
 import { isLoopbackName } from "../platform/origin.ts"
 
 export interface ServiceUrlEnv {
   readonly ENVIRONMENT: string
-  /** Addresses of the deployment itself (`Env`), which cannot be a service of a tenant. */
+  /** URLs of the deployment itself (`Env`), which cannot be a service of a tenant. */
   readonly PAGE_DOMAIN?: string
   readonly PAGE_ORIGIN?: string
   readonly CANVAS_ORIGIN?: string
 }
 
 /**
- * The normalised address, if it is a public https address and not one of the deployment's own; otherwise null. A local
+ * Returns the normalised URL if it is a public https URL and not one of the deployment's own; otherwise null. A local
  * deployment may also use http on this machine.
  */
 export function checkServiceUrl(text: string, env: ServiceUrlEnv): string | null {

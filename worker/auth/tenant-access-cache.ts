@@ -1,6 +1,6 @@
 /**
- * tenant-access-cache.ts: caches tenants' access states and the rights of API keys for TOKEN_TRUST_MS. All requests of the
- * isolate share the cache.
+ * tenant-access-cache.ts: caches tenants' access states and the rights of API keys for TOKEN_TRUST_MS. All requests of
+ * the isolate share the cache.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
@@ -12,14 +12,14 @@ import type { Claims } from "../platform/rpc/claims.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
 import type { ApiKeyUse, ApiKeyUser, TenantAccess } from "../settings/tenant-access.ts"
 
-/** Maximum numbers of tenants and API keys that an isolate caches. */
+/** Maximum number of tenants, and of API keys, that an isolate caches. */
 const MAX_CACHED_TENANTS = 1_000
 const MAX_CACHED_KEYS = 1_000
 
 const accessCache = new FreshCache<TenantAccess>(TOKEN_TRUST_MS, MAX_CACHED_TENANTS)
 const keyCache = new FreshCache<ApiKeyUser & { readonly hash: string }>(TOKEN_TRUST_MS, MAX_CACHED_KEYS)
 
-/** The access state of a tenant. Cost: a request to the tenant's object, then cached. */
+/** Returns the access state of a tenant. Cost: a request to the tenant's object, then cached. */
 export async function getTenantAccess(env: Env, tenant: string): Promise<TenantAccess> {
   return await accessCache.getOrFetch(tenant, Date.now(), () => tenantStub(env, tenant).getAccess())
 }
@@ -30,8 +30,8 @@ export function clearCachedAccess(tenant: string): void {
 }
 
 /**
- * Checks that a token's tenant was not erased and that its token key has not retired, which the signature does not prove.
- * Returns whether the tenant is leaving. Errors: `token_revoked`, `tenant_erased`.
+ * Checks that a token's tenant was not erased and that its token key has not retired, which the signature does not
+ * prove. Returns whether the tenant is leaving. Errors: `token_revoked`, `tenant_erased`.
  */
 export async function checkTenantAccess(env: Env, { tenant, generation }: Claims): Promise<Result<"open" | "leaving">> {
   let access = await getTenantAccess(env, tenant)
@@ -48,8 +48,8 @@ export async function checkTenantAccess(env: Env, { tenant, generation }: Claims
 }
 
 /**
- * The rights of a key if this isolate has cached them; otherwise null, and the caller must use `useApiKey`. Errors:
- * `key_expired`.
+ * Returns the rights of a key if this isolate has cached them; otherwise null, and the caller must use `useApiKey`.
+ * Errors: `key_expired`.
  */
 export function findCachedKey(tenant: string, use: ApiKeyUse, now: number): Result<ApiKeyUser> | null {
   const cached = keyCache.get(`${tenant}:${use.id}`, now)

@@ -2,8 +2,8 @@
  * verify-token.ts: verifies and issues tokens, and derives keys from the deployment's secret.
  *
  * Tokens are JWTs, and HS256 is the only algorithm accepted. The claims `tenant`, `sub` (the user) and `exp` are
- * required. `jti` and `iat` identify a token for revocation, `scope` limits what it grants. The server signs with a key of
- * the tenant and names the key in `kid`. A token without such a `kid` is signed with the deployment's secret itself.
+ * required. `jti` and `iat` identify a token for revocation, `scope` limits what it grants. The server signs with a key
+ * of the tenant and names the key in `kid`. A token without such a `kid` is signed with the deployment's secret itself.
  */
 
 import { errors, type JWTHeaderParameters, jwtVerify, SignJWT } from "jose"
@@ -67,7 +67,7 @@ export interface TokenKeyId {
 const KID_PREFIX = "cuecard:"
 const KID_PATTERN = /^cuecard:([^:]{1,100}):([1-9][0-9]{0,8})$/
 
-/** The `kid` of a tenant's key. No tenant id contains a colon. */
+/** Returns the `kid` of a tenant's key. No tenant id contains a colon. */
 export function formatKid({ tenant, generation }: TokenKeyId): string {
   return `${KID_PREFIX}${tenant}:${generation}`
 }
@@ -79,11 +79,11 @@ export function parseKid(kid: string): TokenKeyId | null {
 }
 
 /**
- * The key that a token's header names; null if it is the deployment's secret. Throws if the header names a key that cannot
- * exist.
+ * Returns the key that a token's header names; null if it is the deployment's secret. Throws if the header names a key
+ * that cannot exist.
  */
 function readTokenKeyId({ kid, typ }: { readonly kid?: unknown; readonly typ?: unknown }): TokenKeyId | null {
-  // Other issuers that hold the secret may use key ids of their own.
+  // Other issuers that hold the secret may use their own key ids.
   if (typeof kid !== "string" || !kid.startsWith(KID_PREFIX)) return null
   const id = parseKid(kid)
   if (id === null || typ !== undefined) throw new errors.JWTInvalid("not a header that is signed here")
@@ -134,8 +134,8 @@ export async function verifyToken(token: string, secret: string, now: number): P
 }
 
 /**
- * Signs a token that expires at `claims.expires`. Uses the tenant's key `claims.generation`, or the secret if there is no
- * generation. Routes issue tokens through `issueNewToken` (new-token.ts).
+ * Signs a token that expires at `claims.expires`. Uses the tenant's key `claims.generation`, or the secret if there is
+ * no generation. Routes issue tokens through `issueNewToken` (new-token.ts).
  */
 export async function issueToken(claims: Claims, secret: string): Promise<string> {
   const { tenant, user, expires, token, issued, session, role, login, generation } = claims
@@ -149,24 +149,24 @@ export async function issueToken(claims: Claims, secret: string): Promise<string
     .sign(id === null ? encodeSecret(secret) : await deriveTokenKey(secret, id))
 }
 
-/** Leaves out the fields that are undefined. */
+/** Omits the fields that are undefined. */
 function withoutAbsent<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
 }
 
-/** The key that seals a tenant's exports. It cannot be derived from a token. */
+/** Returns the key that seals a tenant's exports. It cannot be derived from a token. */
 export async function deriveExportKey(secret: string, tenant: string): Promise<CryptoKey> {
   return await deriveKey(secret, `export ${tenant}`)
 }
 
 /**
- * Maximum number of derived keys that all requests of one isolate share. Deriving a key takes three calls of the platform's
- * crypto API.
+ * Maximum number of derived keys that all requests of one isolate share. Deriving a key takes three calls of the
+ * platform's crypto API.
  */
 const MAX_CACHED_KEYS = 1_000
 const tokenKeys = new BoundedMap<string, CryptoKey>(MAX_CACHED_KEYS)
 
-/** The key that signs the tokens of one tenant. It verifies no token of another tenant. */
+/** Returns the key that signs the tokens of one tenant. It verifies no token of another tenant. */
 export async function deriveTokenKey(secret: string, { tenant, generation }: TokenKeyId): Promise<CryptoKey> {
   const key = await readTokenKey(secret, { tenant, generation })
   cacheTokenKey(secret, { tenant, generation }, key)
@@ -197,13 +197,13 @@ export async function deriveKey(secret: string, purpose: string): Promise<Crypto
   return await crypto.subtle.importKey("raw", await deriveBytes(secret, purpose), HMAC, false, ["sign", "verify"])
 }
 
-/** The 32 bytes of a derived key. */
+/** Returns the 32 bytes of a derived key. */
 export async function deriveBytes(secret: string, purpose: string): Promise<ArrayBuffer> {
   const master = await crypto.subtle.importKey("raw", encodeSecret(secret), HMAC, false, ["sign"])
   return await crypto.subtle.sign("HMAC", master, new TextEncoder().encode(`cuecard ${purpose}`))
 }
 
-/** The verified claims that the Worker passed on with a request; null if there are none. */
+/** Returns the verified claims that the Worker passed on with a request; null if there are none. */
 export function readClaims(request: Request): Claims | null {
   const parsed = v.safeParse(claimsSchema, parseJson(request.headers.get(CLAIMS_HEADER) ?? ""))
   return parsed.success ? parsed.output : null

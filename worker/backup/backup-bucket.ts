@@ -1,6 +1,6 @@
 /**
- * backup-bucket.ts: the R2 buckets for scheduled backups, one per region, and the keys in them. No other module reads these
- * bindings.
+ * backup-bucket.ts: the R2 buckets for scheduled backups, one per region, and the keys in them. No other module reads
+ * these bindings.
  *
  * Keys begin with the day, so that listings are sorted oldest first: `2026-11-22/<tenant>/<id>/<n>`. File 0 is the
  * manifest. It is written last, so a backup without it is incomplete.
@@ -14,12 +14,14 @@ export type BackupBuckets = { readonly BACKUP?: R2Bucket } & RegionBindings<"BAC
 
 type BackupEnv = BackupBuckets & { readonly ENVIRONMENT: string }
 
-/** The bucket of a tenant's backups; null if none is bound. */
+/** Returns the bucket of a tenant's backups; null if none is bound. */
 export function findBackupBucket(env: BackupEnv, tenant: string): R2Bucket | null {
   return findBucket(env, getRegion(tenant))
 }
 
-/** The regions whose tenants are backed up, with their buckets. Null represents the tenants without a region. */
+/**
+ * Returns the regions whose tenants are backed up, with their buckets. Null represents the tenants without a region.
+ */
 export function listBackupRegions(env: BackupEnv): { readonly region: Region | null; readonly bucket: R2Bucket }[] {
   return [null, ...REGIONS].flatMap((region) => {
     const bucket = findBucket(env, region)
@@ -33,12 +35,12 @@ function findBucket(env: BackupEnv, region: Region | null): R2Bucket | null {
   return own ?? (env.ENVIRONMENT === "local" ? env.BACKUP : undefined) ?? null
 }
 
-/** The folder of a backup, with a slash at its end. `created`: milliseconds since 1970. */
+/** Returns the folder of a backup, with a slash at its end. `created`: milliseconds since 1970. */
 export function backupFolder(tenant: string, id: string, created: number): string {
   return `${formatDay(created)}/${tenant}/${id}/`
 }
 
-/** `2026-11-22`, in UTC. */
+/** Formats a day in UTC, such as `2026-11-22`. */
 export function formatDay(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10)
 }

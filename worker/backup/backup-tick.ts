@@ -1,6 +1,6 @@
 /**
- * backup-tick.ts: handles one tick of the cron trigger. Starts the backups of the next tenants in the deployment's list,
- * and deletes expired backups.
+ * backup-tick.ts: handles one tick of the cron trigger. Starts the backups of the next tenants in the deployment's
+ * list, and deletes expired backups.
  *
  * list of tenants (registry) ▶ at most TENANTS_PER_TICK of them ▶ each tenant's object starts a job, if one is due
  *
@@ -18,7 +18,8 @@ import { type BackupBuckets, formatDay, listBackupRegions } from "./backup-bucke
 import { type BackupPlan, type BackupVars, findBackupFaults, readBackupPlan } from "./backup-plan.ts"
 
 /**
- * Maximum number of tenants per tick. Each takes a request to an object, and the platform allows 1,000 requests per event.
+ * Maximum number of tenants per tick. Each takes a request to an object, and the platform allows 1,000 requests per
+ * event.
  */
 export const TENANTS_PER_TICK = 400
 
@@ -26,15 +27,15 @@ export const TENANTS_PER_TICK = 400
 const PARALLEL_STARTS = 20
 
 /**
- * Maximum number of pages of expired keys that a tick deletes. A page is one listing and one deletion, with as many keys as
- * R2 allows.
+ * Maximum number of pages of expired keys that a tick deletes. A page is one listing and one deletion, with as many
+ * keys as R2 allows.
  */
 const MAX_DELETED_PAGES = 10
 const MAX_KEYS_PER_PAGE = 1_000
 
 /**
- * Number of rounds through the list between two backups of a tenant, so that a tenant that was busy gets another attempt. A
- * tenant whose last backup is almost old enough is backed up too. Otherwise the backup time would drift.
+ * Number of rounds through the list between two backups of a tenant, so that a tenant that was busy gets another
+ * attempt. A tenant whose last backup is almost old enough is backed up too. Otherwise the backup time would drift.
  */
 const ROUNDS_PER_INTERVAL = 4
 const EARLY_SHARE = 1 / 8
@@ -119,7 +120,7 @@ async function startBackup(env: BackupTickEnv, tenant: string, dueMs: number): P
   }
 }
 
-/** An unreadable cursor begins a new round. */
+/** Parses the stored position. An unreadable one begins a new round. */
 function parseCursor(text: string | undefined): Cursor {
   const json = text === undefined ? null : parseJson(text)
   if (!isJsonObject(json)) return { after: null, began: 0 }

@@ -1,6 +1,6 @@
 /**
- * account-rows.ts: the SQL row of a user in the directory, which records whether the tenant lists the user and whether the
- * user is suspended.
+ * account-rows.ts: the SQL row of a user in the directory, which records whether the tenant lists the user and whether
+ * the user is suspended.
  */
 
 import { includesRole, type Role } from "../platform/rpc/claims.ts"
@@ -44,20 +44,20 @@ export class AccountRows {
     this.#sql.exec("INSERT INTO account (one, registered) VALUES (1, 1) ON CONFLICT (one) DO UPDATE SET registered = 1")
   }
 
-  /** The version of the newest change by an administrator that was applied; 0 if there was none. */
+  /** Returns the version of the newest change by an administrator that was applied; 0 if there was none. */
   readVersion(): number {
     return this.#read().version
   }
 
-  /** Whether a role is above the last one that an administrator set. */
+  /** Whether a role is above the last role that an administrator set. */
   isAboveRole(role: Role): boolean {
     const stored = this.#read().role as Role | null
     return stored !== null && !includesRole(stored, role)
   }
 
   /**
-   * Applies a change by an administrator, unless it or a newer one was applied, or the user was erased. Returns whether it
-   * was applied.
+   * Applies a change by an administrator, unless it or a newer one was applied, or the user was erased. Returns whether
+   * it was applied.
    */
   apply({ version, suspended, role }: UserState): boolean {
     if (this.isErased() || version <= this.#read().version) return false

@@ -131,7 +131,7 @@ export abstract class DirectoryLibrary extends DurableObject<Env> {
     if (this.#isUsed()) (await this.#loadLibrary()).prompts.remove(id)
   }
 
-  /** An object that was never used stays empty. */
+  /** Whether the object has been used. An object that was never used stays empty. */
   #isUsed(): boolean {
     return this.getHost().tables.exist()
   }

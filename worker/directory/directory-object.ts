@@ -1,8 +1,9 @@
 /**
- * directory-object.ts: the Durable Object of one user. Each method forwards to the part that owns the rows. `DirectoryRpc`
- * describes the methods.
+ * directory-object.ts: the Durable Object of one user. Each method forwards to the part that owns the rows.
+ * `DirectoryRpc` describes the methods.
  *
- * A list entry grants no access: each session object checks its owner. The object stores nothing before its first write.
+ * A list entry grants no access: each session object checks its owner. The object stores nothing before its first
+ * write.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"

@@ -1,8 +1,8 @@
 /**
  * holder-sockets.ts: counts and closes the open sockets of a user in all sessions.
  *
- * A session reports its number of open sockets when it opens one, but not when it closes one, so the sum is an upper bound.
- * Before a socket is refused, the sessions are called for their current numbers.
+ * A session reports its number of open sockets when it opens one, but not when it closes one, so the sum is an upper
+ * bound. Before a socket is refused, the sessions are called for their current numbers.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"

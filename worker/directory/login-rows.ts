@@ -9,8 +9,8 @@ import type { Login, LoginSecrets, NewLogin } from "../platform/rpc/directory-rp
 import { CLAIMED_ROLE_MS, LOGIN_IDLE_MS, LOGIN_MS, LOGIN_OVERLAP_MS } from "../../shared/limits.ts"
 
 /**
- * Maximum number of concurrent sign-ins of a user, on several devices and browsers. The least recently used one ends first.
- * SPEC SI6.
+ * Maximum number of concurrent sign-ins of a user, on several devices and browsers. The least recently used one ends
+ * first. SPEC SI6.
  */
 export const MAX_LOGINS = 50
 
@@ -74,13 +74,15 @@ export class LoginRows {
       this.#query("UPDATE logins SET hash = ?, previous = ?, used = ? WHERE id = ?", next, presented, now, id)
       return { login }
     }
-    // Another tab has just replaced it, or the response was lost. The next secret is derived from this one, so both tabs
-    // get the same.
+    // Another tab has just replaced it, or the response was lost. The next secret is derived from this one, so both
+    // tabs get the same.
     const isOverlap = row.previous === presented && row.hash === next && now - row.used < LOGIN_OVERLAP_MS
     return isOverlap ? { login } : "copied"
   }
 
-  /** Classifies a secret: `current`, or `copied` if it is older than the previous one. Null: there is no such sign-in. */
+  /**
+   * Classifies a secret: `current`, or `copied` if it is older than the previous one. Null: there is no such sign-in.
+   */
   check(id: string, presented: string, now: number): "current" | "copied" | null {
     const [row] = this.#query<LoginRow>("SELECT * FROM logins WHERE id = ?", id)
     if (row === undefined || isOver(row, now)) return null

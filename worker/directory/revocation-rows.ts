@@ -1,8 +1,8 @@
 /**
  * revocation-rows.ts: the SQL rows of one user's revocations, and of the sessions that must be notified of them.
  *
- * A *holder* is a session that may hold sockets of this user. Its column `told` is the newest revocation of which it was
- * notified. Rows are deleted when their tokens have expired. Times are seconds since 1970.
+ * A *holder* is a session that may hold sockets of this user. Its column `told` is the newest revocation that it was
+ * notified of. Rows are deleted when their tokens have expired. Times are seconds since 1970.
  */
 
 import type { Claims } from "../platform/rpc/claims.ts"
@@ -33,7 +33,7 @@ export interface SocketHolder {
 
 export class RevocationRows {
   readonly #sql: SqlStorage
-  /** The newest revocation of which every holder has been notified. A new holder has no sockets of older tokens. */
+  /** The newest revocation that every holder has been notified of. A new holder has no sockets of older tokens. */
   #allNotifiedUpTo = 0
 
   constructor(sql: SqlStorage) {
@@ -70,8 +70,8 @@ export class RevocationRows {
   }
 
   /**
-   * Adds or updates a holder. A new one has no sockets of tokens that were revoked before, so it counts as notified up to
-   * `notifiedUpTo`. `sockets`: the number of its open sockets of the user, including the one that is being opened.
+   * Adds or updates a holder. A new one has no sockets of tokens that were revoked before, so it counts as notified up
+   * to `notifiedUpTo`. `sockets`: the number of its open sockets of the user, including the one that is being opened.
    */
   addHolder(session: string, { tenant, user, expires }: Claims, notifiedUpTo: number, sockets: number): void {
     this.#query(
@@ -88,16 +88,16 @@ export class RevocationRows {
   }
 
   /**
-   * The number of open sockets that the other sessions reported. Reads all sessions with valid tokens of the user. An index
-   * of those with open sockets would read fewer rows, but would write one more row per socket, which is a sixth of the cost
-   * of an idle tab.
+   * Returns the number of open sockets that the other sessions reported. Reads all sessions with valid tokens of the
+   * user. An index of those with open sockets would read fewer rows, but would write one more row per socket, which is
+   * a sixth of the cost of an idle tab.
    */
   sumSockets(exceptSession: string, now: number): number {
     const query = "SELECT coalesce(sum(sockets), 0) AS n FROM holder WHERE until > ? AND session <> ?"
     return this.#query<{ n: number }>(query, now, exceptSession)[0]?.n ?? 0
   }
 
-  /** The sessions that reported open sockets. */
+  /** Returns the sessions that reported open sockets. */
   listSocketHolders(): string[] {
     return this.#query<{ session: string }>("SELECT session FROM holder WHERE sockets > 0").map(
       ({ session }) => session,
@@ -108,7 +108,7 @@ export class RevocationRows {
     this.#query("UPDATE holder SET sockets = ?1 WHERE session = ?2 AND sockets <> ?1", sockets, session)
   }
 
-  /** The holders that were not yet notified of revocation `n`. */
+  /** Returns the holders that were not yet notified of revocation `n`. */
   listUnnotifiedHolders(n: number): SocketHolder[] {
     if (n <= this.#allNotifiedUpTo) return []
     const holders = this.#query<{ session: string; tenant: string; user: string }>(
@@ -124,7 +124,7 @@ export class RevocationRows {
     this.#allNotifiedUpTo = 0
   }
 
-  /** The sessions that may hold sockets of the user. */
+  /** Returns the sessions that may hold sockets of the user. */
   listHolders(): string[] {
     return this.#query<{ session: string }>("SELECT session FROM holder").map(({ session }) => session)
   }
@@ -143,7 +143,7 @@ export class RevocationRows {
     this.#query("DELETE FROM holder WHERE until <= ?", now)
   }
 
-  /** When the next revocation expires; null if none does. */
+  /** Returns when the next revocation expires; null if none does. */
   findNextExpiry(): number | null {
     return this.#query<{ at: number | null }>("SELECT min(expires) AS at FROM revoked")[0]?.at ?? null
   }

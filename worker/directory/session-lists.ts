@@ -1,6 +1,6 @@
 /**
- * session-lists.ts: the lists of a user's own sessions and of the sessions that others share with the user, in the user's
- * directory.
+ * session-lists.ts: the lists of a user's own sessions and of the sessions that others share with the user, in the
+ * user's directory.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
@@ -41,8 +41,8 @@ const RUNNING_SQL = `SELECT id FROM sessions
   WHERE shelf IN (0, 1, 2, 3, 4, 5) AND pinned IN (0, 1) AND active > ? AND running = 1`
 
 /**
- * How long ago a session with a running turn can have been used, in milliseconds. It is longer than a message can wait for
- * its turn, and longer than a turn counts as running (MAX_RUNNING_MS).
+ * How long ago a session with a running turn may last have been used, in milliseconds. It is longer than a message can
+ * wait for its turn, and longer than a turn counts as running (MAX_RUNNING_MS).
  */
 const RUNNING_WINDOW_MS = 24 * 60 * 60_000
 
@@ -63,8 +63,9 @@ type EntryRow = {
 type ListedRow = EntryRow & { running: number }
 
 /**
- * The keys of the user's own sessions in which a turn is running and that were used in the last RUNNING_WINDOW_MS. Reads
- * all sessions of that period, because an index of the running ones would write two more rows per turn.
+ * Returns the keys of the user's own sessions in which a turn is running and that were used in the last
+ * RUNNING_WINDOW_MS. Reads all sessions of that period, because an index of the running ones would write two more rows
+ * per turn.
  */
 export function listRunningSessions(sql: SqlStorage): string[] {
   return sql
@@ -86,14 +87,14 @@ export class SessionLists {
     this.#sharedRows = new SharedRows(host.sql)
   }
 
-  /** The number of the user's own sessions. */
+  /** Returns the number of the user's own sessions. */
   count(): number {
     return this.#stockRows.countSessions()
   }
 
   /**
-   * Lists a new session, once. Errors: `sessions_full`, `budget_exhausted`; `session_unknown` if a deleted session has the id
-   * and isn't erased yet, because the new one would be erased with it.
+   * Lists a new session, once. Errors: `sessions_full`, `budget_exhausted`; `session_unknown` if a deleted session has
+   * the id and isn't erased yet, because the new one would be erased with it.
    */
   add(entry: DirectoryEntry): Result<null> {
     this.#host.tables.create()
@@ -146,9 +147,9 @@ export class SessionLists {
     return known !== undefined && known !== title
   }
 
-  /** A running state comes with a message of the user, who has read the rest. */
+  /** Records activity. A running state comes with a message from the user, who has read the rest. */
   recordActivity(id: string, at: number, title?: string, running?: boolean): void {
-    if (running !== undefined) this.#noteRunning(id, running)
+    if (running !== undefined) this.#storeRunning(id, running)
     this.#host.sql.exec(
       `UPDATE sessions SET active = max(active, ?), title = coalesce(?, title), running = coalesce(?, running),
          unread = iif(?, 0, unread)
@@ -161,11 +162,14 @@ export class SessionLists {
     )
   }
 
-  /** `isUnattended`: the session becomes unread if its answer has ended with this call, even if the call is a repetition. */
+  /**
+   * Stores whether a turn is running. `isUnattended`: the session becomes unread if its answer has ended with this
+   * call, even if the call is a repetition.
+   */
   setRunning(id: string, running: boolean, report?: UsageReport, isUnattended = false): UsageReceipt {
     if (report !== undefined) this.#budgets.metering.add(report)
     if (!this.#host.tables.exist()) return { n: null }
-    this.#noteRunning(id, running)
+    this.#storeRunning(id, running)
     this.#host.sql.exec(
       "UPDATE sessions SET running = ?1, unread = max(unread, ?2) WHERE id = ?3 AND running <> ?1",
       running ? 1 : 0,
@@ -185,7 +189,7 @@ export class SessionLists {
    * Records whether a turn is running. Agents' sessions are skipped, because their turns belong to the turns that asked
    * them.
    */
-  #noteRunning(id: string, running: boolean): void {
+  #storeRunning(id: string, running: boolean): void {
     const { account } = this.#budgets
     if (account.readAccount() !== null && this.isListed(id)) account.setRunning(id, running)
   }
@@ -224,13 +228,13 @@ export class SessionLists {
       .map(rowToSummary)
   }
 
-  /** The key of a session; its public id if the session is no longer listed. */
+  /** Returns the key of a session; its public id if the session is no longer listed. */
   #findKey(publicId: string): string {
     const [row] = this.#host.sql.exec<{ id: string }>(FIND_KEY_SQL, publicId).toArray()
     return row?.id ?? publicId
   }
 
-  /** The user's own sessions by key, or those that an export contains. */
+  /** Returns the user's own sessions by key, or those that an export contains. */
   listEntries(after: string | null, limit: number, isExport: boolean): DirectoryEntry[] {
     if (!this.#host.tables.exist()) return []
     const folders = new Map(this.#listFolders().map((folder) => [folder.id, folder]))
@@ -264,7 +268,7 @@ export class SessionLists {
   }
 }
 
-/** An earlier version stored titles with control characters. */
+/** Converts a row to a list entry. An earlier version stored titles with control characters. */
 function rowToSummary({
   id,
   title,

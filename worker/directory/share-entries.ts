@@ -1,8 +1,8 @@
 /**
  * share-entries.ts: the SQL rows of a user's shared copies, for the list of all of them.
  *
- * They grant no access, and the session's own rows decide which copies exist. An entry is added before its copy is made and
- * removed after it. A copy that has expired is left out.
+ * They grant no access, and the session's own rows decide which copies exist. An entry is added before its copy is made
+ * and removed after it. Expired copies are omitted.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"

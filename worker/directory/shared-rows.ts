@@ -1,8 +1,8 @@
 /**
  * shared-rows.ts: the SQL rows of the sessions that other users shared with one user.
  *
- * They grant no access: each session object decides itself who may read it. A row contains the public id of its session,
- * because the key would reveal whether another user has a session with the same id (platform/session-key.ts).
+ * They grant no access: each session object decides itself who may read it. A row contains the public id of its
+ * session, because the key would reveal whether another user has a session with the same id (platform/session-key.ts).
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
@@ -50,7 +50,7 @@ export class SharedRows {
     this.#sql.exec("DELETE FROM shared WHERE owner = ? AND id = ?", owner, id)
   }
 
-  /** The newest first, from the beginning or after a position. */
+  /** Lists the sessions, newest first, from the beginning or after a position. */
   list(limit: number, after?: SharedCursor): SharedSession[] {
     type Row = { id: string; owner: string; title: string; since: number }
     return after === undefined

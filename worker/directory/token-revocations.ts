@@ -1,8 +1,8 @@
 /**
  * token-revocations.ts: revokes the tokens of a user, and admits sockets, in the user's directory.
  *
- * Revocations are pushed to the sessions that may hold the user's sockets, so that idle objects can sleep. The directory's
- * alarm retries failed pushes.
+ * Revocations are pushed to the sessions that may hold the user's sockets, so that idle objects can sleep. The
+ * directory's alarm retries failed pushes.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
@@ -134,8 +134,8 @@ export class TokenRevocations {
     this.#host.tables.create()
     const before = this.readState()
     if (!this.#accountRows.apply(state) || before.suspended === true) return
-    // If the user is suspended, tokens of an issuer whose clock is ahead must end too. After a change of role, new tokens
-    // must work at once.
+    // If the user is suspended, tokens of an issuer whose clock is ahead must end too. After a change of role, new
+    // tokens must work at once.
     const upTo = state.upTo ?? nowSeconds() + (state.suspended ? CLOCK_TOLERANCE_SECONDS : 0)
     // A new name ends no tokens: its `upTo` is 0.
     if ((before.upTo ?? 0) >= upTo) return
@@ -159,8 +159,8 @@ export class TokenRevocations {
   }
 
   /**
-   * When the alarm must run, in milliseconds since 1970: soon if a session must still be notified, otherwise when the
-   * next revocation expires.
+   * Returns when the alarm must run, in milliseconds since 1970: soon if a session must still be notified, otherwise
+   * when the next revocation expires.
    */
   nextAlarmAt(): number {
     if (this.#hasUnnotifiedHolders()) return Date.now() + REVOCATION_RETRY_MS

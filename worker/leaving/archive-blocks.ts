@@ -1,9 +1,10 @@
 /**
- * archive-blocks.ts: the blocks of an archive's files. A block is a header (a line of JSON), followed by as many bytes as
- * its `bytes` field says.
+ * archive-blocks.ts: the blocks of an archive's files. A block is a header (a line of JSON), followed by as many bytes
+ * as its `bytes` field says.
  *
- * A session's blocks are between its `session` and its `session_end` block. An export that was interrupted writes a session
- * again, so a later `session` block of the same key replaces the earlier one, and a session without an end is ignored.
+ * A session's blocks are between its `session` and its `session_end` block. An export that was interrupted writes a
+ * session again, so a later `session` block of the same key replaces the earlier one, and a session without an end is
+ * ignored.
  */
 
 import { isJsonObject, parseJson } from "../../shared/json.ts"

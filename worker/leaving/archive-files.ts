@@ -1,5 +1,6 @@
 /**
- * archive-files.ts: the files of archives in the bucket, as `<tenant>/.exports/<id>/<n>` and `<tenant>/.imports/<id>/<n>`.
+ * archive-files.ts: the files of archives in the bucket, as `<tenant>/.exports/<id>/<n>` and
+ * `<tenant>/.imports/<id>/<n>`.
  *
  * No session key begins with a dot, so they cannot be mistaken for assets.
  */
@@ -67,7 +68,7 @@ export async function deletePrefix(bucket: R2Bucket, prefix: string): Promise<{ 
   return { isDone: !truncated }
 }
 
-/** Number and bytes of the objects whose keys begin with a prefix. */
+/** Returns the number and the total size of the objects whose keys begin with a prefix. */
 export async function measurePrefix(
   bucket: R2Bucket,
   prefix: string,

@@ -1,6 +1,6 @@
 /**
- * archive-items.ts: the SQL rows that locate the content of an imported archive. With them, it can be read in any order,
- * and incomplete sessions are skipped.
+ * archive-items.ts: the SQL rows that locate the content of an imported archive. With them, it can be read in any
+ * order, and incomplete sessions are skipped.
  */
 
 import { parseJson } from "../../shared/json.ts"
@@ -29,7 +29,9 @@ export class ArchiveItems {
     this.#job = job
   }
 
-  /** Adds the blocks of a file. A session replaces earlier rows of the same session. Repeating the call has no effect. */
+  /**
+   * Adds the blocks of a file. A session replaces earlier rows of the same session. Repeating the call has no effect.
+   */
   addFile(file: number, blocks: readonly Block[]): void {
     this.#sql.exec("DELETE FROM archive_item WHERE job = ? AND file = ?", this.#job, file)
     for (const [i, block] of blocks.entries()) {
@@ -49,13 +51,13 @@ export class ArchiveItems {
     )
   }
 
-  /** The items of one kind after an item, in the order of the archive. */
+  /** Returns the items of one kind after an item, in the order of the archive. */
   listAfter(kind: BlockHeader["type"], after: number, limit: number): ArchiveItem[] {
     const query = "SELECT * FROM archive_item WHERE job = ? AND kind = ? AND n > ? ORDER BY n LIMIT ?"
     return this.#sql.exec<ItemRow>(query, this.#job, kind, after, limit).toArray().map(toItem)
   }
 
-  /** The items of one session, in the order of the archive. */
+  /** Returns the items of one session, in the order of the archive. */
   listSession(user: string, session: string): ArchiveItem[] {
     const query = "SELECT * FROM archive_item WHERE job = ? AND user = ? AND session = ? ORDER BY n"
     return this.#sql.exec<ItemRow>(query, this.#job, user, session).toArray().map(toItem)
@@ -84,7 +86,7 @@ export class ArchiveItems {
   }
 }
 
-/** `addFile` wrote the JSON. */
+/** Converts a row. `addFile` wrote its JSON. */
 function toItem({ n, about, file, start, bytes }: ItemRow): ArchiveItem {
   return { n, header: parseJson(about) as unknown as BlockHeader, file, start, bytes }
 }

@@ -1,8 +1,9 @@
 /**
  * archive-manifest.ts: the manifest of an archive: its contents, the hash of each file, and the seal.
  *
- * The key of the seal is derived from the deployment's secret and belongs to no tenant, so every tenant of the deployment
- * can import an archive of another. The seal covers all other fields and, through the hashes, every byte of the files.
+ * The key of the seal is derived from the deployment's secret and belongs to no tenant, so every tenant of the
+ * deployment can import an archive of another. The seal covers all other fields and, through the hashes, every byte of
+ * the files.
  */
 
 import { base64url } from "jose"
@@ -57,7 +58,7 @@ const contentSchema = v.strictObject({
 
 export type ManifestContent = v.InferOutput<typeof contentSchema>
 
-/** The text of a manifest with its seal. */
+/** Returns the text of a manifest with its seal. */
 export async function writeManifest(secret: string, content: ManifestContent): Promise<string> {
   const text = JSON.stringify(content)
   const mac = await crypto.subtle.sign("HMAC", await deriveSealKey(secret), new TextEncoder().encode(text))
@@ -65,8 +66,8 @@ export async function writeManifest(secret: string, content: ManifestContent): P
 }
 
 /**
- * Reads a manifest. Errors: `archive_refused` with `shape`; with `version` if the version is not supported; with `seal` if it
- * was changed or written by another deployment.
+ * Reads a manifest. Errors: `archive_refused` with `shape`; with `version` if the version is not supported; with `seal`
+ * if it was changed or written by another deployment.
  */
 export async function readManifest(secret: string, text: string): Promise<Result<ManifestContent>> {
   const json = parseJson(text)
@@ -86,7 +87,7 @@ async function deriveSealKey(secret: string): Promise<CryptoKey> {
   return await deriveKey(secret, "tenant archive")
 }
 
-/** The bytes of a seal; none if the text is not base64url. */
+/** Returns the bytes of a seal; none if the text is not base64url. */
 function decodeSeal(text: string): Uint8Array<ArrayBuffer> {
   try {
     return new Uint8Array(base64url.decode(text))

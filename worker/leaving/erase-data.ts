@@ -19,9 +19,9 @@ export interface ErasureCount {
 }
 
 /**
- * Erases up to `limit` sessions of a user, with the sessions of the agents that were asked in them. Returns the job's tally
- * and how many sessions were listed. Can be repeated, because a session is removed from the list last. The job's progress
- * is stored before each session.
+ * Erases up to `limit` sessions of a user, with the sessions of the agents that were asked in them. Returns the job's
+ * tally and how many sessions were listed. Can be repeated, because a session is removed from the list last. The job's
+ * progress is stored before each session.
  */
 export async function eraseSessions(
   { env, rows, now }: LeavingHost,

@@ -64,7 +64,7 @@ async function eraseUsers(host: LeavingHost, job: Job, progress: ErasureProgress
   return { isDone: false, progress: { ...(current.progress as object), step }, tally: current.tally, due: now() }
 }
 
-/** The state from which the job continues, possibly in another process. */
+/** Returns the state from which the job continues, possibly in another process. */
 function continueAfter(job: Job, tally: Tally, user: string | undefined): Job {
   const progress: ErasureProgress = { step: "users", ...(user === undefined ? {} : { user }) }
   return { ...job, tally, progress }

@@ -18,8 +18,8 @@ import { addTally, type LeavingHost, type SliceResult } from "./leaving-host.ts"
 const SESSIONS_PER_SLICE = 25
 
 /**
- * How much longer a request that was admitted at the last moment can take, in milliseconds, for its body and then for its
- * work or the registration of its socket.
+ * How much longer a request that was admitted at the last moment can take, in milliseconds, for its body and then for
+ * its work or the registration of its socket.
  */
 export const REQUEST_MS = BODY_MS + 10_000
 
@@ -51,8 +51,8 @@ export async function runEraseUserSlice(host: LeavingHost, job: Job): Promise<Sl
   await eraseShares(env, owner)
   // A slow upload may have stored a file of an import that was cancelled.
   await deleteAllTransferFiles(host, tenant)
-  // The user's spending stays in the tenant's totals, without the name. A retry makes this call again, because usage may
-  // have been reported since.
+  // The user's spending stays in the tenant's totals, without the name. A retry makes this call again, because usage
+  // may have been reported since.
   const ledger = (await directory.closeUsage()) ?? knownLedger ?? null
   // Saved before `endErasure` deletes the ledger, because another process could no longer find it.
   rows.saveProgress(job.id, { progress: { refusedAt, ledger }, tally: total, due: now(), updated: now() })

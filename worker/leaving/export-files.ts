@@ -21,12 +21,12 @@ export async function deleteTransfer(host: LeavingHost, job: Job): Promise<void>
 
 /** Deletes the files of an export, import or backup in the bucket. Can be repeated. */
 export async function deleteTransferFiles({ env }: LeavingHost, job: Job): Promise<void> {
-  const { bucket, folder } = findArchivePlace(env, job)
+  const { bucket, folder } = findArchiveLocation(env, job)
   await deleteWholePrefix(bucket, folder)
 }
 
-/** The bucket and prefix of an export's, import's or backup's files. Throws if no bucket is bound for them. */
-export function findArchivePlace(
+/** Returns the bucket and prefix of an export's, import's or backup's files. Throws if no bucket is bound for them. */
+export function findArchiveLocation(
   env: LeavingHost["env"],
   { id, kind, tenant, created }: Pick<Job, "id" | "kind" | "tenant" | "created">,
 ): { readonly bucket: R2Bucket; readonly folder: string } {
@@ -39,7 +39,9 @@ export function findArchivePlace(
   return { bucket: mediaBucket(env, tenant), folder: anyKey.slice(0, -1) }
 }
 
-/** Removes the rows of all exports and imports, each with an entry in the audit log. Part of the caller's transaction. */
+/**
+ * Removes the rows of all exports and imports, each with an entry in the audit log. Part of the caller's transaction.
+ */
 export function removeTransferRows({ rows, content }: LeavingHost, actor: Actor): void {
   for (const kind of ["export", "import"] as const) {
     for (let jobs = rows.list(kind, MAX_LISTED_JOBS); jobs.length > 0; jobs = rows.list(kind, MAX_LISTED_JOBS)) {

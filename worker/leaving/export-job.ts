@@ -1,10 +1,10 @@
 /**
- * export-job.ts: exports or backs up a tenant to files in the bucket: its configuration, its users, and their sessions with
- * all assets.
+ * export-job.ts: exports or backs up a tenant to files in the bucket: its configuration, its users, and their sessions
+ * with all assets.
  *
  * users ▶ directories ▶ sessions ▶ blocks ▶ files
- * Each file is written before its row. The position at which the export continues is stored when a slice ends. A slice that
- * was killed or failed runs again as a whole, after the files that it had written are removed.
+ * Each file is written before its row. The position at which the export continues is stored when a slice ends. A slice
+ * that was killed or failed runs again as a whole, after the files that it had written are removed.
  */
 
 import { computeHash } from "../platform/crypto/sha256-hex.ts"
@@ -16,7 +16,7 @@ import type { DirectoryEntry } from "../platform/rpc/directory-rpc.ts"
 import type { AssetEntry, StoredSession } from "../platform/rpc/session-types.ts"
 import type { Tally } from "../../shared/protocol/http-body.ts"
 import { ASKS_PER_BLOCK, type BlockHeader, cutAnywhere, cutAtLines, joinBytes, writeBlock } from "./archive-blocks.ts"
-import { findArchivePlace } from "./export-files.ts"
+import { findArchiveLocation } from "./export-files.ts"
 import {
   ARCHIVE_FILE_BYTES,
   ARCHIVE_FORMAT,
@@ -30,8 +30,9 @@ import { addTally, LastingError, type LeavingHost, type SliceResult } from "./le
 const SESSIONS_PER_SLICE = 100
 
 /**
- * Number of requests to other objects and to the bucket after which a slice ends, before the next file of a session. The
- * platform allows 1,000 per event, and a session can have MAX_SESSION_ASSETS files, each of which takes one request.
+ * Number of requests to other objects and to the bucket after which a slice ends, before the next file of a session.
+ * The platform allows 1,000 per event, and a session can have MAX_SESSION_ASSETS files, each of which takes one
+ * request.
  */
 export const REQUESTS_PER_SLICE = 400
 
@@ -62,7 +63,7 @@ interface SessionGroup {
 
 interface ExportProgress {
   readonly hasConfig?: true
-  /** The user whose sessions are being or were last exported; absent at the beginning. */
+  /** The user whose sessions are being exported, or were exported last; absent at the beginning. */
   readonly user?: string
   /** The last session of that user that was exported completely. */
   readonly session?: string
@@ -130,13 +131,13 @@ class ExportSlice {
     const from = this.#nextFile
     const count = rows.countFiles(this.#job.id) + 1 - from
     if (count <= 0) return
-    const { bucket, folder } = findArchivePlace(env, this.#job)
+    const { bucket, folder } = findArchiveLocation(env, this.#job)
     this.#requestsLeft -= 1
     await bucket.delete(Array.from({ length: count }, (_, i) => `${folder}${from + i}`))
     rows.removeFilesFrom(this.#job.id, from)
   }
 
-  /** The user whose sessions come next; null if there is none. */
+  /** Returns the user whose sessions come next; null if there is none. */
   async #findUser(): Promise<string | null> {
     const { user, isUserDone } = this.#progress
     if (user !== undefined && isUserDone !== true) return user
@@ -204,7 +205,10 @@ class ExportSlice {
     return null
   }
 
-  /** The assets follow the transcript, so that all assets that it mentions exist when they are listed. */
+  /**
+   * Begins the session's blocks. The assets follow the transcript, so that all assets that it mentions exist when they
+   * are listed.
+   */
   async #beginSession(owner: SessionOwner, stored: StoredSession, listed: DirectoryEntry | null): Promise<void> {
     this.#sessionsLeft -= 1
     const { asks, ...about } = stored
@@ -225,7 +229,9 @@ class ExportSlice {
       await this.#add({ type: "transcript", user: owner.user, session }, piece)
   }
 
-  /** Exports the assets after a position. `rest`: the position at which the slice ends, or null if there are no more. */
+  /**
+   * Exports the assets after a position. `rest`: the position at which the slice ends, or null if there are no more.
+   */
   async #exportAssets(
     owner: SessionOwner,
     session: string,
@@ -288,7 +294,7 @@ class ExportSlice {
   /** Throws, and leaves nothing behind, if the export was removed in the meantime. */
   async #put(n: number, content: Uint8Array | string): Promise<void> {
     const { env, rows } = this.#host
-    const { bucket, folder } = findArchivePlace(env, this.#job)
+    const { bucket, folder } = findArchiveLocation(env, this.#job)
     this.#requestsLeft -= 1
     await bucket.put(`${folder}${n}`, content)
     if (rows.find(this.#job.id) !== null) return
@@ -309,7 +315,7 @@ class ExportSlice {
   }
 }
 
-/** The session checks only its owner. */
+/** Creates claims for the calls to a session, which checks only its owner. */
 function createClaims({ tenant, user }: SessionOwner): Claims {
   return { tenant, user, expires: 0, token: null, issued: 0 }
 }

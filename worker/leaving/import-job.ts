@@ -2,8 +2,8 @@
  * import-job.ts: imports an archive into a tenant without conversations.
  *
  * files ▶ index ▶ configuration and users ▶ saved prompts ▶ sessions
- * All files were compared with the sealed manifest before the job began (archive-files.ts). The index locates the blocks of
- * each session. Nothing is created before the whole archive is indexed.
+ * All files were compared with the sealed manifest before the job began (archive-files.ts). The index locates the
+ * blocks of each session. Nothing is created before the whole archive is indexed.
  */
 
 import type { SavedPrompt } from "../../shared/protocol/writing/saved-prompt.ts"
@@ -22,9 +22,9 @@ import { restoreSession } from "./restore-session.ts"
 const SESSIONS_PER_SLICE = 50
 
 /**
- * Number of requests to other objects and to the bucket after which a slice ends, before the next file of a session, as for
- * an export, or before the next part of its transcript. Each file takes three requests, and one more for each block. A part
- * takes one for each block, at most 130.
+ * Number of requests to other objects and to the bucket after which a slice ends, before the next file of a session, as
+ * for an export, or before the next part of its transcript. Each file takes three requests, and one more for each
+ * block. A part takes one for each block, at most 130.
  */
 const REQUESTS_PER_SLICE = 400
 

@@ -106,19 +106,19 @@ export class JobRows {
     return row === undefined ? null : toJob(row)
   }
 
-  /** Jobs of a kind, newest first. */
+  /** Returns jobs of a kind, newest first. */
   list(kind: JobKind, limit: number): Job[] {
     const query = "SELECT * FROM job WHERE kind = ? ORDER BY created DESC, id LIMIT ?"
     return this.#sql.exec<JobRow>(query, kind, limit).toArray().map(toJob)
   }
 
-  /** Jobs whose next slice is due, or that have expired, at this time. A running job does not expire. */
+  /** Returns jobs whose next slice is due, or that have expired, at this time. A running job does not expire. */
   listDue(now: number): Job[] {
     const query = "SELECT * FROM job WHERE CASE state WHEN 'running' THEN due ELSE expires END <= ?1 ORDER BY due, id"
     return this.#sql.exec<JobRow>(query, now).toArray().map(toJob)
   }
 
-  /** When the next job is due, in milliseconds since 1970; null if none is. */
+  /** Returns when the next job is due, in milliseconds since 1970; null if none is. */
   findNextDue(): number | null {
     const query = "SELECT min(CASE state WHEN 'running' THEN due ELSE expires END) AS at FROM job"
     return this.#sql.exec<{ at: number | null }>(query).one().at
@@ -198,7 +198,7 @@ export class JobRows {
     return this.#sql.exec<{ n: number }>("SELECT count(*) AS n FROM job_file WHERE job = ? AND n > 0", job).one().n
   }
 
-  /** The numbers of the first files for which an import is waiting. */
+  /** Returns the numbers of the first files for which an import is waiting. */
   listMissing(job: string, limit: number): number[] {
     const query = "SELECT n FROM job_file WHERE job = ? AND stored = 0 ORDER BY n LIMIT ?"
     return this.#sql
@@ -222,7 +222,7 @@ export class JobRows {
   }
 }
 
-/** Only `JobRows` writes these rows. */
+/** Converts a row. Only `JobRows` writes these rows. */
 function toJob(row: JobRow): Job {
   return {
     ...(row as unknown as Job),

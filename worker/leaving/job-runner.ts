@@ -26,8 +26,8 @@ const SLICES: Readonly<Record<JobKind, RunSlice>> = {
 }
 
 /**
- * Time without progress after which an export or import fails, in milliseconds. It is longer than any usual outage, because
- * a half-finished import cannot be undone. An erasure is retried until it succeeds.
+ * Time without progress after which an export or import fails, in milliseconds. It is longer than any usual outage,
+ * because a half-finished import cannot be undone. An erasure is retried until it succeeds.
  */
 const MAX_STALL_MS = TRANSFER_KEPT_MS
 

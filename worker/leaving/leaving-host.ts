@@ -36,21 +36,23 @@ export interface TenantConfig {
 
 /** The rows of the tenant object that belong to other modules. */
 export interface TenantContent {
-  /** Users in the order of their ids, from the beginning or after an id. */
+  /** Returns users in the order of their ids, from the beginning or after an id. */
   listUsers(after: string | null, limit: number): TenantUser[]
   findUser(id: string): TenantUser | null
   /** Whether the user is the only active owner. */
   isLastOwner(user: TenantUser): boolean
   /** Adds a user of an imported tenant, unless the id exists. */
   restoreUser(user: TenantUser): void
-  /** The bytes that all users store: files, and the databases of conversations. */
+  /** Returns the number of bytes that all users store: files, and the databases of conversations. */
   countStoredBytes(): number
   markErasing(user: TenantUser): void
   /** Removes a user. `ledger`: the name of the user's usage ledger, if there is one. */
   removeUser(id: string, ledger: string | null): void
   readConfig(): TenantConfig
   writeConfig(config: TenantConfig): void
-  /** Releases the tenant's claims in the deployment's registry, so that other tenants can make them. Can be repeated. */
+  /**
+   * Releases the tenant's claims in the deployment's registry, so that other tenants can make them. Can be repeated.
+   */
   releaseClaims(): Promise<void>
   /** Deletes all rows of the tenant object except its standing. */
   deleteAllRows(): void
@@ -64,8 +66,8 @@ export interface LeavingHost {
   readonly rows: JobRows
   readonly content: TenantContent
   /**
-   * Sets the alarm for the next due job. Called together with the write that adds the job, so that either both or neither
-   * take effect.
+   * Sets the alarm for the next due job. Called together with the write that adds the job, so that either both or
+   * neither take effect.
    */
   readonly armAlarm: () => void
   readonly now: () => number

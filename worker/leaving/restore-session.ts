@@ -1,9 +1,9 @@
 /**
- * restore-session.ts: creates one session of an imported archive: its row, its assets, its transcript, its place in the
- * list.
+ * restore-session.ts: creates one session of an imported archive: its row, its assets, its transcript and its entry in
+ * the list.
  *
- * Every step can be repeated. The transcript is imported like an uploaded file. The exported tenant sealed it, so its cards
- * are shown as before.
+ * Every step can be repeated. The transcript is imported like an uploaded file. The exported tenant sealed it, so its
+ * cards are shown as before.
  */
 
 import { assetObjectKey, assetToPutOptions } from "../asset/bucket.ts"
@@ -40,7 +40,8 @@ export interface SessionSource {
 }
 
 /**
- * `later`: the transcript is still being imported. `more`: the slice ends here. `refused`: the session cannot be imported.
+ * `later`: the transcript is still being imported. `more`: the slice ends here. `refused`: the session cannot be
+ * imported.
  */
 export type RestoreResult =
   | { readonly state: "refused" }

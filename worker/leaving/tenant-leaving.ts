@@ -29,7 +29,7 @@ const MAX_LISTED_MISSING = 100
 /** While a user is being erased, no archive that contains the user may be written or read. */
 const EXCLUDES_TRANSFER = ["export", "import", "erase_user"] as const
 
-/** The grace period. Only tests shorten it. */
+/** Returns the grace period. Only tests shorten it. */
 function readGraceMs({ TENANT_GRACE_MS }: Env): number {
   const ms = Number(TENANT_GRACE_MS ?? GRACE_MS)
   return ms > 0 && ms < GRACE_MS ? ms : GRACE_MS
@@ -119,7 +119,10 @@ export class TenantLeaving {
     return "started"
   }
 
-  /** Adds a failed backup with the reason, for the owners, unless the newest backup is recent and failed for the same reason. */
+  /**
+   * Adds a failed backup with the reason, for the owners, unless the newest backup is recent and failed for the same
+   * reason.
+   */
   #addLargeBackup(tenant: string, last: Job | undefined, dueMs: number): BackupStart {
     const { storage, rows, now } = this.#host
     const isListed = last?.fault?.reason === TOO_LARGE.reason && now() < last.created + dueMs
@@ -206,8 +209,8 @@ export class TenantLeaving {
       content.markErasing(known)
       content.record(actor, "user.erasure_started", user)
       removeTransferRows(this.#host, actor)
-      // A running backup is abandoned, and the next one is made without the user. Complete backups stay until they expire,
-      // before the receipt's date.
+      // A running backup is abandoned, and the next one is made without the user. Complete backups stay until they
+      // expire, before the receipt's date.
       const backup = rows.findRunning(["backup"])
       if (backup !== null) rows.remove(backup.id)
       return this.#addJob("erase_user", { tenant, target: user, due: now() })
@@ -250,8 +253,8 @@ export class TenantLeaving {
   }
 
   /**
-   * Adds the job that makes sockets reconnect. Isolates cache the standing, so a socket that reconnects too early can get
-   * the old rights.
+   * Adds the job that makes sockets reconnect. Isolates cache the standing, so a socket that reconnects too early can
+   * get the old rights.
    */
   #reconnectSockets(tenant: string): void {
     this.#addJob("standing", { tenant, target: tenant, due: this.#host.now() + TOKEN_TRUST_MS + SOCKET_REGISTER_MS })

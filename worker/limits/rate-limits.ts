@@ -1,8 +1,8 @@
 /**
  * rate-limits.ts: limits the requests of users and tenants with the platform's rate limiting bindings.
  *
- * The platform counts per location and with some delay, so these limits only stop floods. The objects keep the counts that
- * must be exact.
+ * The platform counts per location and with some delay, so these limits only stop floods. The objects keep the counts
+ * that must be exact.
  */
 
 import { type Fault, fail, type Result, succeed } from "../../shared/fault.ts"
@@ -13,7 +13,9 @@ import type { SessionOwner } from "../platform/rpc/claims.ts"
 import { userKey } from "../platform/rpc/object-stubs.ts"
 import { withTimeout } from "../platform/timeout.ts"
 
-/** Time in which a binding must respond, in milliseconds. Otherwise it counts as failed. A working one needs no network. */
+/**
+ * Time in which a binding must respond, in milliseconds. Otherwise it counts as failed. A working one needs no network.
+ */
 const BINDING_MS = 1_000
 
 const BINDINGS = {
@@ -43,8 +45,8 @@ export function createRateFault(rateClass: RateClass, per: "user" | "tenant"): F
 }
 
 /**
- * Counts one request for the key. Returns false if that exceeds the limit. If the binding fails, the failure is logged and
- * the request is admitted.
+ * Counts one request for the key. Returns false if that exceeds the limit. If the binding fails, the failure is logged
+ * and the request is admitted.
  */
 export async function countUp(binding: RateLimit | undefined, key: string): Promise<boolean> {
   if (binding === undefined) return true

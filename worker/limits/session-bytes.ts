@@ -2,8 +2,8 @@
  * session-bytes.ts: counts the stored bytes of a session, and reports them to the user's directory.
  *
  * files + whole megabytes of the database → REPORT {bytes, n} → directory (user-bytes.ts)
- * A report contains the total, so it can be sent again. The session stores the last report that the directory applied. If
- * the process is killed in between, the alarm makes the session report again (SPEC LI10).
+ * A report contains the total, so it can be sent again. The session stores the last report that the directory applied.
+ * If the process is killed in between, the alarm makes the session report again (SPEC LI10).
  */
 
 import { type Result, succeed } from "../../shared/fault.ts"
@@ -69,7 +69,7 @@ export class SessionBytes {
     }
   }
 
-  /** When to retry a failed report, in milliseconds since 1970; null if none has failed. */
+  /** Returns when to retry a failed report, in milliseconds since 1970; null if none has failed. */
   nextAlarmAt(): number | null {
     return this.#hasFailed ? this.#deps.now() + RETRY_MS : null
   }

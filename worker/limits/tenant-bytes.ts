@@ -14,7 +14,7 @@ export class TenantBytes {
     this.#sql = sql
   }
 
-  /** The stored bytes of all users, as reported by their directories. */
+  /** Returns the number of stored bytes of all users, as reported by their directories. */
   count(): number {
     const [row] = this.#sql.exec<{ bytes: number }>("SELECT bytes FROM tenant_bytes").toArray()
     return row?.bytes ?? 0

@@ -2,8 +2,8 @@
  * user-bytes.ts: counts the stored bytes of a user's sessions in the user's directory, and reports them to the tenant.
  *
  * session-bytes.ts → USER → tenant-bytes.ts
- * The sum is reported to the tenant's object only when it has changed by TENANT_STEP_BYTES, so for each user the tenant's
- * figure is off by less than that.
+ * The sum is reported to the tenant's object only when it has changed by TENANT_STEP_BYTES, so for each user the
+ * tenant's total is off by less than that.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
@@ -51,7 +51,7 @@ export class UserBytes {
     this.#deps = deps
   }
 
-  /** The stored bytes of all sessions of the user. */
+  /** Returns the number of bytes that all sessions of the user store. */
   count(): number {
     return this.#read().bytes
   }
@@ -64,8 +64,8 @@ export class UserBytes {
   }
 
   /**
-   * Applies a report, unless it is older than one that was applied. Growth that exceeds a limit is refused, unless it is
-   * required. Returns the number of the newest applied report.
+   * Applies a report, unless it is older than one that was applied. Growth that exceeds a limit is refused, unless it
+   * is required. Returns the number of the newest applied report.
    *
    * Errors: `storage_full`, `tenant_storage_full`, budget errors.
    */
@@ -79,8 +79,8 @@ export class UserBytes {
       const isGrowth = more > 0 && !isRequired
       const admitted = isGrowth ? this.check(more) : succeed(null)
       if (!admitted.ok) return admitted
-      const told = await this.#reportToTenant(this.count() + more, !isGrowth)
-      if (!told.ok) return told
+      const reported = await this.#reportToTenant(this.count() + more, !isGrowth)
+      if (!reported.ok) return reported
       this.#write(session, bytes, n, more)
       return succeed(n)
     })
@@ -106,7 +106,8 @@ export class UserBytes {
   }
 
   /**
-   * Reports the sum to the tenant if it has changed enough. A required report that fails is retried with the next change.
+   * Reports the sum to the tenant if it has changed enough. A required report that fails is retried with the next
+   * change.
    */
   async #reportToTenant(bytes: number, isRequired: boolean): Promise<Result<null>> {
     const { told, n } = this.#read()

@@ -2,8 +2,8 @@
  * app-document.ts: the stored form of an MCP App: a line of JSON with its server and the origins that it declares, and
  * below it the document of the server. Pure.
  *
- * The line is a part of the stored bytes, so two servers with equal documents have different files. Which of the origins
- * an app gets is decided when it is served (SPEC MA4).
+ * The line is a part of the stored bytes, so two servers with equal documents have different files. Which of the
+ * origins an app may use is decided when it is served (SPEC MA4).
  */
 
 import { APP_MIME_TYPE, MAX_APP_BYTES } from "../../shared/asset-limits.ts"
@@ -13,7 +13,10 @@ import { isJsonObject, parseJson } from "../../shared/json.ts"
 const MAX_DECLARED = 32
 const MAX_ORIGIN_CHARS = 256
 
-/** `connect`: requests. `resource`: scripts, styles, fonts, images and media. These are the origins that the server declares. */
+/**
+ * `connect`: requests. `resource`: scripts, styles, fonts, images and media. These are the origins that the server
+ * declares.
+ */
 export interface AppOrigins {
   readonly connect: readonly string[]
   readonly resource: readonly string[]
@@ -24,10 +27,14 @@ export interface AppDocument extends AppOrigins {
   readonly html: string
 }
 
-/** Reads the answer to `resources/read`. Null if it contains no app with this address, or one that is too large. SPEC MA2. */
+/**
+ * Reads the answer to `resources/read`. Null if it contains no app with this URI, or if the app is too large. SPEC MA2.
+ */
 export function readAppResource(answer: unknown, server: string, uri: string): AppDocument | null {
   const contents = isJsonObject(answer) ? answer["contents"] : null
-  const content = (Array.isArray(contents) ? contents : []).find((one) => isJsonObject(one) && one["uri"] === uri)
+  const content = (Array.isArray(contents) ? contents : []).find(
+    (content) => isJsonObject(content) && content["uri"] === uri,
+  )
   if (!isJsonObject(content) || !isAppType(content["mimeType"])) return null
   const html = readHtml(content)
   if (html === null || new TextEncoder().encode(html).byteLength > MAX_APP_BYTES) return null
@@ -41,7 +48,7 @@ export function encodeApp({ html, ...head }: AppDocument): Uint8Array {
   return new TextEncoder().encode(`${JSON.stringify(head)}\n${html}`)
 }
 
-/** Null if `encodeApp` has not written the text. */
+/** Returns null if `encodeApp` did not write the text. */
 export function decodeApp(text: string): AppDocument | null {
   const end = text.indexOf("\n")
   const head = end < 0 ? undefined : parseJson(text.slice(0, end), 4)
@@ -51,15 +58,17 @@ export function decodeApp(text: string): AppDocument | null {
   return { server, connect: readOrigins(connect), resource: readOrigins(resource), html: text.slice(end + 1) }
 }
 
-/** The origins of `allowed` that the server declares, as sources of a policy. */
+/** Returns the origins of `allowed` that the server declares, in the form of policy sources. */
 export function intersectOrigins(declared: readonly string[], allowed: readonly string[]): string[] {
   return allowed.flatMap((origin) => {
     const socket = origin.replace(/^http/, "ws")
-    return [origin, socket].filter((one) => declared.some((source) => matchesSource(source, one)))
+    return [origin, socket].filter((allowedOrigin) => declared.some((source) => matchesSource(source, allowedOrigin)))
   })
 }
 
-/** `https://*.example.com` matches all hosts below `example.com`, as in a policy. */
+/**
+ * Whether a source matches an origin. `https://*.example.com` matches all hosts below `example.com`, as in a policy.
+ */
 function matchesSource(source: string, origin: string): boolean {
   const [scheme = "", host = ""] = source.split("://")
   if (!host.startsWith("*.")) return source === origin
@@ -81,6 +90,6 @@ function readHtml({ text, blob }: { readonly [key: string]: unknown }): string |
 }
 
 function readOrigins(value: unknown): string[] {
-  const origins = (Array.isArray(value) ? value : []).filter((one) => typeof one === "string")
-  return origins.slice(0, MAX_DECLARED).filter((one) => one.length <= MAX_ORIGIN_CHARS)
+  const origins = (Array.isArray(value) ? value : []).filter((origin) => typeof origin === "string")
+  return origins.slice(0, MAX_DECLARED).filter((origin) => origin.length <= MAX_ORIGIN_CHARS)
 }

@@ -1,4 +1,6 @@
-/** call-mcp-tool.ts: calls a tool of an MCP server, in the session. The tenant object decides whether it may be called. */
+/**
+ * call-mcp-tool.ts: calls a tool of an MCP server, in the session. The tenant object decides whether it may be called.
+ */
 
 import type { McpFlaw, Result } from "../../shared/fault.ts"
 import { APP_MIME_TYPE } from "../../shared/asset-limits.ts"
@@ -47,7 +49,7 @@ export async function callMcpTool(
   return data
 }
 
-/** Only a call of the user's own conversation can ask, and only a server of 2026-07-28 (SPEC MP30). */
+/** Sends a call. Only a server of 2026-07-28 can ask the user, and only in the user's own conversation (SPEC MP30). */
 async function sendCall(
   env: Env,
   endpoint: McpEndpoint,
@@ -63,7 +65,9 @@ async function sendCall(
   return await callWithInput({ inputs, call_id, server, send })
 }
 
-/** Stores the app of the tool. Null if it has none, or if its document can't be used: the result is then shown as text. */
+/**
+ * Stores the app of the tool. Null if it has none, or if its document can't be used: the result is then shown as text.
+ */
 async function saveApp(
   env: Env,
   server: string,

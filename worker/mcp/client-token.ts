@@ -1,8 +1,10 @@
 /**
- * client-token.ts: requests an access token for an MCP server, with the client's own credentials (RFC 6749, section 4.4).
+ * client-token.ts: requests an access token for an MCP server, with the client's own credentials (RFC 6749, section
+ * 4.4).
  *
- * The administrator names the issuer, and the metadata must name the same one. An MCP server cannot choose who receives the
- * secret, so it cannot mix up authorization servers. The token is for this server only (RFC 8707). Source: SPEC MP7.
+ * The administrator names the issuer, and the metadata must name the same one. An MCP server cannot choose who receives
+ * the secret, so it cannot mix up authorization servers. The token is for this server only (RFC 8707). Source: SPEC
+ * MP7.
  */
 
 import { fail, type McpFlaw, type Result, succeed } from "../../shared/fault.ts"
@@ -15,7 +17,7 @@ export interface ClientAccess {
   readonly client_id: string
   readonly clientSecret: string
   readonly scope?: string | undefined
-  /** The address of the MCP server. */
+  /** The URL of the MCP server. */
   readonly resource: string
 }
 

@@ -1,4 +1,6 @@
-/** create-mcp-tools.ts: creates an agent's tools that MCP servers provide. The code that calls them is loaded on demand. */
+/**
+ * create-mcp-tools.ts: creates an agent's tools that MCP servers provide. The code that calls them is loaded on demand.
+ */
 
 import { type Json, parseJson } from "../../shared/json.ts"
 import type { Env } from "../env.ts"
@@ -7,7 +9,7 @@ import type { McpTool } from "../settings/mcp-config.ts"
 import type { CallInputs } from "../store/callbacks/call-inputs.ts"
 import type { Tool } from "../tool/tool.ts"
 
-/** The session in which the tools are called: its user, and where what calls ask the user is stored. */
+/** The session in which the tools are called: its user, and the store for what calls ask the user. */
 export interface McpHost {
   readonly row: SessionOwner
   readonly inputs: CallInputs

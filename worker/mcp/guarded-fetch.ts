@@ -1,5 +1,5 @@
 /**
- * guarded-fetch.ts: the only way to an MCP server. Only requests to its registered address are sent, redirects are not
+ * guarded-fetch.ts: sends all requests to MCP servers. Only requests to the registered URL are sent, redirects are not
  * followed, and the number of requests, the bytes and the nesting of responses are limited. Source: SPEC MP2.
  */
 
@@ -13,7 +13,9 @@ export const MAX_MCP_BYTES = 2 * 1024 * 1024
 /** Maximum number of requests in one operation: the handshake of an old server, and the pages of a list. */
 const MAX_MCP_REQUESTS = 12
 
-/** Maximum number of lines in an event stream. Each event is parsed, so many small ones would take seconds of processor time. */
+/**
+ * Maximum number of lines in an event stream. Each event is parsed, so many small ones would take seconds of CPU time.
+ */
 const MAX_STREAM_LINES = 6_000
 
 /** A request or response beyond the bounds. */
@@ -30,7 +32,7 @@ export interface GuardedFetch {
   readonly fetch: (input: string | URL, init?: RequestInit) => Promise<Response>
   /** Aborted when the caller stops, and when a bound is exceeded. */
   readonly signal: AbortSignal
-  /** The first bound that was exceeded; null if none was. The protocol package can hide the error. */
+  /** Returns the first bound that was exceeded; null if none was. The protocol package can hide the error. */
   readonly readFlaw: () => McpFlaw | null
 }
 

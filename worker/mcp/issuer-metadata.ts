@@ -1,12 +1,14 @@
-/** issuer-metadata.ts: finds the addresses of an MCP server's authorization server. Source: SPEC MP8. */
+/** issuer-metadata.ts: finds the endpoints of an MCP server's authorization server. Source: SPEC MP8. */
 
 import type { AuthorizationServer } from "oauth4webapi"
 import { fetchProviderJson, type ProviderEnv } from "../auth/issuer/provider-fetch.ts"
 
-/** Its metadata names this issuer and a token endpoint. The other fields are unchecked text. */
+/** Its metadata names this issuer and a token endpoint. The other fields are not validated. */
 export type IssuerMetadata = AuthorizationServer & { readonly token_endpoint: string }
 
-/** The paths of RFC 8414 and of OpenID Connect. Null if there is no metadata, or if it is that of another issuer. */
+/**
+ * Tries the paths of RFC 8414 and of OpenID Connect. Null if there is no metadata, or if it belongs to another issuer.
+ */
 export async function findIssuerMetadata(env: ProviderEnv, issuer: string): Promise<IssuerMetadata | null> {
   if (!URL.canParse(issuer)) return null
   const { origin, pathname } = new URL(issuer)

@@ -169,8 +169,8 @@ const NO_RECONNECTION = {
 }
 
 /**
- * The client declares that it can show apps, and for the calls of a conversation that it can show forms. So a server can't ask
- * for a model or files.
+ * Creates a client, which declares that it can show apps and, for the calls of a conversation, that it can show forms.
+ * So a server can't ask for a model or files.
  */
 function createClient(more: ClientCapabilities): Client {
   return new Client(

@@ -1,7 +1,8 @@
 /**
  * mcp-result.ts: turns the result of an MCP tool into the data of a tool result. Pure.
  *
- * Everything that the server sent is nested in our own fields, so it can't be mistaken for an error, a source or a trailer.
+ * Everything that the server sent is nested in our own fields, so it can't be mistaken for an error, a source or a
+ * trailer.
  */
 
 import { isJsonObject, type Json } from "../../shared/json.ts"
@@ -16,7 +17,10 @@ export interface McpResult {
   readonly data: { readonly [key: string]: Json }
 }
 
-/** `text`: all texts. `data`: the structured content. `links`: resources. `omitted`: the kinds of parts that are not text. */
+/**
+ * Converts a result. `text`: all texts. `data`: the structured content. `links`: resources. `omitted`: the kinds of
+ * parts that are not text.
+ */
 export function resultToData(result: unknown): McpResult {
   const { content, structuredContent, isError } = isJsonObject(result) ? result : {}
   const parts = (Array.isArray(content) ? content : []).slice(0, MAX_PARTS).filter(isJsonObject)
@@ -44,7 +48,7 @@ function readText({ type, text, resource }: Part): string | null {
   return typeof resource["text"] === "string" ? resource["text"] : null
 }
 
-/** The address is data for the model. Nothing is fetched. */
+/** Reads a link. The URI is data for the model, and nothing is fetched. */
 function readLink({ type, uri, name }: Part): Json | null {
   if (type !== "resource_link" || typeof uri !== "string") return null
   return { uri: cutText(uri, MAX_LINK_CHARS), name: typeof name === "string" ? cutText(name, MAX_LINK_CHARS) : "" }

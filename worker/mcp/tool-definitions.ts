@@ -1,6 +1,6 @@
 /**
- * tool-definitions.ts: reads the tools that an MCP server offers. Names, descriptions and schemas are bounded, and a tool
- * beyond the bounds is left out. Source: SPEC MP3, MP4.
+ * tool-definitions.ts: reads the tools that an MCP server offers. Names, descriptions and schemas are bounded, and a
+ * tool beyond the bounds is omitted. Source: SPEC MP3, MP4.
  */
 
 import { isJsonObject, type Json, parseJson, toCanonicalJson } from "../../shared/json.ts"
@@ -15,7 +15,7 @@ export const MAX_SCHEMA_CHARS = 16 * 1024
 const MAX_SCHEMA_DEPTH = 16
 const NAME_HASH_CHARS = 8
 
-/** The tools within the bounds, sorted by name, so that the server's order makes no difference. */
+/** Returns the tools within the bounds, sorted by name, so that the server's order makes no difference. */
 export async function readOfferedTools(server: string, listed: readonly unknown[]): Promise<OfferedTool[]> {
   const tools = new Map<string, OfferedTool>()
   for (const entry of listed.slice(0, MAX_MCP_TOOLS)) {
@@ -52,21 +52,23 @@ async function readTool(server: string, entry: unknown): Promise<OfferedTool | n
   return { name, slug: await createSlug(server, name), description: shown, schema, hash, ...ui }
 }
 
-/** The schema as canonical JSON text. Null if it is too large, too deep, or refers to something outside of it. */
+/**
+ * Returns the schema as canonical JSON text. Null if it is too large, too deep, or refers to something outside of it.
+ */
 function readSchema(value: unknown): string | null {
   if (!isJsonObject(value) || value["type"] !== "object") return null
   const text = removeHidden(JSON.stringify(value))
   const parsed = text.length > MAX_SCHEMA_CHARS ? undefined : parseJson(text, MAX_SCHEMA_DEPTH)
-  return parsed === undefined || hasForeignReference(parsed) ? null : toCanonicalJson(parsed)
+  return parsed === undefined || hasExternalReference(parsed) ? null : toCanonicalJson(parsed)
 }
 
-function hasForeignReference(value: Json): boolean {
-  if (Array.isArray(value)) return value.some(hasForeignReference)
+function hasExternalReference(value: Json): boolean {
+  if (Array.isArray(value)) return value.some(hasExternalReference)
   if (!isJsonObject(value)) return false
   return Object.entries(value as { [key: string]: Json }).some(([key, inner]) =>
     (key === "$ref" || key === "$dynamicRef") && typeof inner === "string"
       ? !inner.startsWith("#")
-      : hasForeignReference(inner),
+      : hasExternalReference(inner),
   )
 }
 
@@ -80,7 +82,7 @@ async function createSlug(server: string, name: string): Promise<string> {
   return slug.length > MAX_TOOL_NAME_CHARS ? await createHashedSlug(server, name) : slug
 }
 
-/** Used for a name that is too long, or that equals another one once its special characters are removed. */
+/** Used for a name that is too long, or that equals another name once its special characters are removed. */
 async function createHashedSlug(server: string, name: string): Promise<string> {
   const slug = `${server}_${name.replace(/[^\w-]/g, "_")}`.slice(0, MAX_TOOL_NAME_CHARS - NAME_HASH_CHARS - 1)
   return `${slug}_${(await computeHash(name)).slice(0, NAME_HASH_CHARS)}`

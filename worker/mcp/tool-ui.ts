@@ -3,7 +3,7 @@
 import { isJsonObject } from "../../shared/json.ts"
 import type { OfferedTool, ToolVisibility } from "../settings/mcp-config.ts"
 
-/** Longest address of an app, in characters. */
+/** Longest URI of an app, in characters. */
 const APP_URI = /^ui:\/\/[\x21-\x7e]{1,251}$/
 
 /** Anything that is not well formed counts as absent. Older servers name the app in a flat field. */

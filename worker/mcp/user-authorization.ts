@@ -1,10 +1,10 @@
 /**
- * user-authorization.ts: lets a user give an MCP server access to their own account, with the authorization code flow and
- * PKCE. Source: SPEC MP11-MP14.
+ * user-authorization.ts: lets a user give an MCP server access to their own account, with the authorization code flow
+ * and PKCE. Source: SPEC MP11-MP14.
  *
- * The administrator names the issuer, whose metadata must name it. A response must come from that issuer (RFC 9207, if it
- * supports it), and each server has a callback address of its own. So no authorization server can redeem another server's
- * code. Tokens are requested for the server's address only (RFC 8707).
+ * The administrator names the issuer, whose metadata must name it. A response must come from that issuer (RFC 9207, if
+ * it supports it), and each server has its own callback URL. So no authorization server can redeem another server's
+ * code. Tokens are requested for the server's URL only (RFC 8707).
  */
 
 import * as oauth from "oauth4webapi"
@@ -21,11 +21,13 @@ const MAX_TOKEN_CHARS = 8_000
 /** A token without an expiry is renewed after this time, in seconds. */
 const DEFAULT_LIFETIME_SECONDS = 3_600
 
-/** Longest lifetime of a token, in seconds: a year. A token that can't be renewed is used until the server refuses it. */
+/**
+ * Longest lifetime of a token, in seconds: a year. A token that can't be renewed is used until the server refuses it.
+ */
 const MAX_LIFETIME_SECONDS = 365 * 86_400
 
 export interface AuthorizationRequest {
-  /** The address at which the user grants access. */
+  /** The URL at which the user grants access. */
   readonly url: string
   readonly state: string
   readonly verifier: string
@@ -66,8 +68,8 @@ function supportsPkce({ code_challenge_methods_supported: methods }: IssuerMetad
 /**
  * Exchanges the code of a callback for tokens.
  *
- * Errors: `not_connected` if the code is refused; `unauthorized` if the response is an error, or belongs to another request
- * or issuer; `unreachable`; `issuer`.
+ * Errors: `not_connected` if the code is refused; `unauthorized` if the response is an error, or belongs to another
+ * request or issuer; `unreachable`; `issuer`.
  */
 export async function redeemCallback(
   env: ProviderEnv,
@@ -94,8 +96,8 @@ export async function redeemCallback(
 }
 
 /**
- * Errors: `not_connected` if the server refuses the refresh token; `unauthorized` if it refuses our client; `unreachable`;
- * `issuer`.
+ * Errors: `not_connected` if the server refuses the refresh token; `unauthorized` if it refuses our client;
+ * `unreachable`; `issuer`.
  */
 export async function refreshTokens(
   env: ProviderEnv,
@@ -112,7 +114,9 @@ export async function refreshTokens(
   return refreshed.ok ? succeed({ ...refreshed.value, refresh: refreshed.value.refresh ?? refreshToken }) : refreshed
 }
 
-/** Asks the authorization server to end the access (RFC 7009). Fails silently: the tokens are deleted here in any case. */
+/**
+ * Asks the authorization server to end the access (RFC 7009). Fails silently: the tokens are deleted here in any case.
+ */
 export async function revokeTokens(env: ProviderEnv, client: McpClient, tokens: UserTokens): Promise<void> {
   const metadata = await findIssuerMetadata(env, client.issuer)
   if (metadata === null || typeof metadata.revocation_endpoint !== "string") return
@@ -142,7 +146,7 @@ async function requestTokens(
   }
 }
 
-/** A busy or failing server has not refused the token. */
+/** Whether the error is temporary: a busy or failing server has not refused the token. */
 function isTemporary(error: unknown): boolean {
   if (error instanceof ProviderUnreachable) return true
   if (!(error instanceof oauth.ResponseBodyError) && !(error instanceof oauth.OperationProcessingError)) return false

@@ -69,7 +69,7 @@ interface Caller {
   readonly agent: string
 }
 
-/** The key is read on the first call, and again after CONFIG_TRUST_MS. */
+/** Creates a model of the tenant. Its key is read on the first call, and again after CONFIG_TRUST_MS. */
 function createTenantModel(env: Env, log: Log, caller: Caller, config: TenantModel): Model {
   const { tenant } = caller
   const { name, provider: api, base_url: baseUrl, model: modelName, takes, effort } = config

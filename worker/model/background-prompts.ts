@@ -1,4 +1,7 @@
-/** background-prompts.ts: the system prompts of model calls that answer no message. Only code that is loaded on demand uses them. */
+/**
+ * background-prompts.ts: the system prompts of model calls that answer no message. Only code that is loaded on demand
+ * uses them.
+ */
 
 /** For a summary of earlier turns. */
 export function createSummaryPrompt(): string {

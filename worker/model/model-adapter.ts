@@ -2,7 +2,8 @@
  * model-adapter.ts: the interface of every model.
  *
  * messages + tools → MODEL → a stream of events
- * An adapter only translates between this interface and a provider's wire format. The turn code is provider-independent.
+ * An adapter only translates between this interface and a provider's wire format. The turn code is
+ * provider-independent.
  */
 
 import type { TurnFault } from "../../shared/fault.ts"
@@ -32,15 +33,18 @@ export interface ReplyQuote {
 }
 
 /**
- * A file attached to a user's message. `whole`: sent with its content. Otherwise only its name is sent: `untaken` if the
- * model doesn't accept its kind, `left_out` if it doesn't fit.
+ * A file attached to a user's message. `whole`: sent with its content. Otherwise only its name is sent: `untaken` if
+ * the model doesn't accept its kind, `left_out` if it doesn't fit.
  */
 export interface ModelFile {
   readonly asset: Asset
   readonly inclusion: "whole" | "untaken" | "left_out"
 }
 
-/** The state that a model must receive again with the next step of a turn. Opaque: only the code of its provider reads it. */
+/**
+ * The state that a model must receive again with the next step of a turn. Opaque: only the code of its provider reads
+ * it.
+ */
 export interface ProviderState {
   /** The model that returned it. It isn't sent to any other model. */
   readonly model: string
@@ -66,7 +70,10 @@ export type ModelMessage =
     }
 
 export interface ModelRequest {
-  /** Set if the response isn't shown as an answer: a summary for later calls, the session's title, or suggested questions. */
+  /**
+   * Set if the response isn't shown as an answer: a summary for later calls, the session's title, or suggested
+   * questions.
+   */
   readonly purpose?: "summary" | "title" | "follow_ups"
   readonly system: string
   /** Oldest first. */
@@ -83,8 +90,8 @@ export interface ModelRequest {
 }
 
 /**
- * An event of a model's response. Deltas are raw, not sanitised. A stream ends with exactly one `finish` or `fault`, and
- * the usage comes before it.
+ * An event of a model's response. Deltas are raw, not sanitised. A stream ends with exactly one `finish` or `fault`,
+ * and the usage comes before it.
  */
 export type ModelEvent =
   | { readonly type: "text_delta"; readonly delta: string }
@@ -96,8 +103,8 @@ export type ModelEvent =
   | MeterEvent
   | { readonly type: "finish" }
   /**
-   * `detail` may quote the request, so it is neither shown nor logged, except for a status at its start. `retry`: a later
-   * attempt may succeed; `afterMs` is the requested delay, or null.
+   * `detail` may quote the request, so it is neither shown nor logged, except for a status at its start. `retry`: a
+   * later attempt may succeed; `afterMs` is the requested delay, or null.
    */
   | {
       readonly type: "fault"
@@ -114,13 +121,13 @@ export interface Model {
   readonly fileKinds: FileKinds
   /** Whether it may need a state back with the next step. Absent: no. */
   readonly keepsState?: boolean
-  /** The built-in prices. Empty until the model's code is loaded, with its first call. */
+  /** Returns the built-in prices. Empty until the model's code is loaded, with its first call. */
   readonly listBuiltInPrices?: () => readonly PriceEntry[]
   /** Errors are `fault` events. The iterator throws only if the signal was aborted. */
   stream(request: ModelRequest): AsyncIterable<ModelEvent>
 }
 
-/** The HTTP status at the start of a fault's detail; null if it has none. */
+/** Returns the HTTP status at the start of a fault's detail; null if it has none. */
 export function readStatus(detail: string): number | null {
   const [status] = /^\d{3}\b/.exec(detail) ?? []
   return status === undefined ? null : Number(status)

@@ -1,5 +1,6 @@
 /**
- * model-fallback.ts: calls the next model of a chain if a call fails before it has produced any output. Source: SPEC TM6.
+ * model-fallback.ts: calls the next model of a chain if a call fails before it has produced any output. Source: SPEC
+ * TM6.
  *
  * A fault after the first output is final, so no output is ever repeated or mixed.
  */
@@ -11,18 +12,18 @@ import type { FileKind } from "./model-files.ts"
 /** Faults that would also occur with another model. */
 const FINAL: ReadonlySet<string> = new Set(["context_exceeded", "answer_too_long"])
 
-/** A model that represents a chain. It accepts the files that all models of the chain accept. */
+/** Returns a model that represents a chain. It accepts the files that all models of the chain accept. */
 export function withFallbacks(models: readonly Model[], log: Log): Model {
   const [first, ...others] = models
   if (first === undefined) throw new RangeError("an empty chain")
   if (others.length === 0) return first
   const fileKinds = new Set<FileKind>(
-    [...first.fileKinds].filter((kind) => others.every((one) => one.fileKinds.has(kind))),
+    [...first.fileKinds].filter((kind) => others.every((other) => other.fileKinds.has(kind))),
   )
   return {
     ...first,
     fileKinds,
-    keepsState: models.some((one) => one.keepsState),
+    keepsState: models.some((model) => model.keepsState),
     stream: (request) => streamChain(models, request, log),
   }
 }

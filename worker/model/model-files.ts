@@ -25,7 +25,7 @@ export type FileKinds = ReadonlySet<FileKind>
 
 export const ALL_FILE_KINDS: FileKinds = new Set(FILE_KINDS)
 
-/** The kinds in MODEL_TAKES, a comma-separated list. The fault, for the log, names the first unknown kind. */
+/** Returns the kinds in MODEL_TAKES, a comma-separated list. The fault, for the log, names the first unknown kind. */
 export function parseFileKinds(list = "image"): Result<FileKinds, string> {
   const names = list
     .split(",")
@@ -41,7 +41,7 @@ export function parseFileKinds(list = "image"): Result<FileKinds, string> {
 const IMAGE_TYPES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"])
 const AUDIO_TYPES = new Set(["audio/wav", "audio/mpeg", "audio/mp3"])
 
-/** The kind of a file; null if no model accepts it. */
+/** Returns the kind of a file; null if no model accepts it. */
 export function getFileKind({ kind, mime_type }: Pick<Asset, "kind" | "mime_type">): FileKind | null {
   const type = (mime_type.split(";")[0] ?? "").trim().toLowerCase()
   if (IMAGE_TYPES.has(type)) return "image"
@@ -70,7 +70,7 @@ export function estimateFileTokens(asset: Asset): number {
   }
 }
 
-/** Number of bytes to read from a file. Only the start of a long text file is read. */
+/** Returns the number of bytes to read from a file. Only the start of a long text file is read. */
 export function getLoadedBytes(asset: Asset): number {
   return getFileKind(asset) === "text" ? Math.min(asset.size, MAX_MODEL_TEXT_BYTES) : asset.size
 }
@@ -88,8 +88,8 @@ export interface FileSelection {
 }
 
 /**
- * Includes the files of `messages` that fit, starting with the newest message. Other files are only named (SPEC AT5, AT7,
- * AT8).
+ * Includes the files of `messages` that fit, starting with the newest message. Other files are only named (SPEC AT5,
+ * AT7, AT8).
  */
 export function includeFiles(messages: readonly ModelMessage[], budget: FileBudget): FileSelection {
   let { tokens, bytes } = budget

@@ -14,7 +14,10 @@ import { describeFile, formatUserMessage } from "./system-prompt.ts"
 
 type LoadFile = NonNullable<ModelRequest["load"]>
 
-/** The system prompt, then the messages, oldest first. `model` receives its own states again. Each tool result contains the id of its call. */
+/**
+ * Creates the prompt: the system prompt, then the messages, oldest first. `model` receives its own states again. Each
+ * tool result contains the id of its call.
+ */
 export async function createPrompt(
   { system, messages, load = async () => null }: Pick<ModelRequest, "system" | "messages" | "load">,
   model: string,

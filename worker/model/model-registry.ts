@@ -28,8 +28,8 @@ export type ModelEnv = Pick<
 >
 
 /**
- * The selected model with its retries, or a fault for the log. MODEL_SCRIPT overrides all other variables. The default is
- * `openai` if MODEL_BASE_URL is set, else `scripted` (SPEC MO10).
+ * Creates the selected model with its retries, or a fault for the log. MODEL_SCRIPT overrides all other variables. The
+ * default is `openai` if MODEL_BASE_URL is set, else `scripted` (SPEC MO10).
  * `name` is an agent's own choice: `scripted`, or the name of a model at MODEL_BASE_URL or of Workers AI. Null: the
  * deployment's model.
  */
@@ -52,7 +52,7 @@ function createModelWithoutRetries(env: ModelEnv): Result<Model, string> {
   return fail(`MODEL is "${env.MODEL}", but must be "scripted", "openai" or "workers-ai"`)
 }
 
-/** The name under which calls to an agent's model are recorded. `name` is the same as for `createModel`. */
+/** Returns the name under which calls to an agent's model are recorded. `name` is the same as for `createModel`. */
 export function getModelName(env: ModelEnv, name: string | null): string {
   const model = createModelWithoutRetries(name === null ? env : withModelName(env, name))
   return model.ok ? model.value.name : ""
@@ -99,15 +99,15 @@ function createReplayFromEnv({ SCRIPTED_DELAY_MS }: ModelEnv, script: string): M
   return createLazyModel({ name: "replay", provider: "scripted", fileKinds: ALL_FILE_KINDS }, loadModel)
 }
 
-/** The scripted model only lists files and never reads them. */
+/** Creates the scripted model, which only lists files and never reads them. */
 function createScriptedFromEnv(env: ModelEnv): Model {
   const loadModel = async (): Promise<Model> => (await import("./scripted/scripted-model.ts")).createScriptedModel(env)
   return createLazyModel({ name: "scripted", provider: "scripted", fileKinds: ALL_FILE_KINDS }, loadModel)
 }
 
 /**
- * Loads the model's code and the built-in prices on the first call, because the models make up more than a quarter of the
- * Worker.
+ * Loads the model's code and the built-in prices on the first call, because the models make up more than a quarter of
+ * the Worker.
  */
 export function createLazyModel(
   about: Pick<Model, "name" | "provider" | "fileKinds" | "keepsState">,

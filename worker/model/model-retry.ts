@@ -19,7 +19,7 @@ export interface RetryOptions {
   readonly log: Log
 }
 
-/** A model that retries up to MODEL_RETRIES times, unless the requested delay is too long (SPEC MO12). */
+/** Returns a model that retries up to MODEL_RETRIES times, unless the requested delay is too long (SPEC MO12). */
 export function withRetries(model: Model, options: RetryOptions): Model {
   return { ...model, stream: (request) => streamWithRetries(model, request, options) }
 }

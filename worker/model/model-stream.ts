@@ -1,5 +1,6 @@
 /**
- * model-stream.ts: calls a model through a provider package and reads its stream. All providers use it (SPEC MO5–MO9, MO14).
+ * model-stream.ts: calls a model through a provider package and reads its stream. All providers use it (SPEC MO5–MO9,
+ * MO14).
  *
  * messages → provider package → HTTP stream → model events
  * The provider package implements the wire format. This file converts its stream parts to events and any failure to one
@@ -33,7 +34,7 @@ type FinishPart = Extract<LanguageModelV4StreamPart, { type: "finish" }>
 
 /** Reads the usage in the chunks of a stream. */
 export interface UsageReader {
-  /** The usage in a chunk, if it is present and differs from the last. */
+  /** Yields the usage in a chunk, if it is present and differs from the last. */
   read(chunk: unknown): Generator<ModelEvent>
 }
 
@@ -54,7 +55,7 @@ interface StreamedModel extends StreamOptions {
   readonly limits: SilenceLimits
 }
 
-/** A model of a provider package. */
+/** Creates a model that uses a provider package. */
 export function createStreamedModel(
   model: LanguageModelV4,
   config: ProviderConfig,
@@ -167,7 +168,7 @@ async function* readModelStream(
   }
 }
 
-/** The usage that a package reports at the end of a stream. */
+/** Yields the usage that a package reports at the end of a stream. */
 function* readUsage({ usage: { inputTokens, outputTokens } }: FinishPart): Generator<ModelEvent> {
   const tokens = cleanTokenCounts({
     input: inputTokens.total,
@@ -187,7 +188,7 @@ interface FinishedStep {
   readonly state: string | null
 }
 
-/** The name under which the states of a model are stored. */
+/** Returns the name under which the states of a model are stored. */
 function getStateKey({ provider, modelId }: LanguageModelV4): string {
   return `${provider}/${modelId}`
 }

@@ -1,8 +1,8 @@
 /** provider-name.ts: names the provider that runs the model at an endpoint. Pure. */
 
 /**
- * Provider names by host suffix, taken from OpenTelemetry's `gen_ai.provider.name` where possible. Prices are listed under
- * these names.
+ * Provider names by host suffix, taken from OpenTelemetry's `gen_ai.provider.name` where possible. Prices are listed
+ * under these names.
  */
 const PROVIDERS: readonly (readonly [string, string])[] = [
   ["openai.com", "openai"],
@@ -16,7 +16,7 @@ const PROVIDERS: readonly (readonly [string, string])[] = [
   ["openai.azure.com", "azure"],
 ]
 
-/** The provider of a host; the host itself if the provider is unknown. */
+/** Returns the provider of a host; the host itself if the provider is unknown. */
 export function findProviderName(host: string): string {
   const known = PROVIDERS.find(([end]) => host === end || host.endsWith(`.${end}`))
   return known?.[1] ?? host

@@ -1,8 +1,9 @@
 /**
  * provider-state.ts: collects a provider's state from the stream of a step, and adds it to the next prompt.
  *
- * Anthropic signs its thinking, OpenAI encrypts it, and Google signs calls. Without these, they refuse the results of the
- * calls. The state is our own JSON around the provider's values, which are sent back byte for byte. Source: SPEC MO16.
+ * Anthropic signs its thinking, OpenAI encrypts it, and Google signs calls. Without these, they refuse the results of
+ * the calls. The state is our own JSON around the provider's values, which are sent back byte for byte. Source: SPEC
+ * MO16.
  */
 
 import type { LanguageModelV4Prompt, LanguageModelV4StreamPart, SharedV4ProviderOptions } from "@ai-sdk/provider"
@@ -35,7 +36,7 @@ export class StateCollector {
     if (part.type === "tool-call") this.#calls.push(part.providerMetadata ?? null)
   }
 
-  /** The state as JSON; null if there is none. */
+  /** Returns the state as JSON; null if there is none. */
   read(): string | null {
     const reasoning = [...this.#reasoning.values()].filter(({ options }) => Object.keys(options).length > 0)
     const needsCalls = this.#calls.some((options) => options !== null)

@@ -19,7 +19,7 @@ export function createSilenceFault({ firstByteMs, idleMs }: SilenceLimits): Mode
   return createFault("model_timeout", `No first byte within ${firstByteMs} ms, or no data for ${idleMs} ms.`)
 }
 
-/** The fault of a request that failed before a stream began. */
+/** Returns the fault of a request that failed before a stream began. */
 export function requestErrorToFault(error: unknown): ModelFault {
   if (!APICallError.isInstance(error) || error.statusCode === undefined)
     return createFault("model_unreachable", getErrorMessage(error))
@@ -35,7 +35,7 @@ export function requestErrorToFault(error: unknown): ModelFault {
     : createFault("model_unreachable", detail)
 }
 
-/** The delay of a `Retry-After` header, which is a number of seconds or a date; null if it is neither. */
+/** Returns the delay of a `Retry-After` header, which is a number of seconds or a date; null if it is neither. */
 export function parseRetryAfterMs(header: string | undefined, now: number): number | null {
   if (header === undefined) return null
   if (/^\d{1,9}$/.test(header.trim())) return Number(header) * 1000
@@ -43,7 +43,7 @@ export function parseRetryAfterMs(header: string | undefined, now: number): numb
   return Number.isNaN(date) ? null : Math.max(0, date - now)
 }
 
-/** The fault of a stream that broke: the connection failed, or the package couldn't read the data. */
+/** Returns the fault of a stream that broke: the connection failed, or the package couldn't read the data. */
 export function streamErrorToFault(error: unknown): ModelFault {
   // The package wraps the errors of a stream.
   const cause = readField(error, "cause")
@@ -54,7 +54,10 @@ export function streamErrorToFault(error: unknown): ModelFault {
   )
 }
 
-/** The fault of an error part: the package's own error, or one from the upstream (`{"error": {message, type, code}}`). */
+/**
+ * Returns the fault of an error part: the package's own error, or one from the upstream (`{"error": {message, type,
+ * code}}`).
+ */
 export function errorPartToFault(error: unknown, contentType: string): ModelFault {
   if (InvalidResponseDataError.isInstance(error)) {
     // The package reports a missing finish this way. An endpoint that sends no event stream can't finish at all.
@@ -70,7 +73,7 @@ export function errorPartToFault(error: unknown, contentType: string): ModelFaul
   return createFault(/\b4\d\d\b|invalid|auth|permission/i.test(kind) ? "model_refused" : "model_cut_off", message)
 }
 
-/** An error's message and its cause's message, because the package wraps network errors. */
+/** Returns an error's message and its cause's message, because the package wraps network errors. */
 function getErrorMessage(error: unknown): string {
   const message = readField(error, "message")
   const cause = readField(readField(error, "cause"), "message")

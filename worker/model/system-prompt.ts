@@ -1,14 +1,15 @@
 /**
  * system-prompt.ts: the system prompt, and the notes and headers that surround messages in a model's context.
  *
- * The prompt's rules for spans make cards possible: a tool result requests a span, and the model decides where to place it.
+ * The prompt's rules for spans make cards possible: a tool result requests a span, and the model decides where to place
+ * it.
  */
 
 import type { Asset } from "../../shared/protocol/event.ts"
 import type { Role } from "../../shared/protocol/message.ts"
 import type { ModelFile, ModelMessage, ReplyQuote } from "./model-adapter.ts"
 
-/** The agent's own prompt, followed by the rules that apply to every agent (SPEC MO11). */
+/** Creates the system prompt: the agent's own prompt, followed by the rules that apply to every agent (SPEC MO11). */
 export function createSystemPrompt(agentPrompt: string): string {
   return [
     agentPrompt,
@@ -31,12 +32,12 @@ export function createSystemPrompt(agentPrompt: string): string {
 export const CONTINUE_NOTE =
   "[Your answer above was cut off there. Write only what follows it, as one text with it: begin with the very next word, in the same language and format. Don't repeat or comment on anything.]"
 
-/** The header of another agent's question. */
+/** Returns the header of another agent's question. */
 export function formatAgentQuestionHeader(name: string): string {
   return `[The agent "${name}" asks you. It does not see this conversation; your answer goes back to it.]`
 }
 
-/** The header of another agent's late answer to an asynchronous question. */
+/** Returns the header of another agent's late answer to an asynchronous question. */
 export function formatAgentAnswerHeader(name: string): string {
   return `[The agent "${name}" has answered your question. Tell the user what follows from it.]`
 }
@@ -50,7 +51,7 @@ export function formatUserHeader(): string {
   return "[The user writes:]"
 }
 
-/** A user's message as one text: the quote that it replies to, its own text, then a line per file. */
+/** Formats a user's message as one text: the quote that it replies to, its own text, then a line per file. */
 export function formatUserMessage({ quote, content, files = [] }: Extract<ModelMessage, { role: "user" }>): string {
   const sections = [quote === undefined ? "" : formatQuote(quote), content, files.map(formatFileLine).join("\n")]
   return sections.filter((text) => text !== "").join("\n\n")
@@ -68,7 +69,7 @@ function formatFileLine({ asset, inclusion }: ModelFile): string {
   }
 }
 
-/** A file's name, type and size, in one line. */
+/** Returns a file's name, type and size, in one line. */
 export function describeFile({ label, mime_type, size }: Pick<Asset, "label" | "mime_type" | "size">): string {
   return `"${label.replace(/[\s"[\]]+/g, " ").trim()}" (${mime_type}, ${formatBytes(size)})`
 }

@@ -1,8 +1,8 @@
 /**
  * token-estimate.ts: estimates the number of tokens in text, before a model counts them. Pure.
  *
- * Four ASCII characters or three bytes of other text count as one token, so an ideograph is one token. On ordinary text the
- * error is at most a third. SUMMARY_START_SHARE leaves room for it.
+ * Four ASCII characters or three bytes of other text count as one token, so an ideograph is one token. On ordinary text
+ * the error is at most a third. SUMMARY_START_SHARE leaves room for it.
  */
 
 import { cutText } from "../../shared/text/cut-text.ts"
@@ -23,7 +23,7 @@ export function estimateTokens(text: string): number {
   return Math.ceil(twelfths / 12)
 }
 
-/** The start of the text, at most `maxTokens` long, cut between code points. */
+/** Returns the start of the text, at most `maxTokens` long, cut between code points. */
 export function truncateToTokens(text: string, maxTokens: number): string {
   let twelfths = 0
   for (let at = 0; at < text.length; at++) {
@@ -59,8 +59,8 @@ function sumFileTokens(files: readonly ModelFile[] = []): number {
 const toolTokens = new WeakMap<readonly ToolSpec[], number>()
 
 /**
- * Tokens that every call uses in addition to its messages: the system prompt and the tools. Each list of tools is counted
- * once.
+ * Tokens that every call uses in addition to its messages: the system prompt and the tools. Each list of tools is
+ * counted once.
  */
 export function estimatePromptTokens(system: string, tools: readonly ToolSpec[]): number {
   const tokens = toolTokens.get(tools) ?? estimateTokens(JSON.stringify(tools))
@@ -69,7 +69,8 @@ export function estimatePromptTokens(system: string, tools: readonly ToolSpec[])
 }
 
 /**
- * Estimates the tokens of one call, if its provider doesn't report them. The request's text is counted only when needed.
+ * Estimates the tokens of one call, if its provider doesn't report them. The request's text is counted only when
+ * needed.
  */
 export function createTokenEstimate({ system, tools, messages }: Pick<ModelRequest, "system" | "tools" | "messages">) {
   const countInput = (): number => estimatePromptTokens(system, tools) + estimateMessageTokens(messages)

@@ -17,7 +17,7 @@ export class FolderRows {
     this.#sql = sql
   }
 
-  /** In the order of their creation. */
+  /** Lists the folders in the order of their creation. */
   list(): SessionFolder[] {
     return this.#sql.exec<FolderRow>("SELECT id, name, created FROM folders ORDER BY created, id").toArray()
   }
@@ -26,7 +26,7 @@ export class FolderRows {
     return this.#sql.exec("SELECT 1 FROM folders WHERE id = ?", id).toArray().length > 0
   }
 
-  /** Repeating the call with the same id has no effect. Errors: `folders_full`. */
+  /** Adds a folder. Repeating the call with the same id has no effect. Errors: `folders_full`. */
   add({ id, name, created }: SessionFolder): Result<SessionFolder> {
     const known = this.#find(id)
     if (known !== null) return succeed(known)
@@ -35,7 +35,7 @@ export class FolderRows {
     return succeed({ id, name, created })
   }
 
-  /** Errors: `folder_unknown`. */
+  /** Renames a folder. Errors: `folder_unknown`. */
   rename(id: string, name: string): Result<SessionFolder> {
     this.#sql.exec("UPDATE folders SET name = ? WHERE id = ?", name, id)
     const renamed = this.#find(id)

@@ -1,6 +1,6 @@
 /**
- * library.ts: the search index, the folders, the saved prompts and the organised sessions of a user's directory, and the
- * work of its alarm for them. Loaded on demand.
+ * library.ts: the search index, the folders, the saved prompts and the organised sessions of a user's directory, and
+ * the work of its alarm for them. Loaded on demand.
  */
 
 import { faultToWire, fail, type Result, succeed } from "../../shared/fault.ts"
@@ -17,7 +17,9 @@ import { UNDO_MS } from "./organizing-columns.ts"
 import { PromptRows } from "./prompt-rows.ts"
 import { SessionChanges } from "./session-changes.ts"
 
-/** Maximum number of sessions that an alarm erases, and of calls with which it fetches texts. The next alarm continues. */
+/**
+ * Maximum number of sessions that an alarm erases, and of calls with which it fetches texts. The next alarm continues.
+ */
 const ERASED_PER_ALARM = 20
 const FETCHES_PER_ALARM = 4
 
@@ -90,8 +92,8 @@ export class Library {
   }
 
   /**
-   * Lists a hidden session again. The session is opened first: if that fails, it is still hidden and can be restored later.
-   * Errors: `session_unknown`, `internal`.
+   * Lists a hidden session again. The session is opened first: if that fails, it is still hidden and can be restored
+   * later. Errors: `session_unknown`, `internal`.
    */
   async #restore(id: string): Promise<Result<null>> {
     const key = this.#changes.findKey(id)
@@ -147,8 +149,8 @@ export class Library {
   }
 
   /**
-   * Fetches entries of a session that follow its newest one. They are ignored if the session has sent newer ones meanwhile,
-   * and fetched again if entries are still missing then.
+   * Fetches entries of a session that follow its newest one. They are ignored if the session has sent newer ones
+   * meanwhile, and fetched again if entries are still missing then.
    */
   async #fetchTexts(id: string): Promise<void> {
     const { env, tenant, user, tables } = this.#host

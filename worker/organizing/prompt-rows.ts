@@ -15,7 +15,7 @@ export class PromptRows {
     this.#sql = sql
   }
 
-  /** All of them, by name. At most MAX_PROMPTS rows. */
+  /** Lists all prompts, by name. At most MAX_PROMPTS rows. */
   list(): SavedPrompt[] {
     return this.#sql.exec<PromptRow>("SELECT id, name, text, changed FROM prompts ORDER BY name, id").toArray()
   }
@@ -35,7 +35,7 @@ export class PromptRows {
     return succeed(prompt)
   }
 
-  /** Repeating the call has no effect. */
+  /** Removes a prompt. Repeating the call has no effect. */
   remove(id: string): void {
     this.#sql.exec("DELETE FROM prompts WHERE id = ?", id)
   }

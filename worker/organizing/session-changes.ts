@@ -7,7 +7,10 @@ import type { SessionChange } from "../platform/rpc/directory-rpc.ts"
 import type { FolderRows } from "./folder-rows.ts"
 import { SHELVES } from "./organizing-columns.ts"
 
-/** Finds a listed session by its public id, which is also its key or the part of its key before the dot (`/` follows `.`). */
+/**
+ * Finds a listed session by its public id, which is also its key or the part of its key before the dot (`/` follows
+ * `.`).
+ */
 const FIND_SQL = "SELECT id, shelf FROM sessions WHERE id = ?1 OR (id > ?1 || '.' AND id < ?1 || '/') LIMIT 1"
 
 /** `key`: the session's key. `erasesAt`: milliseconds since 1970. */
@@ -26,7 +29,8 @@ export class SessionChanges {
   }
 
   /**
-   * Changes a session that is listed or archived. Does not count as activity. Errors: `session_unknown`, `folder_unknown`.
+   * Changes a session that is listed or archived. Does not count as activity. Errors: `session_unknown`,
+   * `folder_unknown`.
    */
   change(publicId: string, { pinned, archived, folder, unread }: SessionChange): Result<null> {
     const found = this.#find(publicId, SHELVES.archive)
@@ -47,7 +51,8 @@ export class SessionChanges {
   }
 
   /**
-   * Hides a session, which is erased at the given time. If it is already hidden, its time stays the same. Errors: `session_unknown`.
+   * Hides a session, which is erased at the given time. If it is already hidden, its time stays the same. Errors:
+   * `session_unknown`.
    */
   hide(publicId: string, erasesAt: number): Result<HiddenSession> {
     const found = this.#find(publicId, SHELVES.hiddenArchive)
@@ -58,12 +63,14 @@ export class SessionChanges {
     return succeed({ key: found.id, erasesAt: row?.gone ?? erasesAt })
   }
 
-  /** The key of a session that is listed or hidden; null if it is unknown or being erased. */
+  /** Returns the key of a session that is listed or hidden; null if it is unknown or being erased. */
   findKey(publicId: string): string | null {
     return this.#find(publicId, SHELVES.hiddenArchive)?.id ?? null
   }
 
-  /** Lists a hidden session again. Repeating the call has no effect. Errors: `session_unknown` if it is being erased. */
+  /**
+   * Lists a hidden session again. Repeating the call has no effect. Errors: `session_unknown` if it is being erased.
+   */
   restore(publicId: string, now: number): Result<null> {
     const found = this.#find(publicId, SHELVES.hiddenArchive)
     if (found === null) return fail({ reason: "session_unknown" })
@@ -77,8 +84,8 @@ export class SessionChanges {
   }
 
   /**
-   * The keys of hidden sessions that are due for erasure. They can't be restored from now on, and are due again at `retryAt`
-   * unless they are removed before.
+   * Returns the keys of hidden sessions that are due for erasure. They can't be restored from now on, and are due again
+   * at `retryAt` unless they are removed before that.
    */
   beginErasures(now: number, retryAt: number, limit: number): string[] {
     const due = "SELECT id FROM sessions WHERE gone <= ? ORDER BY gone LIMIT ?"

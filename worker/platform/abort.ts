@@ -10,7 +10,9 @@ export function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal): Prom
   })
 }
 
-/** Yields the items of a stream until it ends or the signal is aborted. An abort ends the iteration without an error. */
+/**
+ * Yields the items of a stream until it ends or the signal is aborted. An abort ends the iteration without an error.
+ */
 export async function* iterateUntilAborted<T>(items: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
   const stream = items[Symbol.asyncIterator]()
   let wake = (): void => {}

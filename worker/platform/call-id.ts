@@ -2,12 +2,12 @@
  * call-id.ts: ids of tool calls: `call_<position of the message>_<part>`.
  */
 
-/** The id of the call that is part `part` of the message at position `pos`. */
+/** Returns the id of the call that is part `part` of the message at position `pos`. */
 export function createCallId(pos: number, part: number): string {
   return `call_${pos}_${part}`
 }
 
-/** The position of the message that contains a call; null if the id has another form. */
+/** Returns the position of the message that contains a call; null if the id has another form. */
 export function callIdToPos(callId: string): number | null {
   const pos = /^call_(\d{1,15})_/.exec(callId)?.[1]
   return pos === undefined ? null : Number(pos)

@@ -1,6 +1,6 @@
 /** comma-list.ts: comma-separated values in variables and headers. Pure. */
 
-/** The entries without surrounding whitespace. Empty entries are dropped. */
+/** Returns the entries without surrounding whitespace. Empty entries are dropped. */
 export function splitCommaList(list = ""): string[] {
   return list
     .split(",")

@@ -3,15 +3,18 @@
 import { type Fault, faultToWire } from "../../shared/fault.ts"
 import { RATE_LIMITS, RATE_PERIOD_SECONDS } from "../../shared/user-limits.ts"
 
-/** The response for a fault: its status, and its code and text as JSON. A temporary limit adds `Retry-After` (SPEC LI2). */
+/**
+ * Returns the response for a fault: its status, and its code and text as JSON. A temporary limit adds `Retry-After`
+ * (SPEC LI2).
+ */
 export function faultToResponse(fault: Fault): Response {
   const { code, text, fields, status } = faultToWire(fault)
-  // Tells programs which budget is exhausted.
+  // Lets programs read which budget is exhausted.
   const details = code === "budget_exhausted" ? fields : {}
   return Response.json({ code, text, fields, ...details }, { status, headers: createRetryHeaders(fault) })
 }
 
-/** `RateLimit` and `RateLimit-Policy` as in draft-ietf-httpapi-ratelimit-headers. */
+/** Creates `RateLimit` and `RateLimit-Policy` as in draft-ietf-httpapi-ratelimit-headers. */
 function createRetryHeaders(fault: Fault): Record<string, string> {
   if (!("retryAfterSeconds" in fault)) return {}
   const { retryAfterSeconds } = fault

@@ -39,7 +39,7 @@ export class FreshCache<T> {
     return value
   }
 
-  /** The cached value; undefined if there is no fresh one. */
+  /** Returns the cached value; undefined if there is no fresh one. */
   get(key: string, now: number, maxAgeMs: number = this.#maxAgeMs): T | undefined {
     const cached = this.#entries.get(key)
     // If the clock was set back, an entry from the future counts as stale.

@@ -1,6 +1,6 @@
 /** iso-time.ts: converts times of other systems to ISO 8601. */
 
-/** A time as text or in milliseconds since 1970, in ISO 8601 and UTC. Null if it is not a time. */
+/** Formats a time, given as a string or in milliseconds since 1970, in ISO 8601 and UTC. Null if it is not a time. */
 export function formatTime(time: unknown): string | null {
   if (typeof time !== "string" && typeof time !== "number") return null
   const date = new Date(time)

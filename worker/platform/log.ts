@@ -1,7 +1,7 @@
 /**
  * log.ts: structured log lines. Everything that the Worker logs goes through this module.
  *
- * A line contains an event name, ids and figures, but nothing that a person or a model wrote (SPEC OB6).
+ * A line contains an event name, ids and numbers, but nothing that a person or a model wrote (SPEC OB6).
  */
 
 /** Writes one line: an event name and its fields. */
@@ -37,7 +37,7 @@ export function describeError(error: unknown): string {
   return [words.join(" "), ...places].join(" < ")
 }
 
-/** The message of a caught value, for the result of a tool. Log lines must use `describeError` instead. */
+/** Returns the message of a caught value, for the result of a tool. Log lines must use `describeError` instead. */
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : "unknown"
 }

@@ -13,7 +13,10 @@ export type RegionBuckets = RegionBindings<"MEDIA">
 /** `MEDIA` is the bucket of all tenants without a region. */
 export type MediaEnv = RegionBuckets & { readonly ENVIRONMENT: string; readonly MEDIA: R2Bucket }
 
-/** The bucket of a tenant. Throws if the deployment does not serve its region, which `checkRegion` has refused earlier. */
+/**
+ * Returns the bucket of a tenant. Throws if the deployment does not serve its region, which `checkRegion` has refused
+ * earlier.
+ */
 export function mediaBucket(env: MediaEnv, tenant: string): R2Bucket {
   const bucket = findBucket(env, getRegion(tenant))
   if (bucket === null) throw new Error(`no bucket is bound for the region of ${tenant}`)
@@ -29,8 +32,8 @@ export function checkRegion(env: Omit<MediaEnv, "MEDIA">, tenant: string): Resul
 }
 
 /**
- * The regions that this deployment serves. On a developer's machine, one bucket serves all regions. In production that
- * would move data out of its region.
+ * Returns the regions that this deployment serves. On a developer's machine, one bucket serves all regions. In
+ * production that would move data out of its region.
  */
 export function listServedRegions(env: Omit<MediaEnv, "MEDIA">): readonly Region[] {
   return REGIONS.filter((region) => env.ENVIRONMENT === "local" || findRegionBucket(env, "MEDIA", region) !== undefined)

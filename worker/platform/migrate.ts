@@ -1,6 +1,6 @@
 /**
- * migrate.ts: runs the numbered migrations of an object's tables. Each runs once, when the object starts or before its first
- * write.
+ * migrate.ts: runs the numbered migrations of an object's tables. Each runs once, when the object starts or before its
+ * first write.
  */
 
 /** Whether the object has tables. Does not write, so an object that was never used stays empty. */
@@ -45,8 +45,8 @@ export class ObjectTables {
 }
 
 /**
- * Deletes the rows of all tables. The tables themselves and the schema version stay. Full-text indexes are dropped, because
- * they would keep the words of deleted rows.
+ * Deletes the rows of all tables. The tables themselves and the schema version stay. Full-text indexes are dropped,
+ * because they would keep the words of deleted rows.
  */
 export function deleteAllRows(sql: SqlStorage): void {
   const indexes = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE%'"

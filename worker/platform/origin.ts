@@ -1,8 +1,8 @@
 /** origin.ts: checks for origins that a response header can contain, and for names of this machine. Pure. */
 
 /**
- * Whether a content security policy can contain this origin: it has no IP address in brackets and no character that ends a
- * directive.
+ * Whether a content security policy can contain this origin: it has no IP address in brackets and no character that
+ * ends a directive.
  */
 export function isPlainOrigin(origin: string): boolean {
   return /^https?:\/\/[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d{1,5})?$/.test(origin)

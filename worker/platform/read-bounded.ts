@@ -51,7 +51,7 @@ export class BodyReader {
     this.#reader = body?.getReader()
   }
 
-  /** The first `count` bytes, or fewer if the body is shorter. Must not be called after `read`. */
+  /** Returns the first `count` bytes, or fewer if the body is shorter. Must not be called after `read`. */
   async peek(count: number): Promise<Bytes> {
     let length = this.#buffered.reduce((sum, chunk) => sum + chunk.byteLength, 0)
     while (length < count) {
@@ -63,7 +63,7 @@ export class BodyReader {
     return (await joinChunks(this.#buffered)).subarray(0, count)
   }
 
-  /** The next chunk, including those that `peek` has seen; null at the end. */
+  /** Returns the next chunk, including those that `peek` has seen; null at the end. */
   async read(): Promise<Uint8Array | null> {
     return this.#buffered.shift() ?? (await this.#readChunk())
   }

@@ -16,7 +16,10 @@ type Suffix = (typeof SUFFIXES)[Region]
 /** The optional buckets `<Name>_EU` and so on. */
 export type RegionBindings<Name extends string> = { readonly [key in `${Name}_${Suffix}`]?: R2Bucket }
 
-/** The bucket that is bound for a region; undefined if there is none. `env` contains the bindings with this name. */
+/**
+ * Returns the bucket that is bound for a region; undefined if there is none. `env` contains the bindings with this
+ * name.
+ */
 export function findRegionBucket<Name extends string>(
   env: RegionBindings<Name>,
   name: Name,

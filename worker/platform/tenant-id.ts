@@ -1,8 +1,8 @@
 /**
  * tenant-id.ts: the ids of tenants. An id can name the region in which all of the tenant's data is stored: `eu.acme`.
  *
- * The region is part of the id, because it must be known before any object is called: in each jurisdiction, the same name
- * means a different object. The region can never change.
+ * The region is part of the id, because it must be known before any object is called: in each jurisdiction, the same
+ * name means a different object. The region can never change.
  */
 
 import * as v from "valibot"
@@ -27,7 +27,7 @@ export const newTenantIdSchema = v.pipe(
   v.regex(new RegExp(`^(?:(?:${REGIONS.join("|")})\\.)?[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$`)),
 )
 
-/** The region of a tenant; null if it has none, so that the platform chooses where its objects are. */
+/** Returns the region of a tenant; null if it has none, so that the platform chooses where its objects are. */
 export function getRegion(tenant: string): Region | null {
   const [prefix, name] = tenant.split(".", 2)
   return name === undefined ? null : (REGIONS.find((region) => region === prefix) ?? null)

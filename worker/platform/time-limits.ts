@@ -2,8 +2,8 @@
  * time-limits.ts: the time limits of a deployment, in milliseconds. They come from shared/limits.ts and
  * shared/asset-limits.ts, and are scaled down in tests.
  *
- * TIME_SCALE is a factor between 0 and 1 for all limits, so that tests do not have to wait for real timeouts. A production
- * deployment rejects it (SPEC AU3).
+ * TIME_SCALE is a factor between 0 and 1 for all limits, so that tests do not have to wait for real timeouts. A
+ * production deployment rejects it (SPEC AU3).
  */
 
 import {

@@ -15,7 +15,10 @@ import { createHono } from "./hono-app.ts"
 
 export const agentRoutes = createHono<AppEnv>()
 
-/** Users see names and descriptions. Only callers who may configure agents see the rest, and the names of all tools that an agent can have. */
+/**
+ * Users see names and descriptions. Only callers who may configure agents see the rest, and the names of all tools that
+ * an agent can have.
+ */
 agentRoutes.get("/", async (context) => {
   const claims = context.get("claims")
   const tenant = tenantStub(context.env, claims.tenant)
@@ -57,7 +60,7 @@ agentRoutes.delete("/:name", async (context) => {
   return removed.ok ? context.body(null, 204) : faultToResponse(removed.fault)
 })
 
-/** The address of the service that answers. Only such an agent has one. */
+/** Checks the URL of the service that answers. Only agents that a webhook answers have one. */
 function checkAgentUrl({ answered_by, url }: AgentInput, env: Env): Result<{ readonly url?: string }> {
   const isWebhook = answered_by === "webhook"
   if (!isWebhook && url === undefined) return succeed({})

@@ -1,6 +1,6 @@
 /**
- * kept-page-files.ts: serves scripts and styles of other versions of the page from the bucket. Loaded on the first request
- * for a file that this version does not have.
+ * kept-page-files.ts: serves scripts and styles of other versions of the page from the bucket. Loaded on the first
+ * request for a file that this version does not have.
  *
  * `npm run deploy` uploads the files of each version before that version receives traffic (scripts/deploy.ts).
  */
@@ -31,21 +31,21 @@ const HEADERS = {
 }
 
 /**
- * How long an isolate remembers that a file is missing, in milliseconds, and for how many files. A deploy stores the files
- * of a version before any page requests them, so a short time suffices.
+ * How long an isolate remembers that a file is missing, in milliseconds, and for how many files. A deploy stores the
+ * files of a version before any page requests them, so a short time suffices.
  */
 const MISSING_MS = 60_000
 const MAX_MISSING_FILES = 2_000
 
-/** Maximum number of refused addresses that an isolate remembers. */
+/** Maximum number of refused IP addresses that an isolate remembers. */
 const MAX_REFUSED_ADDRESSES = 5_000
 
 const missingFiles = new FreshCache<true>(MISSING_MS, MAX_MISSING_FILES)
 const refusedAddresses = new FreshCache<true>(RATE_PERIOD_SECONDS * 1000, MAX_REFUSED_ADDRESSES)
 
 /**
- * The page's file at this path; null if no stored version has it. Errors: `rate_limited`, as a response, for an address
- * that has requested too many missing files. Files that exist do not count.
+ * Returns the page's file at this path; null if no stored version has it. Errors: `rate_limited`, as a response, for an
+ * IP address that has requested too many missing files. Files that exist do not count.
  *
  * `address` is the client's (routes/access/client-address.ts); null if the platform provides none.
  * Cost: one read of the bucket, or none if the file is known to be missing.

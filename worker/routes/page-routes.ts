@@ -27,7 +27,7 @@ import type { AppEnv } from "./request-body.ts"
 import { createHono } from "./hono-app.ts"
 import { serveServiceWorker, usesServiceWorker } from "./service-worker-route.ts"
 
-/** The page of a shared copy. It loads the copy itself. SPEC SR9. */
+/** Serves the page of a shared copy, which loads the copy itself. SPEC SR9. */
 const serveSharePage = async (context: Context<AppEnv>): Promise<Response> => {
   const { env, req } = context
   const opened = await openShare(env, req.param("share") ?? "", readLimitAddress(context))
@@ -58,7 +58,7 @@ async function findKeptFile(context: Context<AppEnv>): Promise<Response | null> 
 }
 
 /**
- * Responds with a short page if a browser opens the address, and with JSON otherwise. Not cached, because the next version
+ * Responds with a short page if a browser opens the URL, and with JSON otherwise. Not cached, because the next version
  * may have the file.
  */
 function respondNotFound(context: Context<AppEnv>): Response {
@@ -80,7 +80,8 @@ const NOT_FOUND_PAGE = `<!doctype html>
 `
 
 /**
- * Removes conditional headers. A 304 would keep the old headers, but the policy may have changed even if the file has not.
+ * Removes conditional headers. A 304 would keep the old headers, but the policy may have changed even if the file has
+ * not.
  */
 function removeConditions(request: Request): Request {
   const headers = new Headers(request.headers)
@@ -139,8 +140,8 @@ const MAX_CACHED_TENANTS = 1_000
 const settingsCache = new FreshCache<PageSettings>(SETTINGS_FRESH_MS, MAX_CACHED_TENANTS)
 
 /**
- * Loads the settings for a page. Without a tenant, or if its object fails, the page gets the deployment's settings, because
- * it must load in any case.
+ * Loads the settings for a page. Without a tenant, or if its object fails, the page gets the deployment's settings,
+ * because it must load in any case.
  */
 async function loadSettings(env: Env, tenant: string | null): Promise<PageSettings> {
   if (tenant === null) return readDeploymentSettings(env)
@@ -160,7 +161,7 @@ function findPageTenant(env: Env, url: URL): string | null {
   return readEmbedTenant(env, url) ?? getPageTenant(env, url)
 }
 
-/** The tenant that the address of the widget's frame names; null for every other page. */
+/** Returns the tenant that the URL of the widget's frame names; null for every other page. */
 function readEmbedTenant(env: Env, url: URL): string | null {
   const tenant = EMBED_PAGE.test(url.pathname) ? url.searchParams.get("tenant") : null
   return tenant !== null && v.is(tenantIdSchema, tenant) && checkRegion(env, tenant).ok ? tenant : null

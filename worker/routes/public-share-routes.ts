@@ -74,7 +74,7 @@ publicShareRoutes.post("/v1/shares/:share/media/sign", async (context) => {
       const own = parseOwnUrl(url)
       const card = parseCardViewUrl(url)
       if (card !== null) return { url, href: publicCardPath(tenant, card) }
-      // Media of other hosts is not fetched for readers without a token, or anybody could use the server as a proxy.
+      // Media from other hosts is not fetched for readers without a token, or anybody could use the server as a proxy.
       return { url, href: own === null ? null : await signOwnUrl(own, kinds, env.CANVAS_ORIGIN ?? "", sign) }
     }),
   )

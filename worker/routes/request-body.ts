@@ -53,7 +53,7 @@ export async function readBody<T>(context: AppContext, schema: v.GenericSchema<u
 }
 
 /**
- * Reads the text of a JSON body without parsing it.
+ * Reads a JSON body as text, without parsing it.
  *
  * Errors: `body_type_refused`, `body_too_large`, `body_stalled`; `body_malformed` if it is not valid UTF-8.
  */
@@ -94,7 +94,7 @@ export function parseFields<T>(schema: v.GenericSchema<unknown, T>, value: unkno
   return fail(fault)
 }
 
-/** Null if the bytes are not valid UTF-8. */
+/** Decodes the bytes; null if they are not valid UTF-8. */
 function decodeUtf8(bytes: Uint8Array): string | null {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes)

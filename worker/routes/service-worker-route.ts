@@ -1,6 +1,6 @@
 /**
- * service-worker-route.ts: serves the script of the page's service worker. Where the deployment switches the worker off, the
- * script removes the worker that a browser has. Loaded on demand.
+ * service-worker-route.ts: serves the script of the page's service worker. Where the deployment switches the worker
+ * off, the script removes the worker that a browser has. Loaded on demand.
  *
  * Browsers request the script again when a page is opened, so they notice the setting. Source: SPEC SW1, SW7, SW8.
  */
@@ -9,7 +9,7 @@ import type { Context } from "hono"
 import type { Env } from "../env.ts"
 import type { AppEnv } from "./request-body.ts"
 
-/** Removes a worker with everything that it has kept (client/service-worker/kept-page.ts). */
+/** Removes a worker and everything that it has stored (client/service-worker/kept-page.ts). */
 const REMOVAL_SCRIPT = `addEventListener("install", (event) => event.waitUntil(skipWaiting()))
 addEventListener("activate", (event) => event.waitUntil(remove()))
 async function remove() {
@@ -34,7 +34,10 @@ export async function serveServiceWorker({ env, req }: Context<AppEnv>): Promise
   return new Response(file?.ok === true ? file.body : REMOVAL_SCRIPT, { headers: HEADERS })
 }
 
-/** By default only in production: a worker stays at the address of a local server, where another project may be served next. */
+/**
+ * By default only in production: a worker stays registered for the origin of a local server, which may serve another
+ * project next.
+ */
 export function usesServiceWorker({
   ENVIRONMENT,
   SERVICE_WORKER,

@@ -16,7 +16,7 @@ export const titleSchema = v.pipe(
   v.transform(toTitle),
 )
 
-/** A page of history. A header contains the number of rows read. */
+/** Creates the response with a page of history. A header contains the number of rows read. */
 export function pageToResponse({ json, rowsRead }: PageText): Response {
   return new Response(json, {
     headers: {

@@ -37,7 +37,7 @@ const createSchema = v.object({
   title: v.optional(titleSchema, ""),
   /** Name of the agent that answers in the session. */
   agent: v.optional(agentNameSchema),
-  /** In no list and no search, and erased TEMPORARY_MS after its last socket. */
+  /** Whether the session is in no list and no search, and is erased TEMPORARY_MS after its last socket. */
   temporary: v.optional(v.boolean(), false),
 })
 
@@ -116,7 +116,7 @@ sessionRoutes.get("/:id/socket", requireSession, async (context) => {
   return new Response(null, { status: 101, webSocket: response.webSocket, headers })
 })
 
-/** The upgrade request for the object. A header contains the verified claims, and the token is removed. */
+/** Creates the upgrade request for the object. A header contains the verified claims, and the token is removed. */
 function createSocketRequest(request: Request, claims: Claims): Request {
   const headers = new Headers(request.headers)
   headers.delete("authorization")

@@ -1,9 +1,9 @@
 /**
- * sign-in-routes.ts: the page's sign-in (`/auth`). These routes use a cookie instead of a token, and only the page may call
- * them.
+ * sign-in-routes.ts: the page's sign-in (`/auth`). These routes use a cookie instead of a token, and only the page may
+ * call them.
  *
- * Two of them are navigations; the others need the page's own origin and a JSON body, which no other site can send without
- * a preflight request. Their implementation is loaded on demand.
+ * Two of them are navigations; the others need the page's own origin and a JSON body, which no other site can send
+ * without a preflight request. Their implementation is loaded on demand.
  */
 
 import type { Context, MiddlewareHandler } from "hono"
@@ -38,7 +38,8 @@ const loadCookies = () => import("../signin/sign-in-cookies.ts")
 const loadPageToken = () => import("../signin/page-token.ts")
 
 /**
- * Admits only requests of the page itself. With every POST, a browser sends its origin and how the two sites are related.
+ * Admits only requests of the page itself. With every POST, a browser sends its origin and how the two sites are
+ * related.
  */
 const requireOwnPage: MiddlewareHandler<AppEnv> = async ({ req }, next) => {
   const isOwn = req.header("origin") === new URL(req.url).origin
@@ -55,7 +56,8 @@ const requireNavigation: MiddlewareHandler<AppEnv> = async ({ req }, next) => {
 }
 
 /**
- * Limits how often one address can cause a call to the tenant's object. Before a sign-in, the user is unknown (SPEC LI7).
+ * Limits how often one IP address can cause a call to the tenant's object. Before a sign-in, the user is unknown (SPEC
+ * LI7).
  */
 signInRoutes.use("*", async (context, next) => {
   const { env, req } = context
@@ -66,7 +68,7 @@ signInRoutes.use("*", async (context, next) => {
   return isAdmitted ? await next() : faultToResponse(createRateFault("read", "user"))
 })
 
-/** Redirects an address that has failed too often back to the page. */
+/** Redirects a client back to the page if its IP address has failed too often. */
 const limitAttempts: MiddlewareHandler<AppEnv> = async (context, next) => {
   const tenant = getPageTenant(context.env, new URL(context.req.url))
   if (tenant === null) return await next()
@@ -190,7 +192,7 @@ signInRoutes.post("/logout", requireOwnPage, async (context) => {
   return response
 })
 
-/** `location`: the address for signing out at the provider too. */
+/** `location`: the URL for signing out at the provider too. */
 function createSignedOut(location: string | null): Response {
   return location === null ? new Response(null, { status: 204 }) : Response.json({ location } satisfies SignedOut)
 }

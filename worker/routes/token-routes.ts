@@ -1,5 +1,6 @@
 /**
- * token-routes.ts: issues tokens for the users of a tenant, for development and for external producers, and revokes tokens.
+ * token-routes.ts: issues tokens for the users of a tenant, for development and for external producers, and revokes
+ * tokens.
  */
 
 import * as v from "valibot"

@@ -1,6 +1,6 @@
 /**
- * tool-result-route.ts: `POST /tool-results/:tenant/:session/:tool/:call`: the result of a call that a tenant's service had
- * accepted with 202. The signature is the only access check. Source: SPEC TW5.
+ * tool-result-route.ts: `POST /tool-results/:tenant/:session/:tool/:call`: the result of a call that a tenant's service
+ * had accepted with 202. The signature is the only access check. Source: SPEC TW5.
  */
 
 import type { Context } from "hono"
@@ -36,8 +36,8 @@ export async function receiveToolResult(context: ResultContext): Promise<Respons
 async function acceptResult(context: ResultContext): Promise<Result<null>> {
   const { env, req } = context
   const { tenant, session, tool, call: call_id } = req.param()
-  const isAddress = SESSION_KEY.test(session) && CALL_ID.test(call_id) && v.is(webhookNameSchema, tool)
-  if (!isAddress || !v.is(tenantIdSchema, tenant) || !checkRegion(env, tenant).ok) return refuse("result_unexpected")
+  const isWellFormed = SESSION_KEY.test(session) && CALL_ID.test(call_id) && v.is(webhookNameSchema, tool)
+  if (!isWellFormed || !v.is(tenantIdSchema, tenant) || !checkRegion(env, tenant).ok) return refuse("result_unexpected")
   const address = readLimitAddress(context)
   if (!(await countUp(env.RATE_WRITE, `result ${tenant} ${address ?? ""}`)))
     return fail(createRateFault("write", "tenant"))

@@ -12,13 +12,16 @@ import { countStoredChars, toMessageText } from "./turn-texts.ts"
 import { listWords } from "./word-list.ts"
 
 /**
- * Maximum number of messages and stored characters that one request reads; the last message may exceed it. If they are not
- * enough for a page of hits, the next request continues.
+ * Maximum number of messages and stored characters that one request reads; the last message may exceed it. If they are
+ * not enough for a page of hits, the next request continues.
  */
 const MAX_SCANNED_MESSAGES = 1_000
 const MAX_SCANNED_CHARS = 2 * 1024 * 1024
 
-/** The newest hits first. Null if the query has no word, or too many. Cost: the rows of the messages that are read. */
+/**
+ * Returns hits, newest first. Null if the query has no words, or too many. Cost: the rows of the messages that are
+ * read.
+ */
 export function searchMessages(
   store: Pick<PathReader, "readTip" | "isOnPath" | "findMessageAt">,
   { text, limit, before }: MessageQuery,
@@ -45,7 +48,7 @@ export function searchMessages(
   return { hits, next: null }
 }
 
-/** A position that is no longer on the active path has nothing before it. */
+/** Finds where the search begins. A position that is no longer on the active path has nothing before it. */
 function findStart(
   store: Pick<PathReader, "readTip" | "isOnPath" | "findMessageAt">,
   before: number | null,

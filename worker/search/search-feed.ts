@@ -1,5 +1,5 @@
 /**
- * search-feed.ts: the texts of a session that its user's directory has not yet received.
+ * search-feed.ts: the text of a session that its user's directory has not yet received.
  */
 
 import type { SearchUpdate } from "../platform/rpc/search-types.ts"
@@ -13,12 +13,14 @@ interface FedSession {
 }
 
 /**
- * Decides which texts the directory has not yet received. It is only in memory: a new process sends the newest turn, and the
- * directory fetches what is missing before it.
+ * Decides which text the directory has not yet received. Its state is only in memory: a new process sends the newest
+ * turn, and the directory fetches what is missing before it.
  */
 export class SearchFeed {
   readonly #session: FedSession
-  /** Position of the newest message whose text was sent, or that was stored before this process began; null: unknown. */
+  /**
+   * Position of the newest message whose text was sent, or that was stored before this process began; null: unknown.
+   */
   #sentTip: number | null = null
   /** The position below which the active path has changed; null: it has not. */
   #fork: { readonly pos: number } | null = null
@@ -45,7 +47,7 @@ export class SearchFeed {
     return this.#fork !== null
   }
 
-  /** The texts to send with a running state; null: none. While a turn runs, only a changed path is sent. */
+  /** Returns the text to send with a running state; null: none. While a turn runs, only a changed path is sent. */
   async readNext(isRunning: boolean): Promise<SearchUpdate | null> {
     const fork = this.#fork
     if (!this.#isSearchable() || (isRunning && fork === null)) return null
@@ -63,7 +65,9 @@ export class SearchFeed {
     if (this.#fork === this.#sentFork) this.#fork = null
   }
 
-  /** Sessions of agents and temporary sessions are in no list, so they are not searched. */
+  /**
+   * Whether the session is indexed. Agents' sessions and temporary sessions are in no list, so they are not searched.
+   */
   #isSearchable(): boolean {
     const { id, family, erasesAt } = this.#session.row
     return id === family.session && erasesAt === null

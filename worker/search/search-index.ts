@@ -16,8 +16,8 @@ import { toIndexText } from "./word-list.ts"
 
 /**
  * Not part of the migrations, because the erasure of a user drops it: its terms would remain in a table whose rows are
- * deleted. The words are already folded. Marks are part of words. A prefix of two or three letters is looked up, not
- * collected.
+ * deleted. The words are already folded. Marks are part of words. Prefixes of two or three letters have their own
+ * index.
  */
 const WORD_INDEX = `
   CREATE VIRTUAL TABLE IF NOT EXISTS search_words USING fts5(
@@ -94,8 +94,8 @@ export class SearchIndex {
   }
 
   /**
-   * Applies what a session sends: removes the entries that are no longer on the active path, and adds `turns` if no entry is
-   * missing before them. Ignores sessions that are not listed, and temporary ones.
+   * Applies what a session sends: removes the entries that are no longer on the active path, and adds `turns` if no
+   * entry is missing before them. Ignores sessions that are not listed, and temporary ones.
    *
    * Returns whether entries are still missing. They must then be fetched from the session. Cost: three rows written per
    * turn.
@@ -116,7 +116,7 @@ export class SearchIndex {
     return !isComplete
   }
 
-  /** Position of the session's newest entry; 0 if it has none. */
+  /** Returns the position of the session's newest entry; 0 if it has none. */
   findNewest(session: string): number {
     const query = "SELECT pos FROM search_entry WHERE session = ? ORDER BY pos DESC LIMIT 1"
     const [row] = this.#sql.exec<{ pos: number }>(query, session).toArray()
@@ -128,8 +128,8 @@ export class SearchIndex {
   }
 
   /**
-   * Replaces the title of a session. The title of a session whose first turn is running is added with that turn. Cost: two
-   * rows written.
+   * Replaces the title of a session. The title of a session whose first turn is running is added with that turn. Cost:
+   * two rows written.
    */
   replaceTitle(session: string): void {
     const row = this.#findListed(session)
@@ -158,7 +158,7 @@ export class SearchIndex {
     this.#removeAfter(session, -1)
   }
 
-  /** Finds a page of hits, the newest first. Null if the query has no word, or too many. */
+  /** Finds a page of hits, the newest first. Null if the query has no words, or too many. */
   find({ text, scope, limit, after }: SearchQuery): FoundHits | null {
     const phrases = parseSearchQuery(text)
     if (phrases === null) return null
@@ -234,8 +234,9 @@ export class SearchIndex {
   }
 
   /**
-   * The number of a new entry: after those of the same millisecond. Imported messages can have any time, and all of them the same one:
-   * if the numbers of a millisecond are used up, twice as many are searched. Cost: at most one row read per doubling.
+   * Returns the number of a new entry: after those of the same millisecond. Imported messages can have any time, and
+   * all of them can have the same time: if the numbers of a millisecond are used up, twice as many are searched. Cost:
+   * at most one row read per doubling.
    */
   #findFreeNumber(atMs: number): number {
     const at = Math.min(Math.max(Number.isFinite(atMs) ? Math.trunc(atMs) : 0, 0), Date.now())
@@ -258,8 +259,8 @@ export class SearchIndex {
   }
 
   /**
-   * Removes an entry. For a session's first entry, the title is kept, so that the session is still found by it; for its
-   * newest entry, the position, so that nothing is fetched again.
+   * Removes an entry. If it is the session's first, its title stays, so that the session can still be found by it. If
+   * it is the newest, its position stays, so that nothing is fetched again.
    */
   #evict(n: number, session: string, pos: number): void {
     const neighbours = `SELECT
@@ -276,7 +277,7 @@ export class SearchIndex {
   }
 }
 
-/** Written by `#add`. */
+/** Parses a column that `#add` wrote. */
 function columnToText(column: string | null): MessageText | null {
   return column === null ? null : (parseJson(column) as unknown as MessageText)
 }
@@ -293,7 +294,7 @@ function toTitleHit({ session, title, active }: FoundRow, phrases: readonly Phra
   }
 }
 
-/** The message of the entry in which more of the phrases occur; if both have as many, the question. */
+/** Returns the message of the entry in which more of the phrases occur, or the question if it is a tie. */
 function toMessageHit({ session, title, question, answer }: FoundRow, phrases: readonly Phrase[]): SearchHit {
   const found = [question, answer]
     .map(columnToText)

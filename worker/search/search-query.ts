@@ -1,14 +1,15 @@
 /**
- * search-query.ts: parses what a user searches for into phrases, and writes them as an expression for SQLite's FTS5. Pure.
+ * search-query.ts: parses what a user searches for into phrases, and writes them as an expression for SQLite's FTS5.
+ * Pure.
  *
- * Words in quotation marks must follow each other; so must the parts of a word such as `e-mail`. All phrases must occur. The
- * last word may be the beginning of a word. The user's text never reaches the expression: it contains only letters, digits
- * and marks, in quotation marks.
+ * Words in quotation marks must follow each other; so must the parts of a word such as `e-mail`. All phrases must
+ * occur. The last word may be the beginning of a word. The user's text never reaches the expression: it contains only
+ * letters, digits and marks, in quotation marks.
  */
 
 import { listWords, type Term, type Word, wordsToTerms } from "./word-list.ts"
 
-/** Longest query, in UTF-16 code units, and the maximum number of its terms. A person types less. */
+/** Longest query, in UTF-16 code units, and the maximum number of its terms. People type less. */
 export const MAX_QUERY_CHARS = 200
 export const MAX_QUERY_TERMS = 40
 
@@ -26,7 +27,7 @@ export interface Phrase {
 const CHUNK_PATTERN = /"([^"]*)"?|[^\s"]+/g
 const HANGUL = /\p{sc=Hangul}$/u
 
-/** The phrases of a query; null if it has no word, or too many. */
+/** Parses the phrases of a query; null if it has no words, or too many. */
 export function parseSearchQuery(query: string): Phrase[] | null {
   const chunks = [...query.matchAll(CHUNK_PATTERN)]
   const isOpenEnded = !/\s$/.test(query)
@@ -49,7 +50,7 @@ function toPhrase(text: string, isLast: boolean): Phrase | null {
   return { words, terms, isPrefix }
 }
 
-/** The phrases as an expression of FTS5, for the given columns. */
+/** Returns the phrases as an expression of FTS5, for the given columns. */
 export function phrasesToMatch(phrases: readonly Phrase[], columns: readonly string[]): string {
   const terms = phrases.map((phrase) => {
     const words = phrase.terms.map(({ text }) => text.replaceAll('"', ""))

@@ -3,8 +3,9 @@
  */
 
 /**
- * `n` grows with the time of the message and is the entry's row in the full-text index, so that the newest hits come first
- * without sorting. `indexed` is 0 for a session whose entries must still be fetched, such as one from before this migration.
+ * `n` grows with the time of the message and is the entry's row in the full-text index, so that the newest hits come
+ * first without sorting. `indexed` is 0 for a session whose entries must still be fetched, such as one from before this
+ * migration.
  */
 export const SEARCH_TABLE = `
   CREATE TABLE search_entry (

@@ -51,7 +51,7 @@ export function hasAllPhrases(words: readonly Word[], phrases: readonly Phrase[]
 function findMatches(words: readonly Word[], phrases: readonly Phrase[]): Match[] {
   const matches: Match[] = []
   for (const [at, word] of words.entries()) {
-    const phrase = phrases.findIndex((one) => isMatchAt(words, at, one))
+    const phrase = phrases.findIndex((candidate) => isMatchAt(words, at, candidate))
     if (phrase < 0) continue
     const last = words[at + (phrases[phrase]?.words.length ?? 1) - 1] ?? word
     matches.push({ start: word.start, end: last.end, phrase })
@@ -68,7 +68,7 @@ function isMatchAt(words: readonly Word[], at: number, { words: wanted, isPrefix
   })
 }
 
-/** The first match of the window with the most different phrases. */
+/** Returns the first match of the window with the most different phrases. */
 function findDensest(matches: readonly Match[]): Match | null {
   let best: { match: Match; count: number } | null = null
   for (const [at, match] of matches.entries()) {
@@ -83,12 +83,12 @@ function findDensest(matches: readonly Match[]): Match | null {
   return best?.match ?? null
 }
 
-/** The beginning of the first word at or after an offset. */
+/** Returns the beginning of the first word at or after an offset. */
 function snapToWord(words: readonly Word[], offset: number): number {
   return offset === 0 ? 0 : (words.find(({ start }) => start >= offset)?.start ?? offset)
 }
 
-/** The end of the last word before an offset, so that no word and no character is cut. */
+/** Returns the end of the last word before an offset, so that no word and no character is cut. */
 function cutEnd(words: readonly Word[], text: string, offset: number): number {
   if (offset >= text.length) return text.length
   const end = words.findLast((word) => word.end <= offset)?.end ?? 0

@@ -1,5 +1,5 @@
 /**
- * text-fetches.ts: the sessions whose texts the user's directory must still fetch, and when it repeats a failed attempt.
+ * text-fetches.ts: the sessions whose text the user's directory must still fetch, and when it repeats a failed attempt.
  */
 
 /** `at`: the time of the next attempt, in milliseconds since 1970. */
@@ -10,8 +10,8 @@ export const TEXT_FETCH_TABLE = `
 /** The pause after the first failure, in milliseconds. It doubles with each further one. */
 const RETRY_MS = 10_000
 /**
- * After this many failures, 10 minutes after the first one, a session is no longer fetched until its next turn. Its search
- * then finds only what is already indexed.
+ * After this many failures, 10 minutes after the first one, a session is no longer fetched until its next turn. Its
+ * search then finds only what is already indexed.
  */
 const MAX_FAILURES = 7
 
@@ -29,7 +29,10 @@ export class TextFetches {
     this.#sql = sql
   }
 
-  /** The session to fetch now; null: none. Those that have never failed come first, the newest ones before the others. */
+  /**
+   * Returns the session to fetch now; null: none. Those that have never failed come first, the newest ones before the
+   * others.
+   */
   findNext(now: number): string | null {
     const found = this.#findNew()
     if (found !== null) return found
@@ -37,7 +40,7 @@ export class TextFetches {
     return failed !== null && failed.at <= now ? failed.id : null
   }
 
-  /** When the next fetch is due, in milliseconds since 1970. 0: at once; Infinity: never. */
+  /** Returns when the next fetch is due, in milliseconds since 1970. 0: at once; Infinity: never. */
   nextAt(): number {
     return this.#findNew() === null ? (this.#findFailed()?.at ?? Infinity) : 0
   }

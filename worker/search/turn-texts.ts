@@ -1,5 +1,5 @@
 /**
- * turn-texts.ts: reads the texts of a session's finished turns, as its user's directory indexes them.
+ * turn-texts.ts: reads the text of a session's finished turns, as its user's directory indexes it.
  *
  * stored messages of the active path → TURN TEXTS → directory
  * A question and its answer are one entry, so that a turn writes three rows.
@@ -11,22 +11,24 @@ import { cutText } from "../../shared/text/cut-text.ts"
 import type { MessageText, SearchUpdate, TurnText } from "../platform/rpc/search-types.ts"
 import { type PathMessage, type PathReader, readFinishedTip } from "./finished-tip.ts"
 
-/** Longest searchable text of a message, in UTF-16 code units. What follows is not found. */
+/** Longest searchable text of a message, in UTF-16 code units. Searches don't find anything after that. */
 export const MAX_MESSAGE_TEXT_CHARS = 32 * 1024
 
-/** Maximum number of messages and characters that are read for one call. A session with more is read in several calls. */
+/**
+ * Maximum number of messages and characters that are read for one call. A session with more is read in several calls.
+ */
 const MAX_READ_MESSAGES = 64
 const MAX_READ_CHARS = 512 * 1024
 
 /**
- * Where the entries of a call begin. `after`: after an entry at this position. `fork`: at the first entry that differs after
- * the path has changed below this position. `newest`: at the newest entry.
+ * Where the entries of a call begin. `after`: after an entry at this position. `fork`: at the first entry that differs
+ * after the path has changed below this position. `newest`: at the newest entry.
  */
 export type TextsStart = { readonly after: number } | { readonly fork: number } | "newest"
 
 /**
- * The entries of the active path from a start, up to the limits of one call. If the start is not on the path, the entries
- * begin at its beginning.
+ * Returns the entries of the active path from a start, up to the limits of one call. If the start is not on the path,
+ * the entries begin at its beginning.
  */
 export function readTurnTexts(store: PathReader, from: TextsStart): SearchUpdate {
   const tip = readFinishedTip(store)
@@ -48,7 +50,7 @@ export function readTurnTexts(store: PathReader, from: TextsStart): SearchUpdate
   return { tip, after: start, turns: isPartial ? turns.slice(0, -1) : turns }
 }
 
-/** The position before the first entry. */
+/** Returns the position before the first entry. */
 function findStart(store: PathReader, tip: number, from: TextsStart): number {
   if (from === "newest") return skipQuestion(store, store.findMessageAt(tip)?.parent ?? 0)
   const at = "fork" in from ? from.fork : from.after
@@ -56,13 +58,13 @@ function findStart(store: PathReader, tip: number, from: TextsStart): number {
   return "fork" in from ? skipQuestion(store, at) : at
 }
 
-/** An entry contains a question with its answer, so it begins before the question. */
+/** Moves a position before a question, because an entry contains a question with its answer. */
 function skipQuestion(store: PathReader, pos: number): number {
   const stored = store.findMessageAt(pos)
   return stored === null || stored.message.role === "assistant" ? pos : (stored.parent ?? 0)
 }
 
-/** The characters that are read with a message, including those that are not searched, such as tool results. */
+/** Counts the characters that are read with a message, including those that are not searched, such as tool results. */
 export function countStoredChars({ words, parts }: Message): number {
   return parts.reduce((sum, part) => {
     if (part.type !== "tool_call") return sum + part.text.length
@@ -84,9 +86,9 @@ function groupTurns(messages: readonly PathMessage[]): TurnText[] {
   return turns
 }
 
-/** The plain text of a message and the names of its files, without cards, tags and thinking. */
+/** Returns the plain text of a message and the names of its files, without cards, tags and thinking. */
 export function toMessageText(message: Message): MessageText {
   const { id, role, timestamp, attachments } = message
-  const text = [plainText(message), ...attachments.map(({ label }) => label)].filter((one) => one !== "").join("\n")
+  const text = [plainText(message), ...attachments.map(({ label }) => label)].filter((line) => line !== "").join("\n")
   return { id, role, at: Date.parse(timestamp), text: cutText(text, MAX_MESSAGE_TEXT_CHARS) }
 }

@@ -2,8 +2,8 @@
  * word-list.ts: splits text into the words of the search index, folded so that case and diacritics do not matter. Pure.
  *
  * Scripts that put no spaces between words (Chinese, Japanese, Thai and others) are split into units of one character
- * with its marks. The index contains each pair of neighbouring units, so that any part of such a text can be found, whatever
- * a dictionary would regard as its words.
+ * with its marks. The index contains each pair of neighbouring units, so that any part of such a text can be found,
+ * whatever a dictionary would regard as its words.
  */
 
 export interface Word {
@@ -19,7 +19,7 @@ export interface Word {
 /** A search term: a word, or a pair of units. */
 export interface Term {
   readonly text: string
-  /** Words that begin with the text match too. */
+  /** Whether words that begin with the text match too. */
   readonly isPrefix: boolean
 }
 
@@ -35,7 +35,7 @@ const WORD_PATTERN = new RegExp(
 /** Marks that a search ignores: accents, vowel points of Hebrew and Arabic, and the Arabic letter stretcher. */
 const IGNORED_MARKS = /[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06ed]/g
 
-/** Letters that are searched for as others, and that Unicode does not decompose. */
+/** Letters that count as other letters in a search, and that Unicode does not decompose. */
 const PLAIN_LETTERS: Readonly<Record<string, string>> = {
   ß: "ss",
   æ: "ae",
@@ -52,7 +52,7 @@ const PLAIN_LETTER_PATTERN = new RegExp(`[${Object.keys(PLAIN_LETTERS).join("")}
 /** All of ASCII. */
 const ASCII = /^[\x00-\x7f]*$/
 
-/** The words of a text, in order. Cost: linear in the text. */
+/** Returns the words of a text, in order. Cost: linear in the text. */
 export function listWords(text: string): Word[] {
   const words: Word[] = []
   for (const match of text.matchAll(WORD_PATTERN)) {
@@ -74,7 +74,7 @@ function fold(word: string): string {
     .replace(PLAIN_LETTER_PATTERN, (letter) => PLAIN_LETTERS[letter] ?? letter)
 }
 
-/** The text in the form that the index stores: its terms, separated by spaces. */
+/** Converts text to the form that the index stores: its terms, separated by spaces. */
 export function toIndexText(text: string): string {
   return wordsToTerms(listWords(text))
     .map((term) => term.text)
@@ -82,8 +82,8 @@ export function toIndexText(text: string): string {
 }
 
 /**
- * The terms of words. A run of units becomes its pairs and its last unit, so that a single unit is found as the beginning of
- * a pair. With `isQuery`, that last unit is left out of runs of two units or more at the end.
+ * Returns the terms of words. A run of units becomes its pairs and its last unit, so that a single unit is found as the
+ * beginning of a pair. With `isQuery`, that last unit is left out of runs of two units or more at the end.
  */
 export function wordsToTerms(words: readonly Word[], isQuery = false): Term[] {
   return words.flatMap((word, at) => {

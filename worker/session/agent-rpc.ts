@@ -10,7 +10,9 @@ import type { SessionLifecycle } from "./session-lifecycle.ts"
 import type { AskAnswer, AskCallback, AskRequest, ClaimedQuestion } from "../platform/rpc/session-types.ts"
 import type { SessionOwner } from "../platform/rpc/claims.ts"
 
-/** Creates the agent's session if necessary, and begins or queues a turn in it. Idempotent: repeating it has no effect. */
+/**
+ * Creates the agent's session if necessary, and begins or queues a turn in it. Idempotent: repeating it has no effect.
+ */
 export async function acceptAsk(
   lifecycle: SessionLifecycle,
   env: Env,
@@ -21,7 +23,8 @@ export async function acceptAsk(
   const created = await lifecycle.create(owner, { id: request.to, title: agent, agent, family })
   const session = lifecycle.findOwn(owner)
   if (!created.ok || session === null || !session.isAgentInGroup(agent, family)) return fail("agent_unknown")
-  // The asking session may have been erased together with the sessions it asked. In that case this one must not be created.
+  // The asking session may have been erased together with the sessions that it asked. In that case, this session must
+  // not be created.
   if (isNew && !(await sessionStub(env, owner.tenant, from.session).isAskOpen(owner, request.id))) {
     await lifecycle.erase(owner, true)
     return fail("agent_failed")
@@ -47,7 +50,7 @@ export function cancelAsk(lifecycle: SessionLifecycle, owner: SessionOwner, id: 
   session?.withSeqRollback(() => session.cancelTurn(id))
 }
 
-/** Gives the caller the question that waits for a program (SPEC EA4). Errors: `turn_ended`. */
+/** Returns the question that waits for a program (SPEC EA4). Errors: `turn_ended`. */
 export function claimQuestion(lifecycle: SessionLifecycle, owner: SessionOwner, id: string): Result<ClaimedQuestion> {
   const session = lifecycle.findOwn(owner)
   return session === null ? fail({ reason: "turn_ended" }) : claimOpenQuestion(session, id)

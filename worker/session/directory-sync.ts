@@ -2,9 +2,9 @@
  * directory-sync.ts: keeps the entry of a session in its user's directory up to date.
  *
  * The entry contains the title, the time of the last activity, and whether a turn is running. The running state is sent
- * only when it has changed. If that fails, it is sent again with the next change or alarm (SPEC DI1, DI5). The session's
- * usage report is sent with it, if there is one (SPEC MT5), and so are the texts of finished turns (SPEC FT3). The question
- * that waits for a program or a service is offered at the same time (SPEC EA4, EA7).
+ * only when it has changed. If that fails, it is sent again with the next change or alarm (SPEC DI1, DI5). The
+ * session's usage report is sent with it, if there is one (SPEC MT5), and so is the text of finished turns (SPEC FT3).
+ * The question that waits for a program or a service is offered at the same time (SPEC EA4, EA7).
  */
 
 import { toTitle } from "../../shared/text/title.ts"
@@ -26,13 +26,15 @@ export interface DirectorySync {
   renameSession(title: string, nowMs: number): Promise<void>
   /** Sends the running state and the usage report, unless the directory already has them. Never rejects. */
   syncRunningState(): Promise<void>
-  /** Sends that the active path has changed below a position, whose old messages are then no longer found. */
+  /**
+   * Reports that the active path has changed below a position. Searches then no longer find the old messages below it.
+   */
   notePathChange(fork: number): void
   /** Whether the directory may be missing the running state, a usage report or a change of the path. */
   isPending(): boolean
 }
 
-/** The live session may still be under construction. */
+/** Creates the sync. The live session may still be under construction. */
 export function createDirectorySync(env: Env, session: LiveSession): DirectorySync {
   const { row, store } = session
   const { id } = row
@@ -107,8 +109,8 @@ async function sendTitle(env: Env, session: LiveSession, title: string, nowMs: n
 }
 
 /**
- * Sends the running state, the usage and the texts for the search until the directory has them. `known` is the state that
- * the directory has now. Returns the state that it has afterwards.
+ * Sends the running state, the usage and the text for the search index until the directory has them. `known` is the
+ * state that the directory has now. Returns the state that it has afterwards.
  */
 async function sendState(
   env: Env,
@@ -121,7 +123,7 @@ async function sendState(
     const report = store.usage.nextReport()
     if (state === sent && report === null && !feed.isPathChanged()) return sent
     const search = await feed.readNext(state)
-    // Also sent with a repetition, which doesn't know whether the directory has learned of the end of the turn.
+    // Also sent with a repetition, because the directory may not have been notified of the end of the turn.
     const isUnattended = sent !== false && !state && sockets.countOpen(row.user) === 0
     const news = search === null && !isUnattended ? undefined : { search: search ?? undefined, isUnattended }
     const receipt: UsageReceipt | undefined = await directoryStub(env, row).setRunning(

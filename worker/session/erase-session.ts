@@ -1,8 +1,8 @@
 /**
  * erase-session.ts: erases everything that a session has stored: bytes in the bucket first, then rows and alarm.
  *
- * An upload in progress may write its bytes after that, and its process may end before it deletes them. So the bucket is
- * checked once more later (SPEC RT10, AS9; docs/decisions/0017-asset-rows-and-bytes.md).
+ * An upload in progress may write its bytes after that, and its process may end before it deletes them. So the bucket
+ * is checked once more later (SPEC RT10, AS9; docs/decisions/0017-asset-rows-and-bytes.md).
  */
 
 import type { UsageReport } from "../../shared/usage/usage-report.ts"
@@ -37,8 +37,8 @@ export async function eraseSessionStorage(
 }
 
 /**
- * Ends the running turn, and returns the usage that the user's directory may not have received yet. If the write fails, the
- * session is erased anyway.
+ * Ends the running turn, and returns the usage that the user's directory may not have received yet. If the write fails,
+ * the session is erased anyway.
  */
 export function takeUsageReports({ turns, store }: LiveSession): readonly UsageReport[] {
   try {

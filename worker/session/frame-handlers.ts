@@ -55,7 +55,7 @@ export function handleFrame(session: LiveSession, socket: WebSocket, frame: Clie
   }
 }
 
-/** The result creates the click's message. */
+/** Loads the card of a click. Returns a function that creates the click's message. */
 async function loadClick(session: LiveSession, frame: ClickFrame) {
   const click = await import("./actions/card-click.ts")
   return await click.loadClick(session, frame)
@@ -65,14 +65,16 @@ async function loadClick(session: LiveSession, frame: ClickFrame) {
 async function handleClick(session: LiveSession, socket: WebSocket, frame: ClickFrame): Promise<void> {
   await handleLater(session, socket, loadClick(session, frame), (makeMessage) =>
     whenAdmitted(session, socket, frame.id, (trace) => {
-      const made = makeMessage()
-      const accepted = made.ok ? session.acceptMessage(made.value, trace) : made
+      const created = makeMessage()
+      const accepted = created.ok ? session.acceptMessage(created.value, trace) : created
       sendResult(session, socket, frame.id, accepted.ok ? succeed(accepted.value.seq) : accepted, trace)
     }),
   )
 }
 
-/** Accepts a message if the budgets allow it. Errors: `budget_exhausted`, `budget_unchecked`, those of `acceptMessage`. */
+/**
+ * Accepts a message if the budgets allow it. Errors: `budget_exhausted`, `budget_unchecked`, those of `acceptMessage`.
+ */
 export async function sendMessage(
   session: LiveSession,
   request: SendRequest,
@@ -85,8 +87,8 @@ export async function sendMessage(
   const admitted = await checkBudget(session, request.id)
   if (admitted.ok) {
     const accepted = session.withSeqRollback(() => {
-      const made = makeMessage === null ? succeed(request) : makeMessage()
-      return made.ok ? session.acceptMessage(made.value, trace) : made
+      const created = makeMessage === null ? succeed(request) : makeMessage()
+      return created.ok ? session.acceptMessage(created.value, trace) : created
     })
     await session.gate.giveBack()
     return accepted

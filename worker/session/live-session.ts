@@ -1,5 +1,5 @@
 /**
- * live-session.ts: a session in memory: its stores, its turns, and the one place that assigns its seqs.
+ * live-session.ts: a session in memory: its stores, its turns, and the only code that assigns its seqs.
  *
  * The object opens it from storage when it wakes up, and passes every client message to it.
  */
@@ -60,7 +60,7 @@ export interface LiveSessionDeps {
   readonly waitUntil: (work: Promise<unknown>) => void
 }
 
-/** The session in this storage; null if none was created. Reads a fixed number of rows. */
+/** Returns the session in this storage; null if none was created. Reads a fixed number of rows. */
 export function openLiveSession(deps: LiveSessionDeps): LiveSession | null {
   const { storage, hooks } = deps
   const storageGate = createStorageGate(storage.sql)
@@ -235,7 +235,7 @@ export class LiveSession implements AgentSession, RevisionContext {
     return cancelled.ok ? succeed({ exchange_id, seq: cancelled.value }) : cancelled
   }
 
-  /** The transcript as JSONL, or its active path as Markdown, from the beginning or after a position. */
+  /** Returns the transcript as JSONL, or its active path as Markdown, from the beginning or after a position. */
   async export(after: number | null, format: ExportFormat): Promise<Pick<ExportStream, "lines">> {
     const { exportJsonl, exportMarkdown } = await import("../transfer/session-export.ts")
     const isText = format === "markdown"
@@ -276,7 +276,7 @@ export class LiveSession implements AgentSession, RevisionContext {
     this.turns.stopAll()
   }
 
-  /** The user's directory is updated when a turn begins and when all have ended. */
+  /** Advances the turns. The user's directory is updated when a turn begins and when all have ended. */
   async #advanceAndSync(): Promise<void> {
     try {
       const advanced = this.turns.advance()
@@ -385,11 +385,11 @@ export class LiveSession implements AgentSession, RevisionContext {
   /** Makes the imported transcript the active one. Every client then reads it. */
   async #showImport({ tip, title }: Pick<StagedFile, "tip" | "title">): Promise<void> {
     const epoch = nanoid()
-    // An imported file can name any tip, so its tip is used only if there is a message at it.
+    // An imported file can name any tip, so its tip is used only if there is a message at that position.
     this.store.setActivePath(epoch, tip !== null && this.store.hasMessageAt(tip) ? tip : null)
     this.setEpoch(epoch, 0)
     if (title === "" || this.store.readSession()?.title !== "") return
-    // Without its title the session is listed under the first words of its next message.
+    // Without its title, the session would be listed under the first words of its next message.
     await this.#renameSession(title).catch(() => this.log("import_untitled", {}))
   }
 }

@@ -33,7 +33,10 @@ import { restoreSessionRows } from "../store/stored-session.ts"
 import type { StoredSession } from "../platform/rpc/session-types.ts"
 import { getScope, isReadOnly, type OwnerClaims, type SessionOwner } from "../platform/rpc/claims.ts"
 
-/** Key under which a hidden session is marked. Kept apart from the rows, because the erasure removes it with everything. */
+/**
+ * Key under which a hidden session is marked. It is not part of the rows, and the erasure removes it with everything
+ * else.
+ */
 const HIDDEN_KEY = "hidden"
 
 /** How long the alarm waits before it tries again to erase a temporary session, in milliseconds. */
@@ -61,20 +64,20 @@ export class SessionLifecycle {
     this.sockets = hooks.wrapSockets(new Sockets(ctx, this.#createSocketsHost()))
   }
 
-  /** The session; null if none was created, or while it is being erased. */
+  /** Returns the session; null if none was created, or while it is being erased. */
   current(): LiveSession | null {
     return this.#session
   }
 
   /**
-   * The session if these claims may change it. They must belong to its owner, with scope `user` and at least the role
-   * `member`. Null while the session is hidden.
+   * Returns the session if these claims may change it. They must belong to its owner, with scope `user` and at least
+   * the role `member`. Null while the session is hidden.
    */
   find(claims: OwnerClaims): LiveSession | null {
     return this.#isHidden ? null : this.findOwn(claims)
   }
 
-  /** The same, even while the session is hidden: for its erasure, and for calls of other objects. */
+  /** Like `find`, but also finds a hidden session: for its erasure, and for calls from other objects. */
   findOwn(claims: OwnerClaims): LiveSession | null {
     return isReadOnly(claims) ? null : this.findReadable(claims)
   }
@@ -84,7 +87,10 @@ export class SessionLifecycle {
     return this.#isHidden
   }
 
-  /** The session if these claims may read it. They must belong to its owner or a viewer, with scope `user` and any role. */
+  /**
+   * Returns the session if these claims may read it. They must belong to its owner or a viewer, with scope `user` and
+   * any role.
+   */
   findReadable(claims: OwnerClaims): LiveSession | null {
     const session = getScope(claims) === "user" ? this.#session : null
     if (session === null) return null
@@ -120,15 +126,15 @@ export class SessionLifecycle {
     createSessionStore(this.#ctx.storage.sql).createSession(row, isTemporary ? Date.now() + TEMPORARY_MS : null)
     this.#open()
     this.#postponeErasure()
-    if (view.hasBudgets === true) this.#ctx.waitUntil(this.#tellBudgets(owner))
+    if (view.hasBudgets === true) this.#ctx.waitUntil(this.#loadBudgets(owner))
     return succeed(null)
   }
 
   /**
-   * Loads the limits into the directory, for a user who sends no messages. If this fails, the next session creation retries
-   * it.
+   * Loads the limits into the directory, for a user who sends no messages. If this fails, the next session creation
+   * retries it.
    */
-  async #tellBudgets(owner: SessionOwner): Promise<void> {
+  async #loadBudgets(owner: SessionOwner): Promise<void> {
     try {
       await directoryStub(this.#env, owner).learnBudgets()
     } catch (error) {
@@ -148,8 +154,8 @@ export class SessionLifecycle {
   }
 
   /**
-   * Makes the session refuse its owner's changes while it is hidden, or accept them again. Sockets stay open, because the
-   * session may be restored. Errors: `session_unknown`.
+   * Makes the session refuse its owner's changes while it is hidden, or accept them again. Sockets stay open, because
+   * the session may be restored. Errors: `session_unknown`.
    */
   setHidden(owner: SessionOwner, isHidden: boolean): Result<null> {
     if (this.findOwn(owner) === null) return fail({ reason: "session_unknown" })
@@ -199,7 +205,7 @@ export class SessionLifecycle {
     this.#postponeErasure()
   }
 
-  /** A temporary session is erased TEMPORARY_MS after its last socket. */
+  /** Postpones the erasure of a temporary session to TEMPORARY_MS after its last socket. */
   #postponeErasure(): void {
     const session = this.#session
     if (session === null || session.row.erasesAt === null) return
@@ -209,8 +215,8 @@ export class SessionLifecycle {
   }
 
   /**
-   * Erases a temporary session. It is removed from the directory first, so afterwards only its own alarm can find it. The
-   * next alarm is set before anything can fail, because the platform repeats a failed one only a few times.
+   * Erases a temporary session. It is removed from the directory first, so afterwards only its own alarm can find it.
+   * The next alarm is set before anything can fail, because the platform repeats a failed one only a few times.
    */
   async #eraseExpired({ row }: LiveSession): Promise<void> {
     this.#alarm.rescheduleAt(Date.now() + ERASE_RETRY_MS)
@@ -218,7 +224,7 @@ export class SessionLifecycle {
     await this.erase(row)
   }
 
-  /** The parts of a session that its shared copies need. */
+  /** Returns the parts of a session that its shared copies need. */
   createCopyHost({ row, store, storageGate, assets }: LiveSession): CopyHost {
     return {
       row,
@@ -261,8 +267,8 @@ export class SessionLifecycle {
   }
 
   /**
-   * Sends whatever the directory may be missing. The alarm handler ends only afterwards, so nothing is lost if the process
-   * is killed.
+   * Sends whatever the directory may be missing. The alarm handler ends only afterwards, so nothing is lost if the
+   * process is killed.
    */
   async #syncDirectory(directorySync: DirectorySync): Promise<void> {
     await directorySync.syncRunningState()
@@ -346,7 +352,7 @@ export class SessionLifecycle {
   }
 }
 
-/** When a temporary session is erased, in milliseconds since 1970; Infinity: never. */
+/** Returns when a temporary session is erased, in milliseconds since 1970; Infinity: never. */
 function readErasureTime({ row, store }: LiveSession): number {
   return row.erasesAt === null ? Infinity : (store.readSession()?.erasesAt ?? Infinity)
 }

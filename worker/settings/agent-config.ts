@@ -17,7 +17,8 @@ const MAX_AGENT_TOOLS = 64
 const MAX_AGENT_SERVERS = 8
 
 /**
- * The name of an MCP server. No underscore, because one separates the server from the tool in the names that models see.
+ * The name of an MCP server. No underscore, because one separates the server from the tool in the names that models
+ * see.
  */
 export const mcpNameSchema = v.pipe(v.string(), v.regex(/^[a-z][a-z0-9-]{0,19}$/))
 
@@ -39,9 +40,12 @@ export const agentSchema = v.object({
   /** Models that are called, in this order, if a call of `model` fails before its first output (SPEC TM6). */
   fallbacks: v.optional(v.pipe(v.array(v.pipe(lineSchema, v.minLength(1))), v.maxLength(3))),
   effort: v.optional(v.picklist(EFFORTS)),
-  /** `program`, `webhook`: a program or a service of the tenant answers instead of a model (SPEC EA1, EA6). Absent: the model. */
+  /**
+   * `program`, `webhook`: a program or a service of the tenant answers instead of a model (SPEC EA1, EA6). Absent: the
+   * model.
+   */
   answered_by: v.optional(v.picklist(["model", "program", "webhook"])),
-  /** The address of the service, with `answered_by: "webhook"`. The route checks it. */
+  /** The URL of the service, with `answered_by: "webhook"`. The route checks it. */
   url: v.optional(v.pipe(v.string(), v.maxLength(MAX_URL_CHARS))),
 })
 
@@ -77,7 +81,9 @@ export interface AgentView {
   readonly self: Agent
   readonly peers: readonly PeerAgent[]
   readonly settings?: TenantSettings
-  /** Present if the tenant has set any budget. The session then checks with the directory before its turns (SPEC BU7). */
+  /**
+   * Present if the tenant has set any budget. The session then checks with the directory before its turns (SPEC BU7).
+   */
   readonly hasBudgets?: true
   /** The tools of the agent's MCP servers. Absent: none. */
   readonly mcp?: readonly McpTool[]
@@ -92,7 +98,7 @@ export interface AgentView {
 /** The agent of a session that was created without an agent name. */
 export const GENERAL_AGENT_NAME = "general"
 
-/** The agent with this name and its peers; null if there is no such agent. */
+/** Returns the agent with this name and its peers; null if there is no such agent. */
 export function createAgentView(agents: readonly Agent[], name: string): AgentView | null {
   const self = agents.find((agent) => agent.name === name)
   if (self === undefined) return null

@@ -39,7 +39,7 @@ export interface AuditCheck {
   readonly head: AuditHead
 }
 
-/** A position in the log as text, so that clients treat it as one value. */
+/** Formats a position in the log as a string, so that clients treat it as one value. */
 const headSchema = v.pipe(
   v.string(),
   v.regex(/^\d{1,15}\.[0-9a-f]{64}$/),

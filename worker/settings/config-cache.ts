@@ -1,15 +1,16 @@
 /**
  * config-cache.ts: caches the configuration of tenants in this isolate for CONFIG_TRUST_MS.
  *
- * All sessions and sign-ins of a tenant read it. Without the cache, each of them would call the tenant's object. A change
- * takes effect at once in the isolate of the tenant's object, and within CONFIG_TRUST_MS elsewhere.
+ * All sessions and sign-ins of a tenant read it. Without the cache, each of them would call the tenant's object. A
+ * change takes effect at once in the isolate of the tenant's object, and within CONFIG_TRUST_MS elsewhere.
  */
 
 import { BoundedMap } from "../platform/bounded-map.ts"
 import { FreshCache } from "../platform/fresh-cache.ts"
 
 /**
- * How long an isolate relies on a cached value, in milliseconds. The validity of tokens does not depend on it. SPEC CM4.
+ * How long an isolate relies on a cached value, in milliseconds. The validity of tokens does not depend on it. SPEC
+ * CM4.
  */
 const CONFIG_TRUST_MS = 3 * 60_000
 
@@ -26,8 +27,8 @@ const cachedTenants = new BoundedMap<string, TenantValues>(MAX_CACHED_TENANTS)
 
 /**
  * Returns the cached value of `key`, or fetches it. Null is not cached, so that a value that is added later is found at
- * once. All values of a key must have the same type. A value for which `isUsable` is false is neither cached nor returned
- * from the cache.
+ * once. All values of a key must have the same type. A value for which `isUsable` is false is neither cached nor
+ * returned from the cache.
  *
  * Cost: a request to the tenant's object, at most once in CONFIG_TRUST_MS for each key.
  */

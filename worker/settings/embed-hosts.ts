@@ -1,5 +1,6 @@
 /**
- * embed-hosts.ts: the sites that may show a tenant's widget: parsing and matching of their origins. Pure. Source: SPEC WG1.
+ * embed-hosts.ts: the sites that may show a tenant's widget: parsing and matching of their origins. Pure. Source: SPEC
+ * WG1.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
@@ -12,8 +13,8 @@ export const MAX_EMBED_HOSTS = 20
 const WILDCARD = "https://*."
 
 /**
- * Parses an https origin, or `https://*.example.com` for all of its subdomains, and normalises it. `allowsLoopback`: the
- * server is on a developer's machine, so a site on the same machine may embed it over http. Errors: `url_refused`.
+ * Parses an https origin, or `https://*.example.com` for all of its subdomains, and normalises it. `allowsLoopback`:
+ * the server is on a developer's machine, so a site on the same machine may embed it over http. Errors: `url_refused`.
  */
 export function parseEmbedHost(text: string, allowsLoopback: boolean): Result<string> {
   if (allowsLoopback && isLoopbackOrigin(text)) return succeed(text)

@@ -78,8 +78,8 @@ export const issuerSchema = v.strictObject({
   roles: v.optional(createSetSchema(ROLES), DEFAULT_ROLES),
   authorized_parties: v.optional(v.pipe(v.array(printableSchema(MAX_AUDIENCE_CHARS)), v.maxLength(MAX_PARTIES)), []),
   /**
-   * For each claim, the accepted values; a token must have one of them. Needed for public providers, where anybody can have
-   * an account.
+   * For each claim, the accepted values; a token must have one of them. Needed for public providers, where anybody can
+   * have an account.
    */
   required_claims: v.optional(requiredClaims, {}),
   jwks_uri: v.optional(printableSchema(MAX_URL_CHARS)),
@@ -124,7 +124,7 @@ export interface IssuerKeys {
   readonly trustedUntil: number
 }
 
-/** The addresses of a provider that a sign-in uses. All of them were checked. */
+/** The endpoints of a provider that a sign-in uses. All of them were checked. */
 export interface ProviderMetadata {
   readonly issuer: string
   readonly jwks_uri: string
@@ -150,8 +150,9 @@ export interface SignInClient {
 }
 
 /**
- * The role from a claim, which is a string or a list of strings: the highest role that it names and the issuer can give. If
- * it names none, the result is the role of a new user, so that a role ends when the provider no longer sends it.
+ * Returns the role from a claim, which is a string or a list of strings: the highest role that it names and the issuer
+ * can give. If it names none, the result is the role of a new user, so that a role ends when the provider no longer
+ * sends it.
  */
 export function claimToRole(value: unknown, config: Pick<IssuerConfig, "roles">): Role {
   const named = Array.isArray(value) ? value : [value]
@@ -170,7 +171,7 @@ export function hasRequiredClaims(
   })
 }
 
-/** The role that a user of an issuer has: at most the highest that the issuer can give. */
+/** Returns the role that a user of an issuer has: at most the highest that the issuer can give. */
 export function limitRole(role: Role, { roles }: Pick<IssuerConfig, "roles">): Role {
   return ROLES.slice(ROLES.indexOf(role)).find((lower) => roles.includes(lower)) ?? "viewer"
 }

@@ -15,12 +15,12 @@ export interface ArchiveFile {
 }
 
 /**
- * Whether a backup was started. `recent`: the last one is not old enough. `busy`: a job is running that excludes a backup.
- * `none`: there is nothing to back up, or there is no bucket.
+ * Whether a backup was started. `recent`: the last one is not old enough. `busy`: a job is running that excludes a
+ * backup. `none`: there is nothing to back up, or there is no bucket.
  */
 export type BackupStart = "started" | "recent" | "busy" | "none" | "too_large"
 
-/** A job as the tenant object reports it. Routes turn its fault into text. */
+/** A job as the tenant object reports it. Routes convert its fault to text. */
 export type ExportView = TenantExport<Fault>
 /** `folder`: its folder in the backup bucket. */
 export type BackupView = ExportView & { readonly folder: string }
@@ -50,13 +50,13 @@ export interface LeavingRpc {
   listBackups(): Promise<BackupView[]>
 
   /**
-   * Starts an import. `manifest` is the text of file 0. Errors: `archive_refused`, `tenant_not_empty`, `transfer_running`,
-   * `tenant_erased`.
+   * Starts an import. `manifest` is the text of file 0. Errors: `archive_refused`, `tenant_not_empty`,
+   * `transfer_running`, `tenant_erased`.
    */
   startImport(tenant: string, actor: Actor, manifest: string): Promise<Result<ImportView>>
   listImports(): Promise<ImportView[]>
   findImport(id: string): Promise<ImportView | null>
-  /** The file that an upload must match; null if the import does not expect it. */
+  /** Returns the file that an upload must match; null if the import does not expect it. */
   findImportFile(id: string, n: number): Promise<ArchiveFile | null>
   /** Records an uploaded file. The last one starts the import. */
   addImportFile(id: string, n: number): Promise<ImportView | null>
@@ -65,12 +65,13 @@ export interface LeavingRpc {
 
   /**
    * Erases a user. Also removes the tenant's exports and the imports that have not started. Errors: `user_unknown`;
-   * `scope_denied` if an admin erases an owner; `last_owner`; `transfer_running` if an import is running; `tenant_erased`.
+   * `scope_denied` if an admin erases an owner; `last_owner`; `transfer_running` if an import is running;
+   * `tenant_erased`.
    */
   eraseUser(tenant: string, actor: Actor, user: string, isOwner: boolean): Promise<Result<Receipt>>
-  /** The newest receipts first. */
+  /** Lists the receipts, newest first. */
   listReceipts(): Promise<Receipt[]>
   findReceipt(id: string): Promise<Receipt | null>
-  /** The receipt for the whole tenant; null unless it was erased. */
+  /** Returns the receipt for the whole tenant; null unless it was erased. */
   getTenantReceipt(): Promise<Receipt | null>
 }

@@ -1,6 +1,6 @@
 /**
- * mcp-config.ts: the configuration of a tenant's MCP servers, their tools, and the calls of the tenant object that concern
- * them. Pure. Source: SPEC MP1-MP9, MA1, MA4.
+ * mcp-config.ts: the configuration of a tenant's MCP servers, their tools, and the calls of the tenant object that
+ * concern them. Pure. Source: SPEC MP1-MP9, MA1, MA4.
  */
 
 import * as v from "valibot"
@@ -50,7 +50,7 @@ const authSchema = v.variant("type", [
   }),
   v.strictObject({
     type: v.literal("oauth"),
-    /** The authorization server. No other one ever receives the secret. */
+    /** The authorization server. No other server ever receives the secret. */
     issuer: printable(MAX_URL_CHARS),
     client_id: printable(256),
     /** Absent: keeps the stored one if the issuer stays the same. */
@@ -91,7 +91,7 @@ export interface McpServerConfig extends Omit<McpServerInput, "auth"> {
       }
 }
 
-/** A server to which each user connects with their own account. */
+/** Whether each user connects to the server with their own account. */
 export function isPerUser({ auth }: Pick<McpServerConfig, "auth">): boolean {
   return auth.type === "oauth" && auth.per === "user"
 }
@@ -103,7 +103,7 @@ export interface McpClient {
   /** Null: a public client. */
   readonly clientSecret: string | null
   readonly scope?: string | undefined
-  /** The address of the MCP server. */
+  /** The URL of the MCP server. */
   readonly resource: string
 }
 
@@ -132,7 +132,7 @@ export interface OfferedTool {
   readonly schema: string
   /** Changes with the name, the description, the schema and the app. */
   readonly hash: string
-  /** The `ui://` address of the app that shows its results. Absent: none. */
+  /** The `ui://` URI of the app that shows its results. Absent: none. */
   readonly app?: string
   /** Who may call it. Absent: models and apps. */
   readonly visibility?: ToolVisibility
@@ -142,8 +142,8 @@ export interface OfferedTool {
 export type ToolVisibility = "model" | "app" | "none"
 
 /**
- * `ready`: agents can use it. `not_allowed`: it is not in `tools`. `changed`, `gone`: its definition differs from the one
- * that an administrator has allowed, or the server no longer offers it, so it is disabled.
+ * `ready`: agents can use it. `not_allowed`: it is not in `tools`. `changed`, `gone`: its definition differs from the
+ * one that an administrator has allowed, or the server no longer offers it, so it is disabled.
  */
 export type McpToolState = "ready" | "not_allowed" | "changed" | "gone"
 
@@ -200,7 +200,9 @@ export interface ArchivedMcpServer {
 export interface McpEndpoint {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** The server's answer to `server/discover`, as JSON text; null for a server of 2025-11-25. Undefined: not known yet. */
+  /**
+   * The server's answer to `server/discover`, as JSON text; null for a server of 2025-11-25. Undefined: not known yet.
+   */
   readonly discover?: string | null
   /** The token belongs to a user, who can connect again if the server refuses it. */
   readonly isPerUser?: boolean
@@ -240,11 +242,11 @@ export interface McpRpc {
   reviewMcpServer(actor: Actor, name: string, revision: string): Promise<Result<McpServerView>>
   /** Errors: `mcp_server_unknown`, `mcp_refused`. */
   openMcpCall(call: McpCall): Promise<Result<McpEndpoint>>
-  /** The origins that apps of a server may use; none if there is no such server. */
+  /** Returns the origins that apps of a server may use; none if there is no such server. */
   listMcpAppHosts(server: string): Promise<readonly string[]>
-  /** The servers to which a user can connect. */
+  /** Returns the servers to which a user can connect. */
   listMcpConnections(user: string): Promise<readonly McpConnection[]>
-  /** The client with which users connect to a server. Errors: `mcp_server_unknown`. */
+  /** Returns the client with which users connect to a server. Errors: `mcp_server_unknown`. */
   getMcpClient(name: string): Promise<Result<McpClient>>
   /**
    * Stores what `client` has received for a user. Errors: `mcp_server_unknown` if the server was changed meanwhile;

@@ -15,7 +15,7 @@ export const MODEL_PROVIDERS = ["openai-compatible", "openai", "anthropic", "goo
 
 export type ModelProvider = (typeof MODEL_PROVIDERS)[number]
 
-/** The default address of each API, used unless `base_url` is set. */
+/** The default URL of each API, used unless `base_url` is set. */
 export const PROVIDER_URLS: Readonly<Record<ModelProvider, string | null>> = {
   "openai-compatible": null,
   openai: "https://api.openai.com/v1",
@@ -37,9 +37,9 @@ export const modelSchema = v.strictObject({
   provider: v.picklist(MODEL_PROVIDERS),
   /** The provider's name for the model. */
   model: lineSchema,
-  /** Absent: the stored key stays, if the address stays. Null: there is none. */
+  /** Absent: the stored key stays if the URL does not change. Null: there is none. */
   key: v.optional(v.nullable(v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,8192}$/)))),
-  /** The address before the path of the API. Required with `openai-compatible`. */
+  /** The URL up to the path of the API. Required with `openai-compatible`. */
   base_url: v.optional(v.pipe(v.string(), v.maxLength(MAX_URL_CHARS))),
   /** The kinds of files that the model accepts, besides text. */
   takes: v.optional(v.array(v.picklist(["image", "pdf", "audio", "video"])), []),
@@ -58,7 +58,7 @@ export interface TenantModel extends Omit<ModelInput, "key" | "price"> {
   readonly base_url: string
 }
 
-/** A model as the tenant object receives it, with its checked address. */
+/** A model as the tenant object receives it, with its checked URL. */
 export type CheckedModel = Omit<ModelInput, "price"> & Pick<TenantModel, "base_url">
 
 /** The provider refused the model's key. */
@@ -83,7 +83,7 @@ export interface ModelRpc {
   putModel(actor: Actor, name: string, model: CheckedModel): Promise<Result<TenantModelView>>
   /** Errors: `model_unknown`, `tenant_erased`. */
   removeModel(actor: Actor, name: string): Promise<Result<null>>
-  /** The key of a model; null if it has none, or if it can't be decrypted any more. */
+  /** Returns the key of a model; null if it has none, or if it can't be decrypted any more. */
   getModelKey(name: string): Promise<string | null>
   /** Records that a provider refused the key, for the administrators. Repeating it within an hour has no effect. */
   noteKeyRefusal(name: string, status: number): Promise<void>

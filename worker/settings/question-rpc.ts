@@ -13,8 +13,10 @@ export interface OpenQuestion {
 }
 
 export interface QuestionRpc {
-  /** Passes a question to a waiting program, or keeps it until a program asks. Repeating the call has no effect. */
+  /**
+   * Passes a question to a waiting program, or holds it until a program requests one. Repeating the call has no effect.
+   */
   offerQuestion(question: OpenQuestion): void
-  /** The oldest open question of an agent. Waits for one for up to `waitMs`; null if there is none. */
+  /** Returns the oldest open question of an agent. Waits for one for up to `waitMs`; null if there is none. */
   takeQuestion(agent: string, waitMs: number): Promise<OpenQuestion | null>
 }

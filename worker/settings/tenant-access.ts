@@ -12,8 +12,8 @@ export interface TenantAccess {
   readonly firstTokenKey: number
   readonly newestTokenKey: number
   /**
-   * When a sign-in provider was last put or removed, in milliseconds since 1970. Absent if that never happened, or if the
-   * reply comes from an earlier release.
+   * When a sign-in provider was last put or removed, in milliseconds since 1970. Absent if that never happened, or if
+   * the reply comes from an earlier release.
    */
   readonly issuersChanged?: number
 }
@@ -32,7 +32,9 @@ export interface StoredKey {
 
 export interface NewApiKey extends StoredKey {
   readonly name: string
-  /** The roles that tokens made with the key may have; at least one. The key itself has the rights of the highest role. */
+  /**
+   * The roles that tokens made with the key may have; at least one. The key itself has the rights of the highest role.
+   */
   readonly roles: readonly Role[]
   /** Milliseconds since 1970; null: never. */
   readonly expires: number | null
@@ -63,7 +65,9 @@ export interface ApiKeyUser {
   readonly expires: number | null
 }
 
-/** A key that signs the tokens of one tenant. It is derived from the deployment's secret and never leaves the Worker. */
+/**
+ * A key that signs the tokens of one tenant. It is derived from the deployment's secret and never leaves the Worker.
+ */
 export interface TokenKeyInfo {
   readonly generation: number
   /** Milliseconds since 1970; null for the first one, which every tenant has. */

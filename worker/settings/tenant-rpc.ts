@@ -93,11 +93,11 @@ export interface TenantRpc
     WebhookRpc {
   /** Applies a report. Returns the number of the newest applied report. Errors: `tenant_storage_full`. */
   tellUserBytes(report: UserBytesReport): Result<number>
-  /** All agents, the default ones first. */
+  /** Returns all agents, the default ones first. */
   listAgents(): Agent[]
-  /** The agent with this name and its peers; null if there is no such agent. */
+  /** Returns the agent with this name and its peers; null if there is no such agent. */
   getAgentView(name: string): AgentView | null
-  /** The tenant's own settings merged with those of the deployment. */
+  /** Returns the tenant's own settings merged with those of the deployment. */
   getSettings(): TenantSettings
   /** Like `getSettings`, with the time at which the tenant will be erased. */
   getPageSettings(): PageSettings
@@ -109,18 +109,21 @@ export interface TenantRpc
   removeAgent(actor: Actor, name: string): Result<null>
 
   /**
-   * Adds a user on first contact. Repeating the call has no effect. Returns the stored user and, if the tenant has budgets,
-   * the ones that the user's directory needs. `isLeaving`: the tenant is leaving, so a new user of an issuer was not added.
+   * Adds a user on first contact. Repeating the call has no effect. Returns the stored user and, if the tenant has
+   * budgets, the ones that the user's directory needs. `isLeaving`: the tenant is leaving, so a new user of an issuer
+   * was not added.
    */
   registerUser(user: NewUser): TenantUser & { readonly grant?: TenantGrant; readonly isLeaving?: true }
 
-  /** The state that every request of the tenant needs. Stores nothing. */
+  /** Returns the state that every request of the tenant needs. Stores nothing. */
   getAccess(): TenantAccess
   /** Creates the tenant with its first API key. Errors: `tenant_taken`, even if the tenant was erased. */
   createTenant(actor: Actor, tenant: NewTenant, key: NewApiKey): Promise<Result<null>>
-  /** All API keys, oldest first. */
+  /** Returns all API keys, oldest first. */
   listKeys(): ApiKeyInfo[]
-  /** Adds an API key. Errors: `keys_full`; `scope_denied` if one of its roles is above the manager's; `tenant_erased`. */
+  /**
+   * Adds an API key. Errors: `keys_full`; `scope_denied` if one of its roles is above the manager's; `tenant_erased`.
+   */
   addKey(manager: Administrator, key: NewApiKey): Promise<Result<ApiKeyInfo>>
   /** Revokes an API key. Errors: `key_unknown`; `scope_denied` if one of its roles is above the manager's. */
   removeKey(manager: Administrator, id: string): Promise<Result<null>>
@@ -130,8 +133,8 @@ export interface TenantRpc
    */
   rotateKey(manager: Administrator, id: string, successor: StoredKey, graceMs: number): Promise<Result<ApiKeyInfo>>
   /**
-   * Checks an API key and records its use. Stores nothing for a tenant without keys. Errors: `key_invalid`, `key_expired`;
-   * `user_suspended` or `scope_denied` if the user who is responsible for the key has lost the rights.
+   * Checks an API key and records its use. Stores nothing for a tenant without keys. Errors: `key_invalid`,
+   * `key_expired`; `user_suspended` or `scope_denied` if the user who is responsible for the key has lost the rights.
    */
   useKey(use: ApiKeyUse): Result<ApiKeyUser>
   /**
@@ -141,50 +144,52 @@ export interface TenantRpc
    * `tenant_leaving` for a new user of a tenant that is leaving.
    */
   admitTokenUser(actor: Actor, user: NewUser): Result<Role>
-  /** The token keys that are accepted, newest first. */
+  /** Returns the token keys that are accepted, newest first. */
   listTokenKeys(): TokenKeyInfo[]
   /**
    * Adds a token key, which signs from now on. The others remain accepted for `retireMs`. Errors: `token_keys_full`,
    * `tenant_erased`.
    */
   rotateTokenKeys(actor: Actor, retireMs: number): Promise<Result<TokenKeyInfo[]>>
-  /** The user with this id; null if there is none. */
+  /** Returns the user with this id; null if there is none. */
   findUser(id: string): TenantUser | null
-  /** The users after an id whose ids begin with `prefix`, by id. */
+  /** Returns the users after an id whose ids begin with `prefix`, by id. */
   listUsers(after: string, prefix: string, limit: number): TenantUser[]
-  /** The users whose id or name matches a text (`searchUsers`). Errors: `field_invalid`. */
+  /** Finds the users whose id or name matches a query (`searchUsers`). Errors: `field_invalid`. */
   searchUsers(text: string, after: string, limit: number): Promise<Result<FoundUsers>>
   /**
    * Changes a user's name or role. A new role ends the user's tokens.
    *
-   * Errors: `user_unknown`; `scope_denied` for a user or a role above the administrator's; `last_owner`; `role_from_issuer`
-   * if the user's issuer determines the role.
+   * Errors: `user_unknown`; `scope_denied` for a user or a role above the administrator's; `last_owner`;
+   * `role_from_issuer` if the user's issuer determines the role.
    */
   changeUser(by: Administrator, id: string, change: UserChange): Promise<Result<TenantUser>>
-  /** Suspends or restores a user. Suspending ends all of the user's tokens and sockets. Errors: those of `changeUser`. */
+  /**
+   * Suspends or restores a user. Suspending ends all of the user's tokens and sockets. Errors: those of `changeUser`.
+   */
   setUserStatus(by: Administrator, id: string, status: "active" | "suspended"): Promise<Result<TenantUser>>
 
   /** Adds an entry to the audit log, for a change that another object has made. */
   recordEvent(actor: Actor, event: AuditEvent): void
   /**
-   * Adds an entry for an attempt that was refused. If there are many in one minute or day, only their number is recorded
-   * (SPEC AL6). Does nothing if nothing is stored for the tenant.
+   * Adds an entry for an attempt that was refused. If there are many in one minute or day, only their number is
+   * recorded (SPEC AL6). Does nothing if nothing is stored for the tenant.
    */
   recordFailure(actor: Actor, event: AuditEvent): void
-  /** A page of the audit log, the newest entries first. */
+  /** Returns a page of the audit log, the newest entries first. */
   listAudit(filter: AuditFilter, limit: number): AuditPage
   /** Records that the log is exported, and returns the first line of the file. */
   beginAuditExport(actor: Actor): AuditFileHeader
-  /** The entries after a position, oldest first. */
+  /** Returns the entries after a position, oldest first. */
   listAuditAfter(seq: number, limit: number): AuditEntry[]
   /** Checks up to `limit` entries of the log (`checkAuditRows`). */
   checkAudit(after: AuditHead | null, known: AuditHead | null, limit: number): Promise<AuditCheck>
-  /** The OpenID providers of the tenant, oldest first. */
+  /** Returns the OpenID providers of the tenant, oldest first. */
   listIssuers(): Promise<IssuerView[]>
   /**
    * Registers or replaces an issuer. Errors: `issuer_refused`, `issuer_taken`, `issuers_full`, `tenant_erased`;
-   * `field_invalid` if it differs from another registration of the issuer; `scope_denied` if the manager is not an owner,
-   * unless the issuer is new and does not give the role `owner`.
+   * `field_invalid` if it differs from another registration of the issuer; `scope_denied` if the manager is not an
+   * owner, unless the issuer is new and does not give the role `owner`.
    */
   putIssuer(manager: Administrator, name: string, issuer: IssuerInput): Promise<Result<IssuerView>>
   /**
@@ -193,20 +198,20 @@ export interface TenantRpc
    */
   removeIssuer(manager: Administrator, name: string): Promise<Result<null>>
   /**
-   * The keys for tokens of an issuer and audience; null if the pair is not registered. The keys are fetched again if `kid`
-   * is unknown or they are old.
+   * Returns the keys for tokens of an issuer and audience; null if the pair is not registered. The keys are fetched
+   * again if `kid` is unknown or they are old.
    */
   getIssuerKeys(issuer: string, audience: string, kid: string | null): Promise<IssuerKeys | null>
-  /** The keys for ID tokens of an issuer; null if it is not registered. */
+  /** Returns the keys for ID tokens of an issuer; null if it is not registered. */
   getSignInKeys(name: string, kid: string | null): Promise<IssuerKeys | null>
   /**
-   * The settings of an issuer for a sign-in; null if it is not registered or has no client. `secret_unreadable`: see
-   * `getClient`.
+   * Returns the settings of an issuer for a sign-in; null if it is not registered or has no client.
+   * `secret_unreadable`: see `getClient`.
    */
   getSignInClient(name: string): Promise<SignInClient | "secret_unreadable" | null>
   /**
-   * Adds a user at the first sign-in. Returns the user with the current role; null if the issuer was removed or replaced. A
-   * tenant that is leaving adds nobody, and returns a new user as suspended.
+   * Adds a user at the first sign-in. Returns the user with the current role; null if the issuer was removed or
+   * replaced. A tenant that is leaving adds nobody, and returns a new user as suspended.
    */
   admitSignIn(user: SignInUser): Promise<TenantUser | null>
 

@@ -11,7 +11,8 @@ import { splitCommaList } from "../platform/comma-list.ts"
 import type { TenantSettings } from "./agent-config.ts"
 
 /**
- * WHATWG URLs allow `;` and `*` in a host name, but these characters have a meaning in the page's content security policy.
+ * WHATWG URLs allow `;` and `*` in a host name, but these characters have a meaning in the page's content security
+ * policy.
  */
 const PLAIN_HOST = /^[a-z0-9-]+(?:\.[a-z0-9-]+)+$/
 
@@ -58,7 +59,7 @@ function parseValidEntries(list: string | undefined, parseEntry: (text: string) 
   })
 }
 
-/** The faults of the deployment's lists. */
+/** Returns the faults of the deployment's lists. */
 export function findAllowListFaults({ EMBED_ORIGINS, MEDIA_HOSTS }: DeploymentSettingsEnv): string[] {
   const isOrigin = (entry: string): boolean => parseOrigin(entry).ok
   const isHost = (entry: string): boolean => parseHostName(entry).ok
@@ -70,7 +71,7 @@ export function findAllowListFaults({ EMBED_ORIGINS, MEDIA_HOSTS }: DeploymentSe
   ]
 }
 
-/** The union of two sets of settings. If both say whether there are titles, the first one applies. */
+/** Returns the union of two sets of settings. If both say whether there are titles, the first one applies. */
 export function mergeSettings(one: TenantSettings, other: TenantSettings): TenantSettings {
   const titles = one.titles ?? other.titles
   const embed_hosts = one.embed_hosts ?? other.embed_hosts

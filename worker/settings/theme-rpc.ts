@@ -12,7 +12,7 @@ export interface StoredLogo {
 
 /** The theme in the archive of a tenant. */
 export interface StoredTheme {
-  /** Null: the default look. */
+  /** Null: the default theme. */
   readonly theme: Theme | null
   readonly logo: { readonly id: string; readonly base64: string } | null
 }
@@ -24,6 +24,6 @@ export interface ThemeRpc {
   setTheme(actor: Actor, theme: Theme | null): Result<ThemeView>
   /** Sets the logo; null removes it. Errors: `tenant_erased`. */
   setLogo(actor: Actor, logo: StoredLogo | null): Result<ThemeView>
-  /** The bytes of the logo with this id; null if there is none. Stores nothing. */
+  /** Returns the bytes of the logo with this id; null if there is none. Stores nothing. */
   getLogo(id: string): ArrayBuffer | null
 }

@@ -43,7 +43,7 @@ function copyPrefix(tenant: string, id: string): string {
   return `${tenant}/.shares/${id}/`
 }
 
-/** The manifest of a copy; null if there is none, or it has expired. */
+/** Returns the manifest of a copy; null if there is none, or it has expired. */
 export async function readManifest(
   bucket: R2Bucket,
   tenant: string,

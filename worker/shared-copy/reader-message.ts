@@ -6,7 +6,7 @@ import type { Segment } from "../../shared/protocol/segment.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 
 /**
- * Leaves out the numbers of other versions, usage, cost, trace ids and MCP Apps, whose results are shown as text (SPEC MA2).
+ * Omits the numbers of other versions, usage, cost, trace ids and MCP Apps, whose results are shown as text (SPEC MA2).
  * Text, thinking, tool calls as shown, cards and files stay. SPEC SR4.
  */
 export function toReaderMessage(message: WireMessage): WireMessage {

@@ -1,7 +1,8 @@
 /**
  * share-rows.ts: the `share` table of a session: its shared copies.
  *
- * A row is inserted before its copy is written and deleted after it, so that no copy exists without a row. While it is written, `messages` is 0.
+ * A row is inserted before its copy is written and deleted after it, so that no copy exists without a row. While it is
+ * written, `messages` is 0.
  */
 
 import type { SessionShare } from "../../shared/protocol/http-body.ts"
@@ -16,19 +17,19 @@ export class ShareRows {
     this.#sql = sql
   }
 
-  /** All complete copies, newest first. */
+  /** Returns all complete copies, newest first. */
   list(now: number): SessionShare[] {
     const query = `SELECT id, upto, title, named, created, expires FROM share
       WHERE messages > 0 AND (expires IS NULL OR expires > ?) ORDER BY created DESC, id DESC`
     return this.#sql.exec<Row>(query, now).toArray().map(rowToShare)
   }
 
-  /** The ids of all copies, including those that are being written. */
+  /** Returns the ids of all copies, including those that are being written. */
   listIds(): string[] {
     return this.#listIds("SELECT id FROM share")
   }
 
-  /** The ids of the copies that have expired, or were never completed. */
+  /** Returns the ids of the copies that have expired, or were never completed. */
   listExpired(now: number): string[] {
     return this.#listIds("SELECT id FROM share WHERE expires <= ?", now)
   }
@@ -45,7 +46,7 @@ export class ShareRows {
     return Number(this.#sql.exec<{ n: number }>("SELECT count(*) AS n FROM share").one().n)
   }
 
-  /** When the next copy expires, in milliseconds since 1970; null: never. */
+  /** Returns when the next copy expires, in milliseconds since 1970; null: never. */
   nextExpiry(): number | null {
     return this.#sql.exec<{ at: number | null }>("SELECT min(expires) AS at FROM share").one().at
   }

@@ -1,5 +1,6 @@
 /**
- * write-copy.ts: creates, lists and deletes the shared copies of a session. Runs in the session's object. Loaded on demand.
+ * write-copy.ts: creates, lists and deletes the shared copies of a session. Runs in the session's object. Loaded on
+ * demand.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
@@ -113,7 +114,7 @@ interface LastMessage {
   readonly pos: number
 }
 
-/** Only the running answer can follow it. */
+/** Finds the newest finished message. Only the running answer can follow it. */
 function findNewestFinished(store: SessionStore): LastMessage | null {
   for (let pos = store.readTip(); pos !== null && pos > 0; ) {
     const stored = store.findMessageAt(pos)
@@ -172,7 +173,7 @@ async function writeCopy(
   return succeed(share)
 }
 
-/** Those of the message's files that the session has: an import may have lost some. */
+/** Lists those of the message's files that the session has, because an import may have lost some. */
 function listMessageAssets({ assets }: CopyHost, message: Message): Asset[] {
   const files = listAssets(message).filter((asset) => !isApp(asset))
   const ids = [...files.map(({ id }) => id), ...listCanvasIds(message)]

@@ -1,6 +1,6 @@
 /**
- * connect-cookie.ts: the cookie between the start of a connection to an MCP server and its callback. It binds the callback to
- * the browser and the user who started it. Source: SPEC MP12.
+ * connect-cookie.ts: the cookie between the start of a connection to an MCP server and its callback. It binds the
+ * callback to the browser and the user who started it. Source: SPEC MP12.
  */
 
 import * as v from "valibot"
@@ -35,7 +35,7 @@ const connectionSchema = v.object({
 /** A connection that a user has started. */
 export type StartedConnection = v.InferOutput<typeof connectionSchema>
 
-/** The cookie of a new connection, and the removal of the oldest ones if the browser has too many. */
+/** Returns the cookie of a new connection, and the removal of the oldest ones if the browser has too many. */
 export async function formatConnectCookies(
   secret: string,
   started: Omit<StartedConnection, "expires">,
@@ -49,7 +49,7 @@ export async function formatConnectCookies(
   return [...old.map((name) => formatCookie(name, "", 0)), formatCookie(nameCookie(started.state), sealed, SIGN_IN_MS)]
 }
 
-/** The connection of a `state`. Null if this browser has started none, or if it has expired. */
+/** Returns the connection of a `state`. Null if this browser has started none, or if it has expired. */
 export async function readConnectCookie(
   secret: string,
   header: string | null,

@@ -1,6 +1,6 @@
 /**
- * connected-page.ts: the page at the end of a connection to an MCP server. It notifies the open tabs of the chat page and closes
- * itself. Source: SPEC MP12.
+ * connected-page.ts: the page at the end of a connection to an MCP server. It notifies the open tabs of the chat page
+ * and closes itself. Source: SPEC MP12.
  */
 
 import { base64url } from "jose"
@@ -141,10 +141,10 @@ export async function createConnectedPage({
   })
 }
 
-/** The first language of `Accept-Language` for which there are texts. */
+/** Returns the first language of `Accept-Language` that the page has texts in. */
 function chooseLanguage(header: string | null): string {
-  const wanted = (header ?? "").slice(0, 200).split(",")
-  const found = wanted.map((range) => range.trim().slice(0, 2).toLowerCase()).find((code) => WORDS.has(code))
+  const accepted = (header ?? "").slice(0, 200).split(",")
+  const found = accepted.map((range) => range.trim().slice(0, 2).toLowerCase()).find((code) => WORDS.has(code))
   return found ?? "en"
 }
 

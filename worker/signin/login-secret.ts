@@ -1,8 +1,8 @@
 /**
  * login-secret.ts: the secret of a sign-in's cookie, which each use replaces.
  *
- * Each secret is derived from the previous one. So two tabs that send the same cookie at the same time get the same next
- * secret, and so does a request that is retried because its response was lost. Only hashes are stored.
+ * Each secret is derived from the previous one. So two tabs that send the same cookie at the same time get the same
+ * next secret, and so does a request that is retried because its response was lost. Only hashes are stored.
  */
 
 import { base64url } from "jose"
@@ -20,12 +20,15 @@ export async function hashLoginSecret(secret: string): Promise<string> {
   return await hashSecret(`secret ${secret}`)
 }
 
-/** The id of the sign-in that completes a transaction. It is the same for every attempt, so only the first one succeeds. */
+/**
+ * Creates the id of the sign-in that completes a transaction. It is the same for every attempt, so only the first one
+ * succeeds.
+ */
 export async function createLoginId(state: string): Promise<string> {
   return (await hashSecret(`login ${state}`)).slice(0, 22)
 }
 
-/** The secret after this one, and the hashes of both. */
+/** Returns the secret after this one, and the hashes of both. */
 export async function deriveNextSecret(
   key: string,
   { tenant, user, login, secret }: LoginCookie,

@@ -1,9 +1,9 @@
 /**
- * mcp-connection.ts: connects a user to an MCP server with their own account: a redirect to its authorization server, and the
- * callback. Source: SPEC MP11, MP12.
+ * mcp-connection.ts: connects a user to an MCP server with their own account: a redirect to its authorization server,
+ * and the callback. Source: SPEC MP11, MP12.
  *
- * The page starts it with a request that contains the user's token, and gets a cookie. The callback has only the cookie, so
- * a link from another person can't connect that person's account.
+ * The page starts it with a request that contains the user's token, and gets a cookie. The callback has only the
+ * cookie, so a link from another person can't connect that person's account.
  */
 
 import { type Fault, fail, type McpFlaw, type Result, succeed } from "../../shared/fault.ts"
@@ -33,7 +33,7 @@ export interface ConnectRequest {
   readonly cookie: string | null
 }
 
-/** Returns the address at which the user grants access, and the cookies. Errors: `mcp_server_unknown`, `mcp_refused`. */
+/** Returns the URL at which the user grants access, and the cookies. Errors: `mcp_server_unknown`, `mcp_refused`. */
 export async function startConnection(
   env: Env,
   claims: Claims,
@@ -52,7 +52,7 @@ export async function startConnection(
   return succeed({ url, cookies: await formatConnectCookies(env.JWT_SECRET ?? "", started, cookie) })
 }
 
-/** Handles the return from the authorization server. The response is a page that tells the user how it ended. */
+/** Handles the return from the authorization server. The response is a page that shows whether it succeeded. */
 export async function completeConnection(
   env: Env,
   request: Request,
@@ -95,8 +95,9 @@ function refuse(because: McpFlaw): { readonly ok: false; readonly fault: Fault }
 }
 
 /**
- * Each server of each tenant has an address of its own, so that the response of one is never taken for that of another
- * (RFC 9700, 4.4). Tenants can share an origin, and don't trust each other's authorization servers.
+ * Returns the callback URL. Each server of each tenant has its own, so that the response of one server is never
+ * mistaken for that of another (RFC 9700, 4.4). Tenants can share an origin, and don't trust each other's authorization
+ * servers.
  */
 function getRedirectUri(origin: string, tenant: string, server: string): string {
   return `${origin}/auth/connections/${tenant}/${server}`

@@ -9,7 +9,7 @@ import type { SignInClient } from "../settings/issuer-config.ts"
 import type { SignInError } from "../../shared/protocol/sign-in.ts"
 import type { SignInTransaction } from "./sign-in-cookies.ts"
 
-/** The provider's address to which `/auth/login` redirects. */
+/** Creates the provider's URL to which `/auth/login` redirects. */
 export async function createAuthorizationUrl(
   { config, metadata }: SignInClient,
   { state, nonce, verifier }: Pick<SignInTransaction, "state" | "nonce" | "verifier">,
@@ -40,7 +40,8 @@ export function createTransactionSecrets(): Pick<SignInTransaction, "state" | "n
 }
 
 /**
- * Exchanges the provider's answer for an ID token. Checks its claims but not its signature. Throws; see `toSignInError`.
+ * Exchanges the provider's answer for an ID token. Checks its claims but not its signature. Throws; see
+ * `toSignInError`.
  */
 export async function fetchIdToken(
   env: Env,
@@ -76,7 +77,7 @@ function createServer({ metadata, config }: SignInClient): oauth.AuthorizationSe
   }
 }
 
-/** The public code of an error that `fetchIdToken` throws. */
+/** Returns the public code of an error that `fetchIdToken` throws. */
 export function toSignInError(error: unknown): SignInError {
   if (error instanceof ProviderUnreachable) return "provider_unreachable"
   if (error instanceof oauth.AuthorizationResponseError)

@@ -19,8 +19,8 @@ import type { Admission, LoginCookie } from "./sign-in-cookies.ts"
 
 /**
  * How long tokens can reuse the name and role of an earlier token if no change is known, in milliseconds. It covers a
- * working day, so that not every visit calls the tenant's object. The directory is notified of changes, so this limit only
- * matters if a notice was lost. SPEC CM5.
+ * working day, so that not every visit calls the tenant's object. The directory is notified of changes, so this limit
+ * only matters if a notice was lost. SPEC CM5.
  */
 const ADMISSION_MS = 12 * 60 * 60_000
 
@@ -31,8 +31,8 @@ const ADMISSION_MS = 12 * 60 * 60_000
 const NO_VERSION = -1
 
 /**
- * Issues a token and replaces the cookie's secret. The user's state is read each time, and the name and role at least once
- * in ADMISSION_MS (SPEC CM5).
+ * Issues a token and replaces the cookie's secret. The user's state is read each time, and the name and role at least
+ * once in ADMISSION_MS (SPEC CM5).
  *
  * Errors: `sign_in_required` if the sign-in has ended or was copied, or if its issuer was removed; `user_suspended`,
  * `user_erased`.
@@ -61,8 +61,8 @@ export async function issuePageToken(
 }
 
 /**
- * The admission of an earlier token if nothing has changed since; otherwise null, and the tenant's object must be called.
- * The directory is notified of every change to the user, and this isolate caches the provider.
+ * Returns the admission of an earlier token if nothing has changed since; otherwise null, and the tenant's object must
+ * be called. The directory is notified of every change to the user, and this isolate caches the provider.
  */
 async function findAdmission(
   env: Env,
@@ -80,8 +80,8 @@ async function findAdmission(
 }
 
 /**
- * Calls the tenant's object. The version was read before this call, so a change made in the meantime is detected with the
- * next token.
+ * Calls the tenant's object. The version was read before this call, so a change made in the meantime is detected with
+ * the next token.
  */
 async function requestAdmission(
   env: Env,
@@ -103,7 +103,7 @@ async function recordCopy(env: Env, { tenant, user }: LoginCookie, actor: Actor)
 }
 
 /**
- * Ends a sign-in, or all of the user's. Returns the address for signing out at the provider too, if there is
+ * Ends a sign-in, or all of the user's. Returns the URL for signing out at the provider too, if there is
  * one. Repeating it has no effect. Errors, only with `everywhere`: `sign_in_required` if this sign-in has ended or the
  * cookie is an old copy.
  */

@@ -1,8 +1,8 @@
 /**
  * sealed-cookies.ts: encrypted cookies, which nobody else can read or create.
  *
- * `__Host-` cookies come only from this host over https, so no sibling domain can set one. Scripts cannot read them, and
- * other sites can only send them with a top-level navigation.
+ * `__Host-` cookies come only from this host over https, so no sibling domain can set one. Scripts cannot read them,
+ * and other sites can only send them with a top-level navigation.
  */
 
 import { parseJson } from "../../shared/json.ts"
@@ -11,7 +11,10 @@ import { decryptText } from "../auth/encryption.ts"
 /** Longest cookie that is decrypted, in characters. Browsers store at most 4 KB. */
 export const MAX_COOKIE_CHARS = 4_096
 
-/** Decrypts a cookie of the request's `Cookie` header, and parses its JSON. Null if there is none, or if it was not made here. */
+/**
+ * Decrypts a cookie of the request's `Cookie` header, and parses its JSON. Null if there is none, or if it was not made
+ * here.
+ */
 export async function decryptCookie(
   secret: string,
   purpose: string,
@@ -30,7 +33,7 @@ export function listCookies(header: string | null): { readonly name: string; rea
   })
 }
 
-/** A cookie of this host only, which scripts cannot read. A lifetime of 0 removes it. */
+/** Formats a cookie for this host only, which scripts cannot read. A lifetime of 0 removes it. */
 export function formatCookie(name: string, value: string, maxAgeMs: number): string {
   return `${name}=${value}; Path=/; Max-Age=${Math.floor(maxAgeMs / 1000)}; HttpOnly; Secure; SameSite=Lax`
 }

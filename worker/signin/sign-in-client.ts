@@ -1,6 +1,6 @@
 /**
- * sign-in-client.ts: loads a provider's registration and keys from the tenant's object. Each isolate caches them, because
- * many people sign in at the same time.
+ * sign-in-client.ts: loads a provider's registration and keys from the tenant's object. Each isolate caches them,
+ * because many people sign in at the same time.
  */
 
 import type { Env } from "../env.ts"
@@ -17,8 +17,8 @@ export async function findClient(env: Env, tenant: string, name: string): Promis
 }
 
 /**
- * The keys of a provider; null if the tenant has no such provider. Key sets that lack the token's key are not cached,
- * because the object fetches the keys again after a cooldown, and the next sign-in must see the result.
+ * Returns the keys of a provider; null if the tenant has no such provider. Key sets that lack the token's key are not
+ * cached, because the object fetches the keys again after a cooldown, and the next sign-in must see the result.
  */
 export async function findKeys(env: Env, tenant: string, name: string, kid: string | null): Promise<IssuerKeys | null> {
   const findInTenant = async () => (await tenantStub(env, tenant).getSignInKeys(name, kid)) as IssuerKeys | null
@@ -28,8 +28,8 @@ export async function findKeys(env: Env, tenant: string, name: string, kid: stri
 }
 
 /**
- * The address for signing out at the provider too, from which the provider redirects to `returnTo`. Null
- * if the registration doesn't ask for this, or the provider has no such address.
+ * Creates the URL for signing out at the provider too, from which the provider redirects to `returnTo`. Null
+ * if the registration doesn't ask for this, or the provider has no such endpoint.
  */
 export function createLogoutUrl({ config, metadata }: SignInClient, returnTo: string): string | null {
   if (config.logout !== true || metadata.end_session_endpoint === undefined) return null

@@ -1,8 +1,9 @@
 /**
- * sign-in-cookies.ts: the two cookies of the page's sign-in. Both are encrypted, so nobody else can read or create them.
+ * sign-in-cookies.ts: the two cookies of the page's sign-in. Both are encrypted, so nobody else can read or create
+ * them.
  *
- * `__Host-` cookies come only from this host over https, so no sibling domain can set one. Scripts cannot read them, and
- * other sites can only send them with a top-level navigation.
+ * `__Host-` cookies come only from this host over https, so no sibling domain can set one. Scripts cannot read them,
+ * and other sites can only send them with a top-level navigation.
  */
 
 import * as v from "valibot"
@@ -16,7 +17,9 @@ import { decryptCookie, formatCookie, listCookies, MAX_COOKIE_CHARS } from "./se
 const LOGIN_COOKIE = "__Host-cuecard"
 const TRANSACTION_COOKIE = "__Host-cuecard-signin"
 
-/** Number of characters of `state` in a transaction cookie's name. They allow several tabs to sign in at the same time. */
+/**
+ * Number of characters of `state` in a transaction cookie's name. They allow several tabs to sign in at the same time.
+ */
 const STATE_NAME_CHARS = 12
 
 /** Maximum number of unfinished sign-ins in a browser. One more removes the oldest. SPEC SI2. */
@@ -69,7 +72,7 @@ export async function formatLoginCookie(secret: string, cookie: LoginCookie): Pr
   return formatCookie(LOGIN_COOKIE, await encryptText(secret, LOGIN_COOKIE, JSON.stringify(cookie)), LOGIN_IDLE_MS)
 }
 
-/** The cookie of a new transaction, and the removal of the oldest ones if the browser has too many. */
+/** Returns the cookie of a new transaction, and the removal of the oldest ones if the browser has too many. */
 export async function formatTransactionCookies(
   secret: string,
   transaction: SignInTransaction,
@@ -102,7 +105,7 @@ export async function readLoginCookie(secret: string, header: string | null): Pr
   return parsed.success ? parsed.output : null
 }
 
-/** The transaction of a `state`. Null if this browser has none, or it has expired. */
+/** Returns the transaction of a `state`. Null if this browser has none, or it has expired. */
 export async function readTransactionCookie(
   secret: string,
   header: string | null,

@@ -28,16 +28,16 @@ function failStep(error: SignInError): { readonly ok: false; readonly error: Sig
 }
 
 /**
- * The address to which a provider redirects the browser. It must be registered with the provider. Each provider has its
- * own address, so that one provider's answer is never mistaken for another's (RFC 9700, 4.4).
+ * Returns the URL to which a provider redirects the browser. It must be registered with the provider. Each provider has
+ * its own URL, so that one provider's answer is never mistaken for another's (RFC 9700, 4.4).
  */
 function getRedirectUri(origin: string, provider: string): string {
   return `${origin}/auth/callback/${provider}`
 }
 
 /**
- * A path of this origin, with its query and fragment; `/` for anything else, so that a link cannot lead to another site
- * after the sign-in.
+ * Returns a path of this origin, with its query and fragment; `/` for anything else, so that a link cannot lead to
+ * another site after the sign-in.
  */
 export function toLocalPath(to: string, origin: string): string {
   const isPath = /^\/(?![/\\])[\x21-\x7e]*$/.test(to) && to.length <= MAX_TO_CHARS && URL.canParse(to, origin)
@@ -67,8 +67,8 @@ export async function beginSignIn(
 }
 
 /**
- * Verifies the user who returned from the provider, registers the user, and adds the sign-in to the user's directory. Each
- * step can be repeated, so a sign-in that was interrupted leaves nothing that blocks the next one.
+ * Verifies the user who returned from the provider, registers the user, and adds the sign-in to the user's directory.
+ * Each step can be repeated, so a sign-in that was interrupted leaves nothing that blocks the next one.
  */
 export async function completeSignIn(
   env: Env,
@@ -111,8 +111,8 @@ async function identifyUser(
 }
 
 /**
- * The signature is verified even though the token came directly from the provider, so that the connection is not the only
- * proof.
+ * Verifies the identity. The signature is verified even though the token came directly from the provider, so that the
+ * connection is not the only proof.
  */
 async function verifyIdentity(
   env: Env,

@@ -25,7 +25,7 @@ export function isFrameAllowed({ type }: ClientFrame, claims: Claims): boolean {
   return FRAME_ACCESS[type] === "read" || !isReadOnly(claims)
 }
 
-/** The id by which the answer to a frame names it; undefined for frames that are not answered. */
+/** Returns the id by which the answer to a frame names it; undefined for frames that are not answered. */
 export function getFrameId(frame: ClientFrame): string | undefined {
   switch (frame.type) {
     case "hello":

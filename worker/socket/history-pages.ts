@@ -57,7 +57,10 @@ export function readPageJson(store: SessionStore, head: PageHead, query: PageQue
   return pageToJson(head, texts.reverse(), { before: next === null ? null : oldest, after: null })
 }
 
-/** The JSON of a page. `before` and `after`: the positions at which the next older and newer pages begin, if there are any. */
+/**
+ * Returns the JSON of a page. `before` and `after`: the positions at which the next older and newer pages begin, if
+ * there are any.
+ */
 export function pageToJson(
   { epoch, seq, isTemporary }: PageHead,
   texts: readonly string[],
@@ -70,8 +73,8 @@ export function pageToJson(
 }
 
 /**
- * The messages that changed after `seq`, in the order of their last change. A withdrawn message is a user message with
- * status `cancelled`. Null if there are too many to send, or the changes are no longer recorded.
+ * Returns the messages that changed after `seq`, in the order of their last change. A withdrawn message is a user
+ * message with status `cancelled`. Null if there are too many to send, or the changes are no longer recorded.
  *
  * Cost: their rows and one more. Newer messages changed later, so the walk stops at the first settled message that did
  * not change. Changes made after a message's end are recorded separately (SPEC WS7, HI5).

@@ -1,6 +1,6 @@
 /**
- * history-window.ts: pages of history that begin in the middle of a session: around a message, or after a position. Loaded
- * on demand.
+ * history-window.ts: pages of history that begin in the middle of a session: around a message, or after a position.
+ * Loaded on demand.
  */
 
 import { MAX_PAGE_BYTES } from "../../shared/limits.ts"
@@ -11,8 +11,9 @@ import type { SessionStore } from "../store/session-store.ts"
 import { type PageHead, pageToJson } from "./history-pages.ts"
 
 /**
- * The messages after a position, or around a message. Null if that is not on the active path. Size: at most MAX_PAGE_BYTES,
- * but at least one message. Cost: the rows of its messages, and a number that is logarithmic in the number of later ones.
+ * Returns the messages after a position, or around a message. Null if that is not on the active path. Size: at most
+ * MAX_PAGE_BYTES, but at least one message. Cost: the rows of its messages, and a number that is logarithmic in the
+ * number of later ones.
  */
 export function readWindow(store: SessionStore, head: PageHead, query: PageQuery): PageText | null {
   const rowsBefore = store.countRows().read
@@ -78,7 +79,7 @@ class WindowTexts {
     }
   }
 
-  /** The queued messages follow the newest message. */
+  /** Formats the page. The queued messages follow the newest message. */
   toJson(head: PageHead): string {
     const isAtEnd = this.#newest === null || this.#newest === this.#store.readTip()
     const queued = isAtEnd ? this.#store.readQueue().map(({ message }) => JSON.stringify(messageToWire(message))) : []

@@ -42,7 +42,7 @@ export function sumBodyChars(frames: readonly NumberedFrame[]): number {
   return frames.reduce((sum, { body }) => sum + body.length, 0)
 }
 
-/** The frame as JSON for one socket, as several fragments if it is over the limit (SPEC WS5). */
+/** Returns the frame as JSON for one socket, as several fragments if it is over the limit (SPEC WS5). */
 export function frameToTexts(frame: NumberedFrame, prev: number, live: boolean): readonly string[] {
   const text = `{"type":"${frame.type}","seq":${frame.seq},"prev":${prev},${frame.body}`
   // A client that accepts only whole messages gets each in one frame, regardless of its size.

@@ -10,7 +10,10 @@ import type { NumberedFrame } from "./numbered-frame.ts"
 export interface ReplayBuffer {
   push(frame: NumberedFrame): void
   clear(): void
-  /** All frames after `seq`, oldest first; null if some are no longer buffered. `newestSeq` is the session's newest seq. */
+  /**
+   * Returns all frames after `seq`, oldest first; null if some are no longer buffered. `newestSeq` is the session's
+   * newest seq.
+   */
   framesAfter(seq: number, newestSeq: number): readonly NumberedFrame[] | null
 }
 

@@ -48,7 +48,7 @@ export function isSocketBehind({ unseen, unseenChars }: SocketAttachment): boole
   return unseen >= REPLAY_FRAMES || unseenChars > MAX_UNSEEN_BYTES
 }
 
-/** The attachment after the client has seen everything up to `seq`. */
+/** Returns the attachment after the client has seen everything up to `seq`. */
 export function acknowledgeUpTo(attachment: SocketAttachment, seq: number): SocketAttachment {
   const last = attachment.last ?? 0
   if (seq > last) return attachment

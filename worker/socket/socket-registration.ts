@@ -29,7 +29,7 @@ export interface SocketRegistrationHost {
 
 /** The sockets of the session. */
 export interface RegisteredSockets {
-  /** The number of open sockets of a user. */
+  /** Returns the number of open sockets of a user. */
   countOpen(user: string): number
   /** Closes a socket with an error. */
   end(socket: WebSocket, fault: Fault): void
@@ -45,7 +45,8 @@ export class SocketRegistration {
   }
 
   /**
-   * Registers the socket in the background, unless it is already registered. The request to the directory is sent at once.
+   * Registers the socket in the background, unless it is already registered. The request to the directory is sent at
+   * once.
    */
   begin(socket: WebSocket): void {
     if (!getAttachment(socket).isRegistered) this.#host.waitUntil(this.#register(socket))
@@ -63,7 +64,7 @@ export class SocketRegistration {
     }
   }
 
-  /** Null if the directory could not be reached. */
+  /** Calls the directory; null if it could not be reached. */
   async #askDirectory(socket: WebSocket, ms: number): Promise<Result<null> | null> {
     try {
       const { claims } = getAttachment(socket)

@@ -65,8 +65,8 @@ export class Sockets {
   readonly #registration: SocketRegistration
   readonly #replayBuffer = createReplayBuffer()
   /**
-   * Revocations by user, for the owner and the viewers. They are kept only in memory. The directory registers no revoked
-   * token, so they cover only sockets that were being opened when their token was revoked.
+   * Revocations by user, for the owner and the viewers. They are kept only in memory. The directory registers no
+   * revoked token, so they cover only sockets that were being opened when their token was revoked.
    */
   readonly #revokedByUser = new BoundedMap<string, RevocationState>(MAX_SESSION_VIEWERS + 1)
 
@@ -105,7 +105,7 @@ export class Sockets {
     }
   }
 
-  /** The number of open sockets of one user, or of all users. */
+  /** Returns the number of open sockets of one user, or of all users. */
   countOpen(user?: string): number {
     return this.#ctx.getWebSockets(user).filter(({ readyState }) => readyState === WebSocket.OPEN).length
   }
@@ -160,8 +160,8 @@ export class Sockets {
   }
 
   /**
-   * Sends an error, and closes the socket if the fault requires it. `id` names the frame that caused it, and `trace` the
-   * log line about a refused message.
+   * Sends an error, and closes the socket if the fault requires it. `id` names the frame that caused it, and `trace`
+   * the log line about a refused message.
    */
   sendFault(socket: WebSocket, fault: Fault, id?: string, trace?: string): void {
     const { code, text, fields, close } = faultToWire(fault)
@@ -170,7 +170,7 @@ export class Sockets {
     if (close !== null) socket.close(close, text)
   }
 
-  /** The socket's attachment; null if its token has expired or was revoked, in which case it is closed. */
+  /** Returns the socket's attachment; null if its token has expired or was revoked, in which case it is closed. */
   verifySocket(socket: WebSocket): SocketAttachment | null {
     const attachment = getAttachment(socket)
     const { claims } = attachment
@@ -182,7 +182,7 @@ export class Sockets {
     return null
   }
 
-  /** When the next token expires, in milliseconds since 1970; null if none expires within MAX_SOCKET_MS. */
+  /** Returns when the next token expires, in milliseconds since 1970; null if none expires within MAX_SOCKET_MS. */
   nextAlarmAt(): number | null {
     const expiries = this.#ctx
       .getWebSockets()
@@ -274,12 +274,12 @@ function sendNumbered(socket: WebSocket, attachment: SocketAttachment, frame: Nu
   return updated
 }
 
-/** Drops the text if the socket is closing; its client resumes later. */
+/** Sends a text, or drops it if the socket is closing. Its client resumes later. */
 function sendText(socket: WebSocket, text: string): void {
   if (socket.readyState === WebSocket.OPEN) socket.send(text)
 }
 
-/** The fields from which a page displays, in the user's local time, when a budget resets. */
+/** Returns the fields from which a page displays, in the user's local time, when a budget resets. */
 function describeBudget(fault: Fault): Pick<Extract<ServerFrame, { type: "error" }>, "budget" | "scope" | "resets"> {
   if (fault.reason !== "budget_exhausted") return {}
   const { budget, scope, resets } = fault

@@ -1,10 +1,10 @@
 /**
  * agent-ask-rows.ts: questions between agents.
  *
- * `begun` stores inbound questions: turns that another agent started here, until their answer is delivered. `asked` stores
- * outbound questions, until they are answered. Together they let each side finish after the other restarts. The column
- * `open` of `asked` is 1 while there is no answer, 2 if the answer arrived while the asking version was inactive, and 0
- * when the question is done.
+ * `begun` stores inbound questions: turns that another agent started here, until their answer is delivered. `asked`
+ * stores outbound questions, until they are answered. Together they let each side finish after the other restarts. The
+ * column `open` of `asked` is 1 while there is no answer, 2 if the answer arrived while the asking version was
+ * inactive, and 0 when the question is done.
  */
 
 import type { AgentTag, Channel } from "../../shared/protocol/event.ts"
@@ -49,8 +49,8 @@ export interface HeldAnswer {
 }
 
 /**
- * The channel of a turn's tool calls. Only turns whose answer goes to a user are on `user`, where calls may cue cards (SPEC
- * SG3).
+ * Returns the channel of a turn's tool calls. Only turns whose answer goes to a user are on `user`, where calls may cue
+ * cards (SPEC SG3).
  */
 export function selectChannel(ask: InboundAsk | null, tag: AgentTag | null): Channel {
   switch (ask?.mode) {
@@ -75,7 +75,7 @@ export function createAgentAskRows(database: Database) {
 
 function createInboundAskRows({ queryAll, queryFirst }: Database) {
   return {
-    /** The question that started the turn of this exchange; null if a user started it. */
+    /** Returns the question that started the turn of this exchange; null if a user started it. */
     findInboundAsk(exchange: string): InboundAsk | null {
       const row = queryFirst("SELECT * FROM begun WHERE id = ?", exchange)
       return row === null ? null : rowToInboundAsk(row)
@@ -95,7 +95,7 @@ function createInboundAskRows({ queryAll, queryFirst }: Database) {
       )
     },
 
-    /** Questions whose answer has not been delivered yet. */
+    /** Returns questions whose answer has not been delivered yet. */
     listOwedAnswers: (): InboundAsk[] => queryAll("SELECT * FROM begun WHERE owed = 1").map(rowToInboundAsk),
 
     hasOwedAnswers: (): boolean => queryFirst("SELECT 1 FROM begun WHERE owed = 1 LIMIT 1") !== null,
@@ -122,14 +122,14 @@ function createOutboundAskRows({ queryAll, queryFirst }: Database) {
       )
     },
 
-    /** Questions that have no answer yet. */
+    /** Returns questions that have no answer yet. */
     listOpenOutboundAsks: (): OutboundAsk[] => queryAll("SELECT * FROM asked WHERE open = 1").map(rowToOutboundAsk),
 
     closeOutboundAsk(id: string): void {
       queryAll("UPDATE asked SET open = 0, reply = NULL WHERE id = ? AND open != 0", id)
     },
 
-    /** Keeps an answer until the version that asked is active again. */
+    /** Stores an answer until the version that asked is active again. */
     holdAnswer(id: string, answer: AskAnswer): void {
       queryAll("UPDATE asked SET open = 2, reply = ? WHERE id = ? AND open = 1", JSON.stringify(answer), id)
     },
@@ -140,11 +140,11 @@ function createOutboundAskRows({ queryAll, queryFirst }: Database) {
         return answer === null ? [] : [{ ask: rowToOutboundAsk(row), answer }]
       }),
 
-    /** When the next open question expires, in milliseconds since 1970; null if none does. */
+    /** Returns when the next open question expires, in milliseconds since 1970; null if none does. */
     nextExpiryMs: (): number | null =>
       columnToNumberOrNull(queryFirst("SELECT min(until) AS at FROM asked WHERE open = 1")?.["at"]),
 
-    /** All sessions that were ever asked. They are erased together with this one. */
+    /** Returns all sessions that were ever asked. They are erased together with this one. */
     listAskedSessions: (): string[] =>
       queryAll("SELECT DISTINCT session FROM asked").map((row) => columnToText(row["session"])),
   }
@@ -153,13 +153,13 @@ function createOutboundAskRows({ queryAll, queryFirst }: Database) {
 /** Finds the sessions that were ever asked, regardless of the state of the questions. */
 function createAskLinks({ queryAll }: Database) {
   return {
-    /** The session of an agent that this session has asked before; null if there is none. */
+    /** Returns the session of an agent that this session has asked before; null if there is none. */
     findSessionOf(agent: string): string | null {
       const [row] = queryAll("SELECT session FROM asked WHERE agent = ? LIMIT 1", agent)
       return row === undefined ? null : columnToText(row["session"])
     },
 
-    /** All questions that this session has asked, for an export of the tenant. */
+    /** Returns all questions that this session has asked, for an export of the tenant. */
     listLinks: (): AskLink[] =>
       queryAll("SELECT id, call_id, session, agent, mode, budget FROM asked ORDER BY id") as unknown as AskLink[],
 

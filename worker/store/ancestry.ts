@@ -1,8 +1,8 @@
 /**
  * ancestry.ts: finds ancestors of a message in logarithmic time.
  *
- * Each row stores its parent, its depth and a jump pointer to a far ancestor. Jumps cover powers of two, so any ancestor
- * is found in a number of steps that is logarithmic in the distance. These columns never change once written.
+ * Each row stores its parent, its depth and a jump pointer to a far ancestor. Jumps cover powers of two, so any
+ * ancestor is found in a number of steps that is logarithmic in the distance. These columns never change once written.
  */
 
 import { BoundedMap } from "../platform/bounded-map.ts"
@@ -33,7 +33,7 @@ export function createAncestryIndex({ queryFirst }: Pick<Database, "queryFirst">
     return ancestry
   }
 
-  /** The ancestor of a message at a depth, or the message itself if it is not deeper. Null if there is none. */
+  /** Returns the ancestor of a message at a depth, or the message itself if it is not deeper. Null if there is none. */
   function findAncestor(from: number, depth: number): number | null {
     let current = readAncestry(from)
     while (current !== null && current.depth > depth) {

@@ -21,13 +21,13 @@ export function createChangeRows(database: Database) {
       )
     },
 
-    /** Positions of messages with a late change after `seq`; null if the table does not reach back that far. */
+    /** Returns positions of messages with a late change after `seq`; null if the table does not reach back that far. */
     readLateChanges(seq: number): number[] | null {
       const rows = queryAll("SELECT pos FROM late WHERE seq > ? ORDER BY seq", seq)
       return rows.length < MAX_LATE_CHANGES ? [...new Set(rows.map((row) => Number(row["pos"])))] : null
     },
 
-    /** The highest seq ever assigned, from the few rows that can contain it. */
+    /** Returns the highest seq ever assigned, from the few rows that can contain it. */
     readLastSeq(): number {
       const row = queryFirst(
         `SELECT max(

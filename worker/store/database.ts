@@ -16,13 +16,13 @@ export interface RowCounts {
 
 export interface Database {
   queryAll(query: string, ...bindings: SqlStorageValue[]): Row[]
-  /** The first row of the result; null if there is none. */
+  /** Returns the first row of the result; null if there is none. */
   queryFirst(query: string, ...bindings: SqlStorageValue[]): Row | null
   /** For tables that are created with their first row. Cost: reads the names of all tables. */
   hasTable(name: string): boolean
   /** Reads one row at a time, for results that may not fit in memory. */
   streamRows(query: string, ...bindings: SqlStorageValue[]): Generator<Row>
-  /** Rows read and written so far, as the platform counts and bills them. */
+  /** Returns rows read and written so far, as the platform counts and bills them. */
   countRows(): RowCounts
   /** Applies all writes of a callback or none. */
   runInTransaction<T>(write: () => T): T

@@ -67,18 +67,20 @@ function createMessageReads(database: Database, inputs: CallInputs) {
       return loadFirst("SELECT * FROM transcript WHERE pos = ?", pos)
     },
 
-    /** The model calls of the answer at a position. Empty for an imported answer, and for one of version 0.1.0. */
+    /**
+     * Returns the model calls of the answer at a position. Empty for an imported answer, and for one of version 0.1.0.
+     */
     readUsageAt(pos: number): readonly PricedCall[] {
       const row = queryFirst("SELECT usage FROM transcript WHERE pos = ?", pos)
       return row === null ? [] : rowsToUsage([row])
     },
 
-    /** The next message by position, on any path; null after the last one. */
+    /** Returns the next message by position, on any path; null after the last one. */
     findMessageAfter(pos: number): StoredMessage | null {
       return loadFirst("SELECT * FROM transcript WHERE pos > ? ORDER BY pos LIMIT 1", pos)
     },
 
-    /** The newest message without its parts, if it is an answer. No older answer can be running. */
+    /** Returns the newest message without its parts, if it is an answer. No older answer can be running. */
     findNewestAnswer(): NewestAnswer | null {
       const row = queryFirst("SELECT role, status, deadline, meta FROM transcript ORDER BY pos DESC LIMIT 1")
       return row?.["role"] === "assistant" ? rowToNewestAnswer(row) : null
@@ -125,7 +127,7 @@ function createIdLookups({ queryFirst }: Database) {
   }
 }
 
-/** The newest position; 0 in an empty session. */
+/** Returns the newest position; 0 in an empty session. */
 export function readNewestPos({ queryFirst }: Database): number {
   return Number(queryFirst("SELECT pos FROM transcript ORDER BY pos DESC LIMIT 1")?.["pos"] ?? 0)
 }
@@ -144,7 +146,7 @@ function createPathQueries(database: Database, ancestry: AncestryIndex) {
   const readTip = (): number | null => readEnds().tip
 
   return {
-    /** The newest position; 0 in an empty session. */
+    /** Returns the newest position; 0 in an empty session. */
     readNewestPos: (): number => readNewestPos(database),
 
     readEnds,
@@ -157,15 +159,17 @@ function createPathQueries(database: Database, ancestry: AncestryIndex) {
     },
 
     /**
-     * Whether a message is on the active path. Cost: a number of rows that is logarithmic in the number of later messages.
+     * Whether a message is on the active path. Cost: a number of rows that is logarithmic in the number of later
+     * messages.
      */
     isOnPath(pos: number): boolean {
       return ancestry.isOnPathTo(readTip() ?? 0, pos)
     },
 
     /**
-     * Up to `limit` positions of the active path after a position, in the order of the path. 0: from its beginning. The
-     * position must be on the path. Cost: a row for each, and a number that is logarithmic in the number of later messages.
+     * Returns up to `limit` positions of the active path after a position, in the order of the path. 0: from its
+     * beginning. The position must be on the path. Cost: a row for each, and a number that is logarithmic in the number
+     * of later messages.
      */
     listPathAfter(pos: number, limit: number): number[] {
       const tip = readTip()
@@ -184,8 +188,8 @@ function createPathQueries(database: Database, ancestry: AncestryIndex) {
 function createMessageWrites({ queryAll }: Database, ancestry: AncestryIndex) {
   return {
     /**
-     * Adds a message as the newest of the active path. `isPathOpen` skips one write. The caller must have checked that the
-     * active path ends at the newest row.
+     * Adds a message as the newest of the active path. `isPathOpen` skips one write. The caller must have checked that
+     * the active path ends at the newest row.
      */
     insertMessage(stored: StoredMessage, isPathOpen = false): void {
       const { pos, parent, seq, deadline, message } = stored

@@ -71,15 +71,15 @@ function createChunkRows({ queryAll, queryFirst }: Database) {
     },
 
     /**
-     * The last chunk of the open part; null if none is open. A restarted object continues from the state of `clean` that it
-     * contains.
+     * Returns the last chunk of the open part; null if none is open. A restarted object continues from the state of
+     * `clean` that it contains.
      */
     findOpenChunk(pos: number): TextChunk | null {
       const row = queryFirst("SELECT * FROM leaf WHERE pos = ? ORDER BY part DESC, n DESC LIMIT 1", pos)
       return row === null || row["open"] !== 1 ? null : rowToChunk(row)
     },
 
-    /** The last chunk of a part. */
+    /** Returns the last chunk of a part. */
     findLastChunk(pos: number, part: number): TextChunk | null {
       const row = queryFirst("SELECT * FROM leaf WHERE pos = ? AND part = ? ORDER BY n DESC LIMIT 1", pos, part)
       return row === null ? null : rowToChunk(row)
@@ -99,7 +99,7 @@ function createCallRows({ queryAll, queryFirst }: Database) {
       return queryFirst(query, pos) !== null
     },
 
-    /** The next message after a position with a call that waits for its final result; null if there is none. */
+    /** Returns the next message after a position with a call that waits for its final result; null if there is none. */
     findWaitingCallAfter(pos: number): number | null {
       const row = queryFirst(
         "SELECT pos FROM tool_calls WHERE pos > ? AND status = 'waiting' ORDER BY pos LIMIT 1",

@@ -1,9 +1,11 @@
-/** producer-rows.ts: the `producer` table: one row per answer of an external producer, with its last accepted record. */
+/**
+ * producer-rows.ts: the `producer` table: one row per answer of an external producer, with its last accepted record.
+ */
 
 import type { Database } from "./database.ts"
 import { type ExternalAnswer, rowToExternalAnswer } from "./row-codec.ts"
 
-/** `told` of an answer that waits for a program to claim it. */
+/** Value of `told` for an answer that waits for a program to claim it. */
 const UNCLAIMED = -1
 
 export function createProducerRows({ queryAll, queryFirst }: Database) {
@@ -25,7 +27,7 @@ export function createProducerRows({ queryAll, queryFirst }: Database) {
       queryAll("UPDATE producer SET told = 0 WHERE pos = ? AND told = ?", pos, UNCLAIMED)
     },
 
-    /** The number of the last accepted record; 0 if there is none. */
+    /** Returns the number of the last accepted record; 0 if there is none. */
     readAckedRecord(pos: number): number {
       return Math.max(Number(queryFirst("SELECT told FROM producer WHERE pos = ?", pos)?.["told"] ?? 0), 0)
     },
@@ -34,13 +36,13 @@ export function createProducerRows({ queryAll, queryFirst }: Database) {
       queryAll("UPDATE producer SET told = ? WHERE pos = ?", ackedRecord, pos)
     },
 
-    /** The position of the newest external answer of an exchange; null if it has none. */
+    /** Returns the position of the newest external answer of an exchange; null if it has none. */
     findExternalAnswerPos(exchangeId: string): number | null {
       const row = queryFirst("SELECT pos FROM producer WHERE exchange = ? ORDER BY pos DESC LIMIT 1", exchangeId)
       return row === null ? null : Number(row["pos"])
     },
 
-    /** An external answer without its parts; null if no external answer has this id. */
+    /** Returns an external answer without its parts; null if no external answer has this id. */
     findExternalAnswer(id: string): ExternalAnswer | null {
       const row = queryFirst(
         `SELECT t.pos, t.exchange_id, t.status, t.reason, p.told

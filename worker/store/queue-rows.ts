@@ -21,12 +21,12 @@ const SENDER_CONDITIONS = { person: "WHERE agent IS NULL", agent: "WHERE agent I
 
 export function createQueueRows({ queryAll, queryFirst }: Database) {
   return {
-    /** All queued messages, in the order in which their turns start. */
+    /** Returns all queued messages, in the order in which their turns start. */
     readQueue(): QueuedMessage[] {
       return queryAll(`SELECT * FROM queue ${START_ORDER}`).map(rowToQueuedMessage)
     },
 
-    /** The message whose turn starts next. */
+    /** Returns the message whose turn starts next. */
     findNextQueued(): QueuedMessage | null {
       const row = queryFirst(`SELECT * FROM queue ${START_ORDER} LIMIT 1`)
       return row === null ? null : rowToQueuedMessage(row)

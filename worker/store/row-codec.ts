@@ -54,7 +54,7 @@ export interface NewSession extends Pick<SessionRow, "id" | "title" | "family"> 
   readonly isTemporary?: boolean
 }
 
-/** A message and its place in the transcript. `seq` is the seq of its last change. */
+/** A message and its position in the transcript. `seq` is the seq of its last change. */
 export interface StoredMessage {
   readonly pos: number
   readonly parent: number | null
@@ -120,7 +120,7 @@ export function usageToColumn(usage: readonly PricedCall[] = []): string | null 
   return usage.length === 0 ? null : JSON.stringify(usage)
 }
 
-/** The model calls of a running turn. The longest list is the newest. */
+/** Returns the model calls of a running turn. The longest list is the newest. */
 export function rowsToUsage(rows: readonly Row[]): readonly PricedCall[] {
   const states = rows.map((row) => parseJsonColumn<PricedCall[]>(row["usage"]) ?? [])
   return states.reduce((longest, state) => (state.length > longest.length ? state : longest), [])
@@ -275,7 +275,7 @@ export function versionGroupKey(parent: number | null, role: Role): number {
   return (parent ?? 0) * ROLES.length + ROLES.indexOf(role)
 }
 
-/** A withdrawn message as clients receive it: cancelled and empty. */
+/** Returns a withdrawn message as clients receive it: cancelled and empty. */
 export function rowToWithdrawnMessage(row: Row): StoredMessage {
   const id = columnToText(row["id"])
   const timestamp = new Date(0).toISOString()
@@ -320,7 +320,10 @@ function rowToToolCall(row: Row, output: string): ToolCall {
   }
 }
 
-/** Joins the rows of one message, ordered by part, into its parts. `findAsked`: what the call of a row asks the user. */
+/**
+ * Joins the rows of one message, ordered by part, into its parts. `findAsked` returns what the call of a row asks the
+ * user.
+ */
 export function rowsToParts(
   chunkRows: readonly Row[],
   callRows: readonly Row[],
@@ -342,7 +345,7 @@ export function rowsToParts(
   return parts
 }
 
-/** `open`, `ms`, the times and the extras come from the last chunk. */
+/** Appends a chunk. `open`, `ms`, the times and the extras come from the last chunk. */
 function appendChunk(part: Part | undefined, chunk: TextChunk): Part {
   const before = part === undefined || part.type === "tool_call" ? "" : part.text
   const { step, open, ms } = chunk

@@ -6,8 +6,8 @@ import type { Database } from "./database.ts"
 import { rowToSession, type SessionRow } from "./row-codec.ts"
 
 /**
- * Where a title comes from: the first words of the conversation, the same while or after the model was asked for one, the
- * model, or a user.
+ * Where a title comes from: the first words of the conversation (before the model is asked for a title, or since then),
+ * the model, or a user.
  */
 export type TitleSource = "words" | "asked" | "model" | "person"
 
@@ -65,15 +65,21 @@ export function createSessionRows({ queryAll, queryFirst }: Database) {
   }
 }
 
-/** The title, and where it comes from. */
+/** Creates the queries for the title and its source. */
 export function createTitleRows({ queryAll, queryFirst }: Pick<Database, "queryAll" | "queryFirst">) {
   return {
-    /** `source`: who wrote it. A title that a user wrote, or a tool on their behalf, is never replaced. */
+    /**
+     * Stores the title. `source`: who wrote it. A title that a user wrote, or a tool on their behalf, is never
+     * replaced.
+     */
     setTitle(title: string, source: TitleSource = "person"): void {
       queryAll("UPDATE session SET title = ?, title_source = ?", title, source)
     },
 
-    /** Null for a title that was given when the session was created, and in sessions of earlier versions. */
+    /**
+     * Returns the source; null for a title that was set when the session was created, and in sessions of earlier
+     * versions.
+     */
     readTitleSource(): TitleSource | null {
       return (queryFirst("SELECT title_source FROM session")?.["title_source"] ?? null) as TitleSource | null
     },

@@ -130,7 +130,8 @@ export const MIGRATIONS: readonly string[] = [
      PRIMARY KEY (n, i)) WITHOUT ROWID`,
   // The users who may read the session.
   `CREATE TABLE viewer (user TEXT PRIMARY KEY, since INTEGER NOT NULL) WITHOUT ROWID`,
-  // Usage: all model calls of a turn so far, as JSON (PricedCall[]). While the turn runs, a tool call's row can be newer.
+  // Usage: all model calls of a turn so far, as JSON (PricedCall[]). While the turn runs, a tool call's row can be
+  // newer.
   `ALTER TABLE transcript ADD COLUMN usage TEXT;
    ALTER TABLE tool_calls ADD COLUMN usage TEXT;
    ${SESSION_USAGE_TABLE}`,
@@ -151,8 +152,8 @@ export const MIGRATIONS: readonly string[] = [
 ]
 
 /**
- * Runs the missing migrations. An object of an unknown id must stay empty, so call this only for a session that exists or
- * is being created (SPEC ST1).
+ * Runs the missing migrations. An object of an unknown id must stay empty, so call this only for a session that exists
+ * or is being created (SPEC ST1).
  */
 export function migrateSession(storage: DurableObjectStorage): void {
   runMigrations(storage, MIGRATIONS)

@@ -1,14 +1,14 @@
 /**
  * session-store.ts: all SQL of a session's transcript behind one object.
  *
- * The methods are grouped by table in the `*-rows.ts` files. They do not use `this`, so a test can override some of them
- * with `{ ...store, putChunk }`.
+ * The methods are grouped by table in the `*-rows.ts` files. They do not use `this`, so a test can override some of
+ * them with `{ ...store, putChunk }`.
  */
 
 import { createCardActionRows } from "./actions/card-action-rows.ts"
 import { createAgentAskRows } from "./agent-ask-rows.ts"
 import { createFeedbackRows } from "./annotations/feedback-rows.ts"
-import { createKnownAddresses } from "./annotations/known-addresses.ts"
+import { createKnownUrls } from "./annotations/known-urls.ts"
 import { createToolGrantRows } from "./annotations/tool-grant-rows.ts"
 import { createCallInputs } from "./callbacks/call-inputs.ts"
 import { createToolCallbacks } from "./callbacks/tool-callbacks.ts"
@@ -48,7 +48,7 @@ export function createSessionStore(sql: SqlExecutor, runInTransaction: <T>(write
     toolCallbacks: createToolCallbacks(database),
     callInputs,
     cardActions: createCardActionRows(database),
-    knownAddresses: createKnownAddresses(database),
+    knownUrls: createKnownUrls(database),
     providerStates: createProviderStateRows(database),
     agentAsks: createAgentAskRows(database),
     usage: new SessionUsage(database),

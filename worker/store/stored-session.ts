@@ -1,6 +1,6 @@
 /**
- * stored-session.ts: the rows of a session that its JSONL export does not contain. A tenant's export reads them, and its
- * import writes them.
+ * stored-session.ts: the rows of a session that its JSONL export does not contain. A tenant's export reads them, and
+ * its import writes them.
  */
 
 import { nanoid } from "nanoid"

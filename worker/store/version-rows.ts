@@ -4,7 +4,7 @@ import { columnToNumberOrNull } from "./columns.ts"
 import type { Database } from "./database.ts"
 import { rowToRole, versionGroupKey } from "./row-codec.ts"
 
-/** The number of versions under a parent; 1 if there is only the original. */
+/** Returns the number of versions under a parent; 1 if there is only the original. */
 export function countVersions({ queryFirst }: Database, parent: number | null): number {
   return Number(queryFirst("SELECT n FROM version WHERE parent = ? ORDER BY n DESC LIMIT 1", parent ?? 0)?.["n"] ?? 1)
 }
@@ -15,7 +15,8 @@ export function createVersionRows(database: Database) {
     countVersions: (parent: number | null): number => countVersions(database, parent),
 
     /**
-     * Makes the message at `pos` version `n` of the message at `firstPos`, which may have been the only version until now.
+     * Makes the message at `pos` version `n` of the message at `firstPos`, which may have been the only version until
+     * now.
      */
     addVersion(parent: number | null, firstPos: number, n: number, pos: number): void {
       if (n === 2) queryAll("INSERT OR IGNORE INTO version (parent, n, pos) VALUES (?, 1, ?)", parent ?? 0, firstPos)
@@ -23,7 +24,7 @@ export function createVersionRows(database: Database) {
       queryAll("UPDATE transcript SET has_versions = 1 WHERE pos IN (?, ?) AND has_versions = 0", firstPos, pos)
     },
 
-    /** Positions of all first versions, by `versionGroupKey`. For imports: it reads every message once. */
+    /** Returns positions of all first versions, by `versionGroupKey`. For imports: it reads every message once. */
     readFirstVersions(): Map<number, number> {
       const firsts = new Map<number, number>()
       for (const row of streamRows("SELECT pos, parent, role FROM transcript WHERE version = 1 ORDER BY pos DESC")) {
@@ -32,13 +33,16 @@ export function createVersionRows(database: Database) {
       return firsts
     },
 
-    /** The newest version under a parent; null if there is only one. */
+    /** Returns the newest version under a parent; null if there is only one. */
     findNewestVersion(parent: number): number | null {
       const row = queryFirst("SELECT pos FROM version WHERE parent = ? ORDER BY n DESC LIMIT 1", parent)
       return columnToNumberOrNull(row?.["pos"])
     },
 
-    /** The end of the path below a version: the stored tip, or the version itself. Null if there is no such version. */
+    /**
+     * Returns the end of the path below a version: the stored tip, or the version itself. Null if there is no such
+     * version.
+     */
     findVersionTip(parent: number | null, n: number): number | null {
       const row = queryFirst(
         `SELECT t.pos, (SELECT e.pos FROM transcript e WHERE e.pos = t.tip) AS tip

@@ -29,7 +29,7 @@ export function createViewerRows({ queryAll, queryFirst }: Database) {
       queryAll("DELETE FROM viewer WHERE user = ?", user)
     },
 
-    /** All viewers, oldest first. At most MAX_SESSION_VIEWERS rows. */
+    /** Returns all viewers, oldest first. At most MAX_SESSION_VIEWERS rows. */
     list(): SessionViewer[] {
       return queryAll("SELECT user, since FROM viewer ORDER BY since, user").map(({ user, since }) => ({
         user: String(user),

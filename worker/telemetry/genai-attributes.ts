@@ -38,12 +38,12 @@ export function describeTurnState({ status, reason }: Message, rowsWritten: numb
   }
 }
 
-/** The reason why a turn ended, if it is in the catalogue. The reason of an external answer can be any text. */
+/** Returns the reason why a turn ended, if it is in the catalogue. The reason of an external answer can be any text. */
 export function nameReason(reason: string | null): string | null {
   return reason === null || isTurnFault(reason) ? reason : "other"
 }
 
-/** `purpose`: `answer`, or `summary` for a call whose output is not shown as an answer. */
+/** Describes a model call. `purpose`: `answer`, or `summary` for a call whose output is not shown as an answer. */
 export function describeModelCall(
   { provider, name }: { readonly provider: string; readonly name: string },
   purpose: "answer" | "summary",
@@ -56,7 +56,7 @@ export function describeModelCall(
   }
 }
 
-/** The usage of one call. Tokens that the provider did not report have no attributes. */
+/** Returns the usage of one call. Tokens that the provider did not report have no attributes. */
 export function describeUsage(usage: CallUsage): SpanAttributes {
   return {
     "gen_ai.response.model": usage.model,
@@ -77,7 +77,10 @@ function describeTokens(usage: TokenCounts): SpanAttributes {
   }
 }
 
-/** `tool` is the name of a tool of the agent. A name that only the model used is reported as `unknown`. */
+/**
+ * Describes a tool call. `tool` is the name of a tool of the agent. A name that only the model used is reported as
+ * `unknown`.
+ */
 export function describeToolCall(tool: string | undefined, call_id: string): SpanAttributes {
   return {
     "gen_ai.operation.name": "execute_tool",

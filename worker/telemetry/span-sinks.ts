@@ -1,8 +1,8 @@
 /**
  * span-sinks.ts: writes spans to the platform's tracing or into log lines.
  *
- * The platform records custom spans only together with its automatic ones. The automatic spans of SQL statements include
- * parameter values, which are content. Log lines need no tracing (docs/decisions/0043-telemetry.md).
+ * The platform records custom spans only together with its automatic ones. The automatic spans of SQL statements
+ * include parameter values, which are content. Log lines need no tracing (docs/decisions/0043-telemetry.md).
  */
 
 import { bytesToHex } from "../platform/crypto/hex.ts"

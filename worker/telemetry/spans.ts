@@ -2,8 +2,8 @@
  * spans.ts: the spans of a turn, with the names and attributes of OpenTelemetry's GenAI conventions.
  *
  * turn → SPANS → sink (the platform's tracing, or log lines)
- * A sink never affects the work: the work runs exactly once, the caller gets its result, and nothing waits for a sink. A
- * sink that throws is ignored from then on (SPEC OB4). Without spans, nothing is computed for them.
+ * A sink never affects the work: the work runs exactly once, the caller gets its result, and nothing waits for a sink.
+ * A sink that throws is ignored from then on (SPEC OB4). Without spans, nothing is computed for them.
  */
 
 import { describeError } from "../platform/log.ts"
@@ -44,7 +44,7 @@ export const NO_SPAN: TraceSpan = {
   run: (_name, _describe, work) => work(NO_SPAN),
 }
 
-/** The root of a trace. It is not a span itself. */
+/** Creates the root of a trace. It is not a span itself. */
 export function createTrace(sink: SpanSink): TraceSpan {
   return { ...NO_SPAN, run: (name, describe, work) => runInSpan(sink, null, name, describe, work) }
 }

@@ -19,7 +19,7 @@ export type TelemetryEnv = Pick<Env, "METRICS" | "POINTS" | "SPANS" | "SPAN_SAMP
 /** Spans cost as much as log lines, so only a share of the turns has them. */
 const DEFAULT_SPAN_SAMPLING = 0.01
 
-/** A finished turn: its message, and figures that the message does not contain. */
+/** A finished turn: its message, and measurements that the message does not contain. */
 export interface TurnEnd {
   readonly message: Message
   readonly agent: string
@@ -38,7 +38,7 @@ export interface Telemetry {
   readonly tenant: string
   /** The public id of the session. */
   readonly session: string
-  /** The root of a turn's spans. */
+  /** Returns the root of a turn's spans. */
   startTrace(trace: string | undefined): TraceSpan
   /** Writes the line `turn_end` and the data point of a turn. */
   reportTurnEnd(end: TurnEnd): void
@@ -76,13 +76,13 @@ export function createTelemetry({ env, tenant, session, log, now }: TelemetryDep
   }
 }
 
-/** A value that is not a number between 0 and 1 is ignored. */
+/** Parses a share. A value that is not a number between 0 and 1 is ignored. */
 function readShare(text: string | undefined): number {
   const share = text === undefined || text.trim() === "" ? Number.NaN : Number(text)
   return share >= 0 && share <= 1 ? share : DEFAULT_SPAN_SAMPLING
 }
 
-/** The cost of all calls; null if that of any call is unknown. */
+/** Returns the cost of all calls; null if that of any call is unknown. */
 function sumCost(calls: readonly PricedCall[]): number | null {
   return calls.reduce<number | null>(
     (sum, { cost }) => (sum === null || cost === null ? null : addCounts(sum, cost)),

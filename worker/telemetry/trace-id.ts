@@ -4,7 +4,7 @@
 
 import { bytesToHex } from "../platform/crypto/hex.ts"
 
-/** A new id in the form of W3C Trace Context: 32 hexadecimal digits. */
+/** Creates a new id in the form of W3C Trace Context: 32 hexadecimal digits. */
 export function createTraceId(): string {
   return bytesToHex(crypto.getRandomValues(new Uint8Array(16)))
 }

@@ -32,8 +32,8 @@ export function checkAuditRows(
 }
 
 /**
- * Finds a wrong beginning: the log must begin with its first entry, or where the newest entry about a removal says that it
- * does.
+ * Finds a wrong beginning: the log must begin with its first entry, or where the newest entry about a removal says that
+ * it does.
  */
 function findBadBase(audit: AuditRows, base: AuditHead): number | null {
   if (base.seq === 0) return base.hash === audit.start.hash ? null : 1
@@ -42,7 +42,9 @@ function findBadBase(audit: AuditRows, base: AuditHead): number | null {
   return isRecorded ? null : base.seq + 1
 }
 
-/** Finds out if `known` is no longer part of the log. Entries removed because of the log's limit can't be checked. */
+/**
+ * Finds out whether `known` is no longer part of the log. Entries removed because of the log's limit can't be checked.
+ */
 function findBadKnown(audit: AuditRows, known: AuditHead | null, head: AuditHead): number | null {
   if (known === null || known.seq <= audit.readBase().seq || isStored(audit, known)) return null
   return Math.min(known.seq, head.seq + 1)
@@ -54,7 +56,7 @@ function isStored(audit: AuditRows, { seq, hash }: AuditHead): boolean {
   return row?.seq === seq && row.hash === hash
 }
 
-/** The first entry that does not continue the one before it. */
+/** Returns the first entry that does not continue the one before it. */
 function findBrokenRow(rows: readonly AuditRow[], start: AuditHead): number | null {
   let { seq, hash } = start
   for (const row of rows) {

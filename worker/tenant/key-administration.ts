@@ -1,6 +1,6 @@
 /**
- * key-administration.ts: administrators' changes to a tenant's API keys and token keys. Each change adds an entry to the audit log.
- * Loaded on demand.
+ * key-administration.ts: administrators' changes to a tenant's API keys and token keys. Each change adds an entry to
+ * the audit log. Loaded on demand.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
@@ -62,7 +62,10 @@ export class KeyAdministration {
     })
   }
 
-  /** A key made with another key has that key's creator, so that both stop working when that user loses the role they need. */
+  /**
+   * Finds the creator of a new key. A key made with another key has that key's creator, so that both stop working when
+   * that user loses the role they need.
+   */
   #readCreator({ actor: { kind, id }, role }: Administrator, now: number): KeyCreator {
     const created_by = id === "" ? kind : `${kind}:${id}`
     const parent = kind === "key" ? this.#apiKeyRows.find(id) : null

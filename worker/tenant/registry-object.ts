@@ -1,5 +1,6 @@
 /**
- * registry-object.ts: the Durable Object of one key of the deployment's registry. It stores nothing before its first write.
+ * registry-object.ts: the Durable Object of one key of the deployment's registry. It stores nothing before its first
+ * write.
  */
 
 import { DurableObject } from "cloudflare:workers"

@@ -2,7 +2,7 @@
 
 /** A part of the tenant object that schedules work for later. */
 export interface AlarmSource {
-  /** When its next work is due, in milliseconds since 1970; null if there is none. */
+  /** Returns when its next work is due, in milliseconds since 1970; null if there is none. */
   nextAlarmAt(): number | null
   /** Does the work that is due. Does not reject. */
   handleAlarm(now: number): Promise<void>

@@ -53,7 +53,7 @@ export class TenantBudgets {
     return named.every((other) => includesRole(role, other as Role))
   }
 
-  /** The budgets that a user's directory needs; null if the tenant has none. */
+  /** Returns the budgets that a user's directory needs; null if the tenant has none. */
   getGrant(user: string): TenantGrant | null {
     if (!this.hasAny()) return null
     const role = this.#host.users.find(user)?.role ?? "member"

@@ -21,7 +21,7 @@ import { listAgentTools } from "./mcp/mcp-table.ts"
 import { findWebhookTool, listAgentWebhooks } from "./webhooks/webhook-table.ts"
 import { findPageTheme } from "./theme/tenant-theme.ts"
 
-/** A row without a configuration stands for a default agent that was removed. */
+/** A row without a configuration represents a default agent that was removed. */
 export const AGENT_TABLE = "CREATE TABLE agents (name TEXT PRIMARY KEY, config TEXT) WITHOUT ROWID"
 
 export const SETTINGS_TABLE = "CREATE TABLE settings (one INTEGER PRIMARY KEY CHECK (one = 1), config TEXT NOT NULL)"
@@ -35,12 +35,12 @@ export class TenantConfiguration {
 
   listAgents(): Agent[] {
     const agents = new Map<string, Agent | null>(DEFAULT_AGENTS.map((agent) => [agent.name, agent]))
-    // A replaced default agent keeps its place in the list. Null stands for a removed one.
+    // A replaced default agent keeps its position in the list. Null represents a removed agent.
     for (const [name, agent] of this.#readConfiguredAgents()) agents.set(name, agent)
     return [...agents.values()].filter((agent) => agent !== null)
   }
 
-  /** The agent of this name with its peers and the settings; null if there is no such agent. */
+  /** Returns the agent with this name, its peers and the settings; null if there is no such agent. */
   createView(name: string): AgentView | null {
     const view = createAgentView(this.listAgents(), name)
     if (view === null) return null
@@ -141,7 +141,7 @@ export class TenantConfiguration {
   }
 }
 
-/** The tools of an agent that aren't built in. */
+/** Returns the tools of an agent that aren't built in. */
 function listOwnTools({ tools }: Agent): readonly string[] {
   return tools.filter((name) => !BUILT_IN_TOOL_NAMES.includes(name))
 }

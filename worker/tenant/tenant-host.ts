@@ -1,6 +1,6 @@
 /**
- * tenant-host.ts: the shared base of the parts of a tenant object: its tables and the rows that several parts use, and the
- * method that runs every change.
+ * tenant-host.ts: the shared base of the parts of a tenant object: its tables and the rows that several parts use, and
+ * the method that runs every change.
  */
 
 import { fail, type Result } from "../../shared/fault.ts"
@@ -69,7 +69,10 @@ export class TenantHost {
     return this.getStanding().status === "erased"
   }
 
-  /** If the tenant is leaving and does not have this user, returns the user as suspended; otherwise null. Stores nothing. */
+  /**
+   * If the tenant is leaving and does not have this user, returns the user as suspended; otherwise null. Stores
+   * nothing.
+   */
   refuseNewUser(user: NewUser): TenantUser | null {
     if (this.getStanding().status !== "leaving" || this.users.find(user.id) !== null) return null
     return { ...createUser(user, Date.now()), status: "suspended" }

@@ -1,7 +1,7 @@
 /**
  * tenant-issuers.ts: registers the OpenID providers of a tenant, and stores their keys.
  *
- * Only this module fetches keys, and only from the registered addresses. The time of the last attempt is stored, so that
+ * Only this module fetches keys, and only from the registered URLs. The time of the last attempt is stored, so that
  * neither a restart nor a flood of unknown key ids causes more requests to a provider.
  */
 
@@ -31,12 +31,12 @@ import type { SignInUser, TenantUser } from "../settings/tenant-rpc.ts"
 import type { IssuerClaim, IssuerRows, StoredIssuer } from "./rows/issuer-rows.ts"
 import type { TenantHost } from "./tenant-host.ts"
 
-/** A provider's addresses are discovered again after this time, in milliseconds. They hardly ever change. */
+/** A provider's endpoints are discovered again after this time, in milliseconds. They hardly ever change. */
 const METADATA_FRESH_MS = 24 * 60 * 60_000
 
 /**
- * Delay after which the users of a removed issuer are notified, in milliseconds. An isolate may accept their tokens, and
- * open sockets, for TOKEN_TRUST_MS after the change.
+ * Delay after which the users of a removed issuer are notified, in milliseconds. An isolate may accept their tokens,
+ * and open sockets, for TOKEN_TRUST_MS after the change.
  */
 const NOTICE_DELAY_MS = TOKEN_TRUST_MS + 1_000
 
@@ -74,8 +74,8 @@ export class TenantIssuers {
    * Registers or replaces an issuer. Fetches its metadata and its keys first, so that only a working configuration is
    * stored.
    *
-   * Errors: `issuer_refused`, `issuer_taken`, `issuers_full`; `field_invalid` if it differs from another registration of
-   * the issuer; `scope_denied` if only an owner may make this change.
+   * Errors: `issuer_refused`, `issuer_taken`, `issuers_full`; `field_invalid` if it differs from another registration
+   * of the issuer; `scope_denied` if only an owner may make this change.
    */
   put(manager: Administrator, name: string, input: IssuerInput): Promise<Result<IssuerView>> {
     return this.#runAlone(() => this.#put(manager, name, input))
@@ -131,7 +131,9 @@ export class TenantIssuers {
     return succeed(null)
   }
 
-  /** Ends the tokens and sockets of the users of an issuer. Its sign-ins end because their generation no longer exists. */
+  /**
+   * Ends the tokens and sockets of the users of an issuer. Its sign-ins end because their generation no longer exists.
+   */
   #endTokens({ name, config }: StoredIssuer, change: number, now: number): void {
     const others = this.#rows.list().filter((other) => other.name !== name && other.config.issuer !== config.issuer)
     this.#host.notices.addForIssuer(
@@ -142,7 +144,9 @@ export class TenantIssuers {
     this.#host.scheduleAlarm()
   }
 
-  /** Runs changes one after the other, so that none releases the claim of another change whose issuer is not stored yet. */
+  /**
+   * Runs changes one after the other, so that none releases the claim of another change whose issuer is not stored yet.
+   */
   #runAlone<T>(change: () => Promise<T>): Promise<T> {
     const run = this.#change.then(change, change)
     this.#change = run
@@ -169,7 +173,7 @@ export class TenantIssuers {
     this.#host.scheduleAlarm()
   }
 
-  /** The keys for a token of this issuer and audience. Null if they are not registered. */
+  /** Returns the keys for a token of this issuer and audience. Null if they are not registered. */
   async getKeys({ issuer, audience }: IssuerClaim, kid: string | null): Promise<IssuerKeys | null> {
     const found = this.#rows.findByAudience(issuer, audience)
     return found === null ? null : await this.#loadKeys(found.name, kid)
@@ -180,8 +184,8 @@ export class TenantIssuers {
   }
 
   /**
-   * The settings of an issuer for a sign-in; null if there is no such issuer, or it has no client. `secret_unreadable`:
-   * JWT_SECRET was changed, so the client's secret cannot be decrypted and must be set again.
+   * Returns the settings of an issuer for a sign-in; null if there is no such issuer, or it has no client.
+   * `secret_unreadable`: JWT_SECRET was changed, so the client's secret cannot be decrypted and must be set again.
    */
   async getClient(name: string): Promise<SignInClient | "secret_unreadable" | null> {
     const issuer = this.#rows.find(name)
@@ -207,12 +211,13 @@ export class TenantIssuers {
     const newUser = { id, name: name ?? undefined, issuer, role: role ?? undefined }
     const before = this.#host.users.find(id)
     const user = this.#host.refuseNewUser(newUser) ?? this.#host.users.register(newUser, Date.now())
-    // Only new sign-ins, because two whose issuers give different roles would otherwise notify each other again and again.
+    // Only new sign-ins, because two whose issuers give different roles would otherwise notify each other again and
+    // again.
     if (isNew && before !== null && before.role !== user.role) this.#announceRole(user, before.role)
     return { ...user, role: limitRole(role ?? user.role, config) }
   }
 
-  /** Gives the next tokens of the user's other sign-ins the role that an issuer has set. */
+  /** Announces the role that an issuer has set, so that the next tokens of the user's other sign-ins have it. */
   #announceRole({ id, role, issuer }: TenantUser, before: TenantUser["role"]): void {
     const now = Date.now()
     const details = { role, before, issuer: issuer ?? "" }
@@ -227,8 +232,8 @@ export class TenantIssuers {
     if (issuer === null) return null
     const { config, keys, fetched, failing } = issuer
     const { keysTrustMs, keysMaxAgeMs } = readTimeLimits(this.#host.env)
-    // The time counts from the first failed fetch, not from the last successful one. Otherwise keys that nobody has needed
-    // for an hour would expire as soon as an outage begins.
+    // The time counts from the first failed fetch, not from the last successful one. Otherwise keys that nobody has
+    // needed for an hour would expire as soon as an outage begins.
     const trustedUntil = Math.min(fetched + keysMaxAgeMs, (failing ?? Infinity) + keysTrustMs)
     return { name, config, keys, trustedUntil }
   }
@@ -251,7 +256,7 @@ export class TenantIssuers {
     return !(isRecent(fetched, keysFreshMs) && isKnown) && !isRecent(attempted, keysCooldownMs)
   }
 
-  /** A failed refresh changes nothing: the stored keys stay until they are no longer trusted. */
+  /** Refreshes the keys. A failed refresh changes nothing: the stored keys stay until they are no longer trusted. */
   async #refresh(before: StoredIssuer): Promise<void> {
     const { name, config } = before
     const now = Date.now()
@@ -286,7 +291,8 @@ export class TenantIssuers {
 
   #admit(role: Administrator["role"], name: string, config: IssuerConfig): Result<null> {
     const known = this.#rows.find(name)
-    // Anybody who controls an issuer's keys or claims can act as any of its users, so an admin may only add new issuers.
+    // Anybody who controls an issuer's keys or claims can act as any of its users, so an admin may only add new
+    // issuers.
     const isForAdmins = known === null && !givesOwner(config) && this.#rows.isNew(config.issuer)
     if (role !== "owner" && !isForAdmins) return fail({ reason: "scope_denied" })
     const differing = this.#findDifferingField(name, config)
@@ -299,7 +305,8 @@ export class TenantIssuers {
   }
 
   /**
-   * Finds a field that identifies users and differs from another registration of the issuer. These fields must be the same.
+   * Finds a field that identifies users and differs from another registration of the issuer. These fields must be the
+   * same.
    */
   #findDifferingField(name: string, { issuer, user_claim, jwks_uri }: IssuerConfig): string | null {
     const others = this.#rows.list().filter((other) => other.name !== name && other.config.issuer === issuer)
@@ -307,7 +314,7 @@ export class TenantIssuers {
     return others.some(({ config }) => config.jwks_uri !== jwks_uri) ? "jwks_uri" : null
   }
 
-  /** An omitted secret is kept if it belongs to the same client. */
+  /** Encrypts the secret. If it is omitted, the stored secret stays if it belongs to the same client. */
   async #encryptSecret(name: string, config: IssuerConfig, secret: string | null | undefined): Promise<string | null> {
     if (secret === null || config.client_id === undefined) return null
     if (secret !== undefined)
@@ -323,8 +330,8 @@ export class TenantIssuers {
 }
 
 /**
- * Whether both configurations have the same users: they differ in nothing that affects who the users are or which tokens
- * are accepted.
+ * Whether both configurations have the same users: they differ in nothing that affects who the users are or which
+ * tokens are accepted.
  */
 function hasSameUsers(before: IssuerConfig, after: IssuerConfig): boolean {
   const [a, b] = [before, after].map(

@@ -1,5 +1,6 @@
 /**
- * tenant-keys.ts: checks a tenant's API keys, and ends its token keys when they retire. key-administration.ts changes them.
+ * tenant-keys.ts: checks a tenant's API keys, and ends its token keys when they retire. key-administration.ts changes
+ * them.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
@@ -66,8 +67,9 @@ export class TenantKeys implements AlarmSource {
   }
 
   /**
-   * The highest stored role that users may have if a key makes tokens for them. It is not above the creator's role, or an
-   * administrator could act as an owner. If the creator's role is lowered, the key loses the former rights too.
+   * Returns the highest stored role that users may have if a key makes tokens for them. It is not above the creator's
+   * role, or an administrator could act as an owner. If the creator's role is lowered, the key loses the former rights
+   * too.
    *
    * Errors: `user_suspended`; `scope_denied` if one of the key's roles is above the creator's.
    */
@@ -140,8 +142,8 @@ export class TenantKeys implements AlarmSource {
   }
 
   /**
-   * Records a refused key. The number of entries is limited, because anybody can make up keys. `id`: the key whose secret
-   * was wrong.
+   * Records a refused key. The number of entries is limited, because anybody can make up keys. `id`: the key whose
+   * secret was wrong.
    */
   #recordRefusal(actor: Actor, id: string | undefined, now: number): void {
     const event = { action: "key.refused", ...(id === undefined ? {} : { target: id }) }
@@ -160,8 +162,8 @@ export class TenantKeys implements AlarmSource {
   handleAlarm(now: number): Promise<void> {
     this.#host.storage.transactionSync(() => {
       const retired = this.#tokenKeyRows.takeRetired(now)
-      // The next key has been signing since the rotation. Isolates that did not yet know of it used the old key a little
-      // longer.
+      // The next key has been signing since the rotation. Isolates that did not yet know of it used the old key a
+      // little longer.
       const rotated = this.#tokenKeyRows.listAccepted(now).at(-1)?.created ?? null
       if (retired?.retires == null || rotated === null) return
       const event = { action: "token_key.retired", target: String(retired.generation) }
@@ -174,7 +176,10 @@ export class TenantKeys implements AlarmSource {
   }
 }
 
-/** The role of a new user if the request names none. It is never an administrator role. Null: the request must name one. */
+/**
+ * Returns the role of a new user if the request names none. It is never an administrator role. Null: the request must
+ * name one.
+ */
 function getFirstRole(roles: readonly Role[]): Role | null {
   if (roles.includes("member")) return "member"
   return roles.length === 1 && roles.includes("viewer") ? "viewer" : null

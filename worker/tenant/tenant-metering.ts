@@ -35,7 +35,7 @@ export class TenantMetering {
     }
   }
 
-  /** The usage of all users from one day to another, both included. */
+  /** Returns the usage of all users from one day to another, both included. */
   sumRange(from: string, to: string): UsageTotals {
     return this.#host.usage.sumRange(from, to)
   }
@@ -61,7 +61,7 @@ export class TenantMetering {
     })
   }
 
-  /** The tenant's own prices of the models that an agent uses. `own`: those that the tenant has configured. */
+  /** Returns the tenant's own prices of the models that an agent uses. `own`: those that the tenant has configured. */
   listPricesOf({ model, fallbacks = [] }: Agent, own: readonly TenantModel[]): readonly PriceEntry[] {
     const names = [model, ...fallbacks].map(
       (name) => own.find((one) => one.name === name)?.model ?? getModelName(this.#host.env, name),

@@ -1,6 +1,6 @@
 /**
- * tenant-users.ts: registers the users of a tenant on first contact, and lists them, in the tenant object. The alarm writes
- * the search keys of users who were added before search keys existed.
+ * tenant-users.ts: registers the users of a tenant on first contact, and lists them, in the tenant object. The alarm
+ * writes the search keys of users who were added before search keys existed.
  */
 
 import type { NewUser, TenantUser } from "../settings/tenant-rpc.ts"
@@ -16,7 +16,7 @@ export class TenantUsers implements AlarmSource {
     this.#host = host
   }
 
-  /** `isLeaving`: the tenant is leaving, so a new user of an issuer was not added. */
+  /** Registers a user. `isLeaving`: the tenant is leaving, so a new user of an issuer was not added. */
   register(user: NewUser): TenantUser & { readonly isLeaving?: true } {
     // A request that was admitted before the tenant was erased must not leave a row behind.
     if (this.#host.isErased()) return createUser(user, Date.now())

@@ -1,9 +1,9 @@
 /**
- * user-notices.ts: notifies the directories of users who were suspended or restored, have another name or role, or need new
- * tokens.
+ * user-notices.ts: notifies the directories of users who were suspended or restored, have another name or role, or need
+ * new tokens.
  *
- * A notice is a row that is written with the change and deleted when the directory has applied it. The tenant's alarm sends
- * the remaining notices again, so that no change is lost if this process ends.
+ * A notice is a row that is written with the change and deleted when the directory has applied it. The tenant's alarm
+ * sends the remaining notices again, so that no change is lost if this process ends.
  */
 
 import type { Env } from "../env.ts"
@@ -52,8 +52,9 @@ export class UserNotices {
   }
 
   /**
-   * Adds a notice, which the caller sends. `upTo`: ends only the tokens issued up to this time, in seconds since 1970; 0 ends
-   * none; null: ends all. It replaces an older notice of the same user, but still ends the tokens that the older one ends.
+   * Adds a notice, which the caller sends. `upTo`: ends only the tokens issued up to this time, in seconds since 1970;
+   * 0 ends none; null: ends all. It replaces an older notice of the same user, but still ends the tokens that the older
+   * one ends.
    */
   add(user: string, version: number, now: number, upTo: number | null = null): void {
     this.#sql.exec(`${ADD_SQL} VALUES (?, ?, ?, ?) ${REPLACE_SQL}`, user, version, now + NOTICE_RETRY_MS, upTo)
@@ -70,8 +71,8 @@ export class UserNotices {
   }
 
   /**
-   * Adds a notice for every active user; the next alarms send them. `upTo`: ends only the tokens issued up to this time, in
-   * seconds since 1970. Cost: one row written per user.
+   * Adds a notice for every active user; the next alarms send them. `upTo`: ends only the tokens issued up to this
+   * time, in seconds since 1970. Cost: one row written per user.
    */
   addForAll(version: number, upTo: number | null, now: number): void {
     const sql = `${ADD_SQL} SELECT id, ?, ?, ? FROM users WHERE status = 'active' ${REPLACE_SQL}`
@@ -79,9 +80,9 @@ export class UserNotices {
   }
 
   /**
-   * Adds a notice for every active user of an issuer; the alarm sends them at `at`. `others` are the names of the issuers
-   * whose users get no notice. Users whose row names no issuer get one if their id is derived from an issuer: an
-   * administrator or an API key may have added the row before their first sign-in. Cost: reads all users.
+   * Adds a notice for every active user of an issuer; the alarm sends them at `at`. `others` are the names of the
+   * issuers whose users get no notice. Users whose row names no issuer get one if their id is derived from an issuer:
+   * an administrator or an API key may have added the row before their first sign-in. Cost: reads all users.
    */
   addForIssuer(others: readonly string[], version: number, at: number): void {
     const sql = `${ADD_SQL} SELECT id, ?, ?, NULL FROM users
@@ -106,7 +107,7 @@ export class UserNotices {
     await Promise.all(rows.map((row) => this.#deliver(row, now)))
   }
 
-  /** When the next notice is due, in milliseconds since 1970; null if there is none. */
+  /** Returns when the next notice is due, in milliseconds since 1970; null if there is none. */
   nextAlarmAt(): number | null {
     const [row] = this.#sql.exec<{ at: number | null }>("SELECT min(retry) AS at FROM user_notices").toArray()
     return row?.at ?? null

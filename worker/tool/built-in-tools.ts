@@ -53,8 +53,8 @@ const BUILT_IN_TOOLS: ReadonlyMap<string, CreateTool> = new Map<string, CreateTo
 export const BUILT_IN_TOOL_NAMES: readonly string[] = [...BUILT_IN_TOOLS.keys()]
 
 /**
- * Creates the tools of these names. Unknown names are left out: an agent keeps the names of tools that a later version no
- * longer has. With PROBE_TOOLS=on, every agent also has the probe tools.
+ * Creates the tools of these names. Unknown names are left out: an agent keeps the names of tools that a later version
+ * no longer has. With PROBE_TOOLS=on, every agent also has the probe tools.
  */
 export function createTools(env: ToolEnv, names: readonly string[], host: ToolHost): readonly Tool[] {
   const tools = names.flatMap((name) => {

@@ -1,4 +1,4 @@
-/** chart-tool.ts: a chart of given figures, as the data of a chart card (shared/card/chart-payload.ts). */
+/** chart-tool.ts: a chart of given numbers, as the data of a chart card (shared/card/chart-payload.ts). */
 
 import {
   CHART_KINDS,

@@ -3,7 +3,7 @@
 import type { Json } from "../../shared/json.ts"
 import type { ArgsSchema, FromSchema } from "../../shared/json-schema/infer-schema.ts"
 import { checkValue, type SchemaProblem } from "../../shared/json-schema/match-schema.ts"
-import type { KnownAddresses } from "../store/annotations/known-addresses.ts"
+import type { KnownUrls } from "../store/annotations/known-urls.ts"
 import {
   createCardTrailer,
   createRefusal,
@@ -27,7 +27,7 @@ export interface ToolDeclaration<Schema extends ArgsSchema> {
   /** Can be run again after a crash, because a second run has no further effect. */
   readonly repeatable: boolean
   /** Whether the user must approve each call, or the given one. Default: no. */
-  readonly asksApproval?: boolean | ((args: FromSchema<Schema>, addresses: KnownAddresses) => boolean)
+  readonly asksApproval?: boolean | ((args: FromSchema<Schema>, knownUrls: KnownUrls) => boolean)
   /** Its calls are left out of the model's context in later turns. Default: no. */
   readonly ephemeral?: boolean
   /** Time limit in milliseconds, if it differs from the other tools' limit. */
@@ -41,7 +41,7 @@ export interface ToolDeclaration<Schema extends ArgsSchema> {
 /** The registry gives a tool its name (built-in-tools.ts). */
 export type UnnamedTool = Omit<Tool, "name">
 
-const NO_ADDRESSES: KnownAddresses = { has: () => false }
+const NO_KNOWN_URLS: KnownUrls = { has: () => false }
 
 /** Error of a call: `tool_arguments`, with the JSON Pointer of the first mismatch (SPEC TO12). */
 export function defineTool<const Schema extends ArgsSchema>(declaration: ToolDeclaration<Schema>): UnnamedTool {
@@ -66,10 +66,10 @@ export function defineTool<const Schema extends ArgsSchema>(declaration: ToolDec
     ...(ms !== undefined && { ms }),
     ...(card !== undefined && { card }),
     ...(asksApproval !== false && {
-      needsApproval(args: ToolArgs, addresses: KnownAddresses = NO_ADDRESSES): boolean {
+      needsApproval(args: ToolArgs, knownUrls: KnownUrls = NO_KNOWN_URLS): boolean {
         const trimmed = trimTexts(args)
         if (checkValue(parameters, trimmed) !== null) return false
-        return asksApproval === true || asksApproval(trimmed as FromSchema<Schema>, addresses)
+        return asksApproval === true || asksApproval(trimmed as FromSchema<Schema>, knownUrls)
       },
     }),
     async execute(args, context) {
@@ -94,7 +94,7 @@ export function describeProblem({ pointer, problem }: SchemaProblem): string {
   return `${pointer === "" ? "The object" : `"${pointer}"`} ${problem}.`
 }
 
-/** A failure has no trailer, because it must not become a card. */
+/** Adds the trailer of a card. A failure has no trailer, because it must not become a card. */
 function addComponentCard(returned: ToolReturn, context: ToolContext): ToolReturn {
   const isLater = returned instanceof DeferredResult || returned instanceof InputNeeded
   const isData = typeof returned === "object" && !isLater && !(Symbol.asyncIterator in returned)

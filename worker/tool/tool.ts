@@ -1,8 +1,8 @@
 /**
  * tool.ts: the interface of a tool, and its results.
  *
- * A tool requests a card by returning `toolResult`: `<JSON>\n\n<trailer>`, where the trailer names the tag in `ctx.card`.
- * Without `ctx.card` no card can be cued, and the tool returns the plain object.
+ * A tool requests a card by returning `toolResult`: `<JSON>\n\n<trailer>`, where the trailer names the tag in
+ * `ctx.card`. Without `ctx.card` no card can be cued, and the tool returns the plain object.
  */
 
 import { assetUrl } from "../../shared/protocol/asset-url.ts"
@@ -12,7 +12,7 @@ import { type Fault, faultToWire, type TurnFault, turnFaultToText } from "../../
 import { OMITTED_LEVELS } from "../../shared/json-depth.ts"
 import { isJsonObject, type Json, parseJson } from "../../shared/json.ts"
 import type { SaveAsset } from "../asset/save-options.ts"
-import type { KnownAddresses } from "../store/annotations/known-addresses.ts"
+import type { KnownUrls } from "../store/annotations/known-urls.ts"
 import type { ToolSpec } from "../model/model-adapter.ts"
 import type { ShippedCard } from "./cards/shipped-cards.ts"
 
@@ -37,7 +37,9 @@ export interface ToolContext {
 
 export type ToolArgs = { readonly [key: string]: Json }
 
-/** Parses the arguments that the model wrote; null if they are not a JSON object, or if levels were omitted (SPEC BD2). */
+/**
+ * Parses the arguments that the model wrote; null if they are not a JSON object, or if levels were omitted (SPEC BD2).
+ */
 export function parseToolArgs(text: string): ToolArgs | null {
   if (text.includes(OMITTED_LEVELS)) return null
   const value = parseJson(text === "" ? "{}" : text)
@@ -56,7 +58,7 @@ export class DeferredResult {
   }
 }
 
-/** The tool needs an answer of the user. It runs again when the user has answered (SPEC MP30). */
+/** The tool needs an answer from the user. It runs again when the user has answered (SPEC MP30). */
 export class InputNeeded {
   readonly input: CallInput
 
@@ -71,7 +73,7 @@ declare const TOOL_RESULT: unique symbol
 export type ToolResult = string & { readonly [TOOL_RESULT]: true }
 
 /**
- * The data of a result, followed by the trailer, which tells the model how to present it (SPEC TO5, AG7, DR21).
+ * Returns the data of a result, followed by the trailer, which tells the model how to present it (SPEC TO5, AG7, DR21).
  *
  * Without a tag (`card` is null) there is no trailer, and the data is returned as it is. JSON text contains no blank
  * line, so the data cannot be mistaken for the trailer.
@@ -92,7 +94,7 @@ export type ToolReturn =
   | JsonObject
   | AsyncGenerator<string, ToolResult | JsonObject>
 
-/** The result of a refused call. A failure without a `code` counts as `tool_failed`. */
+/** Creates the result of a refused call. A failure without a `code` counts as `tool_failed`. */
 export function createRefusal(code: TurnFault, details: string): JsonObject {
   return { error: turnFaultToText(code), details, code }
 }
@@ -107,20 +109,20 @@ export interface Tool extends ToolSpec {
   /** Time limit in milliseconds, if it differs from the other tools' limit. */
   readonly ms?: number
   /**
-   * What shows its results: a component of the page with the tool's name, or a shipped template (shared/card/templates).
-   * Default: nothing, unless the tenant has a card for the tool.
+   * What shows its results: a component of the page with the tool's name, or a shipped template
+   * (shared/card/templates). Default: nothing, unless the tenant has a card for the tool.
    */
   readonly card?: "component" | ShippedCard
   /**
-   * Whether the user must approve this call before it runs. Default: no. Without `addresses`, no address of the session is known.
+   * Whether the user must approve this call before it runs. Default: no. Without `knownUrls`, no URL counts as known.
    * Undefined for tools whose calls never need approval; agents that are asked have only such tools.
    */
-  readonly needsApproval?: (args: ToolArgs, addresses?: KnownAddresses) => boolean
-  /** An exception is always a bug. Refusals and upstream faults are results (`{error, details}`). */
+  readonly needsApproval?: (args: ToolArgs, knownUrls?: KnownUrls) => boolean
+  /** Runs the tool. An exception is always a bug. Refusals and upstream faults are results (`{error, details}`). */
   execute(args: ToolArgs, ctx: ToolContext): Promise<ToolReturn> | ToolReturn
 }
 
-/** The trailer of a tool with a card: instructs the model to place the card. */
+/** Creates the trailer of a tool with a card, which instructs the model to place the card. */
 export function createCardTrailer(tag: string): string {
   return [
     "This tool supports rich-media rendering. To present this result as a card you MUST wrap your synthesis in",
@@ -130,7 +132,7 @@ export function createCardTrailer(tag: string): string {
   ].join("\n")
 }
 
-/** The trailer of a tool that saved a file: its first line attaches the file to the answer. */
+/** Creates the trailer of a tool that saved a file: its first line attaches the file to the answer. */
 export function createMediaTrailer({ id, kind, voice }: Asset): string {
   return [
     `MEDIA:${assetUrl(id)}`,
@@ -140,7 +142,10 @@ export function createMediaTrailer({ id, kind, voice }: Asset): string {
   ].join("\n")
 }
 
-/** The trailer of a tool that saved a document. Only the `[embed]` line shows it. The data also contains its `ref`. */
+/**
+ * Creates the trailer of a tool that saved a document. Only the `[embed]` line shows it. The data also contains its
+ * `ref`.
+ */
 export function createEmbedTrailer(ref: string, title: string, height: number): string {
   // Remove characters that could end the directive or start a span tag.
   const safeTitle = title.replace(/["[\]<>\s]+/g, " ").trim()
@@ -151,7 +156,7 @@ export function createEmbedTrailer(ref: string, title: string, height: number): 
   ].join("\n")
 }
 
-/** The result of a tool whose file could not be saved. */
+/** Creates the result of a tool whose file could not be saved. */
 export function createSaveFailure(fault: Fault): JsonObject {
   return { error: "The file was created, but could not be saved.", details: faultToWire(fault).text }
 }

@@ -1,6 +1,6 @@
 /**
- * branch-export.ts: the messages of the active path up to one of them, as a sealed file that a new session imports. Source:
- * SPEC WR40.
+ * branch-export.ts: the messages of the active path up to one of them, as a sealed file that a new session imports.
+ * Source: SPEC WR40.
  */
 
 import type { StoredMessage } from "../store/row-codec.ts"
@@ -12,8 +12,8 @@ import { createYielder } from "./yielder.ts"
 const YIELD_EVERY_MESSAGES = 500
 
 /**
- * Exports the path that ends at a position. The file has one version of each message, and no feedback, which belongs to the
- * original. Cost: like `exportMarkdown`.
+ * Exports the path that ends at a position. The file has one version of each message, and no feedback, which belongs to
+ * the original. Cost: like `exportMarkdown`.
  */
 export function exportBranch(source: ExportSource, key: CryptoKey, upto: number): ExportStream {
   return exportMessages(source, key, readPath(source.store, upto))

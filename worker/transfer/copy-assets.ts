@@ -1,8 +1,9 @@
 /**
- * copy-assets.ts: copies the assets of a sealed import from the session that exported them, if it belongs to the same user.
+ * copy-assets.ts: copies the assets of a sealed import from the session that exported them, if it belongs to the same
+ * user.
  *
- * An asset id is assigned by the server and never reused, so the session in a record is only a hint of where the bytes are.
- * Assets that already exist are skipped, so that copying continues after a restart.
+ * An asset id is assigned by the server and never reused, so the session in a record is only a hint of where the bytes
+ * are. Assets that already exist are skipped, so that copying continues after a restart.
  */
 
 import * as v from "valibot"
@@ -86,8 +87,8 @@ export interface CopyHost {
 const YIELD_EVERY_ASSETS = 32
 
 /**
- * Copies the assets of a sealed file. The assets of any other file are not copied (SPEC RE25, RE26). Assets that no longer
- * exist are added to the skipped lines.
+ * Copies the assets of a sealed file. The assets of any other file are not copied (SPEC RE25, RE26). Assets that no
+ * longer exist are added to the skipped lines.
  *
  * Throws if the bucket fails; the alarm tries again.
  * Cost: one pass over the asset rows, with the memory of one batch; one asset at a time.

@@ -16,7 +16,7 @@ export interface Seal {
   verify(key: CryptoKey, value: string): Promise<boolean>
 }
 
-/** The part of a record that is sealed. Its fields keep their order. */
+/** Returns the part of a record that is sealed. Its fields keep their order. */
 export function recordToSealedLine(record: object): string {
   const { sessionId: _, ...sealed } = record as { readonly sessionId?: unknown }
   return JSON.stringify(sealed)
@@ -62,7 +62,7 @@ export function createSeal(): Seal {
   }
 }
 
-/** Returns no bytes if the text is not base64url. */
+/** Decodes base64url. Returns no bytes if the string is invalid. */
 function decodeBase64Url(text: string): Uint8Array<ArrayBuffer> {
   try {
     return new Uint8Array(base64url.decode(text))

@@ -43,7 +43,8 @@ export async function foldStagedFile(host: FoldingHost, staged: StagedFile): Pro
 }
 
 /**
- * Interrupts the calls whose final result is not in the file, because it will never arrive (SPEC RE44). Can be repeated.
+ * Interrupts the calls whose final result is not in the file, because it will never arrive (SPEC RE44). Can be
+ * repeated.
  */
 async function settleWaitingCalls({ store, readSeq }: FoldingHost): Promise<void> {
   const yieldNow = createYielder(1)
@@ -95,14 +96,17 @@ class Fold {
     this.#last = this.#progress
   }
 
-  /** The next batch. Records with positions are read in file order, where a queued question follows the earlier answer. */
+  /**
+   * Returns the next batch. Records with positions are read in file order, where a queued question follows the earlier
+   * answer.
+   */
   readNext(): StagedRow[] {
     const { staging } = this.#host
     this.lookForMessages()
     return this.#staged.isPlaced ? staging.readNextInFileOrder(this.#last.n) : staging.readNextByTime(this.#last)
   }
 
-  /** Called after each yield, because a message may have been sent in the meantime and its id is then taken too. */
+  /** Called after each yield, because a message may have been sent in the meantime, and its id is then taken too. */
   lookForMessages(): void {
     const { store } = this.#host
     this.#hasOnlyFolded &&= store.countQueued() === 0 && store.readWithdrawnSince(0).length === 0

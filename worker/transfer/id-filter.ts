@@ -35,7 +35,9 @@ function listBits(id: string): number[] {
   return Array.from({ length: HASHES }, (_, i) => ((first + i * second) >>> 0) % BITS)
 }
 
-/** FNV-1a over UTF-16 code units, with its bits mixed afterwards, because the ids of a file differ only in a few digits. */
+/**
+ * FNV-1a over UTF-16 code units, with its bits mixed afterwards, because the ids of a file differ only in a few digits.
+ */
 function hashId(id: string, seed: number): number {
   let value = seed
   for (let i = 0; i < id.length; i++) value = Math.imul(value ^ id.charCodeAt(i), PRIME)

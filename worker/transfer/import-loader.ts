@@ -32,7 +32,7 @@ export class ImportLoader {
     return (await this.#load()).readProgress()
   }
 
-  /** When the object must be woken, in milliseconds since 1970; null if no import is in progress. */
+  /** Returns when the object must be woken, in milliseconds since 1970; null if no import is in progress. */
   nextAlarmAt(): number | null {
     const { sql, times, now } = this.#parts
     return computeAlarmTime(sql, times, now)

@@ -6,7 +6,7 @@ import type { ImportPart } from "../platform/rpc/session-types.ts"
 import type { TimeLimits } from "../platform/time-limits.ts"
 import type { SqlExecutor } from "../store/storage-gate.ts"
 
-/** The place of a file that is sent in one request. */
+/** The position of a file that is sent in one request. */
 export const WHOLE_FILE: ImportPart = { part: 1, of: 1 }
 
 /** The result of staging one part. */
@@ -16,8 +16,8 @@ export interface PartTally {
   /** The first MAX_BAD_LINES skipped lines. */
   readonly bad: readonly BadLine[]
   /**
-   * Counts of content that cannot be shown as it was, by kind. Folding adds the content that it drops. Absent in a tally
-   * that an earlier version stored.
+   * Counts of content that cannot be shown as it was, by kind. Folding adds the content that it drops. Absent in a
+   * tally that an earlier version stored.
    */
   readonly kinds?: KindTotals
   /** The title that another system gave the conversation. */
@@ -70,18 +70,18 @@ export interface FoldingTries {
   readonly count: number
 }
 
-/** The state of an import that could not be folded. Nothing of the file was kept. */
+/** The state of an import that could not be folded. No part of the file was kept. */
 export interface FailedImport extends Pick<PartTally, "records" | "skipped" | "bad"> {
   readonly step: "failed"
 }
 
-/** The state of the session's import; null if there was none. Reads one row. */
+/** Returns the state of the session's import; null if there was none. Reads one row. */
 export function readImportState(sql: SqlExecutor): ImportState | null {
   const text = sql.exec("SELECT import FROM session").toArray()[0]?.["import"]
   return typeof text === "string" ? (JSON.parse(text) as ImportState) : null
 }
 
-/** When a file with missing parts is dropped, in milliseconds since 1970 (SPEC RE31, RE40). */
+/** Returns when a file with missing parts is dropped, in milliseconds since 1970 (SPEC RE31, RE40). */
 export function computeStagingEnd({ touched, began = touched }: StagingState, times: TimeLimits): number {
   return Math.min(touched + times.importStagingMs, began + times.importTotalMs)
 }

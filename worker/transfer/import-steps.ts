@@ -33,7 +33,7 @@ export interface ImportHost extends FoldingHost {
   /** Starts the turns of queued messages. */
   readonly resume: () => void
   readonly assetCopier: AssetCopier
-  /** The key that seals a tenant's exports; by default, this tenant's key. */
+  /** Returns the key that seals a tenant's exports; by default, this tenant's key. */
   readonly getSealKey: (tenant?: string) => Promise<CryptoKey>
   /** Called when the transcript was replaced by the imported one or emptied. Clients must load it again. */
   readonly onFolded: (staged: Pick<StagedFile, "tip" | "title">) => Promise<void>
@@ -162,7 +162,7 @@ async function identifyFile({ staging, getSealKey }: ImportHost, state: StagedFi
   return { ...verified, ...(source === undefined ? {} : { source }) }
 }
 
-/** The number of consecutive failures at the current row, including one that just happened. */
+/** Returns the number of consecutive failures at the current row, including one that just happened. */
 export function countFoldingTries(staging: StagedRows, { tries }: StagedFile): FoldingTries {
   const at = staging.readFoldingProgress().n
   return { at, count: tries?.at === at ? tries.count + 1 : 1 }

@@ -2,8 +2,8 @@
  * session-import.ts: runs the import of a file, which is uploaded whole or in numbered parts.
  *
  * upload → staging → all parts staged → folding → a new epoch
- * Its state is stored, so it continues after a restart and without a waiting client. From the first byte until the file is
- * folded or dropped, no turn starts, and messages are queued.
+ * Its state is stored, so it continues after a restart and without a waiting client. From the first byte until the file
+ * is folded or dropped, no turn starts, and messages are queued.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
@@ -59,8 +59,8 @@ export class Importer {
   }
 
   /**
-   * Accepts a file or a part, replacing an earlier upload of the same part. Resolves when it is staged; for a whole file,
-   * when it is folded or after `importResponseMs` (SPEC RE33).
+   * Accepts a file or a part, replacing an earlier upload of the same part. Resolves when it is staged; for a whole
+   * file, when it is folded or after `importResponseMs` (SPEC RE33).
    */
   async importPart(place: ImportPart, body: ReadableStream<Uint8Array>): Promise<Result<ImportAnswer>> {
     const known = this.#host.staging.readState()
@@ -90,7 +90,7 @@ export class Importer {
     if (this.#recordsByPart.size === 0 && isLost) await this.#drop()
   }
 
-  /** The reason to refuse this part now; null if it is accepted. */
+  /** Returns the reason to refuse this part now; null if it is accepted. */
   #findRefusal({ part, of }: ImportPart): Result<never> | null {
     const { staging, store, turns } = this.#host
     const state = staging.readState()

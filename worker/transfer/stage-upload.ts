@@ -119,7 +119,7 @@ function createRowBatcher(staging: StagedRows, atomically: (write: () => void) =
   }
 }
 
-/** The session that stores the asset of a record. The staged line itself contains no session id. */
+/** Returns the session that stores the asset of a record. The staged line itself contains no session id. */
 function findAssetHome(record: StreamRecord): string | null {
   return record.type === "asset" ? (record.sessionId ?? "") : null
 }
@@ -276,7 +276,10 @@ interface DocumentBuffer {
   readonly mayBeLines: boolean
 }
 
-/** The buffer for a document of several lines, if the first line begins one: an array or an object that continues. */
+/**
+ * Returns the buffer for a document of several lines, if the first line begins one: an array or an object that
+ * continues.
+ */
 function startDocument(firstLine: string): DocumentBuffer | null {
   const start = firstLine.trim()
   if (!/^[[{]/.test(start) || parseJsonToDepth(start) !== undefined) return null
@@ -297,7 +300,9 @@ function* eventToRecords(n: number, event: ChatEvent): Generator<NumberedRecord>
   }
 }
 
-/** Applies the limits of sent messages and of rows. A question that is too long is shortened, because it opens its turn. */
+/**
+ * Applies the limits of sent messages and of rows. A question that is too long is shortened, because it opens its turn.
+ */
 function checkRecordSize(record: StreamRecord, json: object, isShortened = false): Result<ParsedRecord> {
   if (record.type === "user_message" && !isShortened && countUtf8Bytes(record.text ?? "") > MAX_MESSAGE_BYTES) {
     const text = cutQuestion(record.text ?? "")
@@ -309,7 +314,7 @@ function checkRecordSize(record: StreamRecord, json: object, isShortened = false
   return succeed({ record, line, isShortened })
 }
 
-/** The start of a question that fits a message, with a note about the omitted text. */
+/** Returns the start of a question that fits a message, with a note about the omitted text. */
 function cutQuestion(text: string): string {
   const head = new Uint8Array(MAX_MESSAGE_BYTES - CUT_NOTE_BYTES)
   return cutTextWithNote(text, new TextEncoder().encodeInto(text, head).read)

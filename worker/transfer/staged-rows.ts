@@ -1,8 +1,8 @@
 /**
  * staged-rows.ts: the rows of a file that is being imported: its records, its parts, and the state of the import.
  *
- * A staged row is one record. Its number contains its part and its index in the part, so the order of the numbers is the
- * order of the file. The rows stay until all of them are folded; one small row stores the progress.
+ * A staged row is one record. Its number contains its part and its index in the part, so the order of the numbers is
+ * the order of the file. The rows stay until all of them are folded; one small row stores the progress.
  */
 
 import { addTotals, type KindTotals } from "../../shared/ingest/history/kind-counts.ts"
@@ -110,7 +110,7 @@ function createRecordWrites(sql: SqlExecutor) {
       return filled.toArray().length === SLICE_ROWS
     },
 
-    /** The time of the last row of a part; undefined if the part has no rows. */
+    /** Returns the time of the last row of a part; undefined if the part has no rows. */
     readLastTime(part: number): number | undefined {
       const query = "SELECT at FROM staged WHERE n >= ? AND n < ? ORDER BY n DESC LIMIT 1"
       const [last] = sql.exec<{ at: number }>(query, ...getRowRange(part)).toArray()
@@ -159,7 +159,7 @@ function createRecordReads(sql: SqlExecutor) {
     return rows.map(joinPieces)
   }
 
-  /** Batches of all rows that a query returns after a row number. Each batch is read when it is requested. */
+  /** Yields batches of all rows that a query returns after a row number. Each batch is read when it is requested. */
   function* readBatches(query: string): Generator<readonly StagedRow[]> {
     let batch = readBatch(query, 0)
     for (let last = batch.at(-1); last !== undefined; last = batch.at(-1)) {
@@ -171,17 +171,17 @@ function createRecordReads(sql: SqlExecutor) {
   const fileOrderQuery = "SELECT * FROM staged WHERE n > ? ORDER BY n LIMIT ?"
   const assetQuery = "SELECT * FROM staged WHERE home IS NOT NULL AND n > ? ORDER BY n LIMIT ?"
   return {
-    /** The next batch by time, then in the order of the file. */
+    /** Returns the next batch by time, then in the order of the file. */
     readNextByTime: (after: Pick<StagedRow, "at" | "n">): StagedRow[] =>
       readBatch("SELECT * FROM staged WHERE (at, n) > (?, ?) ORDER BY at, n LIMIT ?", after.at, after.n),
 
-    /** The next batch in the order of the file. */
+    /** Returns the next batch in the order of the file. */
     readNextInFileOrder: (afterN: number): StagedRow[] => readBatch(fileOrderQuery, afterN),
 
-    /** All rows in the order of the file. */
+    /** Returns all rows in the order of the file. */
     readFileBatches: () => readBatches(fileOrderQuery),
 
-    /** All asset records in the order of the file. */
+    /** Returns all asset records in the order of the file. */
     readAssetBatches: () => readBatches(assetQuery),
 
     readLastRow(): StagedRow | null {
@@ -211,7 +211,7 @@ function createPartTallies(sql: SqlExecutor) {
       return deleted.toArray().length === SLICE_ROWS
     },
 
-    /** The parts that are staged, in order. */
+    /** Returns the parts that are staged, in order. */
     readParts(): ReadonlyMap<number, PartTally> {
       const rows = sql.exec("SELECT part, tally FROM staged_part ORDER BY part").toArray()
       // `putPart` wrote this column.
@@ -242,7 +242,9 @@ function createFoldingRows(sql: SqlExecutor) {
         .toArray()
         .reverse(),
 
-    /** Number of messages in the transcript, which contains only what was folded. Cost: one row per message. */
+    /**
+     * Returns the number of messages in the transcript, which contains only what was folded. Cost: one row per message.
+     */
     countMessages: (): number => Number(sql.exec("SELECT COUNT(*) AS messages FROM transcript").one()["messages"]),
 
     /** Deletes the transcript, which contains only what was folded. `seq` keeps the assigned seqs from being reused. */

@@ -1,7 +1,8 @@
 /**
  * transcript-writer.ts: writes the messages of an imported file to the transcript.
  *
- * A message keeps the position and the parent that its file states, if they fit. Otherwise it follows the newest message.
+ * A message keeps the position and the parent that its file states, if they fit. Otherwise it follows the newest
+ * message.
  */
 
 import type { AssembledMessage, LateEvents } from "../../shared/ingest/assembler.ts"
@@ -15,14 +16,14 @@ import type { SessionStore } from "../store/session-store.ts"
 import { createPartWriter, TurnRecorder } from "../turn/turn-recorder.ts"
 
 /**
- * Maximum number of results of an imported file that arrive after the end of their answer: each requires reading the answer
- * again. Further results are dropped. SPEC RE36.
+ * Maximum number of results of an imported file that arrive after the end of their answer: each requires reading the
+ * answer again. Further results are dropped. SPEC RE36.
  */
 const MAX_IMPORTED_LATE_RESULTS = 5_000
 
 export interface TranscriptWriterHost {
   readonly store: SessionStore
-  /** The newest seq of the session. Imported rows carry it, because an import takes none (SPEC HI6). */
+  /** Returns the newest seq of the session. Imported rows carry it, because an import takes none (SPEC HI6). */
   readonly readSeq: () => number
   /** Decides the grants of an unverified import. */
   readonly resolver: Resolver
@@ -123,8 +124,8 @@ export class TranscriptWriter {
   }
 
   /**
-   * Assigns the next free version number, even if the file states another one. Null if the message is the only version so
-   * far.
+   * Assigns the next free version number, even if the file states another one. Null if the message is the only version
+   * so far.
    */
   #assignVersion(pos: number, parent: number | null, { version, role }: Message): AssignedVersion | null {
     const { store } = this.#host

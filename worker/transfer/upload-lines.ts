@@ -28,14 +28,14 @@ export interface UploadTimes {
 }
 
 /**
- * Maximum number of records, and of lines, in an upload or a part of one: each costs about 20 µs. A file of 64 MB from a
- * real conversation has fewer. SPEC RE38.
+ * Maximum number of records, and of lines, in an upload or a part of one: each costs about 20 µs. A file of 64 MB from
+ * a real conversation has fewer. SPEC RE38.
  */
 export const MAX_IMPORT_RECORDS = 500_000
 
 /**
- * Maximum ratio of an upload's unpacked size to its packed size. Records compress 10 to 40 times. A small file may always
- * unpack to MIN_UNPACKED_BYTES. SPEC RE39.
+ * Maximum ratio of an upload's unpacked size to its packed size. Records compress 10 to 40 times. A small file may
+ * always unpack to MIN_UNPACKED_BYTES. SPEC RE39.
  */
 export const MAX_UNPACK_RATIO = 100
 export const MIN_UNPACKED_BYTES = 4 * 1024 * 1024
@@ -45,9 +45,9 @@ const CHUNK_BYTES = 64 * 1024
 /**
  * Yields the lines of each chunk. Blank lines are counted but omitted.
  *
- * Errors: throws `UnreadableUploadError` beyond MAX_IMPORT_BYTES, compressed or not, beyond MAX_IMPORT_RECORDS lines, for
- * damaged gzip data and data that unpacks to more than MAX_UNPACK_RATIO times its size, if the upload breaks off, and if it
- * exceeds its time limits. The stream is then cancelled and the remainder is not read.
+ * Errors: throws `UnreadableUploadError` beyond MAX_IMPORT_BYTES, compressed or not, beyond MAX_IMPORT_RECORDS lines,
+ * for damaged gzip data and data that unpacks to more than MAX_UNPACK_RATIO times its size, if the upload breaks off,
+ * and if it exceeds its time limits. The stream is then cancelled and the remainder is not read.
  * Cost: linear, with the memory of one chunk and the longest line.
  */
 export async function* readUploadLines(

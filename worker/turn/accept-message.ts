@@ -72,7 +72,9 @@ export function acceptMessage(
   return succeed({ id, seq, duplicate: false })
 }
 
-/** The assets with these ids. Each must be stored in this session and appear once. A canvas can't be attached. */
+/**
+ * Returns the assets with these ids. Each must be stored in this session and appear once. A canvas can't be attached.
+ */
 function resolveAttachments(assets: MessageIngress["assets"], ids: readonly string[]): Result<readonly Asset[]> {
   if (ids.length > MAX_ATTACHMENTS) return fail({ reason: "attachments_too_many", max: MAX_ATTACHMENTS })
   if (new Set(ids).size < ids.length) return fail({ reason: "frame_invalid", field: "attachments" })
@@ -81,7 +83,7 @@ function resolveAttachments(assets: MessageIngress["assets"], ids: readonly stri
   return found.length < ids.length ? fail({ reason: "attachment_unknown" }) : succeed(found)
 }
 
-/** The text to derive a title from: the message's own, or else the name of its first attachment. */
+/** Returns the text to derive a title from: the message's own, or else the name of its first attachment. */
 export function pickTitleText(
   assets: MessageIngress["assets"],
   { content, attachments }: Omit<SendRequest, "id">,
@@ -91,14 +93,14 @@ export function pickTitleText(
   return (first === undefined ? null : assets.find(first))?.label ?? ""
 }
 
-/** The reason why text can't be sent as a message; null if it can. With attachments, it may be empty. */
+/** Returns the reason why text can't be sent as a message; null if it can. With attachments, it may be empty. */
 export function findContentFault(content: string, maxTokens: number, hasAttachments = false): Fault | null {
   if (content.trim() === "" && !hasAttachments) return { reason: "message_empty" }
   if (countUtf8Bytes(content) > MAX_MESSAGE_BYTES) return { reason: "message_too_large", max: MAX_MESSAGE_BYTES }
   return estimateTokens(content) > maxTokens ? { reason: "context_exceeded", max: maxTokens } : null
 }
 
-/** Text from an agent or a tool, shortened with a note if it exceeds the limits of a message. */
+/** Shortens text from an agent or a tool, with a note, if it exceeds the limits of a message. */
 export function truncateMessage(text: string, maxTokens: number): string {
   if (text.trim() === "") return "(The answer was empty.)"
   if (findContentFault(text, maxTokens) === null) return text
@@ -109,11 +111,11 @@ export function truncateMessage(text: string, maxTokens: number): string {
   return cutTextWithNote(text, maxChars)
 }
 
-/** Upper bounds of the size of the note about a cut. */
+/** Upper bounds for the size of the note about omitted text. */
 const CUT_NOTE_TOKENS = 20
 export const CUT_NOTE_BYTES = 100
 
-/** The session's title. An untitled session gets the start of its first message (`isNew`). */
+/** Returns the session's title. An untitled session gets the start of its first message (`isNew`). */
 export function ensureTitle(store: SessionStore, text: string): { readonly title: string; readonly isNew: boolean } {
   const title = store.readSession()?.title ?? ""
   if (title !== "") return { title, isNew: false }

@@ -24,7 +24,7 @@ import {
 import { runStep } from "./model-step.ts"
 import { assignOrdinals, decideNextAction } from "./next-action.ts"
 
-/** Advances a turn in a span of its own. A turn that waits for the user gets a new span each time it continues. */
+/** Advances a turn in its own span. A turn that waits for the user gets a new span each time it continues. */
 export async function advanceInSpan(host: TurnHost, run: TurnRun): Promise<void> {
   const root = run.span
   const { tenant, session } = host.telemetry
@@ -75,7 +75,10 @@ export async function advanceTurn(host: TurnHost, run: TurnRun): Promise<void> {
   }
 }
 
-/** Records the call of a click, which is then dispatched like a call of the model. Until that write, a restart records it again. */
+/**
+ * Records the call of a click, which is then dispatched like a call of the model. Until that write, a restart records
+ * it again.
+ */
 function recordFirstCall(run: TurnRun): void {
   const { firstCall, recorder } = run
   if (firstCall === null) return
@@ -84,10 +87,10 @@ function recordFirstCall(run: TurnRun): void {
   recorder.feed({ type: "tool_call", call_id: createCallId(recorder.pos, 0), ...firstCall })
 }
 
-/** A call with invalid arguments needs no approval, because it fails anyway. */
+/** Whether a call needs approval. A call with invalid arguments needs none, because it fails anyway. */
 function needsApproval({ store }: TurnHost, run: TurnRun, call: ToolCall): boolean {
   const args = parseToolArgs(call.args)
-  return args !== null && (findTool(run, call.name)?.needsApproval?.(args, store.knownAddresses) ?? false)
+  return args !== null && (findTool(run, call.name)?.needsApproval?.(args, store.knownUrls) ?? false)
 }
 
 /** Starts the pending calls of a step in parallel, and requests approval for those that need it. */
@@ -110,7 +113,8 @@ function dispatchCalls(host: TurnHost, run: TurnRun, calls: readonly ToolCall[],
   const readsOnly = ({ name }: ToolCall): boolean => findTool(run, name)?.readsOnly ?? false
   // A call without effects is written with its result if the result comes at once, which saves a row.
   if (toApprove.length === 0 && calls.every(readsOnly)) schedulePublishSoon(host, run)
-  // Any other call is written before it runs, so that a tool with side effects runs at most once, even across a restart.
+  // Any other call is written before it runs, so that a tool with side effects runs at most once, even across a
+  // restart.
   else publishChanges(host, run)
   calls.forEach((call, i) => {
     run.inFlight.add(call.call_id)

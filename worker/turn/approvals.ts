@@ -12,7 +12,9 @@ import { isMessageSettled, type StoredMessage } from "../store/row-codec.ts"
 import { readNewestMessage } from "./turn-recovery.ts"
 import { type ActiveTurn, applyEvents, type TurnHost } from "./turn-run.ts"
 
-/** Allows or denies one call. The first decision counts, and repeating it has no effect. Returns the seq of its write. */
+/**
+ * Allows or denies one call. The first decision counts, and repeating it has no effect. Returns the seq of its write.
+ */
 export function decideApproval(turn: ActiveTurn, call_id: string, decision: "allow" | "deny"): Result<number> {
   const [stored, call] = findCall(turn.host, call_id)
   if (stored === null || call === undefined) return fail({ reason: "call_unknown" })
@@ -27,9 +29,9 @@ export function decideApproval(turn: ActiveTurn, call_id: string, decision: "all
 export function allowPendingCalls(turn: ActiveTurn, tool: string): void {
   const newest = readNewestMessage(turn.host)
   const calls = newest === null || isMessageSettled(newest) ? [] : listCalls(newest.message)
-  const asked = calls.filter(({ name, approval }) => name === tool && approval === "asked")
-  if (asked.length > 0)
-    applyDecision(turn, () => asked.map(({ call_id }) => ({ type: "tool_approval", call_id, approval: "allowed" })))
+  const waiting = calls.filter(({ name, approval }) => name === tool && approval === "asked")
+  if (waiting.length > 0)
+    applyDecision(turn, () => waiting.map(({ call_id }) => ({ type: "tool_approval", call_id, approval: "allowed" })))
 }
 
 /** Ends the wait of all calls, because the user did something else, or time has run out. */
@@ -37,7 +39,10 @@ export function dismissWaitingCalls(turn: ActiveTurn): void {
   applyDecision(turn, (message) => dismissWaiting(turn.host, message))
 }
 
-/** The events that deny each call that waits for approval, and run each call that asks again, with `cancel` as its answer. */
+/**
+ * Returns the events that deny each call that waits for approval, and run each call that asks again, with `cancel` as
+ * its answer.
+ */
 export function dismissWaiting({ store }: TurnHost, message: Message): TurnEvent[] {
   return listCalls(message).flatMap((call): TurnEvent[] => {
     const { call_id } = call
@@ -49,8 +54,8 @@ export function dismissWaiting({ store }: TurnHost, message: Message): TurnEvent
 }
 
 /**
- * Writes decisions or answers of the user. `decide` gets the message as clients see it, and returns the events. The caller
- * then advances the turn.
+ * Writes decisions or answers of the user. `decide` gets the message as clients see it, and returns the events. The
+ * caller then advances the turn.
  */
 export function applyDecision(turn: ActiveTurn, decide: (message: Message) => readonly TurnEvent[]): void {
   const { host } = turn
@@ -62,8 +67,8 @@ export function applyDecision(turn: ActiveTurn, decide: (message: Message) => re
 }
 
 /**
- * A call by its id, with its message. The id contains the position where the call was first made. A retry copies calls
- * into the newest message under the same ids, so that message is searched first.
+ * Returns a call by its id, with its message. The id contains the position where the call was first made. A retry
+ * copies calls into the newest message under the same ids, so that message is searched first.
  */
 export function findCall(host: TurnHost, call_id: string): readonly [StoredMessage | null, ToolCall | undefined] {
   const callIn = (stored: StoredMessage | null): ToolCall | undefined =>

@@ -32,7 +32,7 @@ export function beginTurn(host: TurnHost, user: Message, queueNumber: number | n
   store.atomically(() => {
     if (queueNumber !== null) store.deleteQueued(queueNumber)
     store.insertMessage(question, isPathOpen)
-    noteAction(host, user)
+    recordAction(host, user)
     insertAnswer(host, answer, true)
   })
   sockets.sendMessage(question)
@@ -41,7 +41,10 @@ export function beginTurn(host: TurnHost, user: Message, queueNumber: number | n
   return { question, answer }
 }
 
-/** The answer to another agent's question is sent to that agent. The answer to an agent's late answer is for the user. */
+/**
+ * Returns the tag of an answer. The answer to another agent's question is sent to that agent. The answer to an agent's
+ * late answer is for the user.
+ */
 function toAnswerTag(questionTag: AgentTag | null): AgentTag | null {
   return questionTag === null || questionTag.call_id !== undefined ? null : { ...questionTag, direction: "sent" }
 }
@@ -53,8 +56,8 @@ export function insertAnswer({ store }: TurnHost, answer: StoredMessage, isPathO
 }
 
 /**
- * An answer without parts. It takes the next seq, so the caller must store it before taking another one. The answer of an
- * external agent has to be claimed by a program before its deadline.
+ * Creates an answer without parts. It takes the next seq, so the caller must store it before taking another seq. The
+ * answer of an external agent has to be claimed by a program before its deadline.
  */
 export function createEmptyAnswer(
   host: TurnHost,
@@ -80,15 +83,15 @@ export function enqueueMessage(host: TurnHost, user: Message): number {
   const message: Message = { ...user, status: "queued" }
   host.store.atomically(() => {
     host.store.enqueueMessage(message, seq)
-    noteAction(host, user)
+    recordAction(host, user)
   })
   host.sockets.sendMessage({ pos: 0, parent: null, seq, deadline: null, message })
   host.armAlarm()
   return seq
 }
 
-/** From now on, the card's action counts as done (SPEC KA3). */
-function noteAction({ store }: TurnHost, { action, id }: Message): void {
+/** Records that the card's action counts as done from now on (SPEC KA3). */
+function recordAction({ store }: TurnHost, { action, id }: Message): void {
   if (action !== undefined) store.cardActions.put(action, id)
 }
 
@@ -108,7 +111,7 @@ export function withdrawQueued({ store, sockets, nextSeq }: TurnHost, id: string
 
 type MessageExtras = Pick<Message, "reply_to" | "attachments" | "trace" | "action" | "effort" | "mode">
 
-/** A user's message. The caller has already validated its content. */
+/** Creates a user's message. The caller has already validated its content. */
 export function createUserMessage(
   id: string,
   content: string,

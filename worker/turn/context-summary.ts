@@ -2,8 +2,8 @@
  * context-summary.ts: summarises older turns when the model's context is nearly full.
  *
  * past turns → SUMMARY (one model call) → event → recorder
- * The summary is stored with the answer that uses it first, and shown there as a collapsed block. It replaces no message:
- * the transcript stays complete. If the model fails, the turn continues with the newest turns that fit.
+ * The summary is stored with the answer that uses it first, and shown there as a collapsed block. It replaces no
+ * message: the transcript stays complete. If the model fails, the turn continues with the newest turns that fit.
  */
 
 import { SUMMARY_KEEP_SHARE, SUMMARY_START_SHARE } from "../../shared/limits.ts"
@@ -50,7 +50,10 @@ export function planSummary(
 /** Budgets to read back while looking for the last summary. If earlier summaries failed, older turns are left out. */
 const MAX_BUDGETS_READ = 4
 
-/** The newest whole turns that fit, oldest first. The newest one is always included, if necessary with cut results. */
+/**
+ * Returns the newest whole turns that fit, oldest first. The newest one is always included, if necessary with cut
+ * results.
+ */
 function fitTurns(newestFirst: readonly PastTurn[], maxTokens: number): ModelMessage[] {
   const fitting: (readonly ModelMessage[])[] = []
   let tokensLeft = maxTokens

@@ -2,9 +2,9 @@
  * dispatch-tool.ts: runs one tool call and turns any outcome into a `tool_result` event.
  *
  * call → DISPATCH → tool_result, or tool_input if the tool asks the user
- * Only this file gives a tool its card tag (on channel `user` only) and decides whether the result cues a card and which
- * stored assets it attaches to the answer. A tool that throws, hangs or returns too much is a failed call, not a failed
- * turn (SPEC TU7).
+ * Only this file gives a tool its card tag (on channel `user` only) and decides whether the result cues a card and
+ * which stored assets it attaches to the answer. A tool that throws, hangs or returns too much is a failed call, not a
+ * failed turn (SPEC TU7).
  */
 
 import * as v from "valibot"
@@ -125,7 +125,10 @@ async function runTool(
   return channel === "user" ? attachApp(attachMedia(result, [...savedAssets.values()]), app) : result
 }
 
-/** The result of a call that was stopped, timed out or threw. `expiredMs`: the time limit that it reached, if it did. */
+/**
+ * Returns the result of a call that was stopped, timed out or threw. `expiredMs`: the time limit that it reached, if it
+ * did.
+ */
 function errorToResult({ call, signal, log }: ToolDispatch, expiredMs: number | null, error: unknown): ToolResultEvent {
   if (signal.aborted) return createInterruptedResult(call)
   if (expiredMs !== null) return createFailedResult(call, "tool_timeout", `No result within ${expiredMs / 1000} s.`)
@@ -144,15 +147,15 @@ function trackSavedAssets(save: SaveAsset, saved: Map<string, Asset>, signal: Ab
   }
 }
 
-/** The result of a call that was stopped together with its turn. */
+/** Creates the result of a call that was stopped together with its turn. */
 export function createInterruptedResult(call: ToolCall): ToolResultEvent {
   const error = { code: "tool_interrupted", message: turnFaultToText("tool_interrupted") }
   return { type: "tool_result", call_id: call.call_id, status: "interrupted", result: null, card: null, error }
 }
 
 /**
- * Adds a card's trailer to plain data, which no component of the page shows, if the tenant has a card for it (SPEC CV10), or
- * if the tool declares one.
+ * Adds a card's trailer to plain data, which no component of the page shows, if the tenant has a card for it (SPEC
+ * CV10), or if the tool declares one.
  * A card that can't be looked up is only logged.
  */
 async function addTemplateCard(
@@ -194,7 +197,7 @@ async function executeTool(
 
 export interface ToolOutput {
   readonly append: (text: string) => void
-  /** The full size of the output if it was truncated; else null. */
+  /** Returns the full size of the output if it was truncated; else null. */
   readonly size: () => TextSize | null
 }
 
@@ -252,14 +255,14 @@ function attachMedia(event: ToolResultEvent, saved: readonly Asset[]): ToolResul
   return media.length === 0 ? event : { ...event, media }
 }
 
-/** The app that shows the result of a call. SPEC MA2. */
+/** Attaches the app that shows the result of a call. SPEC MA2. */
 function attachApp(event: ToolResultEvent, app: Asset | null): ToolResultEvent {
   return app === null || event.status !== "ok" ? event : { ...event, media: [...(event.media ?? []), app] }
 }
 
 const errorSchema = v.object({ error: v.pipe(v.string(), v.minLength(1)), code: v.optional(v.string(), "tool_failed") })
 
-/** The error of a tool that reports its failure by returning `{error, details}`. */
+/** Returns the error of a tool that reports its failure by returning `{error, details}`. */
 function parseToolError(result: string): CallError | null {
   if (!result.startsWith("{")) return null
   const parsed = v.safeParse(errorSchema, parseJson(result))

@@ -1,8 +1,9 @@
 /**
- * external-run.ts: an answer that an external producer streams in: how much was accepted, and when the producer times out.
+ * external-run.ts: an answer that an external producer streams in: how much was accepted, and when the producer times
+ * out.
  *
- * The deadline is stored in the answer's row and extended at intervals (SPEC EX14). The alarm ends an answer whose producer
- * has gone silent, in this process or the next, so no timer keeps the object awake.
+ * The deadline is stored in the answer's row and extended at intervals (SPEC EX14). The alarm ends an answer whose
+ * producer has gone silent, in this process or the next, so no timer keeps the object awake.
  */
 
 import { StreamedText } from "../../shared/ingest/whole-text.ts"
@@ -27,7 +28,7 @@ export interface Producer {
   readonly streamed: StreamedText
 }
 
-/** The producer of a stored answer; null if the session's own model wrote the answer. */
+/** Returns the producer of a stored answer; null if the session's own model wrote the answer. */
 export function restoreProducer({ store, now }: TurnHost, { pos, deadline, message }: StoredMessage): Producer | null {
   if (message.mode !== "external") return null
   const dataChars = message.parts.reduce((sum, part) => {
@@ -65,7 +66,7 @@ export function extendDeadline(host: TurnHost, run: TurnRun, producer: Producer,
   const { now, times } = host
   producer.silentUntilMs = Math.min(now() + times.producerSilenceMs, run.startedMs + times.producerTurnMs)
   const extensionMs = producer.silentUntilMs - producer.storedDeadlineMs
-  // Earlier than the time by which a program has to claim the answer: the alarm must not wait that long any more.
+  // This is earlier than the time by which a program has to claim the answer. The alarm must no longer wait that long.
   if (extensionMs < 0) host.armAlarm()
   if (extensionMs < 0 || extensionMs >= (isLastOfRequest ? 1 : times.producerRefreshMs))
     storeDeadline(host, run, producer)

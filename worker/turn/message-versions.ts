@@ -22,7 +22,8 @@ import type { AcceptedMessage } from "../platform/rpc/session-types.ts"
 export type RevisionFrame = Extract<ClientFrame, { type: "regenerate" | "edit" | "retry" | "switch" }>
 
 /**
- * Number of switch ids that are remembered, so that a repeated switch has no effect. A page never has this many pending.
+ * Number of switch ids that are remembered, so that a repeated switch has no effect. A page never has this many
+ * pending.
  */
 const MAX_SWITCHES = 64
 
@@ -56,7 +57,7 @@ export function reviseMessage(context: RevisionContext, frame: RevisionFrame): R
   return seq === null ? fail({ reason: "version_unknown" }) : succeed({ id: frame.id, seq, duplicate: false })
 }
 
-/** The result if the frame's id is already in use: a repeated frame succeeds again. Null if the id is new. */
+/** Returns the result if the frame's id is already in use: a repeated frame succeeds again. Null if the id is new. */
 function findEarlierRevision({ store }: TurnHost, frame: RevisionFrame): Result<AcceptedMessage> | null {
   const idTaken: Result<never> = fail({ reason: "frame_invalid", field: "id" })
   const known = store.findById(frame.id)
@@ -94,7 +95,10 @@ function findRevisionFault(
   }
 }
 
-/** Whether a message answers a question. An answer that a producer began by itself has none that could be asked again. */
+/**
+ * Whether a message answers a question. An answer that a producer began by itself has no question that could be asked
+ * again.
+ */
 function hasQuestion({ store }: TurnHost, { mode, exchange_id }: Message): boolean {
   return mode !== "external" || (store.findById(exchange_id)?.role ?? "assistant") !== "assistant"
 }
@@ -177,8 +181,9 @@ function createQuestionVersion(
 }
 
 /**
- * A retry keeps the finished steps of the failed answer, and the text in which it was stopped. A regeneration keeps
- * nothing, and neither does a retry that a program answers or that repeats a program's answer.
+ * Creates a new version of an answer. A retry keeps the finished steps of the failed answer, and the text in which it
+ * was stopped. A regeneration keeps nothing, and neither does a retry that a program answers or that repeats a
+ * program's answer.
  */
 function createAnswerVersion(
   host: TurnHost,

@@ -89,8 +89,9 @@ interface FittedTurn {
 }
 
 /**
- * The question with its files, and the answer so far. If the files leave too few tokens for the answer, they are dropped
- * and only mentioned. `tokensLeft` does not include the plain question. Null if the answer doesn't fit even without files.
+ * Returns the question with its files, and the answer so far. If the files leave too few tokens for the answer, they
+ * are dropped and only mentioned. `tokensLeft` does not include the plain question. Null if the answer doesn't fit even
+ * without files.
  */
 function fitCurrentTurn(
   question: readonly ModelMessage[],
@@ -127,7 +128,7 @@ interface OlderTurns {
   readonly tokensLeft: number
 }
 
-/** The newest whole turns that fit, up to the newest summary. */
+/** Returns the newest whole turns that fit, up to the newest summary. */
 function selectOlderTurns(turns: Iterable<PastTurn>, currentSummary: Summary | null, maxTokens: number): OlderTurns {
   const selected: (readonly ModelMessage[])[] = []
   let summary = currentSummary
@@ -145,8 +146,8 @@ function selectOlderTurns(turns: Iterable<PastTurn>, currentSummary: Summary | n
 }
 
 /**
- * The current turn in at most `maxTokens`. Results lose their tails first, then calls lose their arguments, which the model
- * wrote itself. Null if it still doesn't fit.
+ * Returns the current turn in at most `maxTokens`. Results lose their tails first, then calls lose their arguments,
+ * which the model wrote itself. Null if it still doesn't fit.
  */
 function fitTurn(messages: readonly ModelMessage[], maxTokens: number): readonly ModelMessage[] | null {
   const otherTokens = estimateMessageTokens(messages.filter((message) => message.role !== "tool"))
@@ -166,7 +167,9 @@ function shortenArgs(part: AssistantPart): AssistantPart {
   return { ...part, args: JSON.stringify({ left_out: `${part.args.length} characters` }) }
 }
 
-/** Shortens results so that together they have at most `maxTokens`. The longest lose their tails, never their trailers. */
+/**
+ * Shortens results so that together they have at most `maxTokens`. The longest lose their tails, never their trailers.
+ */
 export function fitResults(messages: readonly ModelMessage[], maxTokens: number): ModelMessage[] {
   const results = messages.filter((message) => message.role === "tool")
   if (estimateMessageTokens(results) <= maxTokens) return [...messages]
@@ -174,11 +177,11 @@ export function fitResults(messages: readonly ModelMessage[], maxTokens: number)
   return messages.map((message) => {
     if (message.role !== "tool" || estimateTokens(message.result) <= tokensPerResult + CUT_NOTE_TOKENS) return message
     const { head, trailer } = splitResult(message.result)
-    const kept = truncateToTokens(head, Math.max(tokensPerResult - estimateTokens(trailer), 0))
-    const note = `[${head.length - kept.length} more characters omitted]`
-    return { ...message, result: [`${kept}\n${note}`, trailer].filter((text) => text !== "").join("\n\n") }
+    const shortened = truncateToTokens(head, Math.max(tokensPerResult - estimateTokens(trailer), 0))
+    const note = `[${head.length - shortened.length} more characters omitted]`
+    return { ...message, result: [`${shortened}\n${note}`, trailer].filter((text) => text !== "").join("\n\n") }
   })
 }
 
-/** Upper bound of the tokens of the note about a cut. */
+/** Upper bound for the tokens of the note about omitted text. */
 const CUT_NOTE_TOKENS = 20

@@ -105,7 +105,9 @@ function addState(host: TurnHost, run: TurnRun, { model, data }: Extract<ModelEv
 
 type ContentEvent = Extract<ModelEvent, { type: "text_delta" | "thinking_delta" | "tool_call" }>
 
-/** The event with at most `charsLeft` of its text: a single delta may exceed the limit of an answer many times. */
+/**
+ * Returns the event with at most `charsLeft` of its text: a single delta may exceed the limit of an answer many times.
+ */
 function cutDelta(event: ContentEvent, charsLeft: number): ContentEvent {
   return "delta" in event ? { ...event, delta: cutText(event.delta, charsLeft) } : event
 }
@@ -130,8 +132,8 @@ function addToolCall(host: TurnHost, run: TurnRun, event: Extract<ModelEvent, { 
     type: "tool_call",
     call_id: createCallId(run.recorder.pos, parts.length),
     name: cutText(event.name.toWellFormed(), MAX_TOOL_NAME_CHARS),
-    // Arguments that are cut at the limit are no longer valid JSON, so the call fails as it should. So does a call whose
-    // deeper levels are omitted (`parseToolArgs`).
+    // Arguments that are cut at the limit are no longer valid JSON, so the call fails as it should. So does a call
+    // whose deeper levels are omitted (`parseToolArgs`).
     args: limitJsonDepth(cutText(event.args.toWellFormed(), MAX_ARGS_CHARS)),
   })
 }

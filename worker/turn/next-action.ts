@@ -37,14 +37,15 @@ export interface ProcessState {
 }
 
 /**
- * The next action of a turn. Its last step must be finished, and `planRecovery` must have dealt with the calls that an
- * earlier process left running.
+ * Returns the next action of a turn. Its last step must be finished, and `planRecovery` must have dealt with the calls
+ * that an earlier process left running.
  */
 export function decideNextAction(message: Message, { isInFlight, needsApproval }: ProcessState): NextAction {
   if (isEnded(message.status)) return { do: "rest" }
   const calls = listCalls(message)
   const toApprove = calls.filter((call) => call.status === "queued" && call.approval === null && needsApproval(call))
-  // A running call that is not in flight was left by an earlier process. Only repeatable calls are still marked as running.
+  // A running call that is not in flight was left by an earlier process. Only repeatable calls are still marked as
+  // running.
   const due = calls.filter(
     (call) =>
       (call.status === "queued" && !toApprove.includes(call)) ||
@@ -67,7 +68,7 @@ export function isBlankPart(part: Part): boolean {
 }
 
 /**
- * Number of finished steps of an ended answer. A retry keeps these steps and runs the others again.
+ * Returns the number of finished steps of an ended answer. A retry keeps these steps and runs the others again.
  * The last step counts only if it called tools and all of them returned.
  */
 export function countFinishedSteps({ parts }: Message): number {
@@ -77,7 +78,10 @@ export function countFinishedSteps({ parts }: Message): number {
   return isFinished ? last : last - 1
 }
 
-/** An ordinal for each call: per tool, one more than the highest in this turn so far. A call run again keeps its own. */
+/**
+ * Returns an ordinal for each call: per tool, one more than the highest in this turn so far. A call run again keeps its
+ * own.
+ */
 export function assignOrdinals(message: Message, calls: readonly ToolCall[]): number[] {
   const counts = new Map<string, number>()
   for (const call of listCalls(message)) {

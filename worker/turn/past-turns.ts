@@ -78,7 +78,10 @@ interface TurnCache {
   add(found: CachedTurn): void
 }
 
-/** A cache limited by tokens. It evicts by position, not by age: the turns near the end of the path are needed next. */
+/**
+ * Creates a cache limited by tokens. It evicts by position, not by age: the turns near the end of the path are needed
+ * next.
+ */
 function createTurnCache(maxTokens: number): TurnCache {
   const turns = new Map<number, CachedTurn>()
   let tokens = 0
@@ -88,7 +91,8 @@ function createTurnCache(maxTokens: number): TurnCache {
       turns.set(found.turn.newestPos, found)
       tokens += found.turn.tokens
       if (tokens <= 2 * maxTokens) return
-      // Evicting down to `maxTokens`, the size of one context, makes evictions rare and keeps the turns that are in use.
+      // Evicting down to `maxTokens`, the size of one context, makes evictions rare and keeps the turns that are in
+      // use.
       for (const newestPos of [...turns.keys()].sort((a, b) => a - b)) {
         if (tokens <= maxTokens) return
         tokens -= turns.get(newestPos)?.turn.tokens ?? 0
@@ -125,7 +129,7 @@ function messageToModelMessages(message: Message, lookUpQuote: QuoteLookup): rea
     : [questionToModelMessage(message, lookUpQuote)]
 }
 
-/** A question with the quote of the message that it replies to, and with its files, which are not included yet. */
+/** Converts a question, with the quote of the message that it replies to and its files, which are not included yet. */
 function questionToModelMessage(message: Message, lookUpQuote: QuoteLookup): ModelMessage {
   const quote = message.reply_to === null ? null : lookUpQuote(message.reply_to)
   const files = message.attachments.map((asset) => ({ asset, inclusion: "left_out" as const }))
@@ -133,7 +137,10 @@ function questionToModelMessage(message: Message, lookUpQuote: QuoteLookup): Mod
   return { role: "user", content: questionText(message), ...extras }
 }
 
-/** The user's text, or another agent's text behind a header. A user's text that imitates such a header gets its own. */
+/**
+ * Returns the user's text, or another agent's text after a header. A user's text that imitates such a header gets its
+ * own.
+ */
 function questionText({ words, agent, mode }: Message): string {
   // Some providers refuse an empty message.
   if (mode === "spoken" && words === "") return "(a spoken message without a transcript)"
@@ -143,8 +150,9 @@ function questionText({ words, agent, mode }: Message): string {
 }
 
 /**
- * An answer as model messages: per step, the assistant's parts and then the results of its calls.
- * `isCurrent`: the current turn's answer. Its results are sent verbatim, because their trailers contain the tags to place.
+ * Converts an answer to model messages: per step, the assistant's parts and then the results of its calls.
+ * `isCurrent`: the current turn's answer. Its results are sent verbatim, because their trailers contain the tags to
+ * place.
  */
 export function answerToModelMessages(
   message: Message,
@@ -185,13 +193,13 @@ function callToResultMessage(call: ToolCall, isCurrent: boolean): ModelMessage {
   return { role: "tool", call_id, name, result, ok: status === "ok" || isDeferred(call) }
 }
 
-/** The trailer that named the media is stripped from an earlier result, so notes replace it. */
+/** Appends notes about media. They replace the trailer that named the media, which is stripped from earlier results. */
 function appendMediaNotes(data: string, call: ToolCall): string {
   const notes = formatMediaNotes(call)
   return notes === "" ? data : `${data}\n\n${notes}`
 }
 
-/** An MCP App shows the result itself, so the model needs no note of it. */
+/** Formats the notes. An MCP App shows the result itself, so the model needs no note about it. */
 function formatMediaNotes({ media }: ToolCall): string {
   return media
     .filter((one) => !isAsset(one) || !isApp(one))
@@ -222,7 +230,7 @@ function messageToQuote(message: Message): ReplyQuote | null {
   return { from: message.role, text: head.length < content.length ? `${head} […]` : head }
 }
 
-/** File names, for a message that consists of media only. */
+/** Lists file names, for a message that consists only of media. */
 function joinMediaLabels(message: Message): string {
   return segmentsOf(message)
     .flatMap((segment) => (segment.type === "media" ? [segment.label] : []))

@@ -62,12 +62,15 @@ export function resolveAgent(
   return { name: self.name, isExternal, isWebhook, system, model, tools, contextTokens, maxMessageTokens }
 }
 
-/** The agent without the tools that need approval, for turns started by another agent, where no user can approve. */
+/**
+ * Returns the agent without the tools that need approval, for turns started by another agent, in which no user can
+ * approve calls.
+ */
 export function dropApprovalTools(agent: ResolvedAgent): ResolvedAgent {
   return { ...agent, tools: agent.tools.filter((tool) => tool.needsApproval === undefined) }
 }
 
-/** The agent of a session that was created before agents were configurable. */
+/** Returns the agent of a session that was created before agents were configurable. */
 export function defaultAgentView(): AgentView {
   const [general] = DEFAULT_AGENTS as readonly [Agent, ...Agent[]]
   return createAgentView(DEFAULT_AGENTS, GENERAL_AGENT_NAME) ?? { self: general, peers: [] }

@@ -9,7 +9,7 @@ import { endSilentRun, extendIfAlive } from "./external-run.ts"
 import { hasUnfinishedAnswer } from "./turn-recovery.ts"
 import type { ActiveTurn, TurnHost } from "./turn-run.ts"
 
-/** When the object must wake, in milliseconds since 1970; null if nothing is in progress. */
+/** Returns when the object must wake, in milliseconds since 1970; null if nothing is in progress. */
 export function nextTurnAlarmAt(host: TurnHost): number | null {
   const { store } = host
   const newest = store.findNewestAnswer()

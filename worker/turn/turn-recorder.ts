@@ -3,8 +3,8 @@
  *
  * raw events → intake (clean) → fold → store → segments → ops
  * `feed` gathers events in memory. `flush` writes the changes and returns ops only afterwards, so clients never see
- * anything that a crash could undo (SPEC ST3). A new recorder continues where the stored rows end, even inside a tag (SPEC
- * ST5).
+ * anything that a crash could undo (SPEC ST3). A new recorder continues where the stored rows end, even inside a tag
+ * (SPEC ST5).
  */
 
 import { createIntake, type Intake } from "../../shared/ingest/intake.ts"
@@ -37,16 +37,18 @@ export interface FlushedOps {
 export interface TurnRecorderOptions {
   /** Discard the text that the sanitiser held back, instead of continuing with it. */
   readonly discardPending?: boolean
-  /** The message is not on the active path: its changes are stored, take no seq, and make no ops (SPEC VE8). */
+  /** The message is not on the active path: its changes are stored, but take no seq and produce no ops (SPEC VE8). */
   readonly isHidden?: boolean
-  /** The deadline of the message when its status changes. Without it, the deadline does not change. */
+  /** Returns the deadline of the message when its status changes. Without it, the deadline does not change. */
   readonly deadlineFor?: (status: MessageStatus) => number | null
   readonly alongside?: AlongsideWrite
-  /** The turn's model calls, which are stored with the rows that each window writes anyway. Default: the stored ones. */
+  /**
+   * The turn's model calls, which are stored with the rows that each window writes anyway. Default: the stored ones.
+   */
   readonly usage?: Pick<TurnUsage, "calls">
   /** Called in the transaction that ends the turn, with its model calls. */
   readonly onEnd?: (calls: readonly PricedCall[]) => void
-  /** The time of an event, in milliseconds since 1970. */
+  /** Returns the time of an event, in milliseconds since 1970. */
   readonly now?: () => number
   /** Resolves the directives of new text. Without it, nothing that needs a grant is granted. */
   readonly resolver?: Resolver
@@ -64,8 +66,8 @@ const NO_ALONGSIDE_WRITE: AlongsideWrite = { isPending: () => false, write() {} 
 /**
  * Continues a stored message.
  *
- * If SQLite throws in `flush`, the error propagates, nothing of that window is stored, and the recorder ignores all further
- * calls: a new one must continue from the rows. A flush writes about one row per changed part.
+ * If SQLite throws in `flush`, the error propagates, nothing of that window is stored, and the recorder ignores all
+ * further calls: a new one must continue from the rows. A flush writes about one row per changed part.
  */
 export class TurnRecorder {
   readonly pos: number
@@ -125,12 +127,12 @@ export class TurnRecorder {
     this.#writePart = createPartWriter(store, stored.pos, serializeClean, stored.message.parts.length === 0)
   }
 
-  /** The message with all events so far. It may be ahead of the store. */
+  /** Returns the message with all events so far. It may be ahead of the store. */
   currentMessage(): Message {
     return this.#message
   }
 
-  /** The message as stored, and therefore as shown. */
+  /** Returns the message as stored, and therefore as shown. */
   storedMessage(): StoredMessage {
     return this.#stored
   }
@@ -224,8 +226,8 @@ function restoreIntake(store: SessionStore, { pos, message }: StoredMessage): In
 }
 
 /**
- * Writes the part at index `at`. `addedText` is the text that a text part has gained since it was last written. `usage` is
- * the column of the turn's model calls, for the row of a tool call.
+ * Writes the part at index `at`. `addedText` is the text that a text part has gained since it was last written. `usage`
+ * is the column of the turn's model calls, for the row of a tool call.
  */
 export type PartWriter = (
   seq: number,

@@ -40,26 +40,30 @@ export function hasUnfinishedAnswer({ store }: TurnHost): boolean {
   return newest !== null && !isEnded(newest.status)
 }
 
-/** A run for the stored unfinished turn; null if there is none. */
+/** Restores the run of the stored unfinished turn; null if there is none. */
 export function restoreRun(host: TurnHost, rowsBefore = host.store.countRows()): TurnRun | null {
   const stored = hasUnfinishedAnswer(host) ? readNewestMessage(host) : null
   return stored === null ? null : openRun(host, stored, rowsBefore)
 }
 
-/** The question of an answer that is still empty, because only its first step can depend on it; otherwise null. */
+/**
+ * Returns the question of an answer that is still empty, because only its first step can depend on it; otherwise null.
+ */
 function readQuestion({ store }: TurnHost, { parent, message }: StoredMessage): Message | null {
   const isEmpty = message.step === 0 && message.parts.length === 0
   return isEmpty && parent !== null ? (store.findMessageAt(parent)?.message ?? null) : null
 }
 
-/** The call that a click on a card makes before the model is called; null if it was made, or if there is none. */
+/**
+ * Returns the call that a click on a card makes before the model is called; null if it was made, or if there is none.
+ */
 function findFirstCall(answer: Message, question: Message | null): FirstCall | null {
   const { tool, args } = question?.action ?? {}
   const isEmpty = answer.step === 0 && answer.parts.length === 0
   return isEmpty && tool !== undefined && args !== undefined ? { name: tool, args } : null
 }
 
-/** A run for an unfinished answer, as it is stored. */
+/** Opens a run for an unfinished answer, as it is stored. */
 export function openRun(
   host: TurnHost,
   stored: StoredMessage,
@@ -167,8 +171,8 @@ function recoverTurn(host: TurnHost): TurnRun | null {
 }
 
 /**
- * The events that record the work lost in a restart, before the turn continues. A tool that was running is interrupted
- * unless it is repeatable. A step that was cut off after it had shown something ends the turn.
+ * Returns the events that record the work lost in a restart, before the turn continues. A tool that was running is
+ * interrupted unless it is repeatable. A step that was cut off after it had shown something ends the turn.
  */
 export function planRecovery(message: Message, isRepeatable: (tool: string) => boolean): TurnEvent[] {
   const events: TurnEvent[] = []
@@ -196,8 +200,8 @@ function isLastStepCut({ parts }: Message): boolean {
 }
 
 /**
- * Ends the stored turn as failed. Output that a failed write left in memory was never shown, so it is discarded. `run` is
- * null if the turn could not even be restored.
+ * Ends the stored turn as failed. Output that a failed write left in memory was never shown, so it is discarded. `run`
+ * is null if the turn could not even be restored.
  */
 export function failStoredTurn(host: TurnHost, run: TurnRun | null): void {
   const rowsBefore = host.store.countRows()

@@ -43,7 +43,7 @@ import type { SessionStore } from "../store/session-store.ts"
 export interface TurnHost {
   readonly store: SessionStore
   readonly sockets: Pick<Sockets, "sendMessage" | "sendOps">
-  /** The agent that answers new turns. */
+  /** Returns the agent that answers new turns. */
   readonly currentAgent: () => ResolvedAgent
   /** Called when no turn runs, so that answers to other agents can be delivered. */
   readonly onIdle: () => void
@@ -58,7 +58,7 @@ export interface TurnHost {
   readonly nextId: () => string
   /** Stores a file that a tool made. */
   readonly saveAsset: SaveAsset
-  /** Reads the stored template of a version of a card, as JSON text. Null: it isn't kept. */
+  /** Reads the stored template of a version of a card, as JSON text. Null: the version is no longer stored. */
   readonly loadCardView: (card: ViewReference) => Promise<string | null>
   /** Finds the tenant's card for a tool's result. */
   readonly findCard: FindCard
@@ -105,7 +105,9 @@ export interface TurnRun {
   readonly notifier: Notifier
   /** Ends the turn at its time limit (SPEC TU11). */
   limitTimer: ReturnType<typeof setTimeout> | null
-  /** When this run first published something; null before. The first event is published at once, later ones in windows. */
+  /**
+   * When this run first published something; null before. The first event is published at once, later ones in windows.
+   */
   visibleSinceMs: number | null
   windowTimer: ReturnType<typeof setTimeout> | null
   /** An error from a timer or a tool, where no caller can catch it. `advanceTurn` throws it. */
@@ -131,7 +133,7 @@ export interface RowCounts {
 /** Access to the active turn of a session. Implemented by `TurnScheduler`. */
 export interface ActiveTurn {
   readonly host: TurnHost
-  /** The run of the unfinished answer, restored from its rows if it is not in memory; null if there is none. */
+  /** Returns the run of the unfinished answer, restored from its rows if it is not in memory; null if there is none. */
   currentRun(): TurnRun | null
   /** Runs `publish`. If it throws, the run is marked as failed and the error is rethrown. */
   publishSafely(run: TurnRun, publish: () => void): void
@@ -154,7 +156,7 @@ export function createNotifier(): Notifier {
   }
 }
 
-/** A recorder for a message of this session, with its seqs, deadlines and resolver. */
+/** Opens a recorder for a message of this session, with its seqs, deadlines and resolver. */
 export function openRecorder(host: TurnHost, stored: StoredMessage, options: TurnRecorderOptions = {}): TurnRecorder {
   const { store, nextSeq, now, times, resolver } = host
   const deadlineFor = (status: MessageStatus): number =>
@@ -209,7 +211,7 @@ function publishFromTimer(host: TurnHost, run: TurnRun): void {
   }
 }
 
-/** The tool of a call; undefined if this turn has none with that name. */
+/** Returns the tool of a call; undefined if this turn has none with that name. */
 export function findTool({ agent }: TurnRun, name: string): Tool | undefined {
   return agent.tools.find((tool) => tool.name === name)
 }
@@ -264,8 +266,8 @@ function clearRunRows({ store }: TurnHost, { states }: TurnRun): void {
 }
 
 /**
- * Cancels a turn. The end is written before the work is aborted, so a crash in between cannot undo the cancel. Deltas that
- * are not written yet are discarded, as is everything that arrives later.
+ * Cancels a turn. The end is written before the work is aborted, so a crash in between cannot undo the cancel. Deltas
+ * that are not written yet are discarded, as is everything that arrives later.
  */
 export function cancelRun(host: TurnHost, run: TurnRun): void {
   const recorder = openRecorder(host, run.recorder.storedMessage(), { discardPending: true, usage: run.usage })

@@ -2,8 +2,8 @@
  * turn-scheduler.ts: starts, continues and stops the turns of one session, one at a time.
  *
  * message, approval, alarm, restart → SCHEDULER → run → next queued message
- * The stored rows are the state. Requests such as a cancel or an approval are written first, and `advance` then continues
- * from what is stored.
+ * The stored rows are the state. Requests such as a cancel or an approval are written first, and `advance` then
+ * continues from what is stored.
  */
 
 import type { TurnEvent } from "../../shared/protocol/event.ts"
@@ -123,7 +123,8 @@ export class TurnScheduler implements ActiveTurn {
     }
     return admitted.then(async (result) => {
       if (this.#isStopped || this.#isPaused) return
-      // The message may have been withdrawn while the directory checked its budget. Another message needs its own request.
+      // The message may have been withdrawn while the directory checked its budget. Another message needs its own
+      // request.
       if (host.store.findNextQueued()?.message.id === next.message.id) return this.#beginQueued(rows, result)
       void host.gate.giveBack()
       await this.#startNextTurn()
@@ -148,7 +149,7 @@ export class TurnScheduler implements ActiveTurn {
     return this.#run === null || isRunEnded(this.#run) ? null : this.#run
   }
 
-  /** The run of the unfinished answer, restored from its rows if it is not in memory; null if there is none. */
+  /** Returns the run of the unfinished answer, restored from its rows if it is not in memory; null if there is none. */
   currentRun(): TurnRun | null {
     this.#run = this.#unfinishedRun() ?? restoreRun(this.host)
     return this.#run
@@ -165,14 +166,16 @@ export class TurnScheduler implements ActiveTurn {
     }
   }
 
-  /** Allows or denies a call. The first decision counts, and repeating it has no effect. Returns the seq of its write. */
+  /**
+   * Allows or denies a call. The first decision counts, and repeating it has no effect. Returns the seq of its write.
+   */
   decideApproval(call_id: string, decision: "allow" | "deny"): Result<number> {
     return decideApproval(this, call_id, decision)
   }
 
   /**
-   * Stores the late result of an asynchronous call, wherever its message is in the transcript. Clients are told only if it
-   * is on the active path (SPEC VE8).
+   * Stores the late result of an asynchronous call, wherever its message is in the transcript. Clients are notified
+   * only if it is on the active path (SPEC VE8).
    */
   fillToolResult(stored: StoredMessage, result: Extract<TurnEvent, { type: "tool_result" }>): void {
     const { host } = this
@@ -219,12 +222,12 @@ export class TurnScheduler implements ActiveTurn {
     return status === "running" || (status !== "waiting" && store.countQueued() > 0)
   }
 
-  /** The exchange whose answer runs or waits; null if there is none. */
+  /** Returns the exchange whose answer runs or waits; null if there is none. */
   activeExchangeId(): string | null {
     return hasUnfinishedAnswer(this.host) ? (readNewestMessage(this.host)?.message.exchange_id ?? null) : null
   }
 
-  /** The trace of the turn that this process runs; null if it runs none. Reads nothing. */
+  /** Returns the trace of the turn that this process runs; null if it runs none. Reads nothing. */
   currentTrace(): string | null {
     return this.#unfinishedRun()?.recorder.currentMessage().trace ?? null
   }
@@ -251,7 +254,7 @@ export class TurnScheduler implements ActiveTurn {
     if (run !== null && run.producer === null) cancelRun(this.host, run)
   }
 
-  /** When the object must wake, in milliseconds since 1970; null if nothing is in progress. */
+  /** Returns when the object must wake, in milliseconds since 1970; null if nothing is in progress. */
   nextAlarmAt(): number | null {
     return nextTurnAlarmAt(this.host)
   }
@@ -282,7 +285,9 @@ async function advanceSafely(host: TurnHost, run: TurnRun): Promise<boolean> {
   }
 }
 
-/** Cancels an answer that is not active. Succeeds if the answer was already cancelled or its question is still queued. */
+/**
+ * Cancels an answer that is not active. Succeeds if the answer was already cancelled or its question is still queued.
+ */
 function cancelSettledAnswer(host: TurnHost, exchangeId: string): Result<number> {
   const { store } = host
   const newest = readNewestMessage(host)

@@ -1,5 +1,6 @@
 /**
- * budget-rows.ts: the SQL rows of a tenant's budgets: one row each for the tenant, and for every role and user with limits.
+ * budget-rows.ts: the SQL rows of a tenant's budgets: one row each for the tenant, and for every role and user with
+ * limits.
  */
 
 import { parseJson } from "../../shared/json.ts"
@@ -36,8 +37,8 @@ export class BudgetRows {
   }
 
   /**
-   * Whether any limits are set. Not cached, because imports and erasures write these rows through their own instance. Cost:
-   * one row read.
+   * Whether any limits are set. Not cached, because imports and erasures write these rows through their own instance.
+   * Cost: one row read.
    */
   hasAny(): boolean {
     return this.#sql.exec("SELECT 1 FROM budgets LIMIT 1").toArray().length > 0
@@ -50,7 +51,7 @@ export class BudgetRows {
     return { tenant: listScope("tenant")[""] ?? {}, roles: listScope("role"), users: listScope("user") }
   }
 
-  /** The limits that apply to a user with a role. */
+  /** Reads the limits that apply to a user with a role. */
   readLimits(user: string, role: string): UserLimits {
     return { tenant: this.#read("tenant", ""), role: this.#read("role", role), user: this.#read("user", user) }
   }
@@ -114,7 +115,7 @@ function listSubjects({ tenant, roles = {}, users = {} }: BudgetChange): Changed
   ]
 }
 
-/** `change` wrote the limits, which `budgetChangeSchema` had parsed. */
+/** Parses the limits. `change` wrote them after `budgetChangeSchema` had parsed them. */
 function toLimits({ limits }: BudgetRow): BudgetLimits {
   return parseJson(limits) as unknown as BudgetLimits
 }

@@ -5,7 +5,8 @@ import { type CallUsage, cleanModelName, NO_TOKENS, type TokenCounts } from "../
 /** Events of a model that only metering reads. */
 export type MeterEvent =
   /**
-   * The first chunk of the response has arrived. Sent if no content follows immediately, for example before a tool call.
+   * The first chunk of the response has arrived. Sent if no content follows immediately, for example before a tool
+   * call.
    */
   | { readonly type: "started" }
   /** An attempt has failed and will be retried. */

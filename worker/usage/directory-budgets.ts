@@ -1,6 +1,6 @@
 /**
- * directory-budgets.ts: the budgets of a user's directory object. It leases turns, and reads the current budgets from the
- * tenant.
+ * directory-budgets.ts: the budgets of a user's directory object. It leases turns, and reads the current budgets from
+ * the tenant.
  */
 
 import { type Fault, type Result, succeed } from "../../shared/fault.ts"
@@ -31,14 +31,14 @@ const ASK_PAUSE_MS = 5_000
 const MAX_ASK_PAUSE_MS = 5 * 60_000
 
 /**
- * A new process does not know when the tenant was last called. It makes no call if a budget was counted within this time,
- * in milliseconds.
+ * A new process does not know when the tenant was last called. It makes no call if a budget was counted within this
+ * time, in milliseconds.
  */
 const RESTART_PAUSE_MS = 2 * 60_000
 
 /**
- * A new conversation fetches the limits, for a user who sends no messages, if the last reply or turn is older than this, in
- * milliseconds. If limits are already known, only every eighth conversation does so.
+ * A new conversation fetches the limits, for a user who sends no messages, if the last reply or turn is older than
+ * this, in milliseconds. If limits are already known, only every eighth conversation does so.
  */
 const LEARN_SESSIONS = 8
 const MAX_GRANT_AGE_MS = 60 * 60_000
@@ -108,7 +108,10 @@ export class DirectoryBudgets {
     return true
   }
 
-  /** Whether the tenant has recently told this isolate that all users together have used up the budget. */
+  /**
+   * Whether the tenant's reply to any directory of this isolate has recently said that all users together have used up
+   * the budget.
+   */
   #isKnownUsedUp(fault: Fault): boolean {
     const now = Date.now()
     const answer = tenantAnswers.get(this.#host.tenant, now)
@@ -152,8 +155,8 @@ export class DirectoryBudgets {
   }
 
   /**
-   * Fetches the user's budgets if the known ones are old. `countSessions` counts the user's sessions, and is called only if
-   * the object has tables.
+   * Fetches the user's budgets if the known ones are old. `countSessions` counts the user's sessions, and is called
+   * only if the object has tables.
    */
   async learnLimits(countSessions: () => number): Promise<void> {
     if (!this.#host.tables.exist() || !this.#mayAsk()) return
@@ -172,8 +175,8 @@ export class DirectoryBudgets {
   }
 
   /**
-   * Applies a reply from the tenant. `included`: the newest batch that the reply is known to include. If the reply includes
-   * a later batch, that batch is counted twice until the next reply.
+   * Applies a reply from the tenant. `included`: the newest batch that the reply is known to include. If the reply
+   * includes a later batch, that batch is counted twice until the next reply.
    */
   applyGrant(grant: TenantGrant | null, included = this.metering.getAcknowledgedBatch()): void {
     this.#isUnanswered = false

@@ -1,6 +1,6 @@
 /**
- * directory-metering.ts: the usage in a user's directory object. It adds the reports of sessions, and sends batches to the
- * tenant.
+ * directory-metering.ts: the usage in a user's directory object. It adds the reports of sessions, and sends batches to
+ * the tenant.
  */
 
 import type { TenantGrant } from "../../shared/usage/user-account.ts"
@@ -97,29 +97,32 @@ export class DirectoryMetering {
   }
 
   /**
-   * Sends a batch that is due. Never rejects, and waits at most `maxMs`. Sending continues after that, and `nextBatchAt`
-   * takes it into account.
+   * Sends a batch that is due. Never rejects, and waits at most `maxMs`. Sending continues after that, and
+   * `nextBatchAt` takes it into account.
    */
   async flushDue(maxMs: number): Promise<void> {
     await waitAtMost(this.#logFailure(this.#usage.flushDue()), maxMs)
   }
 
-  /** The user's totals from one day to another, both included, by day, model and agent. Always complete. */
+  /** Returns the user's totals from one day to another, both included, by day, model and agent. Always complete. */
   readTotals(from: string, to: string): UsageEntry[] {
     return this.#host.tables.exist() ? this.#usage.readTotals(from, to) : []
   }
 
-  /** The entries that are in no batch. With `after`, includes those of the newest batch if it is later than that one. */
+  /**
+   * Returns the entries that are in no batch. With `after`, includes those of the newest batch if it is later than that
+   * one.
+   */
   readUnsent(after: { readonly included: BatchId | null } | null): UsageEntry[] {
     return this.#usage.readUnsent(after)
   }
 
-  /** The newest batch that the tenant is known to have; null if unknown. */
+  /** Returns the newest batch that the tenant is known to have; null if unknown. */
   getAcknowledgedBatch(): BatchId | null {
     return this.#usage.getAcknowledged()
   }
 
-  /** When `flush` must be called, in milliseconds since 1970; null if the tenant has everything. */
+  /** Returns when `flush` must be called, in milliseconds since 1970; null if the tenant has everything. */
   nextBatchAt(): number | null {
     return this.#usage.nextBatchAt()
   }

@@ -1,6 +1,6 @@
 /**
- * directory-usage.ts: the usage of one user, in the user's directory: the reports of each session, the totals by day, model
- * and agent, and the batches that go to the tenant.
+ * directory-usage.ts: the usage of one user, in the user's directory: the reports of each session, the totals by day,
+ * model and agent, and the batches that go to the tenant.
  *
  * report of a session → one row → batch → totals, tenant
  * A report writes one row. The totals are written when a batch begins, so most turns cost nothing more. A batch begins
@@ -122,7 +122,7 @@ export class DirectoryUsage {
     if (this.#wakesAt !== null) wakeBy(this.#wakesAt)
   }
 
-  /** When the remainder is reported unless a full batch is sent first; null if there is none. */
+  /** Returns when the remainder is reported unless a full batch is sent first; null if there is none. */
   #findClosing(unsent: readonly UsageEntry[]): number | null {
     const { now, name } = this.#host
     const [oldest] = unsent.map(({ day }) => day).sort()
@@ -157,7 +157,8 @@ export class DirectoryUsage {
   }
 
   /**
-   * Makes sure that a batch is sent later, so that users who arrive at the same time do not all report at the same time.
+   * Makes sure that a batch is sent later, so that users who arrive at the same time do not all report at the same
+   * time.
    */
   flushLater(): void {
     if (this.#dueAt !== null) return
@@ -174,8 +175,8 @@ export class DirectoryUsage {
   }
 
   /**
-   * The batch that the tenant may lack, or else a new batch of all entries that are in none yet; null if there is nothing
-   * to send.
+   * Returns the batch that the tenant may lack, or else a new batch of all entries that are in none yet; null if there
+   * is nothing to send.
    */
   #nextBatch(): UsageReport | null {
     const row = this.#readBatchAfter(this.#acknowledged)
@@ -183,7 +184,7 @@ export class DirectoryUsage {
     return this.#host.runInTransaction(() => this.#beginBatch())
   }
 
-  /** The newest batch, if it is later than `other` and the tenant may lack it. */
+  /** Returns the newest batch, if it is later than `other` and the tenant may lack it. */
   #readBatchAfter(other: BatchId | null): BatchRow | null {
     const row = this.#readBatch()
     if (row === undefined || row.sending === SENT) return null
@@ -194,7 +195,7 @@ export class DirectoryUsage {
     return this.#host.sql.exec<BatchRow>("SELECT ledger, n, sending FROM usage_batch").toArray()[0]
   }
 
-  /** When `flushDue` must be called, in milliseconds since 1970; null if the tenant has everything. */
+  /** Returns when `flushDue` must be called, in milliseconds since 1970; null if the tenant has everything. */
   nextBatchAt(): number | null {
     const { now, waitMs } = this.#host
     if (this.#flushing !== null) return now() + waitMs
@@ -233,7 +234,10 @@ export class DirectoryUsage {
     return batch
   }
 
-  /** The entries that are in no batch. With `after`, includes those of the newest batch if it is later than that one. */
+  /**
+   * Returns the entries that are in no batch. With `after`, includes those of the newest batch if it is later than that
+   * one.
+   */
   readUnsent(after: { readonly included: BatchId | null } | null): UsageEntry[] {
     const { sql } = this.#host
     const rows = sql.exec<{ unsent: string }>("SELECT unsent FROM usage_session WHERE has_unsent = 1").toArray()
@@ -249,7 +253,7 @@ export class DirectoryUsage {
     return isIncluded ? [] : sent.entries
   }
 
-  /** The name under which the tenant knows the batches; null before the first. */
+  /** Returns the name under which the tenant knows the batches; null before the first. */
   findLedger(): string | null {
     return this.#readBatch()?.ledger ?? null
   }
@@ -258,7 +262,7 @@ export class DirectoryUsage {
     return this.#acknowledged
   }
 
-  /** The user's totals from one day to another, both included, by day, model and agent. Always complete. */
+  /** Returns the user's totals from one day to another, both included, by day, model and agent. Always complete. */
   readTotals(from: string, to: string): UsageEntry[] {
     const { sql } = this.#host
     type Row = TotalsRow & { day: string; provider: string; model: string; agent: string }
@@ -278,7 +282,7 @@ export class DirectoryUsage {
 type SessionRow = { n: number; unsent: string; has_unsent: number }
 type BatchRow = { ledger: string; n: number; sending: string }
 
-/** Only this file writes the JSON. */
+/** Parses entries. Only this file writes this JSON. */
 function parseEntries(json: string | undefined): UsageEntry[] {
   return json === undefined ? [] : (parseJson(json) as unknown as UsageEntry[])
 }

@@ -17,7 +17,7 @@ export function writePrices(sql: SqlStorage, prices: readonly PriceEntry[]): voi
   sql.exec("INSERT OR REPLACE INTO prices (one, config) VALUES (1, ?)", JSON.stringify(prices))
 }
 
-/** Equal for equal lists only, so that a change can name the list that it replaces. */
+/** Computes a revision, which is equal only for equal lists, so that a change can name the list that it replaces. */
 export function findPriceRevision(prices: readonly PriceEntry[]): string {
   return bytesToHex(sha256(new TextEncoder().encode(JSON.stringify(prices)))).slice(0, 32)
 }

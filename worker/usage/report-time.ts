@@ -1,22 +1,22 @@
 /**
- * report-time.ts: when a user's directory reports a remainder of fewer than RENEW_TURNS turns to the tenant. Pure: time is
- * an argument.
+ * report-time.ts: decides when a user's directory reports a remainder of fewer than RENEW_TURNS turns to the tenant.
+ * Pure: time is an argument.
  */
 
 import { findPeriodEnd, findPeriodStart, toMonth } from "../../shared/usage/period.ts"
 
 /**
- * The remainders of a month are reported within this time after its end, in milliseconds. With 500,000 users, that is 12
- * reports a second. SPEC MT6.
+ * The remainders of a month are reported within this time after its end, in milliseconds. With 500,000 users, that is
+ * 12 reports a second. SPEC MT6.
  */
 export const USAGE_CLOSING_MS = 12 * 60 * 60_000
 
 /**
- * When the remainder of a month is reported, in milliseconds since 1970. Each directory has its own time, which a restart
- * does not change. A future day, which occurs if the clock was set back, counts as today. A day of any earlier month counts
- * as a day of last month.
+ * Returns when the remainder of a month is reported, in milliseconds since 1970. Each directory has its own time, which
+ * a restart does not change. A future day, which occurs if the clock was set back, counts as today. A day of any
+ * earlier month counts as a day of last month.
  *
- * @param day the oldest day of the remainder, as `2026-11-22`
+ * @param day the oldest day of the remainder, for example `2026-11-22`
  * @param key the name of the directory
  */
 export function findClosingTime(day: string, now: number, key: string): number {

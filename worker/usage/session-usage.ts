@@ -2,8 +2,8 @@
  * session-usage.ts: the ledger of a session: the usage of its turns that has not yet reached the user's directory.
  *
  * turn's end → LEDGER (one row, in the same transaction) → report → directory
- * The row contains the newest report and the usage since then. Only memory records which reports the directory has, so a
- * new process sends the newest report again, which has no effect.
+ * The row contains the newest report and the usage since then. Only memory records which reports the directory has, so
+ * a new process sends the newest report again, which has no effect.
  */
 
 import { nanoid } from "nanoid"
@@ -58,7 +58,9 @@ export class SessionUsage {
     else this.#writeRow({ ledger, n: n + 1, day, sending: unsent, unsent: [] })
   }
 
-  /** The report to send next; null if the directory has everything. Writes a row if it must begin a new report. */
+  /**
+   * Returns the report to send next; null if the directory has everything. Writes a row if it must begin a new report.
+   */
   nextReport(): UsageReport | null {
     const row = this.#readRow()
     if (row === null) return null
@@ -69,9 +71,12 @@ export class SessionUsage {
     return toReport(next)
   }
 
-  /** All reports that the directory may not have, for a session that is being erased. The last of them ends the ledger. */
+  /**
+   * Returns all reports that the directory may not have, for a session that is being erased. The last of them ends the
+   * ledger.
+   */
   takeAll(): UsageReport[] {
-    // Includes the newest report even if the directory may have it, to tell the directory that it is the last one.
+    // Includes the newest report even if the directory may have it, to notify the directory that it is the last report.
     this.#acknowledged = 0
     const newest = this.nextReport()
     if (newest === null) return []

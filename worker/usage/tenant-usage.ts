@@ -20,8 +20,8 @@ export const TENANT_USAGE_TABLES = `
     PRIMARY KEY (user, day)) WITHOUT ROWID`
 
 /**
- * Adds the time at which a ledger's user was erased, in milliseconds since 1970. With the index, removing old ledgers reads
- * no others.
+ * Adds the time at which a ledger's user was erased, in milliseconds since 1970. With the index, removing old ledgers
+ * reads no other rows.
  */
 export const ENDED_USER_LEDGERS = `
   ALTER TABLE usage_ledger ADD COLUMN ended INTEGER;
@@ -42,7 +42,9 @@ const PAGE_ROWS = 500
 /** Number of ranges whose sums are kept in memory: a day and a month, and the following day and month. */
 const MAX_SUMS = 4
 
-/** The ledger that keeps the number of batches of all erased users. Random names are longer, so none is the same. */
+/**
+ * The ledger that keeps the number of batches of all erased users. Random names are longer, so none can be equal to it.
+ */
 const ERASED_LEDGER = "erased"
 
 interface RangeSum {
@@ -104,8 +106,8 @@ export class TenantUsage {
   }
 
   /**
-   * Removes the rows of a user, except the number of batches under the ledger's random name, which is kept for ENDED_MS.
-   * Call this in a transaction.
+   * Removes the rows of a user, except the number of batches under the ledger's random name, which is kept for
+   * ENDED_MS. Call this in a transaction.
    */
   removeUser(user: string, ledger: string | null, now: number): void {
     this.#sql.exec("DELETE FROM usage_user WHERE user = ?", user)
@@ -129,7 +131,7 @@ export class TenantUsage {
     this.#sql.exec(add, ERASED_LEDGER, batches)
   }
 
-  /** The totals of a range of days. `listUsers` lists the tenant's users after an id, by id. */
+  /** Returns the totals of a range of days. `listUsers` lists the tenant's users after an id, by id. */
   readPage(query: UsageQuery, listUsers: (after: string, limit: number) => readonly string[]): UsagePage {
     const { from, to, by } = query
     const { rows, next } = by === "user" ? this.#readUsers(query, listUsers) : this.#readGroups(query)
@@ -185,7 +187,7 @@ function rowToUsage(row: TotalsRow & Record<string, SqlStorageValue>, columns: r
   return { ...key, ...rowToTotals(row) }
 }
 
-/** The values of a cursor; null if there is none, or if it does not belong to this list. */
+/** Returns the values of a cursor; null if there is none, or if it does not belong to this list. */
 function parseCursor(cursor: string | undefined, length: number): string[] | null {
   if (cursor === undefined) return null
   try {

@@ -2,9 +2,9 @@
  * turn-gate.ts: decides in a session whether a turn may begin. It uses the session's lease or, without one, calls the
  * user's directory.
  *
- * In a tenant without budgets, it makes no request. The lease is only in memory, so after a restart the next turn calls the
- * directory. The session's stored configuration says whether there are budgets. It is read again from time to time, because
- * the session may be older than the first budget.
+ * In a tenant without budgets, it makes no request. The lease is only in memory, so after a restart the next turn calls
+ * the directory. The session's stored configuration says whether there are budgets. It is read again from time to time,
+ * because the session may be older than the first budget.
  */
 
 import { type Fault, fail, type Result, succeed } from "../../shared/fault.ts"
@@ -30,7 +30,7 @@ export interface GatedSession {
 
 export interface TurnGateHost {
   readonly now: () => number
-  /** The session's newest configuration, which says whether its tenant had budgets. */
+  /** Returns the session's newest configuration, which says whether its tenant had budgets. */
   readonly readView: () => GatedSession["agentView"]
   /** Calls the directory. Null: no budget applies to the user. */
   readonly askDirectory: (isAgent: boolean) => Promise<Result<SessionLease | null>>
@@ -38,14 +38,14 @@ export interface TurnGateHost {
   readonly refreshView: () => Promise<unknown>
   /** Whether a turn is running, or a message is waiting for one. */
   readonly isRunning: () => boolean
-  /** Tells the directory that no turn is running. */
+  /** Notifies the directory that no turn is running. */
   readonly returnLease: () => Promise<unknown>
 }
 
 export class TurnGate {
   readonly #host: TurnGateHost
   #lease: SessionLease | null = null
-  /** The configuration at the time when the directory last reported that there are no budgets. A later one may differ. */
+  /** The configuration when the directory last reported that there are no budgets. A later one may differ. */
   #unlimitedView: GatedSession["agentView"] | null = null
   #asking: Promise<Result<null>> | null = null
   /** Whether no turn has begun since the lease was requested from the directory, which counts a running turn for it. */
@@ -79,8 +79,8 @@ export class TurnGate {
   }
 
   /**
-   * Reads the configuration again if that was last done at least TOKEN_TRUST_MS ago. If the session knows of no budgets,
-   * waits up to VIEW_WAIT_MS for the result. Never rejects.
+   * Reads the configuration again if that was last done at least TOKEN_TRUST_MS ago. If the session knows of no
+   * budgets, waits up to VIEW_WAIT_MS for the result. Never rejects.
    */
   async refreshView(): Promise<void> {
     const { now, readView, refreshView } = this.#host

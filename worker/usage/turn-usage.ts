@@ -26,7 +26,7 @@ export class TurnUsage {
     this.#calls = stored
   }
 
-  /** All calls that have ended, oldest first. Each change creates a new array. */
+  /** Returns all calls that have ended, oldest first. Each change creates a new array. */
   calls(): readonly PricedCall[] {
     return this.#calls
   }

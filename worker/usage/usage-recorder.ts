@@ -1,5 +1,5 @@
 /**
- * usage-recorder.ts: the one place where a finished model call is priced and recorded.
+ * usage-recorder.ts: the only code that prices and records a finished model call.
  *
  * model events → call meter → RECORDER → turn usage → the turn's next write
  */
@@ -17,7 +17,7 @@ export interface UsageRecorder {
 export interface UsageRecorderOptions {
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** The tenant's own prices, which take precedence over the built-in ones. */
+  /** Returns the tenant's own prices, which take precedence over the built-in ones. */
   readonly listPrices: () => readonly PriceEntry[]
   /** Called with each recorded call. */
   readonly onCall?: (call: PricedCall) => void

@@ -1,8 +1,8 @@
 /**
  * user-budget.ts: the budgets of one user, in the user's directory: the stored account, and the leases of the sessions.
  *
- * The stored account changes in the transaction that counts a report, so it always matches the ledger. The leases are only
- * in memory. After a restart, the running sessions are read from the list of sessions.
+ * The stored account changes in the transaction that counts a report, so it always matches the ledger. The leases are
+ * only in memory. After a restart, the running sessions are read from the list of sessions.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
@@ -32,7 +32,7 @@ export const BUDGET_ACCOUNT_TABLE = `
 export interface UserBudgetHost {
   readonly sql: SqlStorage
   readonly now: () => number
-  /** The listed sessions in which a turn runs. */
+  /** Returns the listed sessions in which a turn runs. */
   readonly listRunning: () => readonly string[]
 }
 
@@ -47,7 +47,7 @@ export class UserBudget {
     this.#host = host
   }
 
-  /** The stored account; null if the directory knows of no budgets in the tenant. Cost: one row read, once. */
+  /** Returns the stored account; null if the directory knows of no budgets in the tenant. Cost: one row read, once. */
   readAccount(): UserAccount | null {
     if (this.#account === undefined) {
       const [row] = this.#host.sql.exec<{ account: string }>("SELECT account FROM budget_account").toArray()
@@ -88,7 +88,9 @@ export class UserBudget {
     if (account !== null) this.#writeAccount(countTurn(account, use, this.#host.now()))
   }
 
-  /** The lease for the next turn of a session whose report was counted; null if no budget applies to the user. */
+  /**
+   * Returns the lease for the next turn of a session whose report was counted; null if no budget applies to the user.
+   */
   leaseNext(session: string): SessionLease | null {
     const account = this.readAccount()
     if (account === null) return null
@@ -99,7 +101,9 @@ export class UserBudget {
     return lease
   }
 
-  /** Checks whether the budgets allow this many sessions, stored bytes or concurrent turns. Errors: `budget_exhausted`. */
+  /**
+   * Checks whether the budgets allow this many sessions, stored bytes or concurrent turns. Errors: `budget_exhausted`.
+   */
   checkHeld(budget: HeldBudget, count: number): Result<null> {
     const limits = this.readAccount()?.limits
     const strictest = limits === undefined ? null : findStrictest(limits, budget)
@@ -116,7 +120,9 @@ export class UserBudget {
     return account !== null && needsRenewal(account)
   }
 
-  /** Applies a reply from the tenant. For `own` and `unreported`, see the pure function `applyGrant`. Writes one row. */
+  /**
+   * Applies a reply from the tenant. For `own` and `unreported`, see the pure function `applyGrant`. Writes one row.
+   */
   applyGrant(grant: TenantGrant, own: PeriodSpending, unreported: PeriodSpending): void {
     this.#writeAccount(applyGrant(this.readAccount(), grant, own, unreported))
   }

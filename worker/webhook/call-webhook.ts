@@ -2,8 +2,8 @@
  * call-webhook.ts: calls a webhook tool: sends the signed call to the tenant's service, and returns its result.
  *
  * call → CALL WEBHOOK → POST → result, or 202 and a result later (routes/tool-result-route.ts)
- * A call that runs again after a restart sends the same id, so the service knows that it is the same call. Source: SPEC TW3
- * to TW6.
+ * A call that runs again after a restart sends the same id, so the service knows that it is the same call. Source: SPEC
+ * TW3 to TW6.
  */
 
 import { isJsonObject, type Json, parseJson } from "../../shared/json.ts"
@@ -38,7 +38,7 @@ export async function callWebhook(
   context: ToolContext,
 ): Promise<JsonObject> {
   const { row, callbacks } = host
-  // It arrived before a restart.
+  // The result arrived before a restart.
   const arrived = callbacks.read(context.call_id)
   if (arrived !== null) return parseResult(arrived)
   const schema = parseJson(tool.schema)
@@ -48,7 +48,7 @@ export async function callWebhook(
   if (endpoint === null) return createRefusal("tool_failed", "The tool was removed, or its settings have changed.")
   const stop = new AbortController()
   const signal = AbortSignal.any([context.signal, stop.signal])
-  // Before the call is sent: the result can arrive before the response.
+  // Done before the call is sent, because the result can arrive before the response.
   const later = callbacks.waitFor(context.call_id, signal)
   later.catch(() => {})
   try {
@@ -125,7 +125,10 @@ function readReply({ ok, status, text }: Extract<WebhookResponse, { kind: "answe
   return failure(cutText(`The service answered with status ${status}${words}`, MAX_ERROR_CHARS))
 }
 
-/** The data of a result. A result that isn't an object becomes the field `result` of an object. A field `error` makes the call fail. */
+/**
+ * Parses the data of a result. A result that isn't an object becomes the field `result` of an object. A field `error`
+ * makes the call fail.
+ */
 export function parseResult(text: string): JsonObject {
   if (text.trim() === "") return {}
   const value = parseJson(text)

@@ -1,4 +1,6 @@
-/** create-webhook-tools.ts: creates the webhook tools of an agent. The code of their calls is loaded on the first call. */
+/**
+ * create-webhook-tools.ts: creates the webhook tools of an agent. The code of their calls is loaded on the first call.
+ */
 
 import { parseJson } from "../../shared/json.ts"
 import type { Env } from "../env.ts"
@@ -8,7 +10,7 @@ import type { ToolCallbacks } from "../store/callbacks/tool-callbacks.ts"
 import type { SessionRow } from "../store/row-codec.ts"
 import type { Tool } from "../tool/tool.ts"
 
-/** The owner of the calls, and the address to which late results are sent. */
+/** The owner of the calls, and the URL to which late results are sent. */
 export interface WebhookHost {
   readonly row: Pick<SessionRow, "tenant" | "user" | "id" | "created">
   readonly callbacks: ToolCallbacks

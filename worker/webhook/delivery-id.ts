@@ -3,7 +3,10 @@
 import { computeShortHash } from "../platform/crypto/sha256-hex.ts"
 import type { SessionRow } from "../store/row-codec.ts"
 
-/** The same for a call or question that is sent again, and another one if the session was erased and created again. */
+/**
+ * Returns the same id for a call or question that is sent again, and a different id if the session was erased and
+ * created again.
+ */
 export async function computeDeliveryId(
   { tenant, id, created }: Pick<SessionRow, "tenant" | "id" | "created">,
   callId: string,

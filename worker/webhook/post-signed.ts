@@ -1,8 +1,9 @@
 /**
- * post-signed.ts: sends one signed request to a tenant's service, and reads its bounded response. Source: SPEC TW3, TW4.
+ * post-signed.ts: sends one signed request to a tenant's service, and reads its bounded response. Source: SPEC TW3,
+ * TW4.
  *
  * message → POST SIGNED → response
- * Errors: throws the reason of `signal` when it is aborted. Everything else is a value.
+ * Errors: throws the reason of `signal` when it is aborted. Every other outcome is a return value.
  */
 
 import { MAX_RESULT_BYTES } from "../../shared/limits.ts"

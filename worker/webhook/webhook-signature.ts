@@ -9,7 +9,7 @@ import { isSameHash } from "../platform/crypto/compare-secrets.ts"
 const SECRET_PREFIX = "whsec_"
 const SECRET_BYTES = 32
 
-/** How far a timestamp may be from now, in seconds. The standard's libraries use the same. */
+/** How far a timestamp may be from now, in seconds. The standard's libraries use the same tolerance. */
 const TOLERANCE_SECONDS = 5 * 60
 
 export interface SignedMessage {
@@ -23,7 +23,10 @@ export function createWebhookSecret(): string {
   return SECRET_PREFIX + encodeBase64(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)))
 }
 
-/** The three headers of a request. Each secret gives a signature, so that a receiver can change its secret later. */
+/**
+ * Creates the three headers of a request. Each secret results in a signature, so that a receiver can change its secret
+ * later.
+ */
 export async function createSignatureHeaders(
   secrets: readonly string[],
   message: SignedMessage,
@@ -45,10 +48,10 @@ export async function verifySignature(
 ): Promise<boolean> {
   if (!(Math.abs(nowSeconds - message.timestamp) <= TOLERANCE_SECONDS)) return false
   // A sender has few secrets. More signatures would only cost time.
-  const given = signatures.split(" ").slice(0, 8)
+  const candidates = signatures.split(" ").slice(0, 8)
   for (const secret of secrets) {
     const expected = await sign(secret, message)
-    for (const signature of given) if (isSameHash(signature, expected)) return true
+    for (const signature of candidates) if (isSameHash(signature, expected)) return true
   }
   return false
 }

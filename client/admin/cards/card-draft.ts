@@ -1,6 +1,6 @@
 /**
- * card-draft.ts: parses the texts in the playground into a template with its samples, or finds the first problem and its
- * place. Pure. SPEC CV41.
+ * card-draft.ts: parses the texts in the playground into a template with its samples, or finds the first problem and
+ * its position. Pure. SPEC CV41.
  */
 
 import { isJsonObject, type Json, parseJson } from "../../../shared/json.ts"
@@ -9,7 +9,7 @@ import { checkTemplate } from "../../../shared/card/view/check-template.ts"
 import { cardsText } from "../../words/admin/cards-text.ts"
 import { findLine, findPlace, findSyntaxError, type TextProblem } from "./json-place.ts"
 
-/** The texts of the editors. */
+/** The contents of the editors. */
 export interface CardDraft {
   /** The body of `PUT /v1/cards/:name` without its samples. */
   readonly template: string
@@ -63,7 +63,7 @@ function describeUnparsed(text: string, sample: number | null): DraftProblem {
   return { start, end: text.length, sample, line: findLine(text, start), pointer: "", problem: cardsText.notJson }
 }
 
-/** The texts of a body of `PUT /v1/cards/:name`. */
+/** Converts a body of `PUT /v1/cards/:name` to the contents of the editors. */
 export function bodyToDraft({ samples, ...template }: { readonly [field: string]: unknown }): CardDraft {
   const results = Array.isArray(samples) && samples.length > 0 ? samples.slice(0, MAX_SAMPLES) : [{}]
   return { template: formatJson(template), samples: results.map((sample) => formatJson(sample)) }

@@ -2,6 +2,7 @@
 
 import base from "../../styles/base.css?inline"
 import transcript from "../../styles/transcript/transcript.css?inline"
+import notes from "../../styles/transcript/notes.css?inline"
 import cards from "../../styles/transcript/cards.css?inline"
 import chart from "../../styles/transcript/chart.css?inline"
 import view from "../../styles/transcript/view.css?inline"
@@ -15,7 +16,20 @@ import forcedColors from "../../styles/print-forced-colors.css?inline"
 const OWN_RULES = ".gate > button { display: none }"
 
 export function createCardSheets(): CSSStyleSheet[] {
-  const texts = [base, transcript, cards, chart, view, viewForm, pictures, media, rightToLeft, forcedColors, OWN_RULES]
+  const texts = [
+    base,
+    transcript,
+    notes,
+    cards,
+    chart,
+    view,
+    viewForm,
+    pictures,
+    media,
+    rightToLeft,
+    forcedColors,
+    OWN_RULES,
+  ]
   return texts.map((text) => {
     const sheet = new CSSStyleSheet()
     sheet.replaceSync(text)

@@ -34,7 +34,7 @@ const LANGUAGE_NAMES = Object.fromEntries(
   ]),
 ) as Record<Language, string>
 
-/** The language of the preview, and the function that changes it. Leaving the section resets it to English. */
+/** Returns the language of the preview, and the function that changes it. Leaving the section resets it to English. */
 function useReaderLanguage(): { readonly language: Language; readonly choose: (language: Language) => void } {
   const chosen = useSignal<Language>("en")
   const choose = (language: Language): void => {
@@ -112,7 +112,7 @@ function CardBox({ template, sample, language, isOld }: CardBoxProps): VNode {
   return <div class="card-box" data-old={isOld ? "" : undefined} ref={hostRef} />
 }
 
-/** The element around the card. A shadow root can't be removed, so an existing one is used again. */
+/** Returns the element around the card. A shadow root can't be removed, so an existing one is reused. */
 function openBox(host: HTMLElement | null): HTMLElement | null {
   if (host === null) return null
   const root = host.shadowRoot ?? host.attachShadow({ mode: "open" })

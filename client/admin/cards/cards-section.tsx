@@ -34,7 +34,7 @@ const parseCardList = createParser<CardList>({
 
 const parseCardBody = (value: unknown): CardBody | null => (isJsonObject(value) ? value : null)
 
-/** Number of leading digits of a revision that are shown, enough to distinguish versions. */
+/** Number of leading digits of a revision that are shown. Enough to distinguish versions. */
 const SHOWN_DIGITS = 8
 const FIRST_TEMPLATE = "facts"
 
@@ -42,7 +42,7 @@ function createState(body: CardBody, name: string): PlaygroundState {
   return { draft: bodyToDraft(body), name, isChanged: false }
 }
 
-/** Kept while other sections are shown. */
+/** Outside the component, so that the draft is kept while another section is shown. */
 const state = signal(createState(SHIPPED_TEMPLATES[FIRST_TEMPLATE] ?? {}, FIRST_TEMPLATE))
 warnBeforeLeaving(() => state.value.isChanged)
 

@@ -66,7 +66,7 @@ function listNumbers(text: string): string {
   return lines
 }
 
-/** Selects the place, with its line in the upper third of the field. */
+/** Selects the text with the problem, and scrolls its line into the upper third of the field. */
 function showPlace(field: HTMLTextAreaElement | null, { start, end, line }: TextProblem): void {
   if (field === null) return
   field.focus()

@@ -1,7 +1,7 @@
 /**
- * json-place.ts: finds the position of a value in JSON text, and the position at which a text stops being valid JSON. The editor moves the cursor there. Pure.
- *
- * It reads the text once. Nesting deeper than MAX_JSON_DEPTH counts as an error.
+ * json-place.ts: finds the position of a value in JSON text, and the position at which a text stops being valid JSON.
+ * The editor moves the cursor there. Pure. The text is read once. Nesting deeper than MAX_JSON_DEPTH counts as an
+ * error.
  */
 
 import { MAX_JSON_DEPTH } from "../../../shared/json.ts"
@@ -12,7 +12,7 @@ export interface TextPlace {
   readonly end: number
 }
 
-/** A problem of a text, and its place. */
+/** A problem in a text, and its position. */
 export interface TextProblem extends TextPlace {
   /** Counted from 1. */
   readonly line: number
@@ -30,12 +30,15 @@ interface Reader {
   /** The keys of the pointer to find. */
   readonly keys: readonly string[]
   at: number
-  /** The place of the value with the most keys of the pointer. */
+  /** The position of the value whose path matches the most keys of the pointer. */
   found: TextPlace
   foundKeys: number
 }
 
-/** Returns the place of a pointer's value, with its key. If there is no such value, returns the place of the innermost value around it. */
+/**
+ * Returns the position of a pointer's value, including its key. If there is no such value, returns the position of the
+ * innermost value around it.
+ */
 export function findPlace(text: string, pointer: string): TextPlace {
   const keys = pointer === "" ? [] : pointer.slice(1).split("/")
   const decoded = keys.map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"))
@@ -60,8 +63,8 @@ export function findLine(text: string, index: number): number {
 }
 
 /**
- * Reads a value. `matched`: how many keys of the pointer lead to it; null if it isn't on the way. `from`: where its key starts.
- * Returns false at an error, which is at `reader.at`.
+ * Reads a value. `matched`: how many keys of the pointer lead to it; null if it isn't on the pointer's path. `from`:
+ * where its key starts. Returns false at an error, which is at `reader.at`.
  */
 function readValue(reader: Reader, depth: number, matched: number | null, from: number): boolean {
   const isRoot = depth === 0
@@ -70,7 +73,7 @@ function readValue(reader: Reader, depth: number, matched: number | null, from: 
   const start = isRoot || from < 0 ? reader.at : from
   const isRead = readContent(reader, depth, keys)
   if (isRead && keys !== null && keys >= reader.foundKeys) {
-    // A place inside it matches more keys, and was found earlier.
+    // A position inside this value matches more keys and has already been found.
     if (keys > reader.foundKeys || reader.found.end === 0) reader.found = { start, end: reader.at }
     reader.foundKeys = keys
   }
@@ -96,15 +99,15 @@ function readMembers(reader: Reader, depth: number, matched: number | null, isOb
     const start = reader.at
     const key = isObject ? readKey(reader) : String(index)
     if (key === null) return false
-    const isOnWay = matched !== null && reader.keys[matched] === key
-    if (!readValue(reader, depth + 1, isOnWay ? matched + 1 : null, isObject ? start : -1)) return false
+    const isOnPath = matched !== null && reader.keys[matched] === key
+    if (!readValue(reader, depth + 1, isOnPath ? matched + 1 : null, isObject ? start : -1)) return false
     skip(reader, SPACE)
     if (take(reader, closing)) return true
     if (!take(reader, ",")) return false
   }
 }
 
-/** The key of a member, with its colon. Null at an error. */
+/** Reads the key of a member, with its colon. Returns null at an error. */
 function readKey(reader: Reader): string | null {
   const start = reader.at
   if (!skip(reader, STRING)) return null

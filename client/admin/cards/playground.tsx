@@ -1,5 +1,5 @@
 /**
- * playground.tsx: a template and its samples as texts, with the result beside them. Everything except loading a stored
+ * playground.tsx: a template and its samples as text, with the result beside them. Everything except loading a stored
  * card and saving works without a connection. SPEC CV41.
  */
 
@@ -24,7 +24,7 @@ const NEW_SAMPLE = "{}"
 export interface PlaygroundState {
   readonly draft: CardDraft
   readonly name: string
-  /** Whether something was changed since it was loaded or saved. */
+  /** Whether anything has changed since it was loaded or saved. */
   readonly isChanged: boolean
 }
 

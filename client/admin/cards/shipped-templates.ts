@@ -16,7 +16,7 @@ import search from "../../../shared/card/templates/search.json"
 import table from "../../../shared/card/templates/table.json"
 import timer from "../../../shared/card/templates/timer.json"
 
-/** By the names of their files. */
+/** The shipped templates, by file name. */
 export const SHIPPED_TEMPLATES: Readonly<Record<string, { readonly [field: string]: unknown }>> = {
   "bar-chart": barChart,
   calculation,

@@ -22,12 +22,12 @@ export interface AgentFeedback {
   readonly reasons: readonly (readonly [reason: string, count: number])[]
 }
 
-/** The months with feedback as YYYY-MM, newest first. */
+/** Returns the months with feedback as YYYY-MM, newest first. */
 export function listMonths(counts: readonly FeedbackCount[]): readonly string[] {
   return [...new Set(counts.map(({ month }) => month))].sort().reverse()
 }
 
-/** Adds up the counts of a month, or of all months if it is empty. The agents with the most ratings come first. */
+/** Adds up the counts of a month, or of all months if `month` is empty. The agents with the most ratings come first. */
 export function sumByAgent(counts: readonly FeedbackCount[], month: string): readonly AgentFeedback[] {
   const byAgent = new Map<string, FeedbackCount[]>()
   for (const one of counts) {

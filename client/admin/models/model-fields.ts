@@ -50,7 +50,7 @@ export const parseModelList = createParser<{ readonly models: readonly Model[] }
   ),
 })
 
-/** The entered values. An empty text means that the field isn't sent. */
+/** The entered values. An empty string means that the field isn't sent. */
 export interface ModelEntry {
   readonly name: string
   readonly provider: Provider

@@ -17,16 +17,16 @@ export const SERVERS_PATH = "/v1/mcp-servers"
 
 export type ToolState = keyof typeof serversText.state
 export type Approval = keyof typeof serversText.approvals
-/** As the form shows them, with a separate choice for each kind of `oauth`. */
+/** The ways to sign in that the form offers, with a separate choice for each kind of `oauth`. */
 export type AuthChoice = keyof typeof serversText.auths
 
 export interface ServerTool {
-  /** Its name at the server. */
+  /** Its name on the server. */
   readonly name: string
   readonly description: string
   /** The JSON schema of its arguments, as JSON text. */
   readonly schema: string
-  /** The address of the app that shows its results. Absent: none. */
+  /** The URI of the app that shows its results. Absent: none. */
   readonly app?: string
   readonly state: ToolState
 }
@@ -87,7 +87,7 @@ export const parseServerList = createParser<{ readonly servers: readonly McpServ
   servers: isListOf(hasShape<McpServer>(SERVER)),
 })
 
-/** The tools that are disabled until they have been reviewed. */
+/** Returns the tools that are disabled until they have been reviewed. */
 export function listUnreviewed({ offered }: McpServer): readonly ServerTool[] {
   return offered.filter(({ state }) => state === "changed" || state === "gone")
 }

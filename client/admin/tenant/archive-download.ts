@@ -39,7 +39,7 @@ export class ArchiveDownload {
   readonly fault: Signal<string | null> = signal(null)
   /** The export to which the other fields belong. */
   readonly exportId: Signal<string | null> = signal(null)
-  /** Number of its files, with the manifest, that are saved. After all of them it is 0 again. */
+  /** Number of its files that are saved, including the manifest. It is 0 again once all files are saved. */
   readonly saved: Signal<number> = signal(0)
   #parts: readonly ArchivePart[] = []
   #abort: AbortController | null = null

@@ -102,7 +102,7 @@ export class ArchiveUpload {
       // Parts are sent in the order of their numbers, so the server has all parts before the first missing one.
       const [n = 0] = view.missing
       const part = parts.get(n)
-      // The chosen manifest belongs to another archive than the import.
+      // The chosen manifest doesn't belong to the import's archive.
       if (part === undefined) throw new ArchiveChoiceError(importsText.otherArchive)
       let doneBytes = 0
       for (const [number, { size }] of parts) if (number < n) doneBytes += size

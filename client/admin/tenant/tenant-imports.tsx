@@ -142,7 +142,7 @@ interface ImportRowProps {
 
 function ImportRow({ item, isUploading, onFiles, onCancel }: ImportRowProps): VNode {
   const { id, state, created, from, tally, fault, missing, parts, skipped } = item
-  // The server only knows that it has no file yet; this tab may be sending them.
+  // The server only reports that it has no files yet; this tab may be sending them.
   const stage = upload.importId.value === id ? upload.stage.value : null
   return (
     <li>

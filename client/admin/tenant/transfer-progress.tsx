@@ -2,7 +2,7 @@
 
 import type { VNode } from "preact"
 import { adminText } from "../../words/admin-text.ts"
-import { formatSize } from "../../words/media-descriptions.ts"
+import { formatSize } from "../../words/format/file-size.ts"
 
 interface TransferProgressProps {
   readonly label: string

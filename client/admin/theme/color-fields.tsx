@@ -1,4 +1,7 @@
-/** color-fields.tsx: the fields for a pair of colours: for each scheme a colour picker, and the same colour as text. */
+/**
+ * color-fields.tsx: the fields for a pair of colours: for each scheme, a colour picker and a text field with the same
+ * colour.
+ */
 
 import type { VNode } from "preact"
 import { useId } from "preact/hooks"

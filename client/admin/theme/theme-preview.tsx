@@ -45,7 +45,10 @@ export function ThemePreview({ theme, scheme }: ThemePreviewProps): VNode {
   )
 }
 
-/** The element that represents the page in this scheme. A shadow root can't be removed, so an existing one is used again. */
+/**
+ * Returns the element that represents the page in this scheme. A shadow root can't be removed, so an existing one is
+ * reused.
+ */
 function openBox(host: HTMLElement | null, scheme: Scheme): HTMLElement | null {
   if (host === null) return null
   const root = host.shadowRoot ?? host.attachShadow({ mode: "open" })

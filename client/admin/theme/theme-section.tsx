@@ -119,7 +119,7 @@ export function Section({ api }: AdminContext): VNode {
   )
 }
 
-/** Why the theme can't be saved; null if it can. */
+/** Returns why the theme can't be saved; null if it can. */
 function findFlaw(theme: Theme): string | null {
   for (const [name, pair] of [
     [themeText.accent, theme.accent],

@@ -82,7 +82,7 @@ export function entryToTool({ description, url, schema, effects, approval }: Too
   return approval === "default" ? body : { ...body, approval }
 }
 
-/** The first problem of the schema, with its place; null if there is none. */
+/** Returns the first problem in the schema, with its position; null if there is none. */
 export function findSchemaProblem(text: string): TextProblem | null {
   const schema = parseJson(text)
   if (schema === undefined) {

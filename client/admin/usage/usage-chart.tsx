@@ -1,4 +1,4 @@
-/** usage-chart.tsx: the chart of usage by day or month, as SVG, with a table of the same figures. Source: SPEC MT12. */
+/** usage-chart.tsx: the chart of usage by day or month, as SVG, with a table of the same values. Source: SPEC MT12. */
 
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"

@@ -1,7 +1,8 @@
 /**
- * chart-card.tsx: a chart of the figures in a payload, and the same figures as a table.
+ * chart-card.tsx: a chart of the values in a payload, and the same values as a table.
  *
- * Loaded on first use. The drawing has a single text alternative for screen readers; the table is visible to everyone. SPEC CA10, CA11.
+ * Loaded on first use. The drawing has a single text alternative for screen readers; the table is visible to everyone.
+ * SPEC CA10, CA11.
  */
 
 import type { VNode } from "preact"

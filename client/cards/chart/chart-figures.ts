@@ -1,17 +1,19 @@
-/** chart-figures.ts: the figures of a chart: their range, their texts, and the side from which they are drawn. */
+/**
+ * chart-figures.ts: the values of a chart: their range, how they are written, and the side from which they are drawn.
+ */
 
 import type { ChartPayload } from "../../../shared/card/chart-payload.ts"
 import { formatCount } from "../../words/format/number-format.ts"
 import { formatLocale, getDirection } from "../../words/languages/language.ts"
 
-/** "12,345 km", "12%". A no-break space keeps figure and unit on one line. */
+/** "12,345 km", "12%". A no-break space keeps the number and its unit on one line. */
 export function formatFigure(value: number, unit: string): string {
   const figure = formatCount(value, { maximumFractionDigits: 6 })
   if (unit === "") return figure
   return /^[%°‰'"]/.test(unit) ? `${figure}${unit}` : `${figure}\u00a0${unit}`
 }
 
-/** "Tea 4, coffee 7": what a screen reader says in place of the drawing. */
+/** "Tea 4, coffee 7": what a screen reader says instead of showing the drawing. */
 export function describeFigures({ unit, data }: ChartPayload): string {
   return data.map(({ label, value }) => `${label} ${formatFigure(value, unit)}`).join(", ")
 }
@@ -21,16 +23,16 @@ export interface Range {
   readonly high: number
 }
 
-/** The range of the figures and 0. Never empty. */
+/** Returns the range of the values and 0. Never empty. */
 export function findRangeWithZero({ data }: ChartPayload): Range {
   const values = data.map(({ value }) => value)
   const [low, high] = [Math.min(0, ...values), Math.max(0, ...values)]
   return low === high ? { low, high: low + 1 } : { low, high }
 }
 
-/** The position of a value in a range, from 0 to 100. */
+/** Returns the position of a value in a range, from 0 to 100. */
 export function toPercent(value: number, { low, high }: Range): number {
-  // Divided first, because the difference of two large figures may be larger than the largest number.
+  // Divided first, because the difference between two large values may overflow.
   return (value / (high - low) - low / (high - low)) * 100
 }
 

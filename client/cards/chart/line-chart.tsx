@@ -1,6 +1,6 @@
 /**
- * line-chart.tsx: a line through the figures. The label and value of the point under the pointer, or chosen with the arrow
- * keys, are written above it; initially those of the last point.
+ * line-chart.tsx: a line through the values. Above it are the label and value of one point: the point under the pointer
+ * or chosen with the arrow keys, and initially the last point.
  */
 
 import { type Signal, useSignal } from "@preact/signals"
@@ -84,7 +84,7 @@ function handleKey(event: KeyboardEvent, at: number, count: number, moveTo: (at:
   event.preventDefault()
 }
 
-/** The range of the figures, with some space above and below. Never empty. */
+/** Returns the range of the values, with some space above and below. Never empty. */
 function findRange({ data }: ChartPayload): Range {
   const values = data.map(({ value }) => value)
   const [low, high] = [Math.min(...values), Math.max(...values)]
@@ -92,7 +92,7 @@ function findRange({ data }: ChartPayload): Range {
   return { low: low - space, high: high + space }
 }
 
-/** Percentages of the width, from the left, and of the height, from the top. */
+/** Returns percentages of the width, from the left, and of the height, from the top. */
 function locatePoint(
   value: number,
   at: number,

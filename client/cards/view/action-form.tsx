@@ -93,8 +93,8 @@ function createForm(
 }
 
 /**
- * The messages of the clicks on a card, and their answers. Subscribes to no other message, so that an answer that grows
- * elsewhere doesn't render the card again. Which messages these are never changes.
+ * Returns the messages sent by clicks on a card, and the answers to them. Subscribes to no other message, so that an
+ * answer that grows elsewhere doesn't render the card again. The set of these messages never changes.
  */
 function readClickMessages({ store }: CardActionHost, callId: string): readonly WireMessage[] {
   const signals = store.messageIds.value.flatMap((id) => store.getMessageSignal(id) ?? [])

@@ -7,7 +7,7 @@ import type { OutboxEntry } from "../../net/outbox.ts"
 /** `sent`: the call hasn't ended. `refused`: it was refused, denied or failed, and can be made again. */
 export type ActionState = "idle" | "sent" | "done" | "refused"
 
-/** The state of each action of a card, by its key. Actions without a click are absent. */
+/** Returns the state of each action of a card, by its key. Actions without a click are absent. */
 export function listActionStates(
   callId: string,
   messages: readonly WireMessage[],

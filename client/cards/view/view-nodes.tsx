@@ -5,7 +5,7 @@ import { useEffect } from "preact/hooks"
 import type { ChartPayload } from "../../../shared/card/chart-payload.ts"
 import type { ViewNode } from "../../../shared/card/view/view-node.ts"
 import { InlineImage } from "../../media/media-view.tsx"
-import { ProseLink } from "../../markdown/sources/source-link.tsx"
+import { ProseLink } from "../../markdown/sources/prose-link.tsx"
 import { mediaViews } from "../../media/loading/deferred-media.ts"
 import { deferModule } from "../../ui/deferred-module.ts"
 import { toSafeHref } from "../../words/format/link-policy.ts"
@@ -70,12 +70,12 @@ function Control({ node }: { readonly node: NodeOf<"tabs" | "timer" | "button" |
   useEffect(() => void viewControls.load(), [])
   if (module.value !== null)
     return <module.value.ControlView node={node} renderNode={(child) => <ViewNodes node={child} />} />
-  // Until then, the first tab is shown.
+  // Until the code is loaded, the first tab is shown.
   const [first] = node.type === "tabs" ? node.tabs : []
   return first === undefined ? null : <ViewNodes node={first.child} />
 }
 
-/** The rule of links in answers applies again here, where the link is made. SPEC MD5. */
+/** The rule for links in answers is applied again here, where the link is created. SPEC MD5. */
 function ViewLink({ node: { url, runs } }: { readonly node: NodeOf<"link"> }): VNode {
   const href = toSafeHref(url)
   return (

@@ -1,6 +1,6 @@
 /**
- * view-source.ts: loads the templates of tenants' cards. A version never changes, so each is loaded once, and the browser
- * keeps it. Its address is requested like those of media.
+ * view-source.ts: loads the templates of tenants' cards. A version never changes, so each is loaded once, and the
+ * browser keeps it. Its URL is requested like those of media.
  */
 
 import { type Signal, signal } from "@preact/signals"

@@ -8,7 +8,7 @@ interface ViewTableProps {
   readonly node: Extract<ViewNode, { readonly type: "table" }>
 }
 
-/** A wide table scrolls on its own. */
+/** A wide table scrolls inside its own box. */
 export function ViewTable({ node: { columns, rows, omitted } }: ViewTableProps): VNode {
   return (
     <>

@@ -1,4 +1,4 @@
-/** view-timer.tsx: the time until a moment, which changes every second while it is shown. */
+/** view-timer.tsx: the time until a given moment, updated every second while it is shown. */
 
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"

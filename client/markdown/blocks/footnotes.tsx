@@ -1,7 +1,7 @@
 /**
- * footnotes.tsx: references to footnotes, and notes in their places until the list of notes is loaded.
+ * footnotes.tsx: references to footnotes, and notes in their original positions until the list of notes is loaded.
  *
- * A reference is a button, because an address with a `#` selects a conversation. SPEC MD15.
+ * A reference is a button, because the URL's hash selects a conversation. SPEC MD15.
  */
 
 import { type ComponentChildren, createContext, type VNode } from "preact"

@@ -2,7 +2,10 @@
 
 import type { ComponentChildren } from "preact"
 
-/** A string may be unclosed where a long text is cut: without that, each quote in it would be searched to the end. */
+/**
+ * The closing quote is optional, because a long text may be cut within a string. Otherwise each quote would cause a
+ * search to the end.
+ */
 const JSON_TOKEN = /("(?:[^"\\]|\\.)*"?)(\s*:)?|-?\d[\d.eE+-]*|\b(?:true|false|null)\b/g
 
 /** Wraps keys, strings, numbers and literals in spans. The text stays the same. */

@@ -1,7 +1,6 @@
 /** prose-blocks.tsx: renders the blocks of prose: paragraphs, headings, quotes, alerts, lists and tables. */
 
 import { Component, type ComponentChildren, h, type VNode } from "preact"
-import { markdownText } from "../../words/transcript-text.ts"
 import { readingTools, useReadingTools } from "./deferred-tools.ts"
 import { FootnoteInPlace } from "./footnotes.tsx"
 import { hasBlockElements, renderInline, toHeadingTag } from "../markdown-inline.tsx"
@@ -51,7 +50,7 @@ function QuoteView({ quote }: { readonly quote: ProseToken }): VNode {
   if (tools === null || alert === null) {
     return <blockquote dir={findDirection([quote])}>{renderBlocks(quote.tokens ?? [])}</blockquote>
   }
-  return <tools.AlertView alert={alert} words={markdownText} renderBlocks={renderBlocks} />
+  return <tools.AlertView alert={alert} renderBlocks={renderBlocks} />
 }
 
 function renderList(list: ProseToken): VNode {

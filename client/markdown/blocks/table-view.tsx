@@ -3,8 +3,6 @@
  */
 
 import { Component, type ComponentChildren, h, type VNode } from "preact"
-import { CopyButton } from "../../ui/copy-button.tsx"
-import { actionText, markdownText } from "../../words/transcript-text.ts"
 import { renderInline } from "../markdown-inline.tsx"
 import type { ProseToken, TableCell } from "../markdown-lexer.ts"
 import { renderInGroups } from "./part-groups.tsx"
@@ -18,7 +16,7 @@ export function TableView({ table }: { readonly table: ProseToken }): VNode {
   const tools = readingTools.module.value
   return (
     <div class="table-frame">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table must scroll with the keyboard. */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table must be scrollable with the keyboard. */}
       <div class="table" dir={findDirection([table])} tabIndex={0}>
         <table>
           <thead>
@@ -27,9 +25,7 @@ export function TableView({ table }: { readonly table: ProseToken }): VNode {
           <tbody>{renderInGroups(table.rows ?? [], renderRow)}</tbody>
         </table>
       </div>
-      {tools !== null && (
-        <tools.TableTools table={table} words={markdownText} actions={actionText} Button={CopyButton} />
-      )}
+      {tools !== null && <tools.TableTools table={table} />}
     </div>
   )
 }

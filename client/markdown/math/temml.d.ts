@@ -1,4 +1,7 @@
-/** temml.d.ts: the part of Temml that is used. Its own types are not found, because its package lists them last. */
+/**
+ * temml.d.ts: types for the part of Temml that is used. TypeScript doesn't find Temml's own types, because the package
+ * lists them last.
+ */
 
 declare module "temml" {
   interface TemmlOptions {

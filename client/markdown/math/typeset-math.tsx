@@ -1,7 +1,7 @@
 /**
- * typeset-math.tsx: TeX to MathML nodes.
+ * typeset-math.tsx: converts TeX to MathML nodes.
  *
- * Temml parses the formula into a tree. Only elements, attributes and styles of the lists below become nodes; a formula
+ * Temml parses the formula into a tree. Only elements, attributes and styles in the lists below become nodes; a formula
  * with any other element isn't typeset. Commands that define macros, load something or write HTML are refused before
  * parsing. SPEC MD12, MD13.
  */
@@ -9,17 +9,17 @@
 import { type ComponentChildren, h, type VNode } from "preact"
 import temml from "temml"
 
-/** Temml's own macros, such as `\iff`, are expanded this many times at most. */
+/** Temml's own macros, such as `\iff`, are expanded at most this many times. */
 const MAX_EXPANSIONS = 300
-/** The elements in one formula. */
+/** Maximum number of elements in one formula. */
 const MAX_ELEMENTS = 3_000
-/** The nesting of elements. A browser lays them out recursively. */
+/** Maximum nesting depth of elements. Browsers lay them out recursively. */
 const MAX_DEPTH = 60
-/** The nesting of braces, environments and delimiters in the source, because the parser is recursive. */
+/** Maximum nesting depth of braces, environments and delimiters in the source. The parser is recursive. */
 const MAX_SOURCE_DEPTH = 100
-/** The greatest length in `em`. A greater one would cover other parts of the page. */
+/** Maximum length, in `em`. A greater length would cover other parts of the page. */
 const MAX_EM = 20
-/** The greatest number of each unit, on both sides of zero. The absolute units allow about as much as MAX_EM. */
+/** Maximum absolute value of each unit. For the absolute units, it is about as long as MAX_EM. */
 const MAX_BY_UNIT: ReadonlyMap<string, number> = new Map([
   ["", 1_000],
   ["%", 100],
@@ -94,7 +94,7 @@ export function typesetMath(tex: string, isDisplay: boolean): VNode | null {
   }
 }
 
-/** An upper limit for the nesting of the source. Never too low, because an argument needs no braces. */
+/** Returns an upper bound for the nesting depth of the source. It counts every `\left` and `\begin` as one level. */
 function measureDepth(tex: string): number {
   let depth = 0
   let deepest = 0
@@ -142,7 +142,7 @@ function pickAllowed(values: Readonly<Record<string, unknown>>, names: ReadonlyS
   return Object.fromEntries(entries.filter(([name, value]) => names.has(name) && VALUE.test(value) && isSmall(value)))
 }
 
-/** Whether every number of a value is within MAX_BY_UNIT. A number with an exponent doesn't count. */
+/** Whether every number in a value is within MAX_BY_UNIT. A number with an exponent isn't allowed. */
 function isSmall(value: string): boolean {
   const parts = value.split(/[\s,()]+/).filter((part) => /\d/.test(part) && !part.startsWith("#"))
   return parts.every((part) => {

@@ -1,11 +1,11 @@
 /** alert-view.tsx: recognises an alert (`> [!NOTE]`), and renders it with its icon and name. SPEC MD15. */
 
 import type { ComponentChildren, VNode } from "preact"
-import type { markdownText } from "../../words/transcript-text.ts"
+import { readingText } from "../../words/parts/reading-text.ts"
 import type { ProseToken } from "../markdown-lexer.ts"
 import { findDirection } from "../text-direction.ts"
 
-type AlertKind = keyof typeof markdownText.alerts
+type AlertKind = keyof typeof readingText.alerts
 
 interface Alert {
   readonly kind: AlertKind
@@ -15,7 +15,7 @@ interface Alert {
 
 const MARKER = /^\[!(note|tip|important|warning|caution)\][ \t]*(?:\n|$)/i
 
-/** The alert that a quote is, or null. The marker is a line of its own at the beginning. */
+/** Returns the alert that a quote represents, or null. The marker is on a line of its own at the beginning. */
 export function readAlert(quote: ProseToken): Alert | null {
   const [paragraph, ...blocks] = quote.tokens ?? []
   const [first, ...inline] = paragraph?.tokens ?? []
@@ -40,18 +40,17 @@ const ICON_PATHS: Readonly<Record<AlertKind, string>> = {
 
 interface AlertViewProps {
   readonly alert: Alert
-  readonly words: typeof markdownText
   readonly renderBlocks: (tokens: readonly ProseToken[]) => ComponentChildren
 }
 
-export function AlertView({ alert: { kind, tokens }, words, renderBlocks }: AlertViewProps): VNode {
+export function AlertView({ alert: { kind, tokens }, renderBlocks }: AlertViewProps): VNode {
   return (
     <div class="alert" data-alert={kind} dir={findDirection(tokens)}>
       <p class="alert-title">
         <svg viewBox="0 0 20 20" aria-hidden="true">
           <path d={ICON_PATHS[kind]} />
         </svg>
-        {words.alerts[kind]}
+        {readingText.alerts[kind]}
       </p>
       {renderBlocks(tokens)}
     </div>

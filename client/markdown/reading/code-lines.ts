@@ -1,12 +1,12 @@
 /**
- * code-lines.ts: the tokenized lines of a code block that grows. Pure. SPEC MD11.
+ * code-lines.ts: the tokenized lines of a growing code block. Pure. SPEC MD11.
  *
  * Lines that are finished keep their identity and aren't tokenized again.
  */
 
 import { type CodeToken, INITIAL_STATE, type Language, tokenizeLine } from "./code-tokenizer.ts"
 
-/** Longer code is shown without colours, in UTF-16 code units. */
+/** Maximum length of code that is shown in colour, in UTF-16 code units. */
 export const MAX_HIGHLIGHTED_CHARS = 100_000
 
 export interface CodeLine {
@@ -22,7 +22,10 @@ export class CodeLines {
   #finishedChars = 0
   #state = INITIAL_STATE
 
-  /** The lines of a text, each with its line break. A longer version of the text that was read last is read from its end. */
+  /**
+   * Splits a text into lines, each with its line break. If the text continues the one that was read last, only the rest
+   * is read.
+   */
   read(language: Language | null, text: string): readonly CodeLine[] {
     const used = text.length > MAX_HIGHLIGHTED_CHARS ? null : language
     if (used !== this.#language || !text.startsWith(this.#text)) this.#reset(used)

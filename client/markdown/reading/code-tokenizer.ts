@@ -1,11 +1,12 @@
 /**
  * code-tokenizer.ts: splits lines of code into tokens with a type, by the rules of a language.
  *
- * Each line is tokenized on its own, from the state in which the line before it ended. Every rule matches at one place and
- * in linear time, and what no rule matches is plain, so a hostile text costs no more than any other. Pure. SPEC MD11.
+ * Each line is tokenized on its own, starting in the state in which the line before it ended. Every rule matches at one
+ * position and in linear time, and text that no rule matches is plain, so a hostile text costs no more than any other.
+ * Pure. SPEC MD11.
  */
 
-/** The names of the types are also names of classes in reading.css. */
+/** The names of the types are also class names in reading.css. */
 export type TokenType =
   | "keyword"
   | "string"
@@ -32,7 +33,7 @@ export interface CodeToken {
 export type Rule = readonly [source: string, type: TokenType | "word" | "call" | null, action?: string]
 
 export interface Language {
-  /** What the page calls it, for example "TypeScript". */
+  /** The name shown on the page, for example "TypeScript". */
   readonly name: string
   /** The extension of its files, without the dot. */
   readonly extension: string
@@ -42,15 +43,15 @@ export interface Language {
   readonly isCaseInsensitive?: boolean
 }
 
-/** The states that are open, innermost last, separated by spaces. The text before the first line has `root`. */
+/** The open states, innermost last, separated by spaces. The first line begins in `root`. */
 export type OpenStates = string
 export const INITIAL_STATE: OpenStates = "root"
 
-/** A longer line is plain, in UTF-16 code units. */
+/** Maximum length of a line that is tokenized, in UTF-16 code units. Longer lines are plain. */
 export const MAX_LINE_CHARS = 1_000
-/** The tokens of one line. The rest of the line is plain. */
+/** Maximum number of tokens in one line. The rest of the line is plain. */
 const MAX_LINE_TOKENS = 300
-/** A deeper state isn't entered. */
+/** Maximum number of open states. A state nested deeper isn't entered. */
 const MAX_OPEN_STATES = 12
 
 export interface TokenizedLine {
@@ -97,7 +98,7 @@ function compileState(language: Language, name: string): CompiledState {
   return compiled
 }
 
-/** Neighbours of the same type become one token. */
+/** Merges adjacent tokens of the same type. */
 function appendToken(tokens: CodeToken[], type: TokenType | null, text: string): void {
   const last = tokens.at(-1)
   if (last?.type === type) tokens[tokens.length - 1] = { type, text: last.text + text }

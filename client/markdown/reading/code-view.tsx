@@ -7,7 +7,9 @@
 
 import { Component, type ComponentChildren, type VNode } from "preact"
 import { useMemo, useState } from "preact/hooks"
-import type { markdownText } from "../../words/transcript-text.ts"
+import { CopyButton } from "../../ui/copy-button.tsx"
+import { actionText } from "../../words/parts/message-text.ts"
+import { readingText } from "../../words/parts/reading-text.ts"
 import { renderInGroups } from "../blocks/part-groups.tsx"
 import { renderLongText } from "../long-text.tsx"
 import { type CodeLine, CodeLines } from "./code-lines.ts"
@@ -18,11 +20,9 @@ import { useSlicedChars } from "./sliced-chars.ts"
 interface CodeViewProps {
   readonly lang: string
   readonly text: string
-  readonly copyButton: VNode
-  readonly words: typeof markdownText
 }
 
-export function CodeView({ lang, text, copyButton, words }: CodeViewProps): VNode {
+export function CodeView({ lang, text }: CodeViewProps): VNode {
   const language = findLanguage(lang)
   const codeLines = useMemo(() => new CodeLines(), [])
   const [isWrapped, setWrapped] = useState(false)
@@ -34,7 +34,6 @@ export function CodeView({ lang, text, copyButton, words }: CodeViewProps): VNod
       <figcaption>
         <span>{language?.name ?? lang}</span>
         <CodeToolbar
-          words={words}
           getText={() => text}
           extension={language?.extension ?? "txt"}
           isWrapped={isWrapped}
@@ -42,9 +41,14 @@ export function CodeView({ lang, text, copyButton, words }: CodeViewProps): VNod
           onWrap={setWrapped}
           onNumber={setNumbered}
         />
-        {copyButton}
+        <CopyButton
+          getText={() => text}
+          label={readingText.copyCode}
+          text={actionText.copy}
+          doneText={actionText.copied}
+        />
       </figcaption>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a wide block must scroll with the keyboard. */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a wide block must be scrollable with the keyboard. */}
       <pre tabIndex={0}>
         <code>
           {renderInGroups(lines, renderLine)}

@@ -1,7 +1,7 @@
 /** footnote-list.tsx: numbers the footnotes of a text, and lists them at its end. SPEC MD15. */
 
 import type { ComponentChildren, VNode } from "preact"
-import type { markdownText } from "../../words/transcript-text.ts"
+import { readingText } from "../../words/parts/reading-text.ts"
 import { focusInText } from "../blocks/focus-in-text.ts"
 import type { FootnoteNumbers } from "../blocks/footnotes.tsx"
 import type { Block } from "../markdown-blocks.ts"
@@ -17,7 +17,7 @@ export interface Footnotes {
   readonly tokens: readonly ProseToken[]
 }
 
-/** Finds the footnotes of a text that grows. `numbers` stays the same object while no number changes. */
+/** Finds the footnotes in a growing text. `numbers` stays the same object while no number changes. */
 export function createFootnoteFinder(): (blocks: readonly Block[]) => Footnotes {
   const referencesOf = new WeakMap<Block, readonly string[]>()
   let numbers: FootnoteNumbers = new Map()
@@ -34,7 +34,7 @@ export function createFootnoteFinder(): (blocks: readonly Block[]) => Footnotes 
       const label = block.token.text ?? ""
       if (!tokensByLabel.has(label) && tokensByLabel.size < MAX_FOOTNOTES) tokensByLabel.set(label, block.token)
     }
-    // First those that the text refers to, in that order.
+    // First the footnotes that the text refers to, in the order of the references.
     const labels = new Set(blocks.flatMap(listReferences).filter((label) => tokensByLabel.has(label)))
     for (const label of tokensByLabel.keys()) labels.add(label)
     const found = new Map([...labels].map((label, at) => [label, at + 1]))
@@ -48,22 +48,21 @@ function isSameNumbering(one: FootnoteNumbers, other: FootnoteNumbers): boolean 
 }
 
 interface FootnoteListProps {
-  readonly words: typeof markdownText
   readonly footnotes: Footnotes
   readonly renderBlocks: (tokens: readonly ProseToken[]) => ComponentChildren
 }
 
-export function FootnoteList({ words, footnotes: { tokens }, renderBlocks }: FootnoteListProps): VNode | null {
+export function FootnoteList({ footnotes: { tokens }, renderBlocks }: FootnoteListProps): VNode | null {
   if (tokens.length === 0) return null
   return (
     <div class="footnotes">
-      <ol aria-label={words.footnotes} dir={findDirection(tokens)}>
+      <ol aria-label={readingText.footnotes} dir={findDirection(tokens)}>
         {tokens.map((token, at) => (
           <li key={token.text} data-footnote={at + 1} dir={findDirection([token])} tabIndex={-1}>
             {renderBlocks(token.tokens ?? [])}
             <button
               type="button"
-              aria-label={words.backToText(at + 1)}
+              aria-label={readingText.backToText(at + 1)}
               onClick={({ currentTarget }) => focusInText(currentTarget, `[data-reference="${at + 1}"]`)}
             >
               ↩
@@ -75,7 +74,7 @@ export function FootnoteList({ words, footnotes: { tokens }, renderBlocks }: Foo
   )
 }
 
-/** The labels to which a token and its children refer, in order. */
+/** Returns the labels to which a token and its children refer, in order. */
 function listFootnoteReferences(token: ProseToken): readonly string[] {
   if (token.type === "footnote_ref") return [token.text ?? ""]
   const cells = [...(token.header ?? []), ...(token.rows ?? []).flat()].flatMap((cell) => cell.tokens)

@@ -1,8 +1,8 @@
 /**
  * formula.tsx: a formula as MathML.
  *
- * Each formula has an element with its source, which a copy contains (copy-selection.ts). A formula that can't be typeset
- * is shown as it was written. SPEC MD12, MD13.
+ * Each formula has an element with its source, which is what gets copied (copy-selection.ts). A formula that can't be
+ * typeset is shown as it was written. SPEC MD12, MD13.
  */
 
 import type { ComponentChildren, VNode } from "preact"

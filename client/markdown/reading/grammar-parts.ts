@@ -1,4 +1,4 @@
-/** grammar-parts.ts: rules that many languages share. Every rule matches to the end of the line at most. Pure. */
+/** grammar-parts.ts: rules that many languages share. No rule matches beyond the end of its line. Pure. */
 
 import type { Language, Rule, TokenType } from "./code-tokenizer.ts"
 
@@ -16,7 +16,7 @@ export const NUMBER: Rule = [
 export const WORD: Rule = ["[\\p{L}_][\\p{L}\\p{N}_]*", "word"]
 export const ANNOTATION: Rule = ["@[\\p{L}_][\\p{L}\\p{N}_.]*", "meta"]
 
-/** The rules and states of a comment or text that may span lines. */
+/** The rules and states of a comment or string that may span lines. */
 export interface LongText {
   readonly opener: Rule
   readonly states: Readonly<Record<string, readonly Rule[]>>
@@ -57,7 +57,7 @@ export interface LanguageSource {
   readonly isCaseInsensitive?: boolean
 }
 
-/** A language with one main state, whose comments and texts may span lines. */
+/** Returns a language with one main state, whose comments and strings may span lines. */
 export function defineLanguage(source: LanguageSource): Language {
   const { longTexts = [], states = {}, constants = "true false null", types = "", word = WORD } = source
   const root = [...longTexts.map((text) => text.opener), ...source.rules, NUMBER, word]

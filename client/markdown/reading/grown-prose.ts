@@ -8,8 +8,10 @@
 
 import { type LinkDefinitions, lexProse, type ProseToken } from "../markdown-lexer.ts"
 
-/** The number of rows or items at the end that are parsed again: the one that grows, and the one before it, which it may
- * continue. */
+/**
+ * The number of rows or items at the end that are parsed again: the last one, which grows, and the one before it, which
+ * the last one may continue.
+ */
 const OPEN_PARTS = 2
 /** A shorter table or list is parsed as a whole. */
 const MIN_FINISHED_PARTS = 4
@@ -29,7 +31,7 @@ export function lexGrownProse(
   return tokens === null ? null : [...finished, ...tokens]
 }
 
-/** Each row is one line, and a line that is followed by another can't change anymore. */
+/** Each row is one line, and a line that is followed by another line can't change anymore. */
 function lexOpenTable(table: ProseToken, text: string, definitions: LinkDefinitions): readonly ProseToken[] | null {
   const rows = table.rows?.slice(0, -OPEN_PARTS) ?? []
   if (rows.length < MIN_FINISHED_PARTS) return null
@@ -41,7 +43,7 @@ function lexOpenTable(table: ProseToken, text: string, definitions: LinkDefiniti
   return [{ ...first, raw, header: table.header ?? [], rows: [...rows, ...first.rows] }, ...others]
 }
 
-/** The start of the line that is `lines` lines after the one that starts at `from`. */
+/** Returns the start of the line that is `lines` lines after the one that starts at `from`. */
 function findLineStart(text: string, from: number, lines: number): number {
   let at = from
   for (let line = 0; line < lines; line++) at = text.indexOf("\n", at) + 1
@@ -79,7 +81,7 @@ function hasBlankLine(item: ProseToken): boolean {
   return isFound
 }
 
-/** Items as marked returns them for a list with blank lines, or null if one is a task: its checkbox would have to move. */
+/** Items as the parser returns them for a list with blank lines, or null if one is a task: its checkbox would have to move. */
 function loosenItems(items: readonly ProseToken[]): readonly ProseToken[] | null {
   if (items.some((item) => item.task === true)) return null
   return items.map((item) => {

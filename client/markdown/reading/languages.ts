@@ -20,12 +20,12 @@ const ALIASES =
 
 const namesByAlias = new Map(ALIASES.split(" ").map((pair) => pair.split(":") as [string, string]))
 
-/** The language of a fence, or null. Case doesn't matter. */
+/** Returns the language of a fence, or null. Case doesn't matter. */
 export function findLanguage(fenceName: string): Language | null {
   const key = fenceName.toLowerCase()
   const name = namesByAlias.get(key) ?? key
   return Object.hasOwn(LANGUAGES, name) ? (LANGUAGES[name] ?? null) : null
 }
 
-/** The names under which `findLanguage` knows the languages themselves. */
+/** The names of the languages themselves, without their aliases. */
 export const LANGUAGE_NAMES: readonly string[] = Object.keys(LANGUAGES)

@@ -31,7 +31,7 @@ const REGULAR_EXPRESSION: Rule = [
 ]
 const MARKUP_IN_SCRIPT: Rule = ["(?<![\\p{L}\\p{N}_$)\\]])<\\/?[A-Za-z][\\w.-]*(?=[\\s\\/>]|$)", "function"]
 
-/** The rules of a script outside texts and comments. */
+/** The rules of a script outside strings and comments. */
 const SCRIPT_RULES: readonly Rule[] = [
   SLASH_COMMENT,
   BLOCK_COMMENT.opener,

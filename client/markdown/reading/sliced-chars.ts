@@ -26,7 +26,7 @@ function takeFromBudget(chars: number): number {
   return taken
 }
 
-/** The end of the part that is highlighted: the whole text, or the end of a line. */
+/** Returns the end of the part that is highlighted: the whole text, or the end of a line. */
 export function useSlicedChars(text: string): number {
   const ready = useRef(0)
   const [, redraw] = useState(0)

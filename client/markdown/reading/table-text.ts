@@ -1,19 +1,19 @@
 /**
  * table-text.ts: the cells of a table as CSV, and as tab-separated values for a spreadsheet. Pure. SPEC MD14.
  *
- * A spreadsheet runs a cell that begins like a formula, and the table may contain what a stranger wrote. Such a cell gets
+ * A spreadsheet runs a cell that begins like a formula, and the table may contain untrusted text. Such a cell gets
  * an apostrophe, which spreadsheets read as "this is text". Numbers stay numbers.
  */
 
 import type { ProseToken } from "../markdown-lexer.ts"
 import { tokensToText } from "../syntax/token-text.ts"
 
-/** With the full-width forms, which some spreadsheets read as the ASCII ones. */
+/** Includes the full-width forms, which some spreadsheets read as the ASCII characters. */
 const FORMULA_START = /^[=+\-@＝＋－＠\t\r]/
 /** `-3`, `+1.5`, `-1,234.50 %`, `-€3` */
 const SIGNED_NUMBER = /^[+-]\s?\p{Sc}?[\d.,\u00a0\u202f ]*\d\s?[%‰\p{Sc}]?$/u
 
-/** The header and the rows, as plain text. */
+/** Returns the header and the rows, as plain text. */
 export function readTableCells(table: ProseToken): readonly (readonly string[])[] {
   const rows = [table.header ?? [], ...(table.rows ?? [])]
   return rows.map((row) => row.map((cell) => protectFormula(tokensToText(cell.tokens).replace(/\s+/g, " ").trim())))
@@ -33,8 +33,8 @@ function quoteCell(text: string): string {
 }
 
 /**
- * What spreadsheets exchange through the clipboard. Cells contain no tabs and no line breaks. A cell with a quote is quoted,
- * because a spreadsheet would remove the quotes around `"=1"` and run what is left.
+ * Returns tab-separated values, as spreadsheets exchange them through the clipboard. Cells contain no tabs and no line
+ * breaks. A cell with a quote is quoted, because a spreadsheet would remove the quotes around `"=1"` and run the rest.
  */
 export function cellsToTabSeparated(cells: readonly (readonly string[])[]): string {
   return cells.map((row) => row.map((text) => (text.includes('"') ? quoteCell(text) : text)).join("\t")).join("\n")

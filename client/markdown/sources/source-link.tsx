@@ -1,32 +1,13 @@
-/** source-link.tsx: a link in an answer. A link to a source has its number, and shows its title and quote. SPEC SC4. */
+/** source-link.tsx: a link to a source, with its number. It shows the title and the quote of the source. SPEC SC4. */
 
-import type { ComponentChildren, VNode } from "preact"
-import { useContext, useId, useRef } from "preact/hooks"
+import type { VNode } from "preact"
+import { useId, useRef } from "preact/hooks"
 import { parseHost } from "../../words/format/link-policy.ts"
-import { type NumberedSource, SourcesContext } from "./source-numbers.ts"
-
-interface LinkProps {
-  readonly href: string
-  readonly children?: ComponentChildren
-}
-
-export function ProseLink({ href, children }: LinkProps): VNode {
-  const source = useContext(SourcesContext).get(href)
-  if (source !== undefined)
-    return (
-      <SourceLink href={href} source={source}>
-        {children}
-      </SourceLink>
-    )
-  return (
-    <a href={href} target="_blank" rel="noopener noreferrer">
-      {children}
-    </a>
-  )
-}
+import type { NumberedSource } from "./source-numbers.ts"
+import type { LinkProps } from "./prose-link.tsx"
 
 /** The card appears while the link is pointed at or focused. On touch screens a tap opens the link. */
-function SourceLink({ href, source, children }: LinkProps & { readonly source: NumberedSource }): VNode {
+export function SourceLink({ href, source, children }: LinkProps & { readonly source: NumberedSource }): VNode {
   const id = useId()
   const card = useRef<HTMLSpanElement>(null)
   const { number, title, quote } = source

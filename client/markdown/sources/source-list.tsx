@@ -3,11 +3,11 @@
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
 import { parseHost } from "../../words/format/link-policy.ts"
-import { markdownText } from "../../words/transcript-text.ts"
+import { readingText } from "../../words/parts/reading-text.ts"
 import { ShowMoreButton } from "../show-more-button.tsx"
 import type { NumberedSource, NumberedSources } from "./source-numbers.ts"
 
-/** Sources that are shown before the user asks for more. */
+/** The number of sources that are shown at first. */
 const FIRST_SOURCES = 5
 
 export function SourceList({ sources }: { readonly sources: NumberedSources }): VNode {
@@ -15,14 +15,14 @@ export function SourceList({ sources }: { readonly sources: NumberedSources }): 
   const all = [...sources.values()]
   const hidden = isOpen.value ? 0 : Math.max(0, all.length - FIRST_SOURCES)
   return (
-    <section class="sources" data-segment="source" aria-label={markdownText.sources}>
-      <p class="note">{markdownText.sources}</p>
+    <section class="sources" data-segment="source" aria-label={readingText.sources}>
+      <p class="note">{readingText.sources}</p>
       <ol>
         {all.slice(0, all.length - hidden).map((source) => (
           <SourceItem key={source.url} source={source} />
         ))}
       </ol>
-      {hidden > 0 && <ShowMoreButton text={markdownText.moreSources(hidden)} showMore={() => (isOpen.value = true)} />}
+      {hidden > 0 && <ShowMoreButton text={readingText.moreSources(hidden)} showMore={() => (isOpen.value = true)} />}
     </section>
   )
 }

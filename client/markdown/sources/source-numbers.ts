@@ -1,4 +1,4 @@
-/** source-numbers.ts: the sources of the answer around a component, by address. Source: SPEC SC4. */
+/** source-numbers.ts: the sources of the answer around a component, by URL. Source: SPEC SC4. */
 
 import { createContext } from "preact"
 import type { Segment } from "../../../shared/protocol/segment.ts"

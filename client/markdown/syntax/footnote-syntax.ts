@@ -27,8 +27,8 @@ export interface FootnoteSource {
 }
 
 /**
- * The footnote at the start of a text, or null. It contains the lines of its paragraph, and after a blank line what is
- * indented by four columns. Linear in its length.
+ * Returns the footnote at the start of a text, or null. It contains the lines of its paragraph, and, after a blank
+ * line, lines that are indented by four columns. Linear in its length.
  */
 export function readFootnote(text: string): FootnoteSource | null {
   const [opener, label] = OPENER.exec(text) ?? []

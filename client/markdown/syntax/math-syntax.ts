@@ -11,7 +11,7 @@ const MATH_CLOSERS: Readonly<Record<string, string>> = { "\\(": "\\)", "\\[": "\
 const MATH_BLOCK_INDENT = /^ {0,3}(?=\\\[|\$\$)/
 
 /**
- * The source of the formula at the start of a text, or null. Markdown would remove its backslashes and turn its
+ * Returns the source of the formula at the start of a text, or null. Markdown would remove its backslashes and turn its
  * operators into markup. It contains no blank line. Bounded by MAX_MATH_CHARS.
  */
 export function matchMath(text: string): string | null {
@@ -25,7 +25,7 @@ export function matchMath(text: string): string | null {
   return text.slice(0, opener.length + end + closer.length)
 }
 
-/** A line that begins with a formula, through the end of the paragraph's line in which the formula ends. */
+/** Returns a line that begins with a formula, through the end of the paragraph's line in which the formula ends. */
 export function matchMathBlock(text: string): string | null {
   const indent = MATH_BLOCK_INDENT.exec(text)?.[0]
   if (indent === undefined) return null
@@ -42,8 +42,8 @@ export interface MathSource {
 }
 
 /**
- * The TeX between the delimiters of a formula. The server escapes `<` so that Markdown shows it (SPEC CL1); in a formula it
- * is an operator again.
+ * Returns the TeX between the delimiters of a formula. The server escapes `<` so that Markdown shows it (SPEC CL1); in
+ * a formula it is an operator again.
  */
 export function readMathSource(raw: string): MathSource {
   const source = raw.trim()

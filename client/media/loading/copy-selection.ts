@@ -6,7 +6,7 @@
  * views of media. SPEC PG44, MD12.
  */
 
-import { appendToPage, getPageSelection } from "../../ui/page-root.ts"
+import { appendToPage, getPageSelection } from "../../ui/kept-focus/page-elements.ts"
 
 /** Elements that render media. Their labels consist of kind and name. */
 const MEDIA_SELECTOR = ".frame, .sound, video, .canvas"

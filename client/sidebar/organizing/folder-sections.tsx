@@ -81,7 +81,10 @@ export function FolderSections({ router, sessions, renderRow }: FolderSectionsPr
   )
 }
 
-/** An open conversation is not unread. The server knows that from its socket, the list only after its next refresh. */
+/**
+ * An open conversation is never unread. The server derives that from its socket, but the list shows it only after its
+ * next refresh.
+ */
 function useReadMark({ controller, sessionList }: SessionRouter): void {
   const openId = controller.value?.id ?? ""
   useEffect(() => {

@@ -1,7 +1,7 @@
 /**
  * organize-sessions.ts: changes one or many sessions: shown at once, saved with POST /v1/sessions/bulk, undone if refused.
  *
- * Other tabs of the browser are told to fetch the list again. Source: SPEC LB21, LB22, LB26.
+ * Other tabs of the browser then fetch the list again. Source: SPEC LB21, LB22, LB26.
  */
 
 import type { BulkResult, SessionSummary } from "../../../shared/protocol/http-body.ts"

@@ -43,7 +43,7 @@ export function TemporaryNote({ router }: { readonly router: SessionRouter }): V
   )
 }
 
-/** Erases the conversation at once. Nothing can bring it back, so the user confirms it. */
+/** Erases the conversation at once. This can't be undone, so the user must confirm it. */
 function EraseButton({ router, id }: { readonly router: SessionRouter; readonly id: string }): VNode {
   const isConfirming = useSignal(false)
   const erase = (): void => {

@@ -29,12 +29,14 @@ function isVersion({ preview }: CanvasSegment, { preview: opened }: CanvasSegmen
   return areStored && preview.title !== undefined && preview.title === opened.title
 }
 
-/** The id of a stored document. Null for a page of another site, whose URL is absolute. */
+/** Returns the id of a stored document. Null for a page of another site, whose URL is absolute. */
 export function getDocumentId({ url, viewId }: CanvasSegment["preview"]): string | null {
   return url.startsWith("/") ? (viewId ?? null) : null
 }
 
-/** The arguments of the call that saved the document. Null for other sites' pages, and if the call isn't loaded. */
+/**
+ * Returns the arguments of the call that saved the document. Null for other sites' pages, and if the call isn't loaded.
+ */
 export function findSavingArgs(lists: SegmentLists, { preview }: CanvasSegment): string | null {
   const id = getDocumentId(preview)
   if (id === null) return null
@@ -48,7 +50,7 @@ export function findSavingArgs(lists: SegmentLists, { preview }: CanvasSegment):
   return null
 }
 
-/** The source in the arguments of a call. Null if they have none, or only a part of them is shown. */
+/** Returns the source in the arguments of a call. Null if they have none, or only a part of them is shown. */
 export function readSource(args: string | null): string | null {
   try {
     const { html } = Object(JSON.parse(args ?? "null")) as { readonly html?: unknown }
@@ -61,7 +63,7 @@ export function readSource(args: string | null): string | null {
 /** Longest name of a saved file, without its extension, in characters. File systems allow 255 bytes. */
 const MAX_NAME_CHARS = 60
 
-/** A file name without characters that a file system or a shell treats specially. */
+/** Returns a file name without characters that a file system or a shell treats specially. */
 export function createHtmlFileName(title: string): string {
   const words = title.normalize("NFC").match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
   const name = Array.from(words.join("-")).slice(0, MAX_NAME_CHARS).join("")

@@ -2,7 +2,7 @@
 
 import type { VNode } from "preact"
 import { useState } from "preact/hooks"
-import { getRootElement } from "../../ui/page-root.ts"
+import { getRootElement } from "../../ui/kept-focus/page-elements.ts"
 import { canvasPanelText } from "../../words/parts/canvas-panel-text.ts"
 import {
   keyToWidth,

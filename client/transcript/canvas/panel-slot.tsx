@@ -1,4 +1,6 @@
-/** panel-slot.tsx: the place of the panel, which loads its code when a document is opened in it. SPEC CP1. */
+/**
+ * panel-slot.tsx: the container of the panel, which loads the panel's code when a document is opened in it. SPEC CP1.
+ */
 
 import type { VNode } from "preact"
 import { useEffect } from "preact/hooks"

@@ -3,8 +3,8 @@
  */
 
 import { signal } from "@preact/signals"
-import { openStorage } from "../../ui/browser-storage.ts"
-import { getRootElement } from "../../ui/page-root.ts"
+import { openPreferences } from "../../ui/preferences/preference-storage.ts"
+import { getRootElement } from "../../ui/kept-focus/page-elements.ts"
 
 const STORAGE_KEY = "cuecard.panel-width"
 export const MIN_WIDTH_PERCENT = 25
@@ -16,7 +16,7 @@ const STEP_PERCENT = 2
 export const panelWidthPercent = signal(readWidth())
 
 function readWidth(): number {
-  const stored = Number(openStorage().getItem(STORAGE_KEY) ?? Number.NaN)
+  const stored = Number(openPreferences().getItem(STORAGE_KEY) ?? Number.NaN)
   return stored >= MIN_WIDTH_PERCENT && stored <= MAX_WIDTH_PERCENT ? stored : DEFAULT_WIDTH_PERCENT
 }
 
@@ -25,7 +25,7 @@ export function setPanelWidth(percent: number): void {
   if (width === panelWidthPercent.peek()) return
   panelWidthPercent.value = width
   try {
-    openStorage().setItem(STORAGE_KEY, String(width))
+    openPreferences().setItem(STORAGE_KEY, String(width))
   } catch {
     // The storage is full. The width then lasts until the page is closed.
   }

@@ -65,7 +65,7 @@ export function InputForm(props: InputFormProps): VNode {
 
 type Action = "accept" | "decline"
 
-/** What the user has entered, and how it is sent. It stays in this tab until then. */
+/** Returns what the user has entered, and how it is sent. It stays in this tab until then. */
 function useAnswer({ api, session, callId, input }: InputFormProps) {
   const { id, fields } = input
   const formRef = useRef<HTMLFormElement>(null)

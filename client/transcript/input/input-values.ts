@@ -44,7 +44,7 @@ function toValue(field: InputField, entry: Entry): InputValue | null {
   return Number.isNaN(time.getTime()) ? entry : time.toISOString()
 }
 
-/** A time as a control has it: in the user's zone, to the minute. Empty if its day doesn't exist. */
+/** Returns a time as a control has it: in the user's zone, to the minute. Empty if its day doesn't exist. */
 function toLocalTime(time: string): string {
   const date = new Date(time)
   if (Number.isNaN(date.getTime())) return ""

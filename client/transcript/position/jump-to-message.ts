@@ -1,6 +1,6 @@
 /** jump-to-message.ts: scrolls to a message, which is loaded first if necessary, and highlights it. SPEC PG43, LT5. */
 
-import { getActiveElement } from "../../ui/page-root.ts"
+import { getActiveElement } from "../../ui/kept-focus/page-elements.ts"
 import type { ScrollAnchor } from "../scroll-anchor.ts"
 import type { TranscriptRequests } from "../transcript-requests.ts"
 

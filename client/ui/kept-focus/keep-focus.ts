@@ -1,11 +1,12 @@
 /**
- * keep-focus.ts: when the element with the keyboard focus disappears, moves the focus to the control nearest to its place.
+ * keep-focus.ts: when the element with the keyboard focus disappears, moves the focus to the control nearest to its
+ * position.
  *
- * Without this the browser gives the focus to the document, and the next Tab may begin at its top. Source: SPEC AX14.
+ * Without this, the browser moves the focus to the document, and the next Tab may begin at its top. Source: SPEC AX14.
  */
 
 import { focusRequests } from "../focus.ts"
-import { getEventRoot, getEventTarget, getRootElement, isNothingFocused } from "../page-root.ts"
+import { getEventRoot, getEventTarget, getRootElement, isNothingFocused } from "./page-elements.ts"
 
 /** An element that had the focus, and where it was: its ancestors, from the innermost, and its index in each of them. */
 interface Place {
@@ -15,7 +16,10 @@ interface Place {
 
 const FOCUSABLE = "a[href], button, input, select, textarea, summary, [tabindex]"
 
-/** If the place is directly inside one of these, the remaining controls are far away, so the focus doesn't move to them. */
+/**
+ * If the position is directly inside one of these, the remaining controls are far away, so the focus doesn't move to
+ * them.
+ */
 const TOO_LARGE = ".page, .behind-drawer, .sidebar, .view, .transcript"
 
 /** Begins to watch the page. Returns a function that stops watching. */
@@ -33,7 +37,7 @@ export function keepFocus(): () => void {
   }
   const observer = new MutationObserver(() => {
     if (place === null || place.element.isConnected) return
-    // Forgotten now. Otherwise the next key would move the focus to a place that the user has left.
+    // Cleared now. Otherwise the next key would move the focus to a position that the user has left.
     if (isPointerUsed) place = null
     // Deferred, so that code that removes an element can move the focus itself.
     else setTimeout(restore)
@@ -62,7 +66,7 @@ function describePlace(target: EventTarget | null): Place | null {
   return { element: target, around }
 }
 
-/** Returns the first control at or after the place, otherwise the last one before it; null if none is near. */
+/** Returns the first control at or after the position, otherwise the last one before it; null if none is near. */
 function findNearest({ around }: Place): HTMLElement | null {
   for (const { parent, index } of around) {
     if (!parent.isConnected) continue

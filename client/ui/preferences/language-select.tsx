@@ -1,4 +1,4 @@
-/** language-select.tsx: the choice of the page's language. Each language is listed by its own name. */
+/** language-select.tsx: the field that selects the page's language. Each language is listed by its own name. */
 
 import type { VNode } from "preact"
 import type { Language } from "../../words/languages/language.ts"

@@ -1,9 +1,10 @@
 /**
  * show-theme.ts: shows the tenant's theme where the page's HTML does not contain it: in the widget, and on a page whose
- * address names no tenant. Loaded on demand.
+ * URL doesn't name a tenant. Loaded on demand.
  *
- * Otherwise the server writes the theme into the HTML, and public/theme.js sets it before the first paint. Both only set
- * CSS properties through the object model, because the content policy forbids styles in HTML. Source: SPEC TH4, TH7.
+ * Otherwise the server writes the theme into the HTML, and public/theme.js sets it before the first paint. Both only
+ * set CSS properties through the object model, because the content security policy forbids styles in HTML. Source: SPEC
+ * TH4, TH7.
  */
 
 import { batch } from "@preact/signals"

@@ -18,7 +18,7 @@ export const feedbackText = {
   share: "% good",
   shareOf: (up: number, all: number) => PERCENT.format(up / all),
   reasons: "Reasons",
-  /** A reason that only a newer server knows is shown by its code. */
+  /** A reason that this version of the page doesn't support is shown by its code. */
   reasonCount: (reason: string, count: string) =>
     `${Object.entries(writingText.reasons).find(([name]) => name === reason)?.[1] ?? reason}: ${count}`,
 } as const

@@ -10,7 +10,10 @@ import { translate } from "../languages/language.ts"
 /** Empty in English, whose texts are in the catalogue. */
 export const endReasonText = translate<Partial<Record<TurnFault, string>>>("endReason", {})
 
-/** The catalogue's text in the language of the page. A name that this version of the page doesn't have is returned unchanged. */
+/**
+ * Returns the catalogue's text in the language of the page. A name that this version of the page doesn't have is
+ * returned unchanged.
+ */
 export function describeEndReason(reason: string): string {
   return isTurnFault(reason) ? (endReasonText[reason] ?? turnFaultToText(reason)) : reason
 }

@@ -2,7 +2,7 @@
 
 import { cutText } from "../../../shared/text/cut-text.ts"
 
-/** At most `maxChars` UTF-16 code units, plus the ellipsis. */
+/** Returns at most `maxChars` UTF-16 code units, plus the ellipsis. */
 export function toExcerpt(text: string, maxChars: number): string {
   return text.length <= maxChars ? text : `${cutText(text, maxChars).trimEnd()}…`
 }

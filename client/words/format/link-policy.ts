@@ -6,7 +6,7 @@
 
 const ALLOWED_SCHEMES: ReadonlySet<string> = new Set(["http:", "https:", "mailto:", "tel:"])
 
-/** The normalised URL, or null if it must stay text. HTML entities are already decoded. */
+/** Returns the normalised URL, or null if it must stay text. HTML entities are already decoded. */
 export function toSafeHref(href: string): string | null {
   if (!/^[a-z][a-z0-9+.-]*:/i.test(href)) return null
   try {
@@ -17,7 +17,7 @@ export function toSafeHref(href: string): string | null {
   }
 }
 
-/** The host, with its port, that the browser would contact; "" if there is none. */
+/** Returns the host, with its port, that the browser would contact; "" if there is none. */
 export function parseHost(href: string): string {
   try {
     return new URL(href).host

@@ -1,4 +1,4 @@
-/** number-format.ts: numbers and dates in the chosen language. Pure, except for the language and the time zone. */
+/** number-format.ts: numbers in the chosen language. Pure, except for the language. */
 
 import { formatLocale } from "../languages/language.ts"
 
@@ -7,7 +7,8 @@ const formats = new Map<string, Intl.NumberFormat | Intl.DateTimeFormat>()
 /** The page has about 20 sets of options. */
 const MAX_FORMATS = 100
 
-function findFormat<T extends Intl.NumberFormat | Intl.DateTimeFormat>(
+/** Returns the format of the chosen language with these options. */
+export function findFormat<T extends Intl.NumberFormat | Intl.DateTimeFormat>(
   create: new (locale: string, options: object) => T,
   options: object,
 ): T {
@@ -26,10 +27,4 @@ export function formatCount(count: number, options?: Intl.NumberFormatOptions): 
   // Browsers keep the format without options.
   if (options === undefined) return count.toLocaleString(formatLocale.value)
   return findFormat(Intl.NumberFormat, options).format(count)
-}
-
-/** `at`: milliseconds since 1970, or a date that `Date` parses. */
-export function formatDate(at: number | string, options: Intl.DateTimeFormatOptions): string {
-  const date = new Date(at)
-  return Number.isNaN(date.getTime()) ? String(date) : findFormat(Intl.DateTimeFormat, options).format(date)
 }

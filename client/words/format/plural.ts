@@ -1,4 +1,7 @@
-/** plural.ts: the form of a text that belongs to a count, by the rules of the language. Pure, except for the language. Source: SPEC LG10. */
+/**
+ * plural.ts: selects the form of a text for a count, by the rules of the language. Pure, except for the language.
+ * Source: SPEC LG10.
+ */
 
 import { formatLocale, type Language } from "../languages/language.ts"
 import { formatCount } from "./number-format.ts"

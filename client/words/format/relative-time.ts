@@ -6,7 +6,8 @@
 
 import type { SessionSummary } from "../../../shared/protocol/http-body.ts"
 import { timeText } from "../page-text.ts"
-import { formatCount, formatDate } from "./number-format.ts"
+import { formatCount } from "./number-format.ts"
+import { formatDate } from "./date-format.ts"
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
@@ -37,7 +38,7 @@ export function formatRelativeTime(at: number, now: number): string {
   return formatDate(at, { day: "numeric", month: "short", ...(isThisYear ? {} : { year: "numeric" }) })
 }
 
-/** A whole number of a unit of time, rounded down: "5 min". */
+/** Returns a whole number of a unit of time, rounded down: "5 min". */
 function formatUnit(count: number, unit: "minute" | "hour"): string {
   return formatCount(Math.floor(count), { style: "unit", unit })
 }

@@ -5,7 +5,7 @@
 import type { FaultFields, FaultReason } from "../../../shared/fault.ts"
 import { formatCount } from "../format/number-format.ts"
 import { formatSeconds } from "../format/plural.ts"
-import { formatSize } from "../media-descriptions.ts"
+import { formatSize } from "../format/file-size.ts"
 
 /** The errors that a person can meet on the chat page. Others keep the server's text. */
 type PageFault = Extract<

@@ -39,7 +39,7 @@ export function translate<T extends object>(area: Area, english: T): Readonly<T>
   })
 }
 
-/** The direction in which a language is written. */
+/** Returns the direction in which a language is written. */
 export function getDirection(tag: string): "ltr" | "rtl" {
   return /^(?:ar|he)\b/.test(tag) ? "rtl" : "ltr"
 }

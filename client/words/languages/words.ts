@@ -8,7 +8,7 @@
 import type { FaultFields, TurnFault } from "../../../shared/fault.ts"
 import type { accountText, signInText, signInErrorText } from "../account-text.ts"
 import type { answerMenuText } from "../answer-menu-text.ts"
-import type { attachmentChipText } from "../attachment-chip-text.ts"
+import type { attachmentChipText, refusedFileText } from "../attachment-chip-text.ts"
 import type { budgetText } from "../budget-text.ts"
 import type { chartText } from "../settings/chart-text.ts"
 import type { importText } from "../import-text.ts"
@@ -20,11 +20,11 @@ import type {
   announcementText,
   composerText,
   attachmentText,
-  sidebarText,
+  conversationText,
   timeText,
-  mediaKindText,
   sizeText,
 } from "../page-text.ts"
+import type { mediaKindText } from "../media-descriptions.ts"
 import type { rateWaitText } from "../rate-wait-text.ts"
 import type { organizingText } from "../parts/organizing-text.ts"
 import type { searchText } from "../search/search-text.ts"
@@ -42,7 +42,11 @@ import type { mcpConnectionText } from "../parts/mcp-connection-text.ts"
 import type { mcpAppText } from "../parts/mcp-app-text.ts"
 import type { viewText } from "../parts/view-text.ts"
 import type { mediaText } from "../parts/media-text.ts"
-import type { transcriptText, actionText, agentText, markdownText } from "../transcript-text.ts"
+import type { agentText } from "../parts/agent-text.ts"
+import type { actionText, messageText } from "../parts/message-text.ts"
+import type { readingText } from "../parts/reading-text.ts"
+import type { exchangeText, markdownText, transcriptText } from "../transcript-text.ts"
+import type { sidebarText } from "../parts/sidebar-text.ts"
 import type { unsentText } from "../unsent-text.ts"
 import type { writingText } from "../writing-text.ts"
 
@@ -54,31 +58,31 @@ export interface PageWords {
   readonly error: typeof errorText
   readonly announcement: typeof announcementText
   readonly composer: typeof composerText
-  readonly sidebar: typeof sidebarText
+  readonly sidebar: typeof sidebarText & typeof conversationText
   readonly time: typeof timeText
   readonly size: typeof sizeText
   readonly mediaKind: typeof mediaKindText
-  readonly transcript: typeof transcriptText
+  readonly transcript: typeof transcriptText & typeof messageText
   readonly action: typeof actionText
 }
 
 /** The texts of tool calls, media, Markdown and cards. */
 export interface PartWords {
   readonly tool: typeof toolText
-  readonly agent: typeof agentText
+  readonly agent: typeof agentText & typeof exchangeText
   readonly media: typeof mediaText
   readonly canvasPanel: typeof canvasPanelText
   readonly mcpConnection: typeof mcpConnectionText
   readonly mcpApp: typeof mcpAppText
   readonly input: typeof inputText
-  readonly markdown: typeof markdownText
+  readonly markdown: typeof markdownText & typeof readingText
   readonly card: typeof cardText
   readonly view: typeof viewText
 }
 
 /** The texts of attachments and of the import. */
 export interface FileWords {
-  readonly attachment: typeof attachmentText
+  readonly attachment: typeof attachmentText & typeof refusedFileText
   readonly attachmentChip: typeof attachmentChipText
   readonly import: typeof importText
 }

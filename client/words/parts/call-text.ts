@@ -3,7 +3,8 @@
 import type { CallStatus } from "../../../shared/protocol/message.ts"
 import { formatCount } from "../format/number-format.ts"
 import { translate } from "../languages/language.ts"
-import { formatSize } from "../media-descriptions.ts"
+import { formatSize } from "../format/file-size.ts"
+import type { UserNeed } from "./message-text.ts"
 
 export const toolText = translate("tool", {
   arguments: "Arguments",
@@ -12,6 +13,7 @@ export const toolText = translate("tool", {
   allowed: "Allowed",
   denied: "Denied",
   needsApproval: "Needs approval",
+  needsInput: "Needs an answer",
   status: {
     queued: "Queued",
     running: "Running",
@@ -40,7 +42,7 @@ export const toolText = translate("tool", {
   denying: "Denying…",
 })
 
-/** The size of a text of which only a part is shown; 0 if unknown. */
+/** Returns the size of a text of which only a part is shown; 0 if unknown. */
 export function formatTruncation(lines: number, bytes: number, isSettled: boolean): string {
   const size = bytes > 0 ? formatSize(bytes) : ""
   const whole = lines > 0 ? toolText.lines(lines, size) : size
@@ -48,6 +50,7 @@ export function formatTruncation(lines: number, bytes: number, isSettled: boolea
   return isSettled ? toolText.partOf(whole) : toolText.partSoFar(whole)
 }
 
-export function formatCallStatus(status: CallStatus, needsApproval = false): string {
-  return status === "waiting" && needsApproval ? toolText.needsApproval : toolText.status[status]
+export function formatCallStatus(status: CallStatus, need: UserNeed = null): string {
+  if (status !== "waiting" || need === null) return toolText.status[status]
+  return need === "approval" ? toolText.needsApproval : toolText.needsInput
 }

@@ -1,4 +1,7 @@
-/** organizing-text.ts: the texts for organising conversations: pins, the archive, folders, bulk changes, temporary ones. */
+/**
+ * organizing-text.ts: the texts for organising conversations: pins, the archive, folders, bulk changes and temporary
+ * conversations.
+ */
 
 import { formatCount } from "../format/number-format.ts"
 import { formatPlural } from "../format/plural.ts"
@@ -32,7 +35,7 @@ export const organizingText = translate("organizing", {
   folderOptions: (name: string) => `Options for folder ${name}`,
   deleteFolder: "Delete folder",
   folderDeleted: (name: string) => `Deleted the folder “${name}”. Its conversations are kept.`,
-  emptyFolder: "No conversations",
+  emptyFolder: "No conversations.",
   archiveList: "Archived",
   emptyArchive: "No archived conversations.",
   archiveUnreachable: "Couldn't load the archive.",
@@ -40,5 +43,5 @@ export const organizingText = translate("organizing", {
   selectSession: (title: string) => `Select ${title}`,
   hideSidebar: "Hide the sidebar",
   temporary: "Temporary chat",
-  temporaryHint: "Isn't in your list or in search. Erased 24 hours after you close it.",
+  temporaryHint: "Doesn't appear in your list or in search. Erased 24 hours after you close it.",
 })

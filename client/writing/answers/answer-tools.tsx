@@ -11,6 +11,7 @@ import { type Api, isShared } from "../../net/api.ts"
 import { describeError } from "../../net/http-request.ts"
 import { ActionButton } from "../../ui/action-button.tsx"
 import type { DeferredModule } from "../../ui/deferred-module.ts"
+import { followLink } from "./follow-link.ts"
 import { type MenuItem, PopupMenu } from "../../ui/popup-menu.tsx"
 import { answerMenuText } from "../../words/answer-menu-text.ts"
 import { formatLocale } from "../../words/languages/language.ts"
@@ -174,7 +175,7 @@ async function branch({ api, session, message, onStatus }: AnswerMenuButtonProps
   try {
     const id = await branchSession(api, session, message.id, nanoid())
     onStatus("")
-    location.hash = `#/s/${id}`
+    followLink(`#/s/${id}`)
   } catch (error) {
     onStatus(describeError(error))
   }

@@ -1,4 +1,4 @@
-/** feedback-dialog.tsx: asks for the reason of a rating, and removes a rating. Source: SPEC WR11. */
+/** feedback-dialog.tsx: asks for the reason for a rating, and removes a rating. Source: SPEC WR11. */
 
 import type { VNode } from "preact"
 import { useState } from "preact/hooks"

@@ -40,7 +40,7 @@ export class SessionFeedback {
     this.byMessage.value = new Map(list.map((entry: AnswerFeedback) => [entry.message, entry]))
   }
 
-  /** Shows the change at once, and takes it back if the server refuses it. Null removes the feedback. */
+  /** Shows the change at once, and undoes it if the server refuses it. Null removes the feedback. */
   async change(message: string, input: ShownFeedback | null): Promise<void> {
     const before = this.byMessage.peek().get(message) ?? null
     this.show(message, input)
@@ -64,7 +64,7 @@ export class SessionFeedback {
 
 const sessions = new Map<string, SessionFeedback>()
 
-/** The feedback of a session. */
+/** Returns the feedback of a session. */
 export function findSessionFeedback(api: Api, session: string): SessionFeedback {
   const known = sessions.get(session) ?? new SessionFeedback(api, session)
   sessions.delete(session)

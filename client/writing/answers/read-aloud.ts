@@ -55,14 +55,16 @@ export function splitSentences(text: string): string[] {
   return pieces.filter((piece) => piece.trim() !== "")
 }
 
-/** The end of a piece of a long sentence, after a space if there is one. */
+/** Returns the end of a piece of a long sentence, after a space if there is one. */
 function findPieceEnd(sentence: string, from: number): number {
   if (sentence.length - from <= MAX_UTTERANCE_CHARS) return sentence.length
   const space = sentence.lastIndexOf(" ", from + MAX_UTTERANCE_CHARS)
   return space > from ? space + 1 : from + MAX_UTTERANCE_CHARS
 }
 
-/** The language of a text by its script; null if Latin or unknown, where the page's language is the best guess. */
+/**
+ * Returns the language of a text by its script; null if Latin or unknown, where the page's language is the best guess.
+ */
 export function guessLanguage(text: string): string | null {
   const sample = text.slice(0, 1_000)
   const scripts: readonly (readonly [RegExp, string])[] = [

@@ -75,7 +75,7 @@ function UsageTable({ usage, ms }: { readonly usage: AnswerUsage; readonly ms: n
 }
 
 const NANO_PER_DOLLAR = 1e9
-/** Digits of a cost: enough for the price of a short answer. */
+/** Number of digits of a cost: enough for the price of a short answer. */
 const COST_DIGITS = 3
 
 /** "$0.00123", in the chosen language. */

@@ -2,22 +2,20 @@
 
 import type { VNode } from "preact"
 import { ActionButton } from "../../ui/action-button.tsx"
-import type { actionText } from "../../words/transcript-text.ts"
+import { actionText } from "../../words/parts/message-text.ts"
 
 interface VersionSwitchProps {
   readonly version: number
   readonly versions: number
   readonly isDisabled: boolean
   readonly onSwitch: (version: number) => void
-  /** Passed on, so that the texts stay in the chunk of the transcript. */
-  readonly words: typeof actionText
 }
 
-export function VersionSwitch({ version, versions, isDisabled, onSwitch, words }: VersionSwitchProps): VNode {
+export function VersionSwitch({ version, versions, isDisabled, onSwitch }: VersionSwitchProps): VNode {
   return (
-    <fieldset class="versions" aria-label={words.version(version, versions)}>
+    <fieldset class="versions" aria-label={actionText.version(version, versions)}>
       <ActionButton
-        label={words.previousVersion}
+        label={actionText.previousVersion}
         way="back"
         isDisabled={isDisabled || version <= 1}
         onActivate={() => onSwitch(version - 1)}
@@ -28,7 +26,7 @@ export function VersionSwitch({ version, versions, isDisabled, onSwitch, words }
         {version}/{versions}
       </span>
       <ActionButton
-        label={words.nextVersion}
+        label={actionText.nextVersion}
         way="on"
         isDisabled={isDisabled || version >= versions}
         onActivate={() => onSwitch(version + 1)}

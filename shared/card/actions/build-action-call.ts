@@ -110,7 +110,10 @@ function findButton(view: FilledView, action: string, item: number | undefined):
   return null
 }
 
-/** The item of the list that the action's button is in. The check of the template has made sure that it is in one list. */
+/**
+ * Returns the item of the list that the action's button is in. The check of the template guarantees that it is in one
+ * list.
+ */
 function readItem({ view }: CardView, result: Json, action: string, item: number): Json | undefined {
   const byId = new Map(view.map((component) => [component.id, component]))
   const hasButton = (id: Json | undefined, depth: number): boolean => {
@@ -127,13 +130,13 @@ function readItem({ view }: CardView, result: Json, action: string, item: number
   return undefined
 }
 
-/** The ids of a component's children, except for those of an inner list. */
+/** Returns the ids of a component's children, except for those of an inner list. */
 function listChildren({ children, child, tabs }: ViewComponent): readonly (Json | undefined)[] {
   const inTabs = Array.isArray(tabs) ? tabs.map((tab: Json) => (isJsonObject(tab) ? tab["child"] : undefined)) : []
   return [child, ...(Array.isArray(children) ? children : []), ...inTabs]
 }
 
-/** The fields of the form that the action's arguments name. */
+/** Returns the fields of the form that the action's arguments name. */
 export function listActionFields({ root }: FilledView, { args }: CardActionTemplate): readonly FieldNode[] {
   const names = new Set(Object.values(args).flatMap((source) => ("field" in source ? [source.field] : [])))
   const fields: FieldNode[] = []

@@ -15,7 +15,7 @@ export type ActionArg = Binding | { readonly field: string } | { readonly value:
 export interface CardActionTemplate {
   readonly tool: string
   readonly args: { readonly [name: string]: ActionArg }
-  /** Can be done again after it has succeeded. Default: no. */
+  /** Whether it can be done again after it has succeeded. Default: no. */
   readonly repeatable?: boolean
 }
 

@@ -212,7 +212,7 @@ function listLabelFields(args: Json | undefined): Fields {
   return takesValue(args) ? { name: labelName, value: required(dynamic) } : { name: labelName }
 }
 
-/** Whether the arguments name a label with a place for a value. */
+/** Whether the arguments name a label with a placeholder for a value. */
 function takesValue(args: Json | undefined): boolean {
   const name = isJsonObject(args) ? args["name"] : undefined
   return Object.entries(ENGLISH_LABELS).some(([label, text]) => label === name && text.includes("#"))

@@ -1,6 +1,6 @@
 /**
  * check-template.ts: checks a card's template before it is stored: its fields, its tree of components, its schema, and
- * whether its samples fill it. Every problem contains its place. Pure. SPEC CV1 to CV4.
+ * whether its samples fill it. Every problem contains its position. Pure. SPEC CV1 to CV4.
  */
 
 import { isJsonObject, type Json } from "../../json.ts"

@@ -17,7 +17,7 @@ function readRows(component: ViewComponent, scope: ViewScope): readonly Json[] |
   return Array.isArray(rows) && rows.length > 0 ? rows : null
 }
 
-/** The first items that fit into the card. `cells`: the number of cells that each item takes. */
+/** Returns the first items that fit into the card. `cells`: the number of cells that each item takes. */
 function takeItems(items: readonly Json[], max: number, cells: number, { left }: ViewScope): readonly Json[] {
   const count = Math.max(0, Math.min(items.length, max, Math.floor(left.nodes / Math.max(1, cells))))
   left.nodes -= count * cells
@@ -37,7 +37,7 @@ export function fillTable(component: ViewComponent, scope: ViewScope): ViewNode 
   return { type: "table", columns: heads, rows, omitted: items.length - rows.length }
 }
 
-/** Items without a figure are left out. */
+/** Items without a number are left out. */
 export function fillChart(component: ViewComponent, scope: ViewScope): ViewNode | null {
   const items = readRows(component, scope)
   if (items === null) return null

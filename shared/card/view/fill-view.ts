@@ -27,7 +27,7 @@ import { parseIconName } from "./icon-name.ts"
 import { isLinkAddress, MAX_ADDRESS_CHARS } from "./link-address.ts"
 import type { FilledView, ViewNode, ViewTab } from "./view-node.ts"
 
-/** A template's lists can ask for more nodes and cells than this. The rest are left out. */
+/** Maximum number of nodes and cells. A template's lists can produce more; the rest are left out. */
 const MAX_NODES = 2_000
 /** Total length of all texts, in UTF-16 code units. */
 const MAX_CHARS = 100_000

@@ -29,9 +29,9 @@ export const ENGLISH: ViewLocale = { locale: "en", timeZone: "UTC", labels: ENGL
 /** Where bindings are read. */
 export interface ViewScope {
   readonly root: Json
-  /** The item of the list or table; undefined outside of one. */
+  /** The item of the list or table; undefined outside a list or table. */
   readonly item: Json | undefined
-  /** The number of the item, from 0. Absent in a table, and outside of a list. */
+  /** The number of the item, from 0. Absent in a table, and outside a list. */
   readonly index?: number
   readonly locale: ViewLocale
   /** What the card may still contain: nodes and cells of tables, and characters of texts. Shared by the whole card. */
@@ -59,7 +59,7 @@ export function isFormatCall(value: unknown): value is FormatCall {
   return isJsonObject(value) && typeof value["call"] === "string" && isJsonObject(value["args"])
 }
 
-/** The text of a dynamic value; null if the result has none, or if the card is full. */
+/** Returns the text of a dynamic value; null if the result has none, or if the card is full. */
 export function formatDynamic(value: Json | Dynamic | undefined, scope: ViewScope): Runs | null {
   if (scope.left.chars <= 0) return null
   const runs = isFormatCall(value)
@@ -190,7 +190,7 @@ function choose(args: Args, scope: ViewScope): Runs | null {
   return formatDynamic(Object.hasOwn(cases, String(value)) ? cases[String(value)] : args["other"], scope)
 }
 
-/** A label, with the value in place of its `#`. Null if there is no such label, or if its value is missing. */
+/** Returns a label, with the value in place of its `#`. Null if there is no such label, or if its value is missing. */
 function formatLabel({ name, value }: Args, scope: ViewScope): Runs | null {
   const label: unknown = scope.locale.labels[name as keyof ViewLabels]
   if (typeof label !== "string") return null

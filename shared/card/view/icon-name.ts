@@ -42,7 +42,7 @@ export const ICON_NAMES = [
 
 export type IconName = (typeof ICON_NAMES)[number]
 
-/** Names of A2UI's catalogue, and common other ones, that look like an icon above. */
+/** Names from A2UI's catalogue, and other common names, whose icons look like an icon above. */
 const ALIASES: { readonly [name: string]: IconName } = {
   person: "accountCircle",
   phone: "call",

@@ -1,4 +1,6 @@
-/** link-address.ts: the addresses that a card may link to: those that may be links in an answer. Pure. SPEC MD5, CV7. */
+/**
+ * link-address.ts: the URLs that a card may link to: the same URLs that may be links in an answer. Pure. SPEC MD5, CV7.
+ */
 
 /** In UTF-16 code units. */
 export const MAX_ADDRESS_CHARS = 2_048

@@ -1,10 +1,13 @@
-/** view-markdown.ts: a filled card as Markdown, for an export. Its texts can't break out of their places. Pure. SPEC CV12. */
+/**
+ * view-markdown.ts: a filled card as Markdown, for an export. Its texts can't affect the Markdown around them. Pure.
+ * SPEC CV12.
+ */
 
 import { chartToMarkdown } from "../chart-payload.ts"
 import type { Runs } from "./format-value.ts"
 import type { FilledView, ViewNode } from "./view-node.ts"
 
-/** The card's name, then its contents: tables as tables, lists as lists, everything else as lines. */
+/** Returns the card's name, then its contents: tables as tables, lists as lists, everything else as lines. */
 export function viewToMarkdown({ title, root }: FilledView): string {
   const heading = title === "" ? [] : [`**${escapeText(title)}**`]
   return [...heading, ...nodeToBlocks(root)].filter((block) => block !== "").join("\n\n")
@@ -55,7 +58,7 @@ function isBlock(node: ViewNode): boolean {
   }
 }
 
-/** A node in one line. */
+/** Returns a node as one line. */
 function nodeToLine(node: ViewNode): string {
   switch (node.type) {
     case "text":
@@ -111,7 +114,7 @@ function toLink(label: string, url: string): string {
   return `[${label}](<${url.replace(/[<>\\\s]/g, (unit) => encodeURIComponent(unit))}>)`
 }
 
-/** One line with all Markdown syntax escaped. */
+/** Returns one line with all Markdown syntax escaped. */
 function escapeText(text: string): string {
   return text
     .replace(/\s+/g, " ")

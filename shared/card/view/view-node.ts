@@ -24,11 +24,11 @@ export interface ViewTab {
 
 type Content =
   | { readonly type: "text"; readonly runs: Runs; readonly variant: TextVariant }
-  /** The address is one that may be a link. */
+  /** `url` may be a link. */
   | { readonly type: "link"; readonly runs: Runs; readonly url: string }
   | { readonly type: "badge"; readonly runs: Runs; readonly tone: Tone }
   | { readonly type: "icon"; readonly name: IconName }
-  /** The address is https, or that of a stored file. */
+  /** `url` is an https URL, or the URL of a stored file. */
   | { readonly type: "image"; readonly url: string; readonly label: string; readonly variant: ImageVariant }
   | {
       readonly type: "row" | "column"

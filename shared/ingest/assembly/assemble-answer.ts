@@ -192,7 +192,7 @@ function describeRecording(endRecord: EndRecord | null): string {
   return audioTruncatedAtMs === undefined ? "[audio]" : `[audio, stopped after ${audioTruncatedAtMs / 1000} s]`
 }
 
-/** The reported end. Without one, calls that were never settled mean that the answer was interrupted. */
+/** Returns the reported end. Without one, calls that were never settled mean that the answer was interrupted. */
 function resolveEnd(
   message: Message,
   endRecord: OpenAnswer["endRecord"],

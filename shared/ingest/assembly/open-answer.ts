@@ -50,7 +50,7 @@ export interface OpenAnswer {
   readonly events: AnswerEvent[]
   /** The time of the record of each event, in ISO 8601. */
   readonly times: (string | undefined)[]
-  /** The places in `events` of the first event and of the result of each call. */
+  /** The indexes in `events` of the first event and of the result of each call. */
   readonly callPlaces: Map<string, number>
   readonly resultPlaces: Map<string, number>
   readonly startedCalls: Set<string>

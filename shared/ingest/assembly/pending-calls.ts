@@ -46,7 +46,7 @@ const queuedSchema = v.object({
   messageId: v.optional(v.string()),
 })
 
-/** The ids of the question: of its answer, of the exchange, and of the message. */
+/** Returns the ids of the question: of its answer, of the exchange, and of the message. */
 export function listQuestionIds(result: unknown): string[] {
   const parsed = v.safeParse(queuedSchema, result)
   if (!parsed.success) return []

@@ -21,7 +21,7 @@ interface QuestionHead {
   readonly isVerified: boolean
 }
 
-/** A question from the user, or from another agent if the record names a sender. */
+/** Returns a question from the user, or from another agent if the record names a sender. */
 export function createQuestion(
   record: TurnStartRecord,
   { id, exchangeId, call_id, isVerified }: QuestionHead,
@@ -60,7 +60,7 @@ function isSpoken({ modality, text }: Extract<TurnStartRecord, { type: "user_mes
 /** The form in which a question repeats a callback: `[Async response, responseId=…]: text`. */
 const REPEATED_CALLBACK = /^\[Async response, responseId=([^\]\n]{1,200})\]: /
 
-/** A question that repeats a callback, as that callback. Null if it is another question. */
+/** Returns a question that repeats a callback, as that callback. Null if it is another question. */
 export function readCallback(
   record: Extract<TurnStartRecord, { type: "agent_message" }>,
 ): Extract<TurnStartRecord, { type: "agent_callback" }> | null {
@@ -69,7 +69,7 @@ export function readCallback(
   return { ...record, type: "agent_callback", responseId: match[1], text: record.text.slice(match[0].length) }
 }
 
-/** The ids by which a callback names its question: its call, response and exchange. */
+/** Returns the ids by which a callback names its question: its call, response and exchange. */
 export function listNamedQuestions(record: Extract<TurnStartRecord, { type: "agent_callback" }>): string[] {
   if (record.callId !== undefined) return [toPublicCallId(record.callId)]
   return [record.agentExchangeId, record.responseId].filter((id) => id !== undefined)

@@ -10,7 +10,7 @@ export function readRecordTime({ timestamp }: StreamRecord): string {
   return timestamp ?? UNKNOWN_TIME
 }
 
-/** The time of a record in ISO 8601; undefined if it is unknown. */
+/** Returns the time of a record in ISO 8601; undefined if it is unknown. */
 export function readEventTime(record: StreamRecord): string | undefined {
   const time = readRecordTime(record)
   return time === UNKNOWN_TIME ? undefined : time

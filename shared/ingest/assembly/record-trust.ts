@@ -15,8 +15,8 @@ export function withGrants(message: Message, grants: Grants): Message {
 }
 
 /**
- * The attachments of a user's message. An unverified file has none; a message that would be empty without them lists
- * their labels as text.
+ * Returns the attachments of a user's message. An unverified file has none; a message that would be empty without them
+ * lists their labels as text.
  */
 export function readAttachments(
   { text = "", attachments: files = [] }: Extract<StreamRecord, { type: "user_message" }>,

@@ -27,7 +27,7 @@ export function isTextBlock(block: Fields): boolean {
   return TEXT_TYPES.has(getBlockType(block)) || (getBlockType(block) === "" && typeof block["text"] === "string")
 }
 
-/** The type of a block. ChatGPT calls it `content_type`. */
+/** Returns the type of a block. ChatGPT calls it `content_type`. */
 export function getBlockType(block: Fields): string {
   return toText(block["type"]) || toText(block["content_type"])
 }
@@ -35,13 +35,13 @@ export function getBlockType(block: Fields): string {
 /** How the text is shown: a question and a tool result are plain text, an answer is Markdown. */
 export type TextFormat = "markdown" | "plain"
 
-/** An entry of a content list as a block. A string or a number becomes a text block. */
+/** Returns an entry of a content list as a block. A string or a number becomes a text block. */
 export function toBlock(entry: unknown): Fields {
   const isPlain = typeof entry === "string" || typeof entry === "number"
   return isPlain ? { type: "text", text: String(entry) } : toFields(entry)
 }
 
-/** The text of a block. Empty only if the block is. */
+/** Returns the text of a block. Empty only if the block is. */
 export function blockToText(kinds: KindCounts, block: Fields, format: TextFormat = "markdown", depth = 0): string {
   const type = getBlockType(block)
   if (depth > MAX_BLOCK_DEPTH) return valueToReadableJson(block, MAX_UNKNOWN_CHARS)
@@ -71,7 +71,7 @@ export function blockToText(kinds: KindCounts, block: Fields, format: TextFormat
   }
 }
 
-/** The texts of a list of blocks and plain strings, as paragraphs. */
+/** Returns the texts of a list of blocks and plain strings, as paragraphs. */
 export function contentToParagraphs(
   kinds: KindCounts,
   content: unknown,
@@ -87,12 +87,12 @@ export function contentToParagraphs(
     .join("\n\n")
 }
 
-/** A block of an answer, for programs whose blocks are not counted. */
+/** Returns a block of an answer, for programs whose blocks are not counted. */
 export function blockToMarkdown(block: Fields): string {
   return blockToText(new KindCounts(), block)
 }
 
-/** The text of a result in a program's live output. */
+/** Returns the text of a result in a program's live output. */
 export function contentToText(content: unknown): string {
   return contentToParagraphs(new KindCounts(), content, "plain")
 }
@@ -107,7 +107,7 @@ export function canvasToText(kinds: KindCounts, block: Fields, format: TextForma
   return text === "" ? label : `${label}\n\n${formatCode(text, language, format)}`
 }
 
-/** The text as a code block, whose fence is longer than any run of backticks in the text. */
+/** Returns the text as a code block, whose fence is longer than any run of backticks in the text. */
 function formatCode(text: string, language: string, format: TextFormat): string {
   if (format === "plain") return text
   let longest = 2
@@ -116,7 +116,7 @@ function formatCode(text: string, language: string, format: TextFormat): string 
   return `${fence}${language.replace(/[^\w+#.-]/g, "")}\n${text}\n${fence}`
 }
 
-/** A document that contains its text. Null if it does not. */
+/** Returns a document that contains its text. Null if it does not. */
 function documentToText(kinds: KindCounts, block: Fields, format: TextFormat, depth: number): string | null {
   const source = toFields(block["source"])
   const text =
@@ -129,7 +129,7 @@ function documentToText(kinds: KindCounts, block: Fields, format: TextFormat, de
   return `${formatLabel("document", name)}\n\n${formatCode(text, "", format)}`
 }
 
-/** A source with its address, title and text. */
+/** Returns a source with its URL, title and text. */
 function sourceToText(kinds: KindCounts, block: Fields, format: TextFormat, depth: number): string {
   const url = findPublicUrl(block["url"]) ?? findPublicUrl(block["source"])
   const title = toText(block["title"]) || toText(block["cited_text"]) || toText(block["source"])
@@ -139,7 +139,7 @@ function sourceToText(kinds: KindCounts, block: Fields, format: TextFormat, dept
   return [head, text].filter((line) => line !== "").join("\n\n")
 }
 
-/** A file that a tool embeds in its result (Model Context Protocol). */
+/** Returns a file that a tool embeds in its result (Model Context Protocol). */
 function resourceToText(kinds: KindCounts, block: Fields, format: TextFormat): string {
   const resource = toFields(block["resource"])
   const text = toText(resource["text"])

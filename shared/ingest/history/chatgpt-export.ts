@@ -22,7 +22,7 @@ export function isChatGptConversation(value: unknown): value is Fields {
   return isJsonObject(value) && isJsonObject(value["mapping"])
 }
 
-/** The messages of the current branch, in order. Cost: linear in the file. */
+/** Returns the messages of the current branch, in order. Cost: linear in the file. */
 export function listBranch({ mapping, current_node }: Fields): Branch {
   const nodes = toFields(mapping)
   const branch: Fields[] = []
@@ -71,7 +71,7 @@ function isEmpty({ parts, text }: Fields): boolean {
   return toText(text) === "" && toArray(parts).every((part) => part === "")
 }
 
-/** The text of a message with any type of content. */
+/** Returns the text of a message with any type of content. */
 function readText(writer: HistoryWriter, content: Fields, format: TextFormat): string {
   const { content_type: type, parts, text, result, content: inner } = content
   if (Array.isArray(parts)) return contentToParagraphs(writer.kinds, parts.map(readPart), format)
@@ -93,7 +93,7 @@ function readPart(part: unknown): unknown {
     : part
 }
 
-/** The question with a label for each attached file. Images are already among its parts. */
+/** Returns the question with a label for each attached file. Images are already among its parts. */
 function readQuestion(writer: HistoryWriter, { metadata }: Fields, content: Fields): string {
   const files = toFieldsList(toFields(metadata)["attachments"]).filter(
     (file) => !toText(file["mime_type"] ?? file["mimeType"]).startsWith("image/"),
@@ -109,7 +109,7 @@ function writeThoughts(writer: HistoryWriter, content: Fields): void {
   writer.writePart("thinking", texts.filter((text) => text !== "").join("\n\n"))
 }
 
-/** A thought is a string, or has a summary and content. */
+/** Returns a thought is a string, or has a summary and content. */
 function formatThought(thought: unknown): string {
   const { summary, content } = toFields(thought)
   return [toText(thought), toText(summary), toText(content)].filter((text) => text !== "").join("\n\n")

@@ -9,7 +9,8 @@ import { findPublicUrl } from "./media-label.ts"
 const MAX_CITATIONS = 100
 
 /**
- * The sources of a text block, as Markdown in parentheses. Empty if it has none, or if the text already names them.
+ * Returns the sources of a text block, as Markdown in parentheses. Empty if it has none, or if the text already names
+ * them.
  *
  * Shapes: `citations` of Anthropic (web, document and search locations), `annotations` of OpenAI (`url_citation`,
  *         `file_citation`, `container_file_citation`).
@@ -44,7 +45,7 @@ function formatSource(citation: Fields): Source {
   return { text: words, key: words }
 }
 
-/** A Markdown link. Brackets in its text would end it. */
+/** Returns a Markdown link. Brackets in its text would end it. */
 export function formatLink(text: string, url: string): string {
   return `[${text.replace(/[[\]\n]/g, " ").trim()}](${url.replace(/[()<>\s]/g, encodeURIComponent)})`
 }

@@ -16,7 +16,7 @@ export function isClaudeAiConversation(value: unknown): value is Fields {
   return isJsonObject(value) && Array.isArray(value["chat_messages"])
 }
 
-/** The messages of the current branch. Exports without branches have none of the fields that describe them. */
+/** Returns the messages of the current branch. Exports without branches have none of the fields that describe them. */
 export function listChatMessages({ chat_messages, current_leaf_message_uuid }: Fields): Branch {
   const messages = toFieldsList(chat_messages)
   const leaf = toText(current_leaf_message_uuid)

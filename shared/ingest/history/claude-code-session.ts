@@ -110,7 +110,7 @@ export class ClaudeCodeConverter {
   }
 }
 
-/** The text of a message that contains only text. */
+/** Returns the text of a message that contains only text. */
 function readText({ content }: Fields): string {
   if (typeof content === "string") return content
   const blocks = toFieldsList(content)

@@ -48,7 +48,7 @@ export function createHistoryReader(formatTime: FormatTime, isFirstPart = true):
   return new FileReader(formatTime, isFirstPart)
 }
 
-/** The conversations in a data export of ChatGPT or Claude.ai. Empty if the value is not such an export. */
+/** Returns the conversations in a data export of ChatGPT or Claude.ai. Empty if the value is not such an export. */
 export function listConversations(value: unknown): readonly Fields[] {
   const list = isJsonObject(value) ? value["conversations"] : value
   return Array.isArray(list) ? list.filter(isConversation) : []
@@ -190,7 +190,7 @@ const FIRST_MS = 1e11
 /** The year 5138. Larger numbers are not times. */
 const LAST_MS = 1e14
 
-/** The messages or items inside a request, a response or an export of a model API. Null if there are none. */
+/** Returns the messages or items inside a request, a response or an export of a model API. Null if there are none. */
 function listInnerItems(value: Fields): readonly unknown[] | null {
   const { messages, input, output, choices } = value
   if (Array.isArray(messages) && messages.some(isRoleMessage)) return [...messages, ...readChoices(choices)]
@@ -202,7 +202,7 @@ function listInnerItems(value: Fields): readonly unknown[] | null {
   return value["role"] === undefined && value["type"] === undefined && items.some(isResponseItem) ? items : null
 }
 
-/** The first choice: the others are alternatives to it. */
+/** Returns the first choice: the others are alternatives to it. */
 function readChoices(choices: unknown): readonly unknown[] {
   const message = toFieldsList(choices)[0]?.["message"]
   return message === undefined ? [] : [message]

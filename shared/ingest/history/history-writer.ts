@@ -212,7 +212,7 @@ export class HistoryWriter {
     return this.#answer
   }
 
-  /** The id that the file gives a message, unless it is missing or another message has it. */
+  /** Returns the id that the file gives a message, unless it is missing or another message has it. */
   #chooseId(given: string): string {
     const id = toPublicId(given) ?? ""
     // Beyond the limit of the set, repeated ids could no longer be recognised.
@@ -248,8 +248,8 @@ export class HistoryWriter {
   }
 
   /**
-   * A public id that no other call of the answer has: some systems number the calls of each message from 0. Null beyond
-   * MAX_IMPORTED_CALLS, the most that an answer can have.
+   * Returns a public id that no other call of the answer has: some systems number the calls of each message from 0.
+   * Null beyond MAX_IMPORTED_CALLS, the most that an answer can have.
    */
   #assignCallId(answer: OpenAnswer, callId: string): string | null {
     if (answer.uses.size >= MAX_IMPORTED_CALLS) return null
@@ -267,7 +267,10 @@ export class HistoryWriter {
     return id
   }
 
-  /** The call that a result belongs to. Null if the same result was written before, or the answer has too many calls. */
+  /**
+   * Returns the call that a result belongs to. Null if the same result was written before, or the answer has too many
+   * calls.
+   */
   #findResultCall(answer: OpenAnswer, { callId, toolName, text }: HistoryResult): string | null {
     if (callId === "") {
       const open = findOpenCall(answer.openCalls, toolName)
@@ -297,7 +300,7 @@ export class HistoryWriter {
   }
 }
 
-/** The first open call of this name, or the first of all if `toolName` is empty. */
+/** Returns the first open call of this name, or the first of all if `toolName` is empty. */
 function findOpenCall(openCalls: ReadonlyMap<string, string>, toolName: string): string | null {
   let looked = 0
   for (const [id, name] of openCalls) {
@@ -308,7 +311,7 @@ function findOpenCall(openCalls: ReadonlyMap<string, string>, toolName: string):
   return null
 }
 
-/** The length and a 32-bit hash. Texts with the same digest are taken to be the same. */
+/** Returns the length and a 32-bit hash. Texts with the same digest are taken to be the same. */
 function digestText(text: string): string {
   let hash = 0
   for (let i = 0; i < text.length; i++) hash = (Math.imul(hash, 31) + text.charCodeAt(i)) | 0

@@ -1,5 +1,5 @@
 /**
- * media-label.ts: the text that replaces a file of another system: its kind, name and public address.
+ * media-label.ts: the text that replaces a file of another system: its kind, name and public URL.
  *
  * Nothing is fetched, and no bytes are imported (SPEC RE27). Pure.
  */
@@ -34,12 +34,12 @@ const MEDIA_TYPES: Readonly<Record<string, MediaKind>> = {
   resource_link: "file",
 }
 
-/** Fields in which systems put the address or the details of a file. */
+/** Fields in which systems put the URL or the details of a file. */
 const PLACES = ["image_url", "video_url", "file_url", "source", "file", "input_audio", "resource"] as const
 const NAME_FIELDS = ["filename", "file_name", "fileName", "title", "name"] as const
 const URL_FIELDS = ["url", "uri", "file_url"] as const
 
-/** The kind of file that a block holds. Null if it holds none. */
+/** Returns the kind of file that a block holds. Null if it holds none. */
 export function getMediaKind(type: string): MediaKind | null {
   return Object.hasOwn(MEDIA_TYPES, type) ? (MEDIA_TYPES[type] ?? null) : null
 }
@@ -53,12 +53,12 @@ export function formatMediaLabel(kind: MediaKind, block: Fields): string {
   return formatLabel(kind, name, url ?? "")
 }
 
-/** A label in brackets. Empty words are left out. */
+/** Returns a label in brackets. Empty words are left out. */
 export function formatLabel(...words: readonly string[]): string {
   return `[${words.filter((word) => word !== "").join(" ")}]`
 }
 
-/** The address, if it is a public https one. */
+/** Returns the URL if it is a public https URL. */
 export function findPublicUrl(value: unknown): string | null {
   if (typeof value !== "string" || !value.startsWith("http")) return null
   const checked = checkPublicUrl(value)

@@ -12,14 +12,15 @@ import { type Fields, toFields } from "../record-writer.ts"
 /** Longest result that is parsed to look for these fields, in UTF-16 code units. */
 const MAX_PARSED_CHARS = 256 * 1024
 
-/** The places where producers put these fields, relative to the result or its details. */
+/** The paths at which producers put these fields, relative to the result or its details. */
 const PLACES = ["truncation", "details", "file", "metadata", "pagination"] as const
 
 /** Flags that mark a shortened result. */
 const FLAGS = ["truncated", "hasMore", "has_more", "truncatedByTokenCap", "linesTruncated", "isTruncated"] as const
 
 /**
- * The size of the whole result. `0` lines or bytes: the producer did not report them. Null if nothing is missing.
+ * Returns the size of the whole result. `0` lines or bytes: the producer did not report them. Null if nothing is
+ * missing.
  *
  * Shapes: (a result, or the details that a producer stores with it) → TextSize | null.
  * Cost: linear in the text of a result.
@@ -53,7 +54,7 @@ function readSizeFields(fields: Fields): TextSize | null {
   return isPart || isFlagged ? { lines, bytes } : null
 }
 
-/** The first of these fields that is a count; 0 if there is none. */
+/** Returns the first of these fields that is a count; 0 if there is none. */
 function readCount(fields: Fields, ...names: readonly string[]): number {
   const count = names.map((name) => fields[name]).find((value) => Number.isSafeInteger(value) && Number(value) > 0)
   return count === undefined ? 0 : Number(count)

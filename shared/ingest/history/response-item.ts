@@ -107,14 +107,14 @@ export class ResponseItemWriter {
   }
 }
 
-/** The arguments of a call: its own field for them, or all fields that are neither its head nor its result. */
+/** Returns the arguments of a call: its own field for them, or all fields that are neither its head nor its result. */
 function readArguments(item: Fields): unknown {
   const args = item["arguments"] ?? item["input"] ?? item["action"] ?? item["operation"]
   if (args !== undefined) return args
   return Object.fromEntries(Object.entries(item).filter(([key]) => !CALL_HEAD.has(key) && !RESULT_FIELDS.has(key)))
 }
 
-/** The result of a call that the provider ran itself. Null if it arrives in a separate item. */
+/** Returns the result of a call that the provider ran itself. Null if it arrives in a separate item. */
 function readInlineResult(item: Fields): Fields | null {
   const { type, status, error, name } = item
   const content = item["output"] ?? item["outputs"] ?? item["results"]

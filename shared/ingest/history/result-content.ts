@@ -18,7 +18,7 @@ const MAX_MESSAGE_CHARS = 200
 
 const CALL_ID_FIELDS = ["tool_call_id", "toolCallId", "tool_use_id", "call_id", "callId", "id"] as const
 
-/** The call that a block or message is about. Empty if it names none. */
+/** Returns the call that a block or message is about. Empty if it names none. */
 export function readCallId(fields: Fields): string {
   for (const name of CALL_ID_FIELDS) if (toText(fields[name]) !== "") return toText(fields[name])
   return ""
@@ -83,7 +83,7 @@ function parseShell(text: string): { readonly output: string; readonly exitCode:
   return isShell ? { output, exitCode } : null
 }
 
-/** The error code of a block such as `web_search_tool_result_error`. Empty if the block reports no error. */
+/** Returns the error code of a block such as `web_search_tool_result_error`. Empty if the block reports no error. */
 function readErrorBlock(block: Fields): string {
   return getBlockType(block).endsWith("_error") ? toText(block["error_code"]) || "The tool failed." : ""
 }

@@ -73,7 +73,7 @@ function readContentEntries(message: Fields, blocks: readonly Fields[]): readonl
   return content.filter((entry) => !isResultBlock(toFields(entry)))
 }
 
-/** The text of a question, with a label for each attached file. */
+/** Returns the text of a question, with a label for each attached file. */
 function readQuestionText(writer: HistoryWriter, message: Fields, content: unknown): string {
   const texts = [contentToParagraphs(writer.kinds, content ?? message["text"] ?? "", "plain")]
   for (const file of [...toFieldsList(message["attachments"]), ...toFieldsList(message["files"])]) {
@@ -94,7 +94,10 @@ function writeAssistantMessage(writer: HistoryWriter, message: Fields, { id }: M
   readStopReason(writer, message)
 }
 
-/** The parts of a message besides its content: a refusal, spoken words, citations, and calls of chat completions. */
+/**
+ * Writes the parts of a message other than its content: a refusal, spoken words, citations, and calls of chat
+ * completions.
+ */
 function writeMessageFields(writer: HistoryWriter, message: Fields): void {
   writer.writePart("text", toText(message["refusal"]))
   const { audio, function_call: functionCall } = message
@@ -110,7 +113,7 @@ function writeMessageFields(writer: HistoryWriter, message: Fields): void {
   if (isJsonObject(functionCall)) writeCallBlock(writer, functionCall)
 }
 
-/** The text of a message without ordered blocks, followed by the sources that the message names. */
+/** Returns the text of a message without ordered blocks, followed by the sources that the message names. */
 function readPlainText(message: Fields): string {
   const { content } = message
   const text = (isJsonObject(content) ? "" : toText(toBlock(content)["text"])) || toText(message["text"])
@@ -132,13 +135,13 @@ function readStopReason(writer: HistoryWriter, { stopReason, errorMessage }: Fie
   if (stopReason === "aborted") writer.cancelAnswer()
 }
 
-/** A message that is the result of one call. */
+/** Writes a message that is the result of one call. */
 function writeToolMessage(writer: HistoryWriter, message: Fields): void {
   const callId = readCallId({ ...message, id: undefined })
   writer.writeResult({ ...readResult(writer.kinds, message), callId })
 }
 
-/** A command that the user ran in Pi. */
+/** Writes a command that the user ran in Pi. */
 function writeShellMessage(writer: HistoryWriter, message: Fields): void {
   const { command, output, exitCode, cancelled } = message
   const callId = `shell-${toText(message["id"]) || String(message["timestamp"] ?? "")}`
@@ -150,7 +153,7 @@ function writeShellMessage(writer: HistoryWriter, message: Fields): void {
   writer.writeResult({ callId, toolName: "bash", text: toText(output), error: hasFailed ? error : null, size })
 }
 
-/** A message with an unknown role is shown in the answer, labelled with its role. */
+/** Writes a message with an unknown role into the answer, labelled with its role. */
 function writeOtherMessage(writer: HistoryWriter, role: string, message: Fields): void {
   if (message["display"] === false) return writer.kinds.addKnown("system")
   if (role !== "custom") writer.kinds.addUnknown("message", role)
@@ -160,7 +163,7 @@ function writeOtherMessage(writer: HistoryWriter, role: string, message: Fields)
   writer.writePart("text", text === "" ? label : `${label}\n\n${text}`)
 }
 
-/** The ordered blocks of a message, from any of the fields that systems use. Null if there are none. */
+/** Returns the ordered blocks of a message, from any of the fields that systems use. Null if there are none. */
 function findBlocks(message: Fields): readonly Fields[] | null {
   const metadata = toFields(message["metadata"])
   for (const blocks of [message["parts"], message["contentBlocks"], metadata["contentBlocks"], message["content"]]) {
@@ -171,7 +174,7 @@ function findBlocks(message: Fields): readonly Fields[] | null {
   return Array.isArray(content) && content.length > 0 ? content.map(toBlock) : null
 }
 
-/** The results of a message by the id of their call: a list, or an object keyed by that id. */
+/** Returns the results of a message by the id of their call: a list, or an object keyed by that id. */
 function listResults(message: Fields): Map<string, Fields> {
   const results = message["toolResults"] ?? toFields(message["metadata"])["toolResults"]
   if (Array.isArray(results)) return new Map(toFieldsList(results).map((result) => [readCallId(result), result]))

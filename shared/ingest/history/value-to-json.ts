@@ -16,7 +16,7 @@ const OPAQUE_FIELDS: ReadonlySet<string> = new Set([
   "cache_control",
 ])
 
-/** A value as JSON, as the model or the tool wrote it. An unprintable value becomes `{}`. */
+/** Returns a value as JSON, as the model or the tool wrote it. An unprintable value becomes `{}`. */
 export function valueToJson(value: unknown): string {
   try {
     return JSON.stringify(value) ?? "{}"
@@ -26,7 +26,7 @@ export function valueToJson(value: unknown): string {
   }
 }
 
-/** A value as JSON for readers: without opaque fields, cut to `maxChars`. */
+/** Returns a value as JSON for readers: without opaque fields, cut to `maxChars`. */
 export function valueToReadableJson(value: unknown, maxChars: number): string {
   try {
     const text = JSON.stringify(value, (key, inner: unknown) => (OPAQUE_FIELDS.has(key) ? undefined : inner)) ?? ""

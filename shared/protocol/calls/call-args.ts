@@ -9,7 +9,9 @@ function isEmptyArgs(args: string): boolean {
   return EMPTY_ARGS.has(args.trim())
 }
 
-/** The fuller of two texts of the same arguments: the later one only if the first one is empty or its beginning. */
+/**
+ * Returns the fuller of two texts of the same arguments: the later one only if the first one is empty or its beginning.
+ */
 export function chooseArgs(first: string, later: string): string {
   if (isEmptyArgs(later)) return first
   return isEmptyArgs(first) || (later.length > first.length && later.startsWith(first)) ? later : first

@@ -2,7 +2,7 @@
 
 import type { ActionRef } from "./card-action.ts"
 
-/** The key of an action among those of its card. In a list, each item has its own. */
+/** Returns the key of an action among those of its card. In a list, each item has its own. */
 export function toActionKey({ name, item }: Pick<ActionRef, "name" | "item">): string {
   return item === undefined ? name : `${name}/${item}`
 }

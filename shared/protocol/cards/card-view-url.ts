@@ -1,5 +1,5 @@
 /**
- * card-view-url.ts: names a version of a tenant's card, in stored calls, segments and addresses.
+ * card-view-url.ts: names a version of a tenant's card, in stored calls, segments and URLs.
  *
  * `<name>@<revision>`. The revision is a hash of the template, so a name never means two templates. Pure. SPEC CV9.
  */
@@ -17,7 +17,7 @@ export function parseViewReference(text: string): ViewReference | null {
   return name === undefined || revision === undefined ? null : { name, revision }
 }
 
-/** The address of a card's template, as the page asks for it to be signed. */
+/** Returns the URL of a card's template that the page sends to be signed. */
 export function cardViewUrl({ name, revision }: ViewReference): string {
   return `/media/card/${name}@${revision}`
 }
@@ -27,7 +27,7 @@ export function parseCardViewUrl(url: string): ViewReference | null {
   return url.startsWith("/media/card/") ? parseViewReference(url.slice("/media/card/".length)) : null
 }
 
-/** The URL of a template. It is public, because its hash can't be guessed. Browsers cache the response. */
+/** Returns the URL of a template. It is public, because its hash can't be guessed. Browsers cache the response. */
 export function publicCardPath(tenant: string, { name, revision }: ViewReference): string {
   return `/media/card/${tenant}/${name}@${revision}.json`
 }

@@ -6,7 +6,10 @@
 
 /** A question of a call: a text and fields. All texts are the server's, and are shown as text. */
 export interface CallInput {
-  /** Identifies the question among those of its call, so that a late answer isn't taken for the answer to the next one. */
+  /**
+   * Identifies the question among the questions of its call, so that a late answer isn't taken for the answer to the
+   * next one.
+   */
   readonly id: string
   /** The name of the MCP server that asks. */
   readonly server: string

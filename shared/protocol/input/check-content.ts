@@ -9,7 +9,7 @@ import type { InputContent, InputField, InputFormat, InputValue } from "./call-i
 /** Longest text of a field, in UTF-16 code units. */
 export const MAX_INPUT_TEXT_CHARS = 4_000
 
-/** The names of the fields without a fitting value, and of values without a field. */
+/** Returns the names of the fields without a fitting value, and of values without a field. */
 export function listInvalidFields(fields: readonly InputField[], content: InputContent): string[] {
   const names = new Set(fields.map(({ name }) => name))
   const stray = Object.keys(content).filter((name) => !names.has(name))

@@ -13,7 +13,7 @@ const [OFFER] = FORM.samples as readonly [Json]
 
 type Node = { [key: string]: Node | Json | undefined }
 
-/** The form with another value at a pointer; undefined removes it. */
+/** Returns the form with another value at a pointer; undefined removes the value. */
 function setAt(template: Json, pointer: string, value: Json | undefined): Json {
   const copy = JSON.parse(JSON.stringify(template))
   const keys = pointer.split("/").slice(1)
@@ -24,7 +24,7 @@ function setAt(template: Json, pointer: string, value: Json | undefined): Json {
   return copy
 }
 
-/** The form with one component for each guest. */
+/** Returns the form with one component for each guest. */
 function withList(item: Json): Json {
   const form = setAt(FORM as unknown as Json, "/samples/0/guests", [{}])
   const typed = setAt(form, "/schema/properties/guests", { type: "array" })
@@ -34,7 +34,7 @@ function withList(item: Json): Json {
 }
 
 describe("a template's actions", () => {
-  test("[KA1] the form that ships is valid", () => {
+  test("[KA1] the shipped form is valid", () => {
     expect(checkTemplate(FORM as unknown as Json)).toMatchObject({ ok: true })
   })
 
@@ -102,7 +102,7 @@ describe("a button in a list", () => {
   const build = (click: { readonly name: string; readonly item?: number }) =>
     buildActionCall(ROOMS as never, hotel, click)
 
-  test("[KA1] is valid; its pointers start at the item, and those of other buttons don't", () => {
+  test("[KA1] is valid; its pointers can be relative to the item, and those of other buttons can't", () => {
     expect(checkTemplate(ROOMS as unknown as Json)).toMatchObject({ ok: true })
     const relative = setAt(ROOMS as unknown as Json, "/actions/all/args/hotel/path", "hotel")
     expect(checkTemplate(relative)).toMatchObject({ ok: false, pointer: "/actions/all/args/hotel/path" })

@@ -1,11 +1,13 @@
-/** card-templates.ts: the templates that ship, for tests. */
+/** card-templates.ts: reads the shipped templates, for tests. */
 
 import { readdirSync, readFileSync } from "node:fs"
 import type { CardTemplate } from "../../../shared/card/view/card-template.ts"
 
 const FOLDER = "shared/card/templates"
 
-/** By name: `search`, `bar-chart`. Each call reads them again, so that a test may change them. */
+/**
+ * Returns the templates by name (`search`, `bar-chart`). Each call reads them again, so that a test may change them.
+ */
 export function readTemplates(): ReadonlyMap<string, CardTemplate> {
   const files = readdirSync(FOLDER).filter((file) => file.endsWith(".json"))
   return new Map(

@@ -1,4 +1,4 @@
-/** card-view.test.ts: what a card's template may be, and what it shows of a tool's result. */
+/** card-view.test.ts: what a card's template may contain, and what it shows of a tool's result. */
 
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
@@ -17,7 +17,7 @@ import { readTemplate, readTemplates } from "./card-templates.ts"
 const ENGLISH = { locale: "en", timeZone: "UTC", labels: ENGLISH_LABELS }
 
 const text = (id: string, of: unknown) => ({ id, component: "Text", text: of })
-/** A template with these components, for a result such as `{a: 1, rows: [{b: "x"}]}`. */
+/** Creates a template with these components, for a result such as `{a: 1, rows: [{b: "x"}]}`. */
 const template = (view: readonly object[], more: object = {}) => ({
   for: "probe_data",
   title: "Card",
@@ -29,7 +29,7 @@ const template = (view: readonly object[], more: object = {}) => ({
 const check = (body: unknown) => checkTemplate(body as Json)
 const fill = (view: readonly object[], result: Json) => fillView({ title: "Card", view } as never, result, ENGLISH)
 
-describe("templates that ship", () => {
+describe("shipped templates", () => {
   test.each([...readTemplates()])("[CV1] %s passes the check, and all its bindings find a value", (_, shipped) => {
     expect(check(shipped)).toEqual({ ok: true, template: shipped })
   })
@@ -128,7 +128,7 @@ describe("a template", () => {
     expect(check(body)).toMatchObject({ ok: false, pointer })
   })
 
-  test("[CV2] has bounds: components, levels, bytes", () => {
+  test("[CV2] has a bounded number of components, levels and bytes", () => {
     const ids = Array.from({ length: MAX_VIEW_COMPONENTS }, (_, i) => `c${i}`)
     const many = [{ id: "root", component: "Column", children: ["c0"] }, ...ids.map((id) => text(id, "a"))]
     expect(check(template(many))).toMatchObject({ ok: false, pointer: "/view" })
@@ -158,7 +158,7 @@ describe("a card's schema", () => {
     },
   )
 
-  test("[CV3] a problem of a value names its place", () => {
+  test("[CV3] a problem of a value names its position", () => {
     const schema: Json = {
       type: "object",
       properties: { rows: { type: "array", items: { type: "integer", minimum: 1 } } },
@@ -170,7 +170,7 @@ describe("a card's schema", () => {
     expect(checkValue({ additionalProperties: false }, { __proto__: null, a: 1 } as never)?.pointer).toBe("/a")
   })
 
-  test("[CV3] many alternatives over many items end at a bound", () => {
+  test("[CV3] the check of many alternatives for many items ends at a bound", () => {
     const deep = Array.from({ length: 20 }).reduce<Json>((items) => ({ items }), {})
     expect(checkSchema(deep, "")?.problem).toContain("levels")
     expect(checkSchema({ anyOf: Array.from({ length: 600 }, () => ({})) }, "")?.problem).toContain("schemas")
@@ -278,7 +278,7 @@ describe("a filled card", () => {
     expect(fill([text("root", { path: "/__proto__" })], {})).toBe(null)
   })
 
-  test("[CV6] a list and a table show at most 100 items, and say how many there are more", () => {
+  test("[CV6] a list and a table show at most 100 items, and say how many more there are", () => {
     const rows = Array.from({ length: MAX_VIEW_ROWS + 7 }, (_, i) => ({ b: i }))
     const list = [
       { id: "root", component: "List", children: { componentId: "item", path: "/rows" } },
@@ -289,7 +289,7 @@ describe("a filled card", () => {
       { id: "root", component: "Table", rows: { path: "/rows" }, columns: [{ title: "B", value: { path: "b" } }] },
     ]
     expect(fill(table, { rows })?.root).toMatchObject({ omitted: 7, rows: { length: MAX_VIEW_ROWS } })
-    // A list in a list can't multiply without end.
+    // Lists in lists are bounded as a whole.
     const nested = [
       { id: "root", component: "List", children: { componentId: "inner", path: "/rows" } },
       { id: "inner", component: "List", children: { componentId: "item", path: "/rows" } },
@@ -298,7 +298,7 @@ describe("a filled card", () => {
     expect(JSON.stringify(fill(nested, { rows })).match(/"text"/g)?.length).toBeLessThanOrEqual(2_000)
   })
 
-  test("[CV7] a link or image with any other address is none", () => {
+  test("[CV7] a link or image with any other URL is left out", () => {
     const link = (url: unknown) =>
       fill([{ id: "root", component: "Link", text: "go", url: { path: "/url" } }], { url } as Json)?.root.type
     const image = (url: unknown) =>
@@ -374,7 +374,7 @@ function listRuns(node: Json): string[] {
   return [...runs, ...Object.values(node).flatMap((one) => (typeof one === "object" ? listRuns(one as Json) : []))]
 }
 
-/** What the timers of a card show when they have ended. */
+/** Returns what the timers of a card show when they have ended. */
 function listEnds(node: Json): string[] {
   if (typeof node !== "object" || node === null) return []
   const { done } = node as { readonly done?: string }

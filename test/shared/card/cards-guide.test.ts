@@ -1,4 +1,4 @@
-/** cards-guide.test.ts: the examples of docs/cards.md are right. */
+/** cards-guide.test.ts: the examples in docs/cards.md are valid. */
 
 import { readFileSync } from "node:fs"
 import { expect, test } from "vitest"
@@ -10,11 +10,11 @@ import type { Json } from "../../../shared/json.ts"
 
 const guide = readFileSync("docs/cards.md", "utf8")
 
-/** The first block of code in a language. */
+/** Returns the first code block in a language. */
 const readBlock = (language: string): string =>
   new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(guide)?.[1] ?? ""
 
-test("[CV1] the guide's template is right, and shows what the guide's service answers", async () => {
+test("[CV1] the guide's template is valid, and shows what the guide's service returns", async () => {
   const checked = checkTemplate(JSON.parse(readBlock("json")) as Json)
   expect(checked.ok).toBe(true)
   if (!checked.ok) return

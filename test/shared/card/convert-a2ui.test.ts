@@ -39,7 +39,7 @@ interface TreeNode {
 type Component = { readonly [field: string]: Json }
 
 const FIELDS = ["TextField", "CheckBox", "ChoicePicker", "DateTimeInput"]
-/** The kinds of A2UI that a card has. A button's label is a field of the card's. */
+/** The kinds of A2UI components that cards also have. On a card, the label of a button is a field. */
 const KINDS = new Set([
   ...["Text", "Image", "Icon", "Row", "Column", "List", "Card", "Tabs", "Divider", "Button"],
   ...FIELDS,
@@ -73,12 +73,12 @@ const markdownOf = (file: string): string => {
 }
 
 describe("A2UI's examples", () => {
-  test.each(files)("[CV40] %s becomes a template that the server takes", (file) => {
+  test.each(files)("[CV40] %s becomes a template that the server accepts", (file) => {
     const { template } = convertSurface(readExample(file), "tool")
     expect(checkTemplate(template)).toMatchObject({ ok: true })
   })
 
-  test("[CV40] at least 30 of 43 keep their structure; what the others lose is named", () => {
+  test("[CV40] at least 30 of 43 keep their structure; the losses of the others are listed", () => {
     expect(files).toHaveLength(43)
     const lost = files.filter((file) => !keepsStructure(readExample(file)))
     expect(lost.map((file) => file.replace(/^.*\/\d+_|\.json$/g, ""))).toEqual([
@@ -94,7 +94,7 @@ describe("A2UI's examples", () => {
     }
   })
 
-  test("[CV40] a button's event is an action: a tool of its name, with fields and values of the result", () => {
+  test("[CV40] a button's event becomes an action: a tool with the event's name, and arguments from fields and the result", () => {
     const login = convertSurface(readExample("minimal/4_login_form.json"), "tool").template as unknown as CardTemplate
     expect(login.actions).toEqual({
       login_submitted: { tool: "login_submitted", args: { user: { field: "username" }, pass: { field: "password" } } },
@@ -112,7 +112,7 @@ describe("A2UI's examples", () => {
     expect(invitation.notes).toContain("date-input: a date can be entered, but no time")
   })
 
-  test("[CV40] their texts and figures are those of the surface", () => {
+  test("[CV40] the cards have the texts and numbers of the surfaces", () => {
     expect(markdownOf("basic/05_product-card.json")).toContain("★★★★★ · (2,847 reviews)")
     expect(markdownOf("basic/05_product-card.json")).toContain("**$199.99** · $249.99")
     expect(markdownOf("basic/04_weather-current.json")).toContain("**72°** · **58°**")
@@ -144,7 +144,7 @@ describe("the converter", () => {
       [{ call: "f", args: { value: { path: "/a" }, one: "x, y}", two: 2 } }, "."],
     ],
     ["\u0024{/open", [{ path: "/open" }]],
-  ])("[CV40] %j is a text of pieces", (text, pieces) => {
+  ])("[CV40] %j is split into pieces", (text, pieces) => {
     expect(parsePieces(text)).toEqual(pieces)
   })
 
@@ -158,7 +158,7 @@ describe("the converter", () => {
     expect(findDateStyle(pattern)).toBe(style)
   })
 
-  test("[CV40] a circle, a missing component and hostile data end, and are refused", () => {
+  test("[CV40] a cycle, a missing component and endless growth are refused, and a hostile path has no effect", () => {
     const surface = (components: readonly object[], value: unknown = {}) =>
       readSurface(JSON.stringify([{ updateComponents: { components } }, { updateDataModel: { value } }])) as A2uiSurface
     const convert = (one: A2uiSurface) => checkTemplate(convertSurface(one, "tool").template)

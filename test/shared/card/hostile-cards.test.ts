@@ -14,7 +14,7 @@ import { EVERYTHING, HOSTILE_RESULTS, HOSTILE_TEMPLATES, MARKUP, SCRIPTS } from 
 
 const ENGLISH = { locale: "en", timeZone: "UTC", labels: ENGLISH_LABELS }
 describe("hostile templates", () => {
-  test.each(HOSTILE_TEMPLATES)("[CV1] [CV2] [CV3] [CV7] %s is refused, with a place", (_name, body) => {
+  test.each(HOSTILE_TEMPLATES)("[CV1] [CV2] [CV3] [CV7] %s is refused, with a pointer", (_name, body) => {
     const checked = checkTemplate(body as Json)
     expect(checked).toMatchObject({ ok: false, pointer: expect.stringMatching(/^(?:\/|$)/) })
   })
@@ -24,7 +24,7 @@ describe("hostile templates", () => {
     expect(new Set(bodies).size).toBeGreaterThanOrEqual(200)
   })
 
-  test("[CV1] any JSON is checked without an exception, and what passes can be filled", () => {
+  test("[CV1] any JSON is checked without an exception, and every accepted template can be filled", () => {
     const words = [...COMPONENT_KINDS, ...FORMAT_FUNCTIONS, "root", "a", "/a", "b", "body", ...SCRIPTS]
     const leaf = fc.oneof(fc.constantFrom(...words), fc.string(), fc.double(), fc.boolean(), fc.constant(null))
     const names = [
@@ -64,7 +64,7 @@ describe("hostile templates", () => {
 describe("hostile results", () => {
   const fill = (result: Json) => fillView({ title: { path: "/a" }, view: EVERYTHING } as never, result, ENGLISH)
 
-  test.each(SCRIPTS)("[CV7] the address %j is neither a link nor an image", (a) => {
+  test.each(SCRIPTS)("[CV7] the URL %j is neither a link nor an image", (a) => {
     const drawn = JSON.stringify(fill({ a, n: 1, rows: [{ a }] }))
     expect(drawn).not.toMatch(/"type":"(?:link|image)"/)
   })

@@ -8,7 +8,7 @@ import type { Json } from "../../../shared/json.ts"
 export type HostileBody = { readonly [field: string]: Json | undefined }
 type Named = readonly (readonly [name: string, body: HostileBody])[]
 
-/** Addresses that are neither a link nor an image. */
+/** URLs that are neither a link nor an image. */
 export const SCRIPTS = [
   "javascript:alert(1)",
   "JaVaScRiPt:alert(1)",
@@ -55,7 +55,7 @@ export const SCRIPTS = [
   "",
 ] as const
 
-/** Texts that look like syntax of something. */
+/** Texts that look like some kind of syntax. */
 export const MARKUP = [
   "<script>alert(1)</script>",
   "<img src=x onerror=alert(1)>",
@@ -288,7 +288,7 @@ const FORMS: readonly (readonly [string, HostileBody])[] = [
   ["a file as a field", formOf([button(), fieldOf({ component: "FileInput" })])],
 ]
 
-/** All of them are refused. */
+/** Templates that are all refused. */
 export const HOSTILE_TEMPLATES: Named = [
   ...SCRIPTS.map((url) => [`a link to ${JSON.stringify(url)}`, body([link(url)])] as const),
   ...SCRIPTS.map((url) => [`an image at ${JSON.stringify(url)}`, body([image(url)])] as const),
@@ -298,7 +298,7 @@ export const HOSTILE_TEMPLATES: Named = [
   ...BODIES.map(([name, more]) => [`a body with ${name}`, body(text({}), more)] as const),
 ]
 
-/** Shows `/a` in every way in which a template can. */
+/** A view that shows `/a` in every way in which a template can. */
 export const EVERYTHING: Json = [
   { id: "root", component: "Column", children: ["t", "l", "i", "b", "p", "m", "j", "tabs", "table", "list"] },
   { id: "t", component: "Text", text: { path: "/a" } },
@@ -320,7 +320,7 @@ export const EVERYTHING: Json = [
   { id: "name", component: "Text", text: { path: "a" } },
 ]
 
-/** Their templates are right. What they contain is drawn as text, or left out. */
+/** Results for valid templates. What they contain is drawn as text, or left out. */
 export const HOSTILE_RESULTS: Named = [...SCRIPTS, ...MARKUP]
   .filter((value) => value !== "")
   .map((a) => [

@@ -1,8 +1,8 @@
 /**
  * foreign-token.ts: verifies tokens of OpenID providers.
  *
- * A token belongs to the tenant that registered exactly this issuer and audience. The keys come from the tenant's object,
- * never from an address in the token. While the caches are warm, no object is called.
+ * A token belongs to the tenant that registered exactly this issuer and audience. The keys come from the tenant's
+ * object, never from a URL in the token. While the caches are warm, no object is called.
  */
 
 import { base64url, createLocalJWKSet, errors, jwtVerify } from "jose"
@@ -31,13 +31,15 @@ import { findIssuerTenant } from "./issuer-registry.ts"
 import { cacheRole, getCachedRole } from "./role-cache.ts"
 import { type ForeignPayload, parseToken, type TokenParts } from "./token-parts.ts"
 
-/** Maximum number of issuers that an isolate caches. Unknown ones have their own cache, because anybody can invent them. */
+/**
+ * Maximum number of issuers that an isolate caches. Unknown ones have their own cache, because anybody can invent them.
+ */
 const MAX_CACHED_ISSUERS = 500
 const MAX_UNKNOWN_ISSUERS = 500
 
 /**
  * Shortest time between two audit entries of an isolate about a tenant's refused tokens, in milliseconds. Each entry
- * contains their number.
+ * contains the number of tokens that were refused.
  */
 const REFUSAL_INTERVAL_MS = 60_000
 
@@ -89,7 +91,8 @@ const issuerCache = new FreshCache<CachedIssuer>(TOKEN_TRUST_MS, MAX_CACHED_ISSU
 const unknownIssuers = new FreshCache<true>(TOKEN_TRUST_MS, MAX_UNKNOWN_ISSUERS)
 
 /**
- * Verifies a foreign token. Cost: while the issuer and the user are cached (TOKEN_TRUST_MS), only the verification.
+ * Verifies a token of an OpenID provider. Cost: while the issuer and the user are cached (TOKEN_TRUST_MS), only the
+ * verification.
  *
  * Errors: `token_expired`; `token_invalid`; `issuer_unreachable` if the keys could not be fetched for an hour;
  * `user_suspended`; `token_revoked` if the user is being erased; `tenant_leaving` for a new user of a tenant that is
@@ -125,8 +128,8 @@ export async function verifyForeignToken(
 }
 
 /**
- * The issuer that a token names, if this isolate has ever found it registered; otherwise null. Verifies nothing. Forged
- * tokens that name such an issuer can make the isolate call an object only rarely.
+ * Returns the issuer that a token names, if this isolate has ever found it registered; otherwise null. Verifies
+ * nothing. Forged tokens that name such an issuer can make the isolate call an object only rarely.
  */
 export function findKnownIssuer(token: string): string | null {
   const parts = parseToken(token)
@@ -160,8 +163,8 @@ export async function verifyIdToken(
 }
 
 /**
- * The issuer with a key for the token. Null if the issuer is unknown, or if the token's audiences belong to different
- * tenants.
+ * Returns the issuer with a key for the token. Null if the issuer is unknown, or if the token's audiences belong to
+ * different tenants.
  */
 async function findIssuer(
   env: Env,
@@ -228,7 +231,10 @@ async function verifySignature(
   }
 }
 
-/** A token that was issued to another application must not be accepted, even if it also has our audience. */
+/**
+ * Whether the token was issued to us. A token that was issued to another application must not be accepted, even if it
+ * also has our audience.
+ */
 function isAuthorizedParty({ azp }: ForeignPayload, config: IssuerConfig, audience: string): boolean {
   return azp === undefined || [audience, config.client_id, ...config.authorized_parties].includes(azp)
 }
@@ -237,8 +243,8 @@ async function readIdentity(payload: ForeignPayload, config: IssuerConfig): Prom
   if (!hasRequiredClaims(payload, config)) return null
   const claim = payload[config.user_claim]
   if (typeof claim !== "string" || claim === "" || claim.length > MAX_USER_CLAIM_CHARS) return null
-  // Otherwise anybody could sign in after entering somebody else's address at the provider. Some providers omit the claim
-  // or send it as text.
+  // Otherwise anybody could sign in after entering somebody else's email address at the provider. Some providers omit
+  // the claim or send it as a string.
   if (config.user_claim === "email" && String(payload["email_verified"]) !== "true") return null
   const name = payload[config.name_claim]
   return {
@@ -249,19 +255,19 @@ async function readIdentity(payload: ForeignPayload, config: IssuerConfig): Prom
 }
 
 /**
- * The id of an issuer's user. It is different for each issuer of a tenant, and for each claim. It reveals nothing about the
- * person.
+ * Creates the id of an issuer's user. It is different for each issuer of a tenant, and for each claim. It reveals
+ * nothing about the person.
  */
 export async function createForeignUserId(issuer: string, claim: string, value: string): Promise<string> {
-  // No issuer begins with a bracket, so the two forms are never the same text.
+  // No issuer begins with a bracket, so the two forms never result in the same string.
   const text = claim === "sub" ? `${issuer}\0${value}` : JSON.stringify([issuer, claim, value])
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))
   return `${FOREIGN_USER_PREFIX}${base64url.encode(new Uint8Array(digest)).slice(0, 27)}`
 }
 
 /**
- * Registers the user on first contact and returns the role. Errors: `user_suspended`, `token_revoked`; `tenant_leaving` for
- * a new user.
+ * Registers the user on first contact and returns the role. Errors: `user_suspended`, `token_revoked`; `tenant_leaving`
+ * for a new user.
  */
 async function loadRole(
   env: Env,

@@ -23,7 +23,7 @@ const common = {
   key_ops: v.optional(v.pipe(v.array(v.string()), v.includes("verify"))),
 }
 
-/** Drops the private parts, certificates and addresses of a key, because they are never used. */
+/** Drops the private parts, certificates and URLs of a key, because they are never used. */
 const keySchema = v.variant("kty", [
   v.object({
     ...common,
@@ -42,7 +42,7 @@ const keySchema = v.variant("kty", [
   v.object({ ...common, kty: v.literal("OKP"), crv: v.literal("Ed25519"), x: base64urlSchema(43) }),
 ])
 
-/** The usable keys of a JWKS. Other keys are skipped. Errors: `issuer_refused`: `malformed`, `no_keys`. */
+/** Returns the usable keys of a JWKS. Other keys are skipped. Errors: `issuer_refused`: `malformed`, `no_keys`. */
 export function parseKeySet(value: { readonly [key: string]: unknown }): Result<readonly JWK[]> {
   const entries = value["keys"]
   if (!Array.isArray(entries)) return fail({ reason: "issuer_refused", because: "malformed" })

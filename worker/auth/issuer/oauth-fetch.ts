@@ -1,4 +1,6 @@
-/** oauth-fetch.ts: the requests of `oauth4webapi` to authorization servers, by the rules of provider-fetch.ts. */
+/**
+ * oauth-fetch.ts: sends the requests of `oauth4webapi` to authorization servers, under the rules of provider-fetch.ts.
+ */
 
 import * as oauth from "oauth4webapi"
 import { type ProviderEnv, requestProvider } from "./provider-fetch.ts"
@@ -6,7 +8,7 @@ import { type ProviderEnv, requestProvider } from "./provider-fetch.ts"
 /** Thrown through `oauth4webapi`, whose fetch cannot return a fault. */
 export class ProviderUnreachable extends Error {}
 
-/** The options of a request to an authorization server. */
+/** Creates the options of a request to an authorization server. */
 export function createRequestOptions(env: ProviderEnv) {
   return { [oauth.customFetch]: createFetch(env), [oauth.allowInsecureRequests]: env.ENVIRONMENT === "local" }
 }
@@ -25,8 +27,8 @@ function createFetch(env: ProviderEnv) {
 }
 
 /**
- * How a client authenticates. `methods`: the methods in the server's metadata. The default is that of the standard. A client
- * without a secret is public.
+ * Returns how a client authenticates. `methods`: the methods in the server's metadata, or else the standard's default.
+ * A client without a secret is public.
  */
 export function createAuthentication(
   secret: string | null,

@@ -1,5 +1,5 @@
 /**
- * provider-fetch.ts: sends requests to OpenID providers. Only public https addresses are allowed, redirects are not
+ * provider-fetch.ts: sends requests to OpenID providers. Only public https URLs are allowed, redirects are not
  * followed, and size and time are limited.
  */
 
@@ -21,28 +21,29 @@ function createRefusal(because: IssuerFlaw): { readonly ok: false; readonly faul
   return fail({ reason: "issuer_refused", because })
 }
 
-/** Checks a provider's address. A local deployment may also use http on this machine. Errors: `issuer_refused`. */
+/** Checks a provider's URL. A local deployment may also use http on this machine. Errors: `issuer_refused`. */
 export function checkProviderUrl(text: string, env: ProviderEnv): Result<string> {
   const url = checkServiceUrl(text, env)
   return url === null ? createRefusal("address") : succeed(url)
 }
 
 /**
- * Sends a request and returns its response with the whole body. A redirect is not followed; it is returned as the response.
+ * Sends a request and returns its response with the whole body. A redirect is not followed; it is returned as the
+ * response.
  *
  * Errors: `issuer_refused` (`address`, `too_large`, `unreachable`).
  */
 export async function requestProvider(
-  address: string,
+  url: string,
   env: ProviderEnv,
   init: RequestInit = {},
 ): Promise<Result<Response>> {
-  const url = checkProviderUrl(address, env)
-  if (!url.ok) return url
+  const checked = checkProviderUrl(url, env)
+  if (!checked.ok) return checked
   const abort = new AbortController()
   const timer = setTimeout(() => abort.abort(), readTimeLimits(env).providerMs)
   try {
-    const response = await fetch(url.value, { ...init, redirect: "manual", signal: abort.signal })
+    const response = await fetch(checked.value, { ...init, redirect: "manual", signal: abort.signal })
     const bytes = await readBounded(response.body, MAX_PROVIDER_BYTES, abort.signal)
     if (bytes === null) return createRefusal("too_large")
     const { status, headers } = response
@@ -56,10 +57,10 @@ export async function requestProvider(
 
 /** Fetches a JSON object. Errors: those of `requestProvider`; `issuer_refused` (`status`, `malformed`). */
 export async function fetchProviderJson(
-  address: string,
+  url: string,
   env: ProviderEnv,
 ): Promise<Result<{ readonly [key: string]: unknown }>> {
-  const response = await requestProvider(address, env, { headers: { accept: "application/json" } })
+  const response = await requestProvider(url, env, { headers: { accept: "application/json" } })
   if (!response.ok) return response
   if (response.value.status !== 200) return createRefusal("status")
   const value = parseJson(await response.value.text(), MAX_PROVIDER_DEPTH)

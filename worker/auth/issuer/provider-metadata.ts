@@ -1,4 +1,4 @@
-/** provider-metadata.ts: finds the addresses of an OpenID provider (OpenID Connect Discovery). */
+/** provider-metadata.ts: finds the endpoints of an OpenID provider (OpenID Connect Discovery). */
 
 import * as v from "valibot"
 import { fail, type Result, succeed } from "../../../shared/fault.ts"
@@ -6,30 +6,30 @@ import { MAX_URL_CHARS } from "../../../shared/limits.ts"
 import type { IssuerConfig, ProviderMetadata } from "../../settings/issuer-config.ts"
 import { checkProviderUrl, fetchProviderJson, type ProviderEnv } from "./provider-fetch.ts"
 
-const address = v.pipe(v.string(), v.maxLength(MAX_URL_CHARS))
+const urlSchema = v.pipe(v.string(), v.maxLength(MAX_URL_CHARS))
 
 const metadataSchema = v.object({
-  issuer: address,
-  jwks_uri: address,
-  authorization_endpoint: v.optional(address),
-  token_endpoint: v.optional(address),
+  issuer: urlSchema,
+  jwks_uri: urlSchema,
+  authorization_endpoint: v.optional(urlSchema),
+  token_endpoint: v.optional(urlSchema),
   token_endpoint_auth_methods_supported: v.optional(v.pipe(v.array(v.string()), v.maxLength(50))),
   authorization_response_iss_parameter_supported: v.optional(v.boolean()),
-  // Sign-ins and keys do not depend on this address, so an unusable one is ignored.
+  // Sign-ins and keys do not depend on this endpoint, so an unusable one is ignored.
   end_session_endpoint: v.optional(v.unknown()),
 })
 
 /**
- * Finds the addresses of an issuer. Fetches nothing if `jwks_uri` is configured and `client_id` is not.
+ * Finds the endpoints of an issuer. Fetches nothing if `jwks_uri` is configured and `client_id` is not.
  *
- * Errors: `issuer_refused`: `issuer_differs` if the provider states another issuer, `malformed` if addresses that a sign-in
- * needs are missing, and those of `fetchProviderJson`.
+ * Errors: `issuer_refused`: `issuer_differs` if the provider states another issuer, `malformed` if endpoints that a
+ * sign-in needs are missing, and those of `fetchProviderJson`.
  */
 export async function discoverProvider(config: IssuerConfig, env: ProviderEnv): Promise<Result<ProviderMetadata>> {
   const { issuer, jwks_uri, client_id } = config
   const own = checkProviderUrl(issuer, env)
   if (!own.ok) return own
-  if (jwks_uri !== undefined && client_id === undefined) return await checkAddresses({ issuer, jwks_uri }, env)
+  if (jwks_uri !== undefined && client_id === undefined) return await checkUrls({ issuer, jwks_uri }, env)
   const found = await fetchProviderJson(`${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`, env)
   if (!found.ok) return found
   const parsed = v.safeParse(metadataSchema, found.value)
@@ -39,15 +39,15 @@ export async function discoverProvider(config: IssuerConfig, env: ProviderEnv): 
   const { authorization_endpoint, token_endpoint } = metadata
   if (client_id !== undefined && (authorization_endpoint === undefined || token_endpoint === undefined))
     return fail({ reason: "issuer_refused", because: "malformed" })
-  const end = isUsableAddress(end_session_endpoint, env) ? { end_session_endpoint } : {}
-  return await checkAddresses({ ...metadata, jwks_uri: jwks_uri ?? metadata.jwks_uri, ...end }, env)
+  const end = isUsableUrl(end_session_endpoint, env) ? { end_session_endpoint } : {}
+  return await checkUrls({ ...metadata, jwks_uri: jwks_uri ?? metadata.jwks_uri, ...end }, env)
 }
 
-function isUsableAddress(value: unknown, env: ProviderEnv): value is string {
-  return v.is(address, value) && checkProviderUrl(value, env).ok
+function isUsableUrl(value: unknown, env: ProviderEnv): value is string {
+  return v.is(urlSchema, value) && checkProviderUrl(value, env).ok
 }
 
-async function checkAddresses(metadata: ProviderMetadata, env: ProviderEnv): Promise<Result<ProviderMetadata>> {
+async function checkUrls(metadata: ProviderMetadata, env: ProviderEnv): Promise<Result<ProviderMetadata>> {
   const { jwks_uri, authorization_endpoint, token_endpoint } = metadata
   for (const text of [jwks_uri, authorization_endpoint, token_endpoint]) {
     const checked = text === undefined ? succeed("") : checkProviderUrl(text, env)

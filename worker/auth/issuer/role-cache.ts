@@ -9,8 +9,8 @@ import { userKey } from "../../platform/rpc/object-stubs.ts"
 const MAX_CACHED_USERS = 2_000
 
 /**
- * How long a cached role is trusted, in milliseconds. A socket that opens with a stored role is checked again at most 2 ×
- * SOCKET_REGISTER_MS later, so the total stays within TOKEN_TRUST_MS (access/authorize.ts).
+ * How long a cached role is trusted, in milliseconds. A socket that opens with a stored role is checked again at most 2
+ * × SOCKET_REGISTER_MS later, so the total stays within TOKEN_TRUST_MS (access/authorize.ts).
  */
 const ROLE_TRUST_MS = TOKEN_TRUST_MS - 2 * SOCKET_REGISTER_MS
 

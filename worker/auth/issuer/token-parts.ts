@@ -1,5 +1,6 @@
 /**
- * token-parts.ts: reads the header and the payload of a foreign token before anything is verified or looked up. Pure.
+ * token-parts.ts: reads the header and the payload of a provider's token before anything is verified or looked up.
+ * Pure.
  *
  * A token that parsers could read in different ways is refused: duplicate names, extensions, unexpected types.
  */
@@ -14,8 +15,8 @@ import { ISSUER_ALGORITHMS } from "../../settings/issuer-config.ts"
 const MAX_TOKEN_DEPTH = 8
 
 /**
- * Each audience causes a look-up, even if the token is forged. Two are enough for providers that add their own address to
- * the API's.
+ * Each audience causes a look-up, even if the token is forged. Two are enough for providers that add their own URL to
+ * that of the API.
  */
 const MAX_AUDIENCES = 2
 const MAX_CLAIM_CHARS = 2_048
@@ -53,7 +54,7 @@ export interface TokenParts {
   readonly audiences: readonly string[]
 }
 
-/** The unverified parts of a token; null if it does not have exactly the form of a signed JWT. */
+/** Returns the unverified parts of a token; null if it does not have exactly the form of a signed JWT. */
 export function parseToken(token: string): TokenParts | null {
   if (token.length > MAX_FOREIGN_TOKEN_CHARS) return null
   const parts = token.split(".")
@@ -84,8 +85,8 @@ function decodeBase64url(part: string): string | null {
 const STRING = /"(?:[^"\\]|\\.)*"/y
 
 /**
- * Whether any object in the JSON text has a duplicate name. `JSON.parse` keeps the last one, while other parsers keep the
- * first. Also true if a string in the text is malformed.
+ * Whether any object in the JSON text has a duplicate name. `JSON.parse` keeps the last one, while other parsers keep
+ * the first. Also true if a string in the text is malformed.
  */
 export function hasDuplicateNames(json: string): boolean {
   /** The names of each open object; null for an array. */

@@ -3,7 +3,7 @@
  *
  * call → input_required → stored, shown (InputNeeded) … answer → call again, with the answers and the server's state
  * What the server asks is stored before the call waits, and the answers before the call runs again. So a restart loses
- * neither. A run that was cut off is not repeated here: that is decided as for any call (SPEC MP10).
+ * neither. Whether an interrupted run is repeated is decided elsewhere, as for any other call (SPEC MP10).
  */
 
 import { fail, type McpFlaw, type Result, succeed } from "../../../shared/fault.ts"
@@ -13,7 +13,7 @@ import { InputNeeded } from "../../tool/tool.ts"
 import type { McpResult } from "../mcp-result.ts"
 import { readInputRequired } from "./read-input-required.ts"
 
-/** How often a call can ask. A server that asks again and again would keep the user at it for ever. */
+/** How often a call can ask. A server that asks again and again would keep the user busy forever. */
 const MAX_ROUNDS = 3
 
 /** What a repeated call contains besides its arguments. */
@@ -45,15 +45,15 @@ export async function callWithInput(call: InputCall): Promise<Result<McpResult |
     if (!("asks" in replied.value)) return succeed(replied.value)
     const round = (answered?.round ?? 0) + 1
     if (round > MAX_ROUNDS) return fail("input")
-    const asked = readInputRequired(replied.value.asks, server, round)
-    if (!asked.ok) return asked
-    const form = findOpenForm(asked.value)
+    const required = readInputRequired(replied.value.asks, server, round)
+    if (!required.ok) return required
+    const form = findOpenForm(required.value)
     if (form !== null) {
-      inputs.put(call_id, asked.value)
+      inputs.put(call_id, required.value)
       return succeed(new InputNeeded(form))
     }
-    // Nothing is left for the user: the server only wants to be called again, or its requests were declined.
-    answered = asked.value
+    // There is nothing to ask the user: the server only wants to be called again, or its requests were declined.
+    answered = required.value
   }
 }
 

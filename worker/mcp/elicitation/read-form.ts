@@ -1,9 +1,9 @@
 /**
- * read-form.ts: the form of an elicitation, within bounds. Pure. SPEC MP31.
+ * read-form.ts: reads the form of an elicitation, within bounds. Pure. SPEC MP31.
  *
- * The schema is flat: texts, numbers, yes or no, and choices. Everything else is refused as a whole, because a form without
- * some of its fields would ask something else than the server meant. Keywords that only narrow a value further, such as
- * `pattern`, are left to the server.
+ * The schema is flat: strings, numbers, booleans and choices. A form with anything else is refused as a whole, because
+ * a form without some of its fields would ask for something other than what the server meant. Keywords that only narrow
+ * a value further, such as `pattern`, are left to the server.
  */
 
 import { fail, type McpFlaw, type Result, succeed } from "../../../shared/fault.ts"
@@ -28,7 +28,7 @@ const FORMATS: readonly InputFormat[] = ["email", "uri", "date", "date-time"]
 type Schema = { readonly [key: string]: unknown }
 type Read<T> = Result<T, McpFlaw>
 
-/** `params` are those of `elicitation/create` in form mode. */
+/** Reads a form. `params` are those of `elicitation/create` in form mode. */
 export function readForm(params: Schema, id: string, server: string): Read<CallInput> {
   const { message, requestedSchema } = params
   if (typeof message !== "string" || !isJsonObject(requestedSchema)) return fail("input")
@@ -79,9 +79,9 @@ function readKind(schema: Schema): Read<Kind> {
   }
 }
 
-/** A secret doesn't belong into a form. */
+/** Reads a text field. A secret is refused, because it doesn't belong in a form. */
 function readText({ format, writeOnly, minLength, maxLength }: Schema): Read<Kind> {
-  const known = FORMATS.find((one) => one === format)
+  const known = FORMATS.find((name) => name === format)
   if (writeOnly === true || (format !== undefined && known === undefined)) return fail("input")
   return succeed({ kind: "text", ...(known !== undefined && { format: known }), ...readBounds(minLength, maxLength) })
 }
@@ -98,7 +98,7 @@ function readChoice(kind: "choice" | "choices", schema: Schema): Read<Kind> {
   const listed = Array.isArray(values)
     ? values.map((value, at) => [value, names[at] ?? value])
     : Array.isArray(oneOf)
-      ? oneOf.map((one) => (isJsonObject(one) ? [one["const"], one["title"] ?? one["const"]] : []))
+      ? oneOf.map((choice) => (isJsonObject(choice) ? [choice["const"], choice["title"] ?? choice["const"]] : []))
       : []
   if (listed.length === 0) return fail("input")
   if (listed.length > MAX_OPTIONS) return fail("too_many")
@@ -116,7 +116,7 @@ function readBounds(min: unknown, max: unknown): { readonly min?: number; readon
   return { ...(typeof min === "number" && { min }), ...(typeof max === "number" && { max }) }
 }
 
-/** A default that doesn't fit its field is left out. */
+/** Adds the default value. One that doesn't fit its field is omitted. */
 function withInitial(field: InputField, initial: unknown): InputField {
   const isValue =
     typeof initial === "string" || typeof initial === "number" || typeof initial === "boolean" || isTextList(initial)
@@ -125,13 +125,13 @@ function withInitial(field: InputField, initial: unknown): InputField {
 }
 
 function isTextList(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((one) => typeof one === "string")
+  return Array.isArray(value) && value.every((item) => typeof item === "string")
 }
 
-/** Without characters that are invisible or reverse the text, except those that `kept` matches. */
-function cleanText(text: string, kept?: RegExp): string {
+/** Removes characters that are invisible or reverse the text, except those that `allowed` matches. */
+function cleanText(text: string, allowed?: RegExp): string {
   return text
     .toWellFormed()
-    .replace(INVISIBLE_CHARS, (one) => (kept?.test(one) === true ? one : ""))
+    .replace(INVISIBLE_CHARS, (char) => (allowed?.test(char) === true ? char : ""))
     .trim()
 }

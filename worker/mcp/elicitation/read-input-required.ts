@@ -1,7 +1,7 @@
 /**
- * read-input-required.ts: a result that asks for input (`input_required`), within bounds. Pure. SPEC MP30, MP31.
+ * read-input-required.ts: reads a result that asks for input (`input_required`), within bounds. Pure. SPEC MP30, MP31.
  *
- * Only forms are shown to the user. Requests to open an address are declined, and requests for a model or for files are
+ * Only forms are shown to the user. Requests to open a URL are declined, and requests for a model or for files are
  * refused: the client declares neither.
  */
 
@@ -16,7 +16,7 @@ const MAX_REQUESTS = 4
 const MAX_STATE_CHARS = 64 * 1024
 const MAX_KEY_CHARS = 128
 
-/** `round`: how often the call has asked, with this result. */
+/** Reads a result. `round`: how often the call has asked, including this result. */
 export function readInputRequired(
   { inputRequests, requestState }: { readonly [key: string]: unknown },
   server: string,

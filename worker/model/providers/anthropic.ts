@@ -1,8 +1,8 @@
 /**
  * anthropic.ts: a model behind Anthropic's Messages API (SPEC MO14).
  *
- * Anthropic caches what precedes a breakpoint. There are up to four of them: after the tools, after the system prompt, after
- * the newest question and at the end. So each call reads what the call before it has written (SPEC MO17).
+ * Anthropic caches what precedes a breakpoint. There are up to four of them: after the tools, after the system prompt,
+ * after the newest question and at the end. So each call reads what the previous call has written (SPEC MO17).
  */
 
 import { createAnthropic } from "@ai-sdk/anthropic"
@@ -31,6 +31,6 @@ function markTools(tools: readonly LanguageModelV4FunctionTool[]): LanguageModel
 function markPrompt(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
   const question = prompt.findLastIndex(({ role }) => role === "user")
   const marked = new Set([0, question, prompt.length - 1])
-  // The package reads a breakpoint of a message as one after its last part.
+  // The package treats a breakpoint on a message as one after its last part.
   return prompt.map((message, at) => (marked.has(at) ? { ...message, providerOptions: BREAKPOINT } : message))
 }

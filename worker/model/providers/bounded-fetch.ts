@@ -1,8 +1,9 @@
 /**
  * bounded-fetch.ts: a fetch whose responses are bounded, for a model's endpoint.
  *
- * The provider package reads an event stream event by event and any other body whole, both without a limit. Here a stream
- * fails at an event that is too long or a line that is nested too deeply (SPEC MO13), and any other body is cut off.
+ * The provider package reads an event stream event by event and any other body whole, both without a limit. Here a
+ * stream fails at an event that is too long or a line that is nested too deeply (SPEC MO13), and any other body is cut
+ * off.
  */
 
 import type { TurnFault } from "../../../shared/fault.ts"
@@ -30,7 +31,7 @@ export const fetchBounded: typeof fetch = async (input, init) => {
   return boundResponse(await fetch(input, { ...init, redirect: "manual" }))
 }
 
-/** The response with a body that fails or ends at its bounds. */
+/** Returns the response with a body that fails or ends at its bounds. */
 export function boundResponse(response: Response): Response {
   if (response.body === null) return response
   const isStream = response.ok && (response.headers.get("content-type") ?? "").includes("text/event-stream")

@@ -1,4 +1,6 @@
-/** openai-compatible.ts: a model behind an endpoint that is compatible with OpenAI's chat completions (SPEC MO5–MO9). */
+/**
+ * openai-compatible.ts: a model behind an endpoint that is compatible with OpenAI's chat completions (SPEC MO5–MO9).
+ */
 
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
 import type { Model } from "../model-adapter.ts"

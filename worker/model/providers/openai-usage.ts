@@ -20,7 +20,7 @@ export function createUsageReader(): UsageReader {
   }
 }
 
-/** The counts of a `usage` object; null if there is none. */
+/** Returns the counts of a `usage` object; null if there is none. */
 export function parseUsage(usage: unknown): TokenCounts | null {
   if (!isRecord(usage)) return null
   const inputDetails = readRecord(usage, "prompt_tokens_details")
@@ -41,7 +41,7 @@ export function parseUsage(usage: unknown): TokenCounts | null {
   })
 }
 
-/** The output, including reasoning. xAI doesn't count reasoning as completion tokens, which its total shows. */
+/** Returns the output, including reasoning. xAI doesn't count reasoning as completion tokens, which its total shows. */
 function sumOutput(input: unknown, completion: unknown, reasoning: unknown, total: unknown): unknown {
   if (typeof completion !== "number" || typeof reasoning !== "number" || reasoning <= 0) return completion
   const isApart = typeof input === "number" && total === input + completion + reasoning

@@ -4,7 +4,7 @@ import type { FileKinds } from "../model-files.ts"
 import type { SilenceLimits } from "../silence-watch.ts"
 
 export interface ProviderConfig extends Partial<SilenceLimits> {
-  /** The address before the path of the API, such as `/chat/completions`. */
+  /** The URL up to the path of the API, such as `/chat/completions`. */
   readonly baseUrl: string
   readonly modelName: string
   readonly apiKey?: string | undefined

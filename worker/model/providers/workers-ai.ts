@@ -2,7 +2,8 @@
  * workers-ai.ts: a model of Workers AI through the binding `AI` (SPEC MO18).
  *
  * request of the OpenAI-compatible package → binding → response → OpenAI's stream format
- * Some models stream in OpenAI's format, which is passed on. The others stream in Workers AI's own format, which is converted.
+ * Some models stream in OpenAI's format, which is passed on. The others stream in Workers AI's own format, which is
+ * converted.
  */
 
 import { isJsonObject, type Json, parseJson } from "../../../shared/json.ts"
@@ -16,11 +17,11 @@ export interface WorkersAi {
   run(model: string, input: object, options?: object): Promise<unknown>
 }
 
-/** A placeholder, because the binding has no address. Usage is recorded under its host name. */
-const NO_ADDRESS = "https://workers-ai"
+/** A placeholder, because the binding has no URL. Usage is recorded under its host name. */
+const PLACEHOLDER_URL = "https://workers-ai"
 
 export function createWorkersAiModel(ai: WorkersAi, config: Omit<ProviderConfig, "baseUrl" | "fetch">): Model {
-  return createOpenAiModel({ ...config, baseUrl: NO_ADDRESS, fetch: createRun(ai, config.modelName) })
+  return createOpenAiModel({ ...config, baseUrl: PLACEHOLDER_URL, fetch: createRun(ai, config.modelName) })
 }
 
 /** Calls the binding as if it were an endpoint. */
@@ -36,7 +37,10 @@ function createRun(ai: WorkersAi, modelName: string): typeof fetch {
   }
 }
 
-/** A streamed request can't set a response format, and models with Workers AI's own format require text in each message. */
+/**
+ * Converts a request to the binding's inputs. A streamed request can't set a response format, and models with Workers
+ * AI's own format require text in each message.
+ */
 function toInputs(request: Json | undefined): object {
   const { model: _, response_format: __, messages, ...inputs } = Object(request)
   const known: readonly unknown[] = Array.isArray(messages) ? messages : []
@@ -68,7 +72,7 @@ function toChatStream(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Arr
   return body.pipeThrough(decoder).pipeThrough(lines).pipeThrough(new TextEncoderStream())
 }
 
-/** A function that converts a line to events of OpenAI's format. */
+/** Creates a function that converts a line to events of OpenAI's format. */
 function createConverter(): (line: string) => Generator<string> {
   let calls = 0
   let isOwnFormat = false
@@ -97,7 +101,7 @@ function createConverter(): (line: string) => Generator<string> {
   }
 }
 
-/** `{name, arguments}`, or the same inside `function`. The arguments are an object or its JSON. */
+/** Converts a call: `{name, arguments}`, or the same inside `function`. The arguments are an object or its JSON. */
 function toCall(call: { readonly [field: string]: Json }, index: number): object {
   const { name, arguments: args } = Object(call["function"] ?? call)
   const text = typeof args === "string" ? args : JSON.stringify(args ?? {})
@@ -108,7 +112,7 @@ function toCall(call: { readonly [field: string]: Json }, index: number): object
 /** Workers AI's error codes for too many requests and for insufficient capacity. */
 const BUSY_CODES: ReadonlySet<unknown> = new Set([3036, 3040])
 
-/** The error of an event in Workers AI's own format, converted to OpenAI's format; null if there is none, or if it already has
+/** Returns the error of an event in Workers AI's own format, converted to OpenAI's format; null if there is none, or if it already has
  * that format. */
 function readError({ error, errors }: { readonly [field: string]: Json }): object | null {
   if (typeof error === "string") return { message: error }

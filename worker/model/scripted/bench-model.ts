@@ -1,9 +1,9 @@
 /**
  * bench-model.ts: model turns of an exact size, for benchmarks.
  *
- * `/bench deltas=2000 chars=6 tools=2 delay_ms=0 yield_every=10` produces 2,000 text deltas of 6 characters, split evenly
- * before, between and after two calls of the weather tool. It keeps no state: the number of tool results since the question
- * determines the step.
+ * `/bench deltas=2000 chars=6 tools=2 delay_ms=0 yield_every=10` produces 2,000 text deltas of 6 characters, split
+ * evenly before, between and after two calls of the weather tool. It keeps no state: the number of tool results since
+ * the question determines the step.
  */
 
 import { MAX_STEPS } from "../../../shared/limits.ts"
@@ -25,7 +25,7 @@ const MAX_DELTAS = 1_000_000
 const MAX_CHARS = 5_000_000
 const MAX_DELAY_MS = 10_000
 
-/** The plan in a `/bench` message; null for any other message. */
+/** Returns the plan in a `/bench` message; null for any other message. */
 export function parseBenchPlan(message: string): BenchPlan | null {
   if (!/^\/bench(?:\s|$)/.test(message)) return null
   const readSetting = (name: string, fallback: number, max: number): number => {
@@ -70,7 +70,7 @@ export async function* streamBenchStep(
   yield { type: "finish" }
 }
 
-/** Number of deltas before a step. The shares of the steps differ by one at most and add up to `deltas`. */
+/** Returns the number of deltas before a step. The shares of the steps differ by one at most and add up to `deltas`. */
 function countDeltasBefore(bench: BenchPlan, stepIndex: number): number {
   return Math.floor((bench.deltas * Math.min(stepIndex, bench.tools + 1)) / (bench.tools + 1))
 }
@@ -78,7 +78,7 @@ function countDeltasBefore(bench: BenchPlan, stepIndex: number): number {
 const FILLER_TEXT =
   "plain words in an even row so that each delta says a little more than the one before it did and no less than the next "
 
-/** `length` characters of an endless plain text, starting at position `at`. */
+/** Returns `length` characters of an endless plain text, starting at position `at`. */
 function sliceFillerText(at: number, length: number): string {
   const start = at % FILLER_TEXT.length
   let text = FILLER_TEXT.slice(start, start + length)

@@ -1,8 +1,8 @@
 /**
  * intent.ts: classifies the user's questions for the scripted model. Pure.
  *
- * It understands English questions about the weather in one or more places, follow-ups to them, and a few other requests.
- * It takes linear time, and reads only the start of a long message.
+ * It understands English questions about the weather in one or more places, follow-ups to them, and a few other
+ * requests. It takes linear time, and reads only the start of a long message.
  */
 
 export type Intent =
@@ -27,7 +27,7 @@ const FOLLOW_UP = /^(?:and|or|then|also|now|what about|how about|and what about|
 const NOT_A_PLACE = /^(?:yes|no|ok(?:ay)?|thanks|thank you|hello|hi|hey|cool|great|nice|good|bye|stop|why|really)\b/i
 
 /**
- * The intent of the last of the user's messages, which are oldest first.
+ * Returns the intent of the last of the user's messages, which are oldest first.
  * If it is a follow-up ("and in Rome?"), up to MAX_EARLIER_QUESTIONS earlier messages are read too.
  */
 export function parseIntent(questions: readonly string[]): Intent {
@@ -46,12 +46,17 @@ function parseIntentAt(questions: readonly string[], index: number, maxEarlier: 
   return parseFollowUp(text, timelessText, earlier) ?? { kind: classifyIntent(text) }
 }
 
-/** "Will it rain tomorrow?" refers to the places of the earlier question. Without one, the model asks for the place. */
+/**
+ * Repeats the earlier question: "Will it rain tomorrow?" refers to its places. Without one, the model asks for the
+ * place.
+ */
 function repeatWeatherIntent(earlier: Intent | undefined, isTomorrow: boolean): Intent {
   return earlier?.kind === "weather" ? { ...earlier, isTomorrow } : { kind: "which_place", isTomorrow }
 }
 
-/** "And in Rome?", "and tomorrow?", or a bare place name as the answer to our question. Null for anything else. */
+/**
+ * Parses "And in Rome?", "and tomorrow?", or a bare place name as the answer to our question. Null for anything else.
+ */
 function parseFollowUp(text: string, timelessText: string, earlier: (() => Intent) | null): Intent | null {
   const rest = FOLLOW_UP.exec(text)?.[1]
   const isShort = text.length <= 60 && !NOT_A_PLACE.test(text)
@@ -156,7 +161,7 @@ const TRAILING =
 const NOT_A_NAME =
   /\b(?:i|i'm|me|my|we|you|your|it|its|it's|is|are|should|do|does|what|what's|how|how's|tell|need|will|whether|which|who|where|why|when|there|here|general|celsius|fahrenheit|degrees|details?|advance|case|them|like|not|a|the|weather|forecast|temperature|rain|snow|sun|trip)\b/i
 
-/** The place that the text names; null if it names none. */
+/** Returns the place that the text names; null if it names none. */
 function parsePlace(item: string): string | null {
   const bare = item.replace(/^["'([\s]+|["')\]\s.?!…:;,]+$/g, "").replace(LEADING, "")
   const name = bare.replace(TRAILING, "").replace(/\s+(?:weather|forecast)$/i, "")

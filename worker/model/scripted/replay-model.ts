@@ -1,8 +1,8 @@
 /**
  * replay-model.ts: a model that replays a script, for the tests of other projects (`startCuecard({script})`).
  *
- * A script is JSON: one list of model events per model call of a turn. It comes from MODEL_SCRIPT or a `/script` message
- * (scripted-model.ts). Further calls return nothing, which ends the turn. `{type: "pause", ms}` waits.
+ * A script is JSON: one list of model events per model call of a turn. It comes from MODEL_SCRIPT or a `/script`
+ * message (scripted-model.ts). Further calls return nothing, which ends the turn. `{type: "pause", ms}` waits.
  */
 
 import * as v from "valibot"
@@ -44,14 +44,17 @@ const scriptSchema = v.array(v.array(eventSchema))
 
 export type ModelScript = v.InferOutput<typeof scriptSchema>
 
-/** A script from its JSON. The fault, for the log, names the invalid position. */
+/** Parses a script. The fault, for the log, names the invalid position. */
 export function parseScript(json: string): Result<ModelScript, string> {
   const script = v.safeParse(scriptSchema, parseJson(json))
   if (script.success) return succeed(script.output)
   return fail(`invalid script (a list of lists of model events): ${v.getDotPath(script.issues[0]) ?? "JSON"}`)
 }
 
-/** Creates a model that replays the script in `json`. With an invalid script each call fails, with the reason for the log. */
+/**
+ * Creates a model that replays the script in `json`. With an invalid script each call fails, with the reason for the
+ * log.
+ */
 export function createReplayModel(json: string, delayMs: number): Model {
   const script = parseScript(json)
   return {
@@ -77,11 +80,14 @@ export function streamScriptStep(
   return streamEvents(script[countFinishedSteps(messages)] ?? [], delayMs, signal)
 }
 
-/** Number of finished steps of this turn: each has one assistant message. The step that is continued counts as one. */
+/**
+ * Returns the number of finished steps of this turn: each has one assistant message. The step that is continued counts
+ * as one.
+ */
 function countFinishedSteps(request: readonly ModelMessage[]): number {
   const { messages } = splitContinuation(request)
-  const since = messages.slice(messages.findLastIndex((message) => message.role === "user") + 1)
-  return since.filter((message) => message.role === "assistant").length
+  const currentTurn = messages.slice(messages.findLastIndex((message) => message.role === "user") + 1)
+  return currentTurn.filter((message) => message.role === "assistant").length
 }
 
 async function* streamEvents(
@@ -105,7 +111,7 @@ async function* streamEvents(
 
 type ScriptedFinish = Extract<ModelScript[number][number], { type: "finish" }>
 
-/** A script without token counts behaves like a provider that reports none. */
+/** Ends a call. A script without token counts behaves like a provider that reports none. */
 function* finishCall(finish: ScriptedFinish): Generator<ModelEvent> {
   const { input_tokens: input, cached_tokens: cached, cache_write_tokens: cacheWritten } = finish
   const { output_tokens: output, reasoning_tokens: reasoning } = finish

@@ -1,5 +1,6 @@
 /**
- * scripted-agents.ts: the scripted model as part of a team: questions to other agents, their answers, the researcher. Pure.
+ * scripted-agents.ts: the scripted model as part of a team: questions to other agents, their answers, the researcher.
+ * Pure.
  *
  * Like a real model, it reads the names of the other agents from its tools, and its own role from its prompt.
  */
@@ -25,7 +26,10 @@ export function parseAgentHeader(content: string): TurnText {
 const AGENT_REQUEST =
   /^(?:please )?(?:ask|have|let) (?:the |our )?([a-z][a-z0-9_-]{0,31})(?: agent)?(,? (?:in the background|asynchronously|without waiting),?)? ?(?:about |to |for |whether |if |: ?)?(\S[\s\S]{0,2000})$/i
 
-/** The call for a request such as "Ask the researcher about …". Null for other questions, or if there is no such agent. */
+/**
+ * Returns the call for a request such as "Ask the researcher about …". Null for other questions, or if there is no such
+ * agent.
+ */
 export function planAgentQuestion(question: string, tools: readonly ToolSpec[]): readonly ModelEvent[] | null {
   const [, name = "", asyncPhrase, message = ""] = AGENT_REQUEST.exec(question.trim()) ?? []
   const agent = name.toLowerCase()
@@ -46,7 +50,7 @@ function readPeerNames(tools: readonly ToolSpec[]): readonly string[] {
   return Array.isArray(value) ? value.filter((name) => typeof name === "string") : []
 }
 
-/** A summary of an agent's asynchronous answer. */
+/** Returns a summary of an agent's asynchronous answer. */
 export function summarizeAgentAnswer(name: string, text: string): readonly ModelEvent[] {
   return [
     {
@@ -60,7 +64,10 @@ export function summarizeAgentAnswer(name: string, text: string): readonly Model
 /** Maximum number of lines of an answer that are repeated. */
 const MAX_POINTS = 3
 
-/** The lines of an agent's answer that contain figures, or its first line. The user can see the whole answer above. */
+/**
+ * Returns the lines of an agent's answer that contain figures, or its first line. The user can see the whole answer
+ * above.
+ */
 export function writeAgentPoints(name: string, text: string): string {
   const lines = text.split("\n").map((line) => line.trim().replace(/^(?:(?:[-*+>]|#{1,6})\s+)+/, ""))
   const figures = lines.filter((line) => /\d/.test(line)).slice(0, MAX_POINTS)
@@ -72,7 +79,7 @@ export function isResearcher(system: string): boolean {
   return system.startsWith("You are the researcher.")
 }
 
-/** The researcher's next step: it looks up one place per step. Null if nothing is left. */
+/** Returns the researcher's next step: it looks up one place per step. Null if nothing is left. */
 export function planNextLookUp(
   intent: Extract<Intent, { kind: "weather" }>,
   lookedUpCount: number,

@@ -4,7 +4,7 @@ import { cutText } from "../../../shared/text/cut-text.ts"
 import type { ModelEvent, ModelMessage } from "../model-adapter.ts"
 import { CONTINUE_NOTE } from "../system-prompt.ts"
 
-/** The messages without the note that asks for the rest of an answer, and the answer's text so far. */
+/** Returns the messages without the note that asks for the rest of an answer, and the answer's text so far. */
 export function splitContinuation(messages: readonly ModelMessage[]): {
   readonly messages: readonly ModelMessage[]
   readonly shown: string
@@ -17,7 +17,7 @@ export function splitContinuation(messages: readonly ModelMessage[]): {
   return { messages: messages.slice(0, -1), shown: texts.join("") }
 }
 
-/** The events without the thinking and the text that precede the end of `shown`. */
+/** Returns the events without the thinking and the text that precede the end of `shown`. */
 export function skipShownText(events: readonly ModelEvent[], shown: string): readonly ModelEvent[] {
   if (shown === "") return events
   let rest = shown

@@ -10,7 +10,7 @@ import type { ModelEvent, ToolSpec } from "../model-adapter.ts"
 import type { CallOutcome } from "./weather-prose.ts"
 import { CLOCK_HTML, COUNTER_HTML } from "./scripted-canvas.ts"
 
-/** The tool call for a media request, if the turn has the tool. Null for any other question. */
+/** Returns the tool call for a media request, if the turn has the tool. Null for any other question. */
 export function planMediaCall(question: string, tools: readonly ToolSpec[]): readonly ModelEvent[] | null {
   const hasChartTool = tools.some(({ name }) => name === "chart")
   const request =
@@ -40,7 +40,7 @@ const trimRequest = (question: string): string =>
     .replace(/[.!?]+$/, "")
     .replace(/^please,? /i, "")
 
-/** "Draw a chart of apples 3, pears 5". An agent without the chart tool draws an image. */
+/** Parses "Draw a chart of apples 3, pears 5". An agent without the chart tool draws an image. */
 function parseChartRequest(question: string, hasChartTool: boolean): MediaRequest | null {
   const pattern =
     /^(?:draw|make|show|plot|create)(?: me)?(?: an?)? (?:bar )?chart (?:of|with|about|for|from):? (.{1,800})$/is
@@ -63,7 +63,7 @@ function parseChartRequest(question: string, hasChartTool: boolean): MediaReques
   return { name: "image_generate", args: { kind: "chart", prompt: title, title, data }, thinking, text }
 }
 
-/** "Paint a sunset", "make an image of the sea". */
+/** Parses "Paint a sunset", "make an image of the sea". */
 function parseImageRequest(question: string): MediaRequest | null {
   const pattern =
     /^(?:(?:paint|draw)(?: me)?(?: an? (?:picture|image) of)?|(?:make|create|generate)(?: me)? an? (?:picture|image|painting) of) (\S.{0,300})$/is
@@ -73,7 +73,7 @@ function parseImageRequest(question: string): MediaRequest | null {
   return { name: "image_generate", args: { kind: "picture", prompt }, thinking, text: `I'll paint ${prompt}.` }
 }
 
-/** "Say hello world". */
+/** Parses "Say hello world". */
 function parseSpeechRequest(question: string): MediaRequest | null {
   const quoted = /^(?:say|speak|read aloud)(?: aloud)?:? (\S.{0,500})$/is.exec(question.trim())?.[1]
   if (quoted === undefined) return null
@@ -81,7 +81,7 @@ function parseSpeechRequest(question: string): MediaRequest | null {
   return { name: "speak", args: { text }, thinking: "The user wants to hear this.", text: "Listen:" }
 }
 
-/** "Make a clock canvas", "make a counter canvas". */
+/** Parses "Make a clock canvas", "make a counter canvas". */
 function parseCanvasRequest(question: string): MediaRequest | null {
   const subject = /^(?:make|create|build|draw)(?: me)? an? (\w{1,20}) (?:canvas|widget)$/i.exec(
     trimRequest(question),
@@ -97,7 +97,7 @@ function parseCanvasRequest(question: string): MediaRequest | null {
 
 const MEDIA_TOOLS: ReadonlySet<string> = new Set(["image_generate", "speak", "canvas_create"])
 
-/** The text for the results of these tools; null if the turn has any other result, or none. */
+/** Returns the text for the results of these tools; null if the turn has any other result, or none. */
 export function describeMediaResults(outcomes: readonly CallOutcome[]): string | null {
   const mediaOutcomes = outcomes.filter(({ name }) => MEDIA_TOOLS.has(name))
   return mediaOutcomes.length === 0 || mediaOutcomes.length < outcomes.length
@@ -105,7 +105,7 @@ export function describeMediaResults(outcomes: readonly CallOutcome[]): string |
     : mediaOutcomes.map(describeMediaResult).join("\n\n")
 }
 
-/** The data is before the first blank line of the result, and the line to write is after it. */
+/** Describes a result. Its data is before the first blank line, and the line to write is after it. */
 function describeMediaResult({ name, result }: CallOutcome): string {
   const blank = result.indexOf("\n\n")
   const trailer = blank < 0 ? "" : result.slice(blank)

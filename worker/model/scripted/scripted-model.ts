@@ -1,9 +1,9 @@
 /**
  * scripted-model.ts: the offline model. It is deterministic, and stateless between calls.
  *
- * It understands questions about the weather (intent.ts), calls the tool once per place, and places each card by the tag in
- * the tool's result (weather-prose.ts). Anything else gets a prepared answer (showcase.ts). For tests and benchmarks it
- * also accepts these commands, where <text> may be a JSON string literal:
+ * It understands questions about the weather (intent.ts), calls the tool once per place, and places each card by the
+ * tag in the tool's result (weather-prose.ts). Anything else gets a prepared answer (showcase.ts). For tests and
+ * benchmarks it also accepts these commands, where <text> may be a JSON string literal:
  *   /say <text>          answers with exactly that text
  *   /think <text>        thinks exactly that text, then answers "Done."
  *   /call <tool> <args>  calls that tool with that JSON text, then describes the result
@@ -113,7 +113,7 @@ function readTurn(messages: readonly ModelMessage[]): VisibleTurn {
   return { question: questions.at(-1) ?? "", from: userTexts.at(-1)?.from ?? null, questions, files, outcomes }
 }
 
-/** The events of the next model call. `streamTokens` splits their text. */
+/** Returns the events of the next model call. `streamTokens` splits their text. */
 function planEvents(turn: VisibleTurn, system: string, tools: readonly ToolSpec[]): readonly ModelEvent[] {
   const { from, question, outcomes } = turn
   if (from?.kind === "answers") return summarizeAgentAnswer(from.name, question)
@@ -155,7 +155,7 @@ function describeFiles(files: readonly ModelFile[]): string {
   return [`You sent me ${these}:`, "", ...fileLines, "", "I work offline, so I can't open files."].join("\n")
 }
 
-/** "Rename this conversation to …". */
+/** Parses "Rename this conversation to …". */
 function parseTitleRequest(question: string): string | null {
   const pattern = /^(?:please )?(?:rename|call) (?:this|the) (?:chat|conversation)(?: to)? (\S.{0,119})$/i
   const title = pattern.exec(question.trim())?.[1]?.replace(/^["'“]|["'”]?[.!]?$/g, "")
@@ -180,7 +180,7 @@ const MODEL_FAULTS: ReadonlySet<string> = new Set<TurnFault>([
   ...(["model_malformed", "model_timeout", "model_cut_off"] as const),
 ])
 
-/** The events of a command that the file header lists. Null if the message is not a command. */
+/** Returns the events of a command that the file header lists. Null if the message is not a command. */
 function parseCommand(question: string): readonly ModelEvent[] | null {
   const command = /^\/(say|think|call|fault)(?:\s([\s\S]*))?$/.exec(question)
   const rest = command?.[2] ?? ""
@@ -207,7 +207,7 @@ function isModelFault(reason: string): reason is TurnFault {
   return MODEL_FAULTS.has(reason)
 }
 
-/** The value of a JSON string literal, or the text itself if it is not one. */
+/** Returns the value of a JSON string literal, or the text itself if it is not one. */
 function parseQuotedText(text: string): string {
   const value = text.startsWith('"') ? parseJson(text.trim()) : undefined
   return typeof value === "string" ? value : text
@@ -232,7 +232,7 @@ const SUMMARY_HEAD = "What was asked earlier:"
 /** Maximum number of lines of a summary. */
 const MAX_SUMMARY_LINES = 60
 
-/** A summary that lists the user's questions in order, including questions from an earlier summary. */
+/** Returns a summary that lists the user's questions in order, including questions from an earlier summary. */
 function summarizeQuestions(messages: readonly ModelMessage[]): string {
   const summaryLines = messages.flatMap((message) => {
     if (message.role !== "user") return []
@@ -276,7 +276,10 @@ type InputCounts = Pick<TokenCounts, "input" | "cached" | "cacheWritten">
 const CACHE_BLOCK_TOKENS = 128
 const MIN_CACHED_TOKENS = 1_024
 
-/** The input as a provider would count it: all but the newest message was in an earlier call, so it is in the cache. */
+/**
+ * Returns the input as a provider would count it: all but the newest message was in an earlier call, so it is in the
+ * cache.
+ */
 function countScriptedInput({ system, messages, tools }: ModelRequest): InputCounts {
   const prompt = estimatePromptTokens(
     system,

@@ -8,7 +8,7 @@ import type { CallOutcome } from "./weather-prose.ts"
 /** Sources that the answer quotes. With a card, which shows them all, it quotes the first. */
 const MAX_QUOTED = 3
 
-/** "Search for tea", "look up tides". Null for any other question, or without the tool. */
+/** Plans the call for "Search for tea" or "look up tides". Null for any other question, or without the tool. */
 export function planSearch(question: string, tools: readonly ToolSpec[]): readonly ModelEvent[] | null {
   const query = /^(?:please )?(?:search(?: for)?|look up|find pages about) (\S.{0,150}?)[.?!]*$/i.exec(
     question.trim(),
@@ -20,7 +20,7 @@ export function planSearch(question: string, tools: readonly ToolSpec[]): readon
   ]
 }
 
-/** The answer to a search; null if there was none, or if it failed. */
+/** Returns the answer to a search; null if there was none, or if it failed. */
 export function describeSearch(outcomes: readonly CallOutcome[]): string | null {
   const { head, trailer } = splitResult(outcomes.find(({ name }) => name === "search")?.result ?? "")
   const data = parseJson(head)

@@ -7,7 +7,7 @@ const OPENING =
   /^(?:please |can you |could you |tell me |show me )*(?:what's|what is|what are|how is|how are|make|draw|paint|write|say)? ?(?:the |an? )?/i
 const MAX_WORDS = 6
 
-/** The subject of the first question. */
+/** Returns the subject of the first question. */
 export function writeTitle([question]: readonly ModelMessage[]): string {
   const text = question?.role === "user" ? question.content.replace(/\s+/g, " ").trim() : ""
   const words = text.replace(OPENING, "").split(" ").slice(0, MAX_WORDS)
@@ -15,7 +15,7 @@ export function writeTitle([question]: readonly ModelMessage[]): string {
   return subject.charAt(0).toUpperCase() + subject.slice(1)
 }
 
-/** Questions about the subject of the question, as JSON. */
+/** Returns questions about the subject of the question, as JSON. */
 export function writeFollowUps(messages: readonly ModelMessage[]): string {
   const subject = writeTitle(messages)
   const isWeather = /\bweather|umbrella|rain\b/i.test(subject)

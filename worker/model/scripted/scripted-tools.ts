@@ -18,7 +18,7 @@ interface ToolRequest {
   readonly text: string
 }
 
-/** Null for any other question, or without the tool. */
+/** Plans a tool call. Null for any other question, or without the tool. */
 export function planToolRequest(question: string, tools: readonly ToolSpec[]): readonly ModelEvent[] | null {
   const text = question.slice(0, MAX_READ_CHARS).trim()
   const request = parseCalculation(text) ?? parseTimer(text) ?? parseList(text) ?? parseReading(text)
@@ -29,7 +29,7 @@ export function planToolRequest(question: string, tools: readonly ToolSpec[]): r
   ]
 }
 
-/** The sentence for a result that has a card. */
+/** Returns the sentence for a result that has a card. */
 export function describeToolResult(name: string): string {
   switch (name) {
     case "calculate":
@@ -64,8 +64,8 @@ function parseList(text: string): ToolRequest | null {
   if (listed === undefined) return null
   const texts = listed
     .split(/[,;\n]+/)
-    .map((one) => one.trim())
-    .filter((one) => one !== "")
+    .map((item) => item.trim())
+    .filter((item) => item !== "")
   const items = texts.slice(0, MAX_LISTED).map((item) => ({ text: item }))
   return { name: "list", args: { title: title ?? "List", items }, text: "I'll write it down." }
 }

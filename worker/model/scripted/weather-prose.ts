@@ -2,8 +2,8 @@
  * weather-prose.ts: the scripted model's sentences about tool results. Pure.
  *
  * results → Markdown with span tags
- * Like a real model, it reads the tag from the result's trailer, and every figure from the result's data. A result without
- * a trailer gets no span, and a failed call gets a sentence.
+ * Like a real model, it reads the tag from the result's trailer, and every figure from the result's data. A result
+ * without a trailer gets no span, and a failed call gets a sentence.
  */
 
 import { type ChartPayload, isChartPayload } from "../../../shared/card/chart-payload.ts"
@@ -28,7 +28,7 @@ type ParsedOutcome =
   | { readonly kind: "chart"; readonly tag: string | null; readonly payload: ChartPayload }
   | { readonly kind: "other"; readonly name: string; readonly tag: string | null }
 
-/** The answer to a turn's tool results. `isTomorrow`: the user asked about tomorrow. */
+/** Returns the answer to a turn's tool results. `isTomorrow`: the user asked about tomorrow. */
 export function writeAnswer(outcomes: readonly CallOutcome[], isTomorrow: boolean): string {
   const parsed = outcomes.map(parseOutcome)
   const readings = parsed.flatMap((outcome) => (outcome.kind === "weather" ? [outcome.payload] : []))
@@ -54,7 +54,7 @@ function parseOutcome({ name, args, result }: CallOutcome): ParsedOutcome {
   return title === null ? { kind: "other", name, tag } : { kind: "renamed", title }
 }
 
-/** The subject of a failed call: an agent, a place, or the tool itself. */
+/** Returns the subject of a failed call: an agent, a place, or the tool itself. */
 function describeCallSubject(name: string, args: string): string {
   return name === "agents_message" ? readAgentName(args) : (readTextField(parseJson(args), "location") ?? name)
 }
@@ -139,7 +139,7 @@ function describeForecast(weather: WeatherPayload): string | null {
   return `${lowercaseFirst(condition)}${range}${rain}`
 }
 
-/** A closing sentence: which place is warmer, and where an umbrella is needed. */
+/** Returns a closing sentence: which place is warmer, and where an umbrella is needed. */
 function writeClosing(readings: readonly WeatherPayload[], isTomorrow: boolean): string {
   return [compareTemperatures(readings, isTomorrow), adviseOnUmbrella(readings, isTomorrow)]
     .filter((part) => part !== "")
@@ -147,7 +147,7 @@ function writeClosing(readings: readonly WeatherPayload[], isTomorrow: boolean):
 }
 
 function compareTemperatures(readings: readonly WeatherPayload[], isTomorrow: boolean): string {
-  // Rounded, so that the difference matches the figures that the user sees.
+  // Rounded, so that the difference matches the numbers that the user sees.
   const getTemperature = (reading: WeatherPayload): number =>
     Math.round((isTomorrow ? reading.forecast_tomorrow_max_c : null) ?? reading.temperature_c)
   const byTemperature = [...readings].sort((a, b) => getTemperature(b) - getTemperature(a))
@@ -194,17 +194,17 @@ function isSnow(condition: string | null): boolean {
   return condition !== null && /snow/i.test(condition)
 }
 
-/** "London, Paris and Rome". */
+/** Joins words as in "London, Paris and Rome". */
 export function joinWords(words: readonly string[]): string {
   return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`
 }
 
-/** "London, GB" → "London". The card shows the country. */
+/** Drops the country, which the card shows: "London, GB" → "London". */
 function getPlaceName(reading: WeatherPayload): string {
   return reading.location.replace(/, [A-Z]{2}$/, "")
 }
 
-/** The condition as it reads after "with": "a clear sky", "slight rain". */
+/** Returns the condition as it reads after "with": "a clear sky", "slight rain". */
 function conditionToPhrase(condition: string): string {
   switch (condition) {
     case "Clear sky":
@@ -226,13 +226,13 @@ function formatDegrees(celsius: number): string {
   return `${formatNumber(celsius)} °C`
 }
 
-/** A whole number with a minus sign (U+2212), as on the card. */
+/** Formats a whole number with a minus sign (U+2212), as on the card. */
 function formatNumber(value: number): string {
   const whole = Math.round(value)
   return `${whole < 0 ? "−" : ""}${Math.abs(whole)}`
 }
 
-/** "a 70%", "an 80%". */
+/** Formats a percentage with its article: "a 70%", "an 80%". */
 function formatPercent(value: number): string {
   const rounded = Math.round(value)
   return `${/^(?:8|11$|18$)/.test(String(rounded)) ? "an" : "a"} ${rounded}%`

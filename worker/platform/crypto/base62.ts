@@ -1,5 +1,6 @@
 /**
- * base62.ts: random text and checksums in base62 (`0-9A-Za-z`), which contains no separators and needs no escaping in URLs.
+ * base62.ts: random strings and checksums in base62 (`0-9A-Za-z`), which contains no separators and needs no escaping
+ * in URLs.
  */
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -7,7 +8,7 @@ const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 /** Bytes at or above this value are skipped, because they would make the first digits more likely than the others. */
 const FAIR_BYTES = 256 - (256 % DIGITS.length)
 
-/** Random text with 5.95 bits per character. */
+/** Returns a random string with 5.95 bits per character. */
 export function createRandomBase62(length: number): string {
   let text = ""
   while (text.length < length) {

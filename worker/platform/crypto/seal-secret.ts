@@ -1,9 +1,10 @@
 /**
  * seal-secret.ts: encrypts secrets that the server must be able to read again: keys of models, tools and MCP servers.
  *
- * secret + place → SEAL → `s1.<key id>.<base64url>` → OPEN → secret
- * The key (AES-GCM, 256 bits) is derived with HKDF from a secret of the deployment, the tenant and the purpose. The place
- * is authenticated, so a sealed value that is moved to another tenant, purpose or name can't be opened. Source: SPEC SL1-SL3.
+ * secret + location → SEAL → `s1.<key id>.<base64url>` → OPEN → secret
+ * The key (AES-GCM, 256 bits) is derived with HKDF from a secret of the deployment, the tenant and the purpose. The
+ * location is authenticated, so a sealed value that is moved to another tenant, purpose or name can't be opened.
+ * Source: SPEC SL1-SL3.
  */
 
 import { base64url } from "jose"
@@ -18,11 +19,11 @@ export interface SealEnv {
 }
 
 /** Where a sealed secret is stored. */
-export interface SecretPlace {
+export interface SecretLocation {
   readonly tenant: string
   /** What the secret is for: `model key`, `webhook secret`. */
   readonly purpose: string
-  /** Which one of them, such as the name of a model. */
+  /** Which secret of that purpose, such as the name of a model. */
   readonly name: string
 }
 
@@ -41,44 +42,48 @@ const IV_BYTES = 12
 const KEY_ID_BYTES = 8
 
 /** Seals a secret. Two seals of the same secret differ. Errors: throws for a secret over MAX_SECRET_CHARS. */
-export async function sealSecret(env: SealEnv, place: SecretPlace, text: string): Promise<string> {
+export async function sealSecret(env: SealEnv, location: SecretLocation, text: string): Promise<string> {
   if (text.length > MAX_SECRET_CHARS) throw new RangeError("secret too long")
   const [master] = listMasters(env)
   if (master === undefined) throw new Error("no secret to seal with")
   const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES))
   const keyId = await deriveKeyId(master)
-  const algorithm = { name: "AES-GCM", iv, additionalData: formatPlace(keyId, place) }
-  const data = await crypto.subtle.encrypt(algorithm, await deriveSealKey(master, place), encodeText(text))
+  const algorithm = { name: "AES-GCM", iv, additionalData: formatLocation(keyId, location) }
+  const data = await crypto.subtle.encrypt(algorithm, await deriveSealKey(master, location), encodeText(text))
   return `${VERSION}.${keyId}.${base64url.encode(new Uint8Array([...iv, ...new Uint8Array(data)]))}`
 }
 
 /**
- * Opens a sealed secret. Null if it was changed, was sealed for another place, or if the deployment no longer has the
- * secret with which it was sealed.
+ * Opens a sealed secret. Null if it was changed, was sealed for another location, or if the deployment no longer has
+ * the secret with which it was sealed.
  */
-export async function openSecret(env: SealEnv, place: SecretPlace, sealed: string): Promise<OpenedSecret | null> {
+export async function openSecret(env: SealEnv, location: SecretLocation, sealed: string): Promise<OpenedSecret | null> {
   const [version, keyId = "", data = "", ...rest] = sealed.split(".")
   if (version !== VERSION || rest.length > 0) return null
   for (const [i, master] of listMasters(env).entries()) {
     if ((await deriveKeyId(master)) !== keyId) continue
-    const text = await decrypt(master, keyId, place, data)
+    const text = await decrypt(master, keyId, location, data)
     return text === null ? null : { text, isCurrent: i === 0 }
   }
   return null
 }
 
-async function decrypt(master: string, keyId: string, place: SecretPlace, data: string): Promise<string | null> {
+async function decrypt(master: string, keyId: string, location: SecretLocation, data: string): Promise<string | null> {
   try {
     const bytes = base64url.decode(data)
-    const algorithm = { name: "AES-GCM", iv: bytes.subarray(0, IV_BYTES), additionalData: formatPlace(keyId, place) }
-    const key = await deriveSealKey(master, place)
+    const algorithm = {
+      name: "AES-GCM",
+      iv: bytes.subarray(0, IV_BYTES),
+      additionalData: formatLocation(keyId, location),
+    }
+    const key = await deriveSealKey(master, location)
     return new TextDecoder().decode(await crypto.subtle.decrypt(algorithm, key, bytes.subarray(IV_BYTES)))
   } catch {
     return null
   }
 }
 
-/** Newest first. JWT_SECRET is the last one, because it sealed everything before SEALING_SECRETS was set. */
+/** Newest first. JWT_SECRET is the last secret, because it sealed everything before SEALING_SECRETS was set. */
 function listMasters({ SEALING_SECRETS, JWT_SECRET }: SealEnv): string[] {
   return [...splitCommaList(SEALING_SECRETS), ...(JWT_SECRET === undefined ? [] : [JWT_SECRET])]
 }
@@ -87,13 +92,13 @@ async function importMaster(master: string): Promise<CryptoKey> {
   return await crypto.subtle.importKey("raw", encodeText(master), "HKDF", false, ["deriveKey", "deriveBits"])
 }
 
-/** A public name of a secret, which reveals nothing about it. */
+/** Returns a public name of a secret, which reveals nothing about it. */
 async function deriveKeyId(master: string): Promise<string> {
   const algorithm = createHkdf("cuecard seal key id")
   return bytesToHex(await crypto.subtle.deriveBits(algorithm, await importMaster(master), KEY_ID_BYTES * 8))
 }
 
-async function deriveSealKey(master: string, { tenant, purpose }: SecretPlace): Promise<CryptoKey> {
+async function deriveSealKey(master: string, { tenant, purpose }: SecretLocation): Promise<CryptoKey> {
   const algorithm = createHkdf(JSON.stringify(["cuecard seal", tenant, purpose]))
   const use = ["encrypt", "decrypt"]
   return await crypto.subtle.deriveKey(
@@ -110,8 +115,8 @@ function createHkdf(info: string) {
   return { name: "HKDF", hash: "SHA-256", salt: new Uint8Array(), info: encodeText(info) }
 }
 
-/** JSON, so that no two places have the same text. */
-function formatPlace(keyId: string, { tenant, purpose, name }: SecretPlace): Uint8Array<ArrayBuffer> {
+/** Formats a location as JSON, so that no two locations result in the same string. */
+function formatLocation(keyId: string, { tenant, purpose, name }: SecretLocation): Uint8Array<ArrayBuffer> {
   return encodeText(JSON.stringify([VERSION, keyId, tenant, purpose, name]))
 }
 

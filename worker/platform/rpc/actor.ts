@@ -4,13 +4,14 @@ import type { AuditEntry } from "../../../shared/protocol/audit-entry.ts"
 import type { Role } from "./claims.ts"
 
 /**
- * The part of a request that the audit log stores. `system`: a background job. `anonymous`: a caller who is not signed in.
+ * The part of a request that the audit log stores. `system`: a background job. `anonymous`: a caller who is not signed
+ * in.
  */
 export type Actor = AuditEntry["actor"]
 
 /**
- * An actor who administers the tenant, with their role. They cannot change users and API keys above `role`. Unless they are
- * an owner, they can only add new issuers and remove issuers, and only issuers that do not give the role `owner`.
+ * An actor who administers the tenant, with their role. They cannot change users and API keys above `role`. Unless they
+ * are an owner, they can only add new issuers and remove issuers, and only issuers that do not give the role `owner`.
  */
 export interface Administrator {
   readonly actor: Actor

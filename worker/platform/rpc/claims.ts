@@ -7,8 +7,8 @@ export const SCOPES = ["user", "external", "admin"] as const
 export type Scope = (typeof SCOPES)[number]
 
 /**
- * Roles of a user in the tenant. An `owner` may do everything. An `admin` may do everything except end or move the tenant
- * and change owners. A `member` has sessions of their own. A `viewer` only reads sessions that others share.
+ * Roles of a user in the tenant. An `owner` may do everything. An `admin` may do everything except end or move the
+ * tenant and change owners. A `member` has sessions of their own. A `viewer` only reads sessions that others share.
  */
 export const ROLES = ["owner", "admin", "member", "viewer"] as const
 export type Role = (typeof ROLES)[number]
@@ -38,8 +38,8 @@ export interface Claims {
   /** The sign-in (`sid`) from which the token was issued. Revoking it revokes all its tokens. */
   readonly login?: string | undefined
   /**
-   * The owner of the session that the request reads, if they shared it with this user (`?owner=`). Absent if the request is
-   * about the user's own sessions. The Worker sets it for one request; tokens never contain it.
+   * The owner of the session that the request reads, if they shared it with this user (`?owner=`). Absent if the
+   * request is about the user's own sessions. The Worker sets it for one request; tokens never contain it.
    */
   readonly sharedBy?: string | undefined
   /** The id of the API key that made the request. `user` is then `key:<id>`, which no token can contain. */
@@ -54,17 +54,19 @@ export type SessionOwner = Pick<Claims, "tenant" | "user">
 /** The identity of an owner or viewer of a session, with scope and role. */
 export type OwnerClaims = SessionOwner & Pick<Claims, "scope" | "role" | "sharedBy">
 
-/** Whether these claims allow only reading, because of the role `viewer` or because the session belongs to another user. */
+/**
+ * Whether these claims allow only reading, because of the role `viewer` or because the session belongs to another user.
+ */
 export function isReadOnly(claims: Pick<Claims, "role" | "sharedBy">): boolean {
   return claims.sharedBy !== undefined || !includesRole(getRole(claims), "member")
 }
 
-/** The role of a token's user. A token without a `role` claim has the role `member`. */
+/** Returns the role of a token's user. A token without a `role` claim has the role `member`. */
 export function getRole({ role = "member" }: Pick<Claims, "role">): Role {
   return role
 }
 
-/** The first of several roles in the order of ROLES. `roles` must not be empty. */
+/** Returns the first of several roles in the order of ROLES. `roles` must not be empty. */
 export function getHighestRole(roles: readonly Role[]): Role {
   return ROLES.find((role) => roles.includes(role)) ?? "viewer"
 }
@@ -73,7 +75,7 @@ export function getLowerRole(role: Role, other: Role): Role {
   return includesRole(role, other) ? other : role
 }
 
-/** The scope of a token. A token without a `scope` claim has the scope `user`. */
+/** Returns the scope of a token. A token without a `scope` claim has the scope `user`. */
 export function getScope({ scope = "user" }: Pick<Claims, "scope">): Scope {
   return scope
 }

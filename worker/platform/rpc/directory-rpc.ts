@@ -27,14 +27,15 @@ export interface RevocationState {
   /** Ids of the tokens (`jti`) and of the sign-ins (`sid`) that were revoked individually. */
   readonly tokens: readonly string[]
   /**
-   * Every token issued up to this time is revoked, in seconds since 1970; null if all tokens were never revoked together.
+   * Every token issued up to this time is revoked, in seconds since 1970; null if the tokens have never been revoked
+   * together.
    */
   readonly upTo: number | null
   /** The user was suspended, so no token is accepted, not even a new one. Absent: no. */
   readonly suspended?: boolean
   /**
-   * The user is being erased, or was erased and has not registered again since, so links signed up to `upTo` are refused. Absent:
-   * no.
+   * The user is being erased, or was erased and has not registered again since, so links signed up to `upTo` are
+   * refused. Absent: no.
    */
   readonly erased?: boolean
 }
@@ -46,7 +47,9 @@ export interface UserState {
   readonly suspended: boolean
   /** Null: the tenant has no such user. */
   readonly role: Role | null
-  /** Ends the tokens issued up to this time, in seconds since 1970; 0 ends none. Null: ends all tokens issued until now. */
+  /**
+   * Ends the tokens issued up to this time, in seconds since 1970; 0 ends none. Null: ends all tokens issued until now.
+   */
   readonly upTo: number | null
 }
 
@@ -92,7 +95,8 @@ export interface LoginSecrets {
 }
 
 /**
- * A position in the list of sessions, with a public id. It stays valid when the session that it names is used or erased.
+ * A position in the list of sessions, with a public id. It stays valid when the session that it names is used or
+ * erased.
  */
 export type SessionCursor = Pick<SessionSummary, "active" | "created" | "id"> & { readonly isPinned: boolean }
 
@@ -120,7 +124,7 @@ export type BulkAction =
 
 /** What a session sends with its running state. */
 export interface TurnNews {
-  /** Texts for the search. */
+  /** The text for the search index. */
   readonly search?: SearchUpdate | undefined
   /** No turn is running, and the user has no socket in the session. If a turn has just ended, its answer is unread. */
   readonly isUnattended?: boolean | undefined
@@ -150,9 +154,9 @@ export interface BytesReport {
 
 export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   /**
-   * Lists a new session. Repeating the call has no effect. The first session adds the user to the tenant's list of users;
-   * `role` is the role in the user's token. A temporary session counts, but no list contains it. Errors: `sessions_full`,
-   * `budget_exhausted`, `token_revoked`.
+   * Lists a new session. Repeating the call has no effect. The first session adds the user to the tenant's list of
+   * users; `role` is the role in the user's token. A temporary session counts, but no list contains it. Errors:
+   * `sessions_full`, `budget_exhausted`, `token_revoked`.
    */
   addSession(
     id: string,
@@ -162,8 +166,8 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
     isTemporary?: boolean,
   ): Promise<Result<null>>
   /**
-   * Updates the time of the last activity and, if given, the title and whether a turn is running. Ignores a session that is
-   * not listed. Returns true if the running state was stored.
+   * Updates the time of the last activity and, if given, the title and whether a turn is running. Ignores a session
+   * that is not listed. Returns true if the running state was stored.
    */
   recordActivity(id: string, at: number, title?: string, running?: boolean): Promise<boolean>
   /** Pinned sessions first, then the most recently active ones, from the beginning or after a position. */
@@ -194,7 +198,9 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   flushUsage(): Promise<void>
   /** Like `flushUsage`, before the user is erased. Returns the name of the directory's ledger; null if it has none. */
   closeUsage(): Promise<string | null>
-  /** The user's usage from one day to another, both included. Complete up to the last reports of the sessions. */
+  /**
+   * Returns the user's usage from one day to another, both included. Complete up to the last reports of the sessions.
+   */
   readUsage(from: string, to: string): UsageEntry[]
   /**
    * Decides whether a turn may begin in a session without a lease. `isAgent`: another agent requested the turn. Returns
@@ -202,28 +208,34 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
    */
   leaseTurn(session: string, isAgent: boolean): Promise<Result<SessionLease | null>>
   /**
-   * Called when the tenant is known to have budgets. Reads the user's budgets from the tenant if the known ones are old.
+   * Called when the tenant is known to have budgets. Reads the user's budgets from the tenant if the known ones are
+   * old.
    */
   learnBudgets(): Promise<void>
 
   /** Reads the user's current budgets from the tenant. */
   refreshBudget(): Promise<void>
-  /** The remaining amounts of the budgets that apply to the user. */
+  /** Returns the remaining amounts of the budgets that apply to the user. */
   readBudgets(): Promise<BudgetView[]>
   /** Removes an erased session. Returns whether it was listed. */
   removeSession(id: string): Promise<boolean>
-  /** Adds or removes an entry of a shared copy. An empty change only lists them, newest first. Errors: `share_links_full`. */
+  /**
+   * Adds or removes an entry of a shared copy. An empty change only lists them, newest first. Errors:
+   * `share_links_full`.
+   */
   changeShares(change: ShareChange): Result<readonly ShareEntry[]>
   /**
-   * Lists a session of another user, or replaces its entry. The caller has checked that the tenant lists this user, so that
-   * sharing cannot add users. Errors: `shares_full`.
+   * Lists a session of another user, or replaces its entry. The caller has checked that the tenant lists this user, so
+   * that sharing cannot add users. Errors: `shares_full`.
    */
   putShared(shared: SharedSession): Result<null>
   /** Changes the title of a listed session of another user. */
   renameShared(owner: string, id: string, title: string): void
   /** Removes a session of another user from the list. Repeating the call has no effect. */
   removeShared(owner: string, id: string): void
-  /** The sessions that others have shared with this user, newest first, from the beginning or after a position. */
+  /**
+   * Returns the sessions that others have shared with this user, newest first, from the beginning or after a position.
+   */
   listShared(limit: number, after?: SharedCursor): SharedSession[]
   /**
    * Applies a session's report of its stored bytes. Returns the number of the newest applied report. Errors:
@@ -238,9 +250,9 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   countRemoteFetch(): Result<null>
   getRevocationState(): RevocationState
   /**
-   * Checks a token before its socket opens, and registers the session for revocations until the token expires. If a stored
-   * role was read before an administrator lowered it, the token counts as revoked. `sockets`: the number of the user's open
-   * sockets in that session, including this one; absent if unknown.
+   * Checks a token before its socket opens, and registers the session for revocations until the token expires. If a
+   * stored role was read before an administrator lowered it, the token counts as revoked. `sockets`: the number of the
+   * user's open sockets in that session, including this one; absent if unknown.
    *
    * Errors: `token_revoked`, `user_suspended`, `user_sockets_full`.
    */
@@ -251,21 +263,21 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
    */
   addLogin(login: NewLogin): Result<null>
   /**
-   * Like `addLogin`, without a call to the tenant's object, for a user whom the tenant is known to list. Further errors:
-   * `user_unknown` if the tenant's object must be called; `user_suspended`.
+   * Like `addLogin`, without a call to the tenant's object, for a user whom the tenant is known to list. Further
+   * errors: `user_unknown` if the tenant's object must be called; `user_suspended`.
    */
   addKnownLogin(login: NewLogin): Result<null>
   /**
-   * Checks the secret of a sign-in's cookie and replaces it. A secret that is older than the previous one ends the sign-in
-   * and revokes its tokens (`copied`). Errors: `sign_in_required`, `user_suspended`, `user_erased`.
+   * Checks the secret of a sign-in's cookie and replaces it. A secret that is older than the previous one ends the
+   * sign-in and revokes its tokens (`copied`). Errors: `sign_in_required`, `user_suspended`, `user_erased`.
    */
   useLogin(id: string, secrets: LoginSecrets): Result<UsedLogin | "copied">
   /**
    * Ends a sign-in and revokes its tokens. With `everywhere`, ends all sign-ins and revokes all tokens. `presented`:
    * SHA-256 of the cookie's secret. Repeating the call has no effect.
    *
-   * Returns null if the sign-in has already ended, and `copied` if the secret is older than the previous one. In both cases
-   * the other sign-ins continue.
+   * Returns null if the sign-in has already ended, and `copied` if the secret is older than the previous one. In both
+   * cases the other sign-ins continue.
    */
   endLogin(id: string, presented: string, everywhere: boolean): "current" | "copied" | null
   /**
@@ -281,13 +293,16 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   listPrompts(): Promise<SavedPrompt[]>
   /** Adds or replaces a saved prompt. Errors: `prompts_full`. */
   putPrompt(prompt: SavedPrompt): Promise<Result<SavedPrompt>>
-  /** Adds the saved prompts of an imported user. Those with the same ids are replaced; more than fit are left out. */
+  /**
+   * Adds the saved prompts of an imported user. Those with the same ids are replaced, and those beyond the limit are
+   * omitted.
+   */
   restorePrompts(prompts: readonly SavedPrompt[]): Promise<void>
   /** Repeating the call has no effect. */
   removePrompt(id: string): Promise<void>
   /**
-   * Lists up to `limit` sessions by key, from the beginning or after a key. An export contains no hidden and no temporary
-   * sessions.
+   * Lists up to `limit` sessions by key, from the beginning or after a key. An export contains no hidden and no
+   * temporary sessions.
    */
   listEntries(after: string | null, limit: number, isExport?: boolean): DirectoryEntry[]
   /** Lists an imported session with its former entry. Repeating the call has no effect. */

@@ -1,9 +1,9 @@
 /**
  * object-stubs.ts: the names and locations of the Durable Objects, and stubs for them. No other module creates stubs.
  *
- * Every name begins with the tenant, so no id in a request can reach an object of another tenant. The objects of a tenant
- * with a region are created in the platform's jurisdiction of that name. Those of other tenants are created near the first
- * request, or where `locationHint` says.
+ * Every name begins with the tenant, so no id in a request can reach an object of another tenant. The objects of a
+ * tenant with a region are created in the platform's jurisdiction of that name. Those of other tenants are created near
+ * the first request, or where `locationHint` says.
  */
 
 import { getRegion, type Region } from "../tenant-id.ts"
@@ -14,12 +14,14 @@ interface ObjectNamespace<Stub> {
   jurisdiction(region: Region): { getByName(name: string): Stub }
 }
 
-/** Decides where objects are created. Plain workerd has no jurisdictions, so there the region is only part of the name. */
+/**
+ * Decides where objects are created. Plain workerd has no jurisdictions, so there the region is only part of the name.
+ */
 interface PlacementEnv {
   readonly ENVIRONMENT: string
 }
 
-/** The object of one session. `id` must be a valid key of a session. */
+/** Returns the object of one session. `id` must be a valid key of a session. */
 export function sessionStub<Stub>(
   env: PlacementEnv & { readonly SESSION: ObjectNamespace<Stub> },
   tenant: string,
@@ -29,7 +31,7 @@ export function sessionStub<Stub>(
   return getStub(env, env.SESSION, tenant, `${tenant}:${id}`, locationHint)
 }
 
-/** The directory of one user: the list of sessions, the sign-ins and the revoked tokens. */
+/** Returns the directory of one user: the list of sessions, the sign-ins and the revoked tokens. */
 export function directoryStub<Stub>(
   env: PlacementEnv & { readonly DIRECTORY: ObjectNamespace<Stub> },
   identity: { readonly tenant: string; readonly user: string },
@@ -38,14 +40,14 @@ export function directoryStub<Stub>(
   return getStub(env, env.DIRECTORY, identity.tenant, userKey(identity), locationHint)
 }
 
-/** The object of one tenant: its configuration, users, keys and jobs. */
+/** Returns the object of one tenant: its configuration, users, keys and jobs. */
 export function tenantStub<Stub>(env: PlacementEnv & { readonly TENANT: ObjectNamespace<Stub> }, tenant: string): Stub {
   return getStub(env, env.TENANT, tenant, tenant)
 }
 
 /**
- * The object of one key of the deployment's registry. Each region has its own registry for its tenants. Null: the registry
- * of tenants without a region.
+ * Returns the object of one key of the deployment's registry. Each region has its own registry for its tenants. Null:
+ * the registry of tenants without a region.
  */
 export function registryStub<Stub>(
   env: PlacementEnv & { readonly REGISTRY: ObjectNamespace<Stub> },

@@ -7,14 +7,14 @@
 import type { Result } from "../../../shared/fault.ts"
 
 /**
- * The registry is a small index of the deployment. Each key has a separate object: `issuer:<hash>` stores which tenant has
- * claimed an issuer, and `tenants` lists the tenants that were created. The registry stores nothing about a tenant except
- * its id.
+ * The registry is a small index of the deployment. Each key has a separate object: `issuer:<hash>` stores which tenant
+ * has claimed an issuer, and `tenants` lists the tenants that were created. The registry stores nothing about a tenant
+ * except its id.
  */
 export interface RegistryRpc extends Rpc.DurableObjectBranded {
   /** Claims the key for a tenant. Repeating the call has no effect. Errors: `issuer_taken` if another tenant has it. */
   claim(tenant: string): Result<null>
-  /** The tenant that has claimed the key; null if none has. */
+  /** Returns the tenant that has claimed the key; null if none has. */
   lookup(): string | null
   /** Ends the tenant's claim. A claim of another tenant stays. */
   release(tenant: string): void

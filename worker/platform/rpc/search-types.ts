@@ -1,5 +1,6 @@
 /**
- * search-types.ts: the texts that a session sends to its user's directory for the search, and the queries.
+ * search-types.ts: the text that a session sends to its user's directory for the search index, and the queries of a
+ * search.
  */
 
 import type { MessageHit, SearchHit } from "../../../shared/protocol/http-body.ts"

@@ -86,13 +86,15 @@ export interface SessionRpc extends Rpc.DurableObjectBranded {
   /** Searches the messages of the active path. Errors: `field_invalid`. */
   searchMessages(claims: Claims, query: MessageQuery): Promise<Result<FoundMessages>>
 
-  /** Reserves an id for a user's upload. Errors: `assets_full`, `storage_full`, `tenant_storage_full`, budget errors. */
+  /**
+   * Reserves an id for a user's upload. Errors: `assets_full`, `storage_full`, `tenant_storage_full`, budget errors.
+   */
   reserveAsset(claims: Claims, size: number): Promise<Result<string>>
   /** Commits an upload after its bytes were written to the bucket. Errors: `asset_store_failed`. */
   commitAsset(claims: Claims, asset: Asset, hash: string): Result<StoredAsset>
   /** Removes the reservation of an upload whose bytes were deleted. */
   discardAsset(claims: Claims, id: string): Result<null>
-  /** The assets with these ids, or null for each id that does not exist. */
+  /** Returns the assets with these ids, or null for each id that does not exist. */
   findAssets(claims: Claims, ids: readonly string[]): Result<readonly (Asset | null)[]>
 
   /** Applies a producer's records as they arrive. Resolves when the stream ends. */
@@ -118,23 +120,30 @@ export interface SessionRpc extends Rpc.DurableObjectBranded {
   /** Sets or removes the feedback on an answer. Errors: `message_unknown`, `field_invalid`. */
   setFeedback(claims: Claims, message: string, feedback: FeedbackInput | null): Promise<Result<FeedbackChange>>
   listFeedback(claims: Claims): Promise<Result<readonly AnswerFeedback[]>>
-  /** The model calls of one answer, with their cost. Errors: `message_unknown`. */
+  /** Returns the model calls of one answer, with their cost. Errors: `message_unknown`. */
   readAnswerUsage(claims: Claims, message: string): Promise<Result<AnswerUsage>>
   listAllowedTools(claims: Claims): Result<readonly AllowedTool[]>
-  /** Questions that the user could ask next. Empty unless the message is the newest answer and the tenant wants them. */
+  /**
+   * Suggests questions that the user could ask next. Empty unless the message is the newest answer and the tenant has
+   * enabled suggestions.
+   */
   suggestFollowUps(claims: Claims, message: string): Promise<Result<readonly string[]>>
-  /** The agent that answers, and its effort. */
+  /** Returns the agent that answers, and its effort. */
   describeAgent(claims: Claims): Result<SessionAgent>
   /** Allows all calls of a tool in this session, now and later. Errors: `field_invalid`. */
   allowTool(claims: Claims, tool: string): Promise<Result<readonly AllowedTool[]>>
   /**
-   * The user's answer to what a call asks. Errors: `session_unknown`, `call_unknown`, `call_decided`, `field_invalid`.
+   * Stores the user's answer to a question that a tool call asked. Errors: `session_unknown`, `call_unknown`,
+   * `call_decided`, `field_invalid`.
    */
   answerInput(claims: Claims, callId: string, answer: InputAnswerRequest): Promise<Result<null>>
   /** Repeating the call has no effect. */
   revokeTool(claims: Claims, tool: string): Result<readonly AllowedTool[]>
 
-  /** A copy of the active path up to a message. Errors: `message_unknown`; `turn_running` if the message hasn't ended. */
+  /**
+   * Exports a copy of the active path up to a message. Errors: `message_unknown`; `turn_running` if the message hasn't
+   * ended.
+   */
   exportBranch(claims: Claims, message: string): Promise<Result<BranchExport>>
 
   /**
@@ -142,7 +151,7 @@ export interface SessionRpc extends Rpc.DurableObjectBranded {
    * Errors: `result_unexpected`.
    */
   acceptToolResult(result: LateToolResult): Promise<Result<null>>
-  /** Gives the caller the question that waits for a program. Errors: `turn_ended`. */
+  /** Returns the question that waits for a program. Errors: `turn_ended`. */
   claimQuestion(owner: SessionOwner, id: string): Result<ClaimedQuestion>
   /** Accepts a question from another agent's session, and creates this session if necessary. */
   acceptAsk(request: AskRequest): Promise<Result<null, TurnFault>>
@@ -154,10 +163,10 @@ export interface SessionRpc extends Rpc.DurableObjectBranded {
   cancelAsk(owner: SessionOwner, id: string): void
   /** Accepts a late answer to a question of this session. Repeating the call has no effect. */
   acceptCallback(owner: SessionOwner, callback: AskCallback): void
-  /** The sessions whose answers the running turn is waiting for. */
+  /** Returns the sessions whose answers the running turn is waiting for. */
   listAwaitedSessions(owner: SessionOwner): string[]
 
-  /** The stored data of the session, except its transcript and assets. */
+  /** Returns the stored data of the session, except its transcript and assets. */
   describe(owner: SessionOwner): Result<StoredSession>
   /** Lists up to `limit` complete assets by id, from the beginning or after an id. */
   listAssetEntries(owner: SessionOwner, after: string | null, limit: number): Result<readonly AssetEntry[]>
@@ -168,18 +177,20 @@ export interface SessionRpc extends Rpc.DurableObjectBranded {
    * `asset_store_failed` if an earlier reservation is being removed.
    */
   reserveRestored(owner: SessionOwner, entry: AssetEntry): Result<boolean>
-  /** Completes a restored asset whose bytes are in the bucket. Errors: `asset_store_failed` if the reservation expired. */
+  /**
+   * Completes a restored asset whose bytes are in the bucket. Errors: `asset_store_failed` if the reservation expired.
+   */
   commitRestored(owner: SessionOwner, entry: AssetEntry): Result<null>
   /** Closes all sockets. Their clients reconnect with the current rights of their tokens. */
   closeSockets(): void
   /**
-   * Called by the owner's directory: while the session is hidden, it can be read but not changed. Repeating the call has no
-   * effect. Errors: `session_unknown`.
+   * Called by the owner's directory: while the session is hidden, it can be read but not changed. Repeating the call
+   * has no effect. Errors: `session_unknown`.
    */
   setHidden(owner: SessionOwner, isHidden: boolean): Result<null>
-  /** The texts of finished turns that follow a position, for the search. Called by the owner's directory. */
+  /** Returns the text of the finished turns after a position, for the search index. Called by the owner's directory. */
   readTurnTexts(owner: SessionOwner, after: number): Promise<Result<SearchUpdate>>
-  /** The number of open sockets of a user, the owner or a viewer. Called by the user's directory. */
+  /** Returns how many sockets a user, the owner or a viewer, has open. Called by the user's directory. */
   countSockets(user: string): number
 
   /** Called by the directory of the owner or of a viewer: closes the sockets and producer streams of revoked tokens. */

@@ -144,7 +144,9 @@ export interface IngestResult {
   readonly skipped: number
 }
 
-/** A user's session and its agent. Each agent that is asked in it, directly or by other agents, has a separate session. */
+/**
+ * A user's session and its agent. Each agent that is asked in it, directly or by other agents, has a separate session.
+ */
 export interface SessionGroup {
   readonly session: string
   readonly agent: string
@@ -206,7 +208,7 @@ export interface FeedbackChange {
   readonly isCounted: boolean
 }
 
-/** The user's answer to what a call asks. `input`: the id of the question. */
+/** The user's answer to a question that a tool call asked. `input`: the id of the question. */
 export type InputAnswerRequest = { readonly input: string } & (
   | { readonly action: "accept"; readonly content: InputContent }
   | { readonly action: "decline" }

@@ -1,8 +1,9 @@
 /**
  * access-table.ts: the callers that may use each route of the API. Pure.
  *
- * A route that is not in the table does not exist for clients, so new routes are closed by default. Routes outside `/v1`
- * and `/external` are not listed: the page's files, `/healthz`, `/auth` and the signed links check access themselves.
+ * A route that is not in the table does not exist for clients, so new routes are closed by default. Routes outside
+ * `/v1` and `/external` are not listed: the page's files, `/healthz`, `/auth` and the signed links check access
+ * themselves.
  */
 
 import type { RateClass } from "../../../shared/user-limits.ts"
@@ -16,13 +17,15 @@ export type Principal = Role | "external" | "admin-scope" | `key-${Role}`
 
 export interface AccessRule {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
-  /** Segments that begin with a colon match any text without a slash. */
+  /** Segments that begin with a colon match any string without a slash. */
   readonly path: string
   /** `open`: needs no token. `operator`: needs the operator's secret. */
   readonly allow: readonly Principal[] | "open" | "operator"
   /** Even revoked tokens are admitted. */
   readonly admitsRevoked?: true
-  /** Admitted while the tenant is leaving even though it is not a GET, because it writes nothing or is part of leaving. */
+  /**
+   * Admitted while the tenant is leaving even though it is not a GET, because it writes nothing or is part of leaving.
+   */
   readonly admitsLeaving?: true
   /** With `?owner=`, the route also reads a session that its owner shares with the user. */
   readonly admitsViewers?: true
@@ -108,7 +111,7 @@ export const SESSION_RULES: readonly AccessRule[] = [
   { method: "POST", path: "/external/sessions/:id/messages", allow: ["external"] },
 ]
 
-/** The principal that makes a request, by its name in the table. */
+/** Returns the principal that makes a request, by its name in the table. */
 export function getPrincipal(claims: Claims): Principal {
   if (claims.key !== undefined) return `key-${getRole(claims)}`
   const scope = getScope(claims)

@@ -1,6 +1,6 @@
 /**
- * authorize.ts: middleware that decides who may use a route: verifies the credentials of a request, and checks them against
- * the access table and the revocations.
+ * authorize.ts: middleware that decides who may use a route: verifies the credentials of a request, and checks them
+ * against the access table and the revocations.
  */
 
 import type { Context, MiddlewareHandler } from "hono"
@@ -31,14 +31,15 @@ import { createActor, readLimitAddress } from "./request-actor.ts"
 import type { AppEnv } from "../request-body.ts"
 
 /**
- * Prefix of the subprotocol that carries a socket's token: a browser's WebSocket cannot send headers, and URLs are logged.
+ * Prefix of the subprotocol that carries a socket's token: a browser's WebSocket cannot send headers, and URLs are
+ * logged.
  */
 const TOKEN_PROTOCOL = "token."
 
 /**
- * Checks a request against the access table: refuses unknown routes, missing and invalid credentials, roles and scopes that
- * the route does not allow, and revoked tokens and keys (at the latest TOKEN_TRUST_MS after the revocation). Sets `claims`,
- * except for the operator.
+ * Checks a request against the access table: refuses unknown routes, missing and invalid credentials, roles and scopes
+ * that the route does not allow, and revoked tokens and keys (at the latest TOKEN_TRUST_MS after the revocation). Sets
+ * `claims`, except for the operator.
  */
 export const authorize: MiddlewareHandler<AppEnv> = async (context, next) => {
   const rule = await findAccessRule(context.req.method, context.req.path)
@@ -66,15 +67,17 @@ async function checkOperator(context: Context<AppEnv>): Promise<Result<null>> {
 const OPERATOR = "-"
 
 /**
- * Key under which failed tokens of unknown issuers are counted. For a known issuer, its URL is appended, so that each has
- * its own count.
+ * Key under which failed tokens of unknown issuers are counted. For a known issuer, its URL is appended, so that each
+ * has its own count.
  */
 const FOREIGN = "issuer"
 
 /** Faults caused by a wrong credential. Expired credentials are not included, because they were once valid. */
 const FAILED_SIGN_IN: ReadonlySet<FaultReason> = new Set<FaultReason>(["token_invalid", "key_invalid"])
 
-/** Runs a check, limiting failures so that an attacker cannot guess credentials or keep calling an object (SPEC LI7). */
+/**
+ * Runs a check, limiting failures so that an attacker cannot guess credentials or keep calling an object (SPEC LI7).
+ */
 async function limitFailures<T>(
   context: Context<AppEnv>,
   tenant: string,
@@ -115,14 +118,14 @@ async function authorizeClaims(context: Context<AppEnv>, rule: AccessRule): Prom
   return succeed(null)
 }
 
-/** A socket of a tenant that is leaving can read everything but cannot write. */
+/** Limits a socket of a tenant that is leaving: it can read everything but cannot write. */
 function limitSocket(context: Context<AppEnv>, claims: Claims): Claims {
   return isUpgrade(context) ? { ...claims, role: "viewer" } : claims
 }
 
 /**
- * The owner of the shared session that a request names (`?owner=`); null for the caller's own session, or if the request
- * names no session.
+ * Returns the owner of the shared session that a request names (`?owner=`); null for the caller's own session, or if
+ * the request names no session.
  *
  * Errors: `field_invalid`; `scope_denied` on routes where a viewer could write, or read more than the session.
  */
@@ -135,8 +138,8 @@ function readSharedBy({ req }: Context<AppEnv>, rule: AccessRule, { user }: Clai
 }
 
 /**
- * Verifies the credentials of a request: an API key or a token, from the header or, for a WebSocket, from its subprotocols.
- * Does not check for revoked tokens.
+ * Verifies the credentials of a request: an API key or a token, from the header or, for a WebSocket, from its
+ * subprotocols. Does not check for revoked tokens.
  */
 async function authenticate(context: Context<AppEnv>, rule: AccessRule): Promise<Result<Claims>> {
   const token = readToken(context)
@@ -146,7 +149,10 @@ async function authenticate(context: Context<AppEnv>, rule: AccessRule): Promise
   return await verifyToken(token, context.env.JWT_SECRET ?? "", Date.now())
 }
 
-/** A valid token of an issuer that the isolate knows is accepted even after failures from the same address (SPEC LI7). */
+/**
+ * Verifies a provider's token. A valid token of an issuer that the isolate has cached is accepted even after failures
+ * from the same IP address (SPEC LI7).
+ */
 async function authenticateForeign(context: Context<AppEnv>, token: string): Promise<Result<Claims>> {
   const { findKnownIssuer, verifyForeignToken } = await import("../../auth/issuer/foreign-token.ts")
   const verifyForeign = () => verifyForeignToken(context.env, token, Date.now(), createActor(context, "anonymous"))
@@ -158,7 +164,7 @@ async function authenticateForeign(context: Context<AppEnv>, token: string): Pro
   return await limitFailures(context, `${FOREIGN}:${issuer}`, async () => verified)
 }
 
-/** No object is called for text that cannot be a key, or for a route that no key may use. */
+/** Verifies a key. No object is called for a string that cannot be a key, or for a route that no key may use. */
 async function authenticateKey(context: Context<AppEnv>, rule: AccessRule, text: string): Promise<Result<Claims>> {
   const key = parseApiKey(text)
   if (key === null) return fail({ reason: "key_invalid" })
@@ -192,8 +198,8 @@ const revocationCache = createRevocationCache()
 
 /**
  * Maximum age of a user's cached state when a socket opens, in milliseconds. The request can take SOCKET_REGISTER_MS to
- * reach the session's object, and another SOCKET_REGISTER_MS can pass until the socket is registered with the directory. So
- * a revoked token has no socket after TOKEN_TRUST_MS, even if the directory cannot be reached.
+ * reach the session's object, and another SOCKET_REGISTER_MS can pass until the socket is registered with the
+ * directory. So a revoked token has no socket after TOKEN_TRUST_MS, even if the directory cannot be reached.
  */
 const SOCKET_TRUST_MS = TOKEN_TRUST_MS - 2 * SOCKET_REGISTER_MS
 
@@ -207,8 +213,8 @@ async function checkRevocation(context: Context<AppEnv>, claims: Claims): Promis
 }
 
 /**
- * The reason to refuse a link that was signed for a user at a time (in seconds since 1970): the user is suspended, or has
- * been erased since then. Null if there is none. Takes effect within TOKEN_TRUST_MS.
+ * Returns the reason to refuse a link that was signed for a user at a time (in seconds since 1970): the user is
+ * suspended, or has been erased since then. Null if there is none. Takes effect within TOKEN_TRUST_MS.
  */
 export async function findReaderFault(env: Env, user: SessionOwner, signedAt: number): Promise<Fault | null> {
   const { suspended, erased, upTo } = await loadRevocations(env, user, TOKEN_TRUST_MS)
@@ -248,7 +254,7 @@ function listOfferedProtocols(context: Context<AppEnv>): string[] {
   return splitCommaList(context.req.header("sec-websocket-protocol"))
 }
 
-/** The subprotocols that a client offers, except the one that carries the token. */
+/** Returns the subprotocols that a client offers, except the one that carries the token. */
 export function listSubprotocols(context: Context<AppEnv>): string[] {
   return listOfferedProtocols(context).filter((protocol) => !protocol.startsWith(TOKEN_PROTOCOL))
 }

@@ -1,29 +1,34 @@
 /**
- * client-address.ts: shortens a client's address. The audit log stores only its network, because a whole address would be
- * personal data. Limits count by a key, which is not stored.
+ * client-address.ts: shortens a client's IP address. The audit log stores only its network, because a whole address
+ * would be personal data. Limits count by a key, which is not stored.
  */
 
 import ipaddr from "ipaddr.js"
 
-/** Number of bits that the audit log stores. They identify roughly a neighbourhood with IPv4, and one site with IPv6. */
+/**
+ * Number of bits that the audit log stores. They identify roughly a neighbourhood with IPv4, and one site with IPv6.
+ */
 const IPV4_BITS = 24
 const IPV6_BITS = 48
 
 /**
- * Number of bits by which limits count IPv6 addresses. A network has 2^64 addresses, so counting single ones would be
- * useless.
+ * Number of bits by which limits count IPv6 addresses. A network has 2^64 addresses, so counting individual addresses
+ * would be useless.
  */
 const IPV6_NETWORK_BITS = 64
 
-/** Longest text of an address: an IPv6 address that ends in an IPv4 address. */
+/** Longest form of an address: an IPv6 address that ends in an IPv4 address. */
 const MAX_ADDRESS_CHARS = 45
 
-/** `203.0.113.7` → `203.0.113.0/24`, `2001:db8:1:2::3` → `2001:db8:1::/48`. Null for text that is not an address. */
+/**
+ * Truncates an address: `203.0.113.7` → `203.0.113.0/24`, `2001:db8:1:2::3` → `2001:db8:1::/48`. Null if it is not an
+ * address.
+ */
 export function truncateAddress(text: string): string | null {
   return formatNetwork(text, IPV4_BITS, IPV6_BITS)
 }
 
-/** The key by which limits count: an IPv4 address, or an IPv6 network. Null for text that is not an address. */
+/** Returns the key by which limits count: an IPv4 address, or an IPv6 network. Null if it is not an address. */
 export function groupAddress(text: string): string | null {
   return formatNetwork(text, 32, IPV6_NETWORK_BITS)
 }

@@ -1,8 +1,8 @@
 /**
  * embed-access.ts: access of the sites that show a tenant's widget: to the API, to media, and as parents of frames.
  *
- * A site is known only together with a tenant. The token of a request names the tenant; a preflight has no token, so any
- * https origin passes it, and the request that follows is checked. Source: SPEC WG2 to WG4.
+ * A site is known only together with a tenant. The token of a request names the tenant; a preflight has no token, so
+ * any https origin passes it, and the request that follows is checked. Source: SPEC WG2 to WG4.
  */
 
 import type { Context, MiddlewareHandler } from "hono"
@@ -23,8 +23,8 @@ export function allowsLoopback({ ENVIRONMENT }: Pick<Env, "ENVIRONMENT">): boole
 }
 
 /**
- * Whether a request with this origin may go on to the check of its token: it has a token, and some tenant could allow the
- * origin. A preflight has none.
+ * Whether a request with this origin may go on to the check of its token: it has a token, and some tenant could allow
+ * the origin. A preflight has none.
  */
 export function mayComeFromWidget({ req, env }: Context<AppEnv>, origin: string): boolean {
   if (!req.path.startsWith("/v1/") || !canBeEmbedHost(origin, allowsLoopback(env))) return false
@@ -33,8 +33,8 @@ export function mayComeFromWidget({ req, env }: Context<AppEnv>, origin: string)
 }
 
 /**
- * The sites that may show a tenant's widget; none for a tenant that is not served here, or if its object fails. Takes
- * effect within CONFIG_TRUST_MS.
+ * Returns the sites that may show a tenant's widget; none for a tenant that is not served here, or if its object fails.
+ * Takes effect within CONFIG_TRUST_MS.
  */
 export async function loadEmbedHosts(env: Env, tenant: string): Promise<readonly string[]> {
   if (!checkRegion(env, tenant).ok) return []
@@ -55,8 +55,8 @@ export async function mayEmbed(env: Env, tenant: string, origin: string): Promis
 }
 
 /**
- * The parents that may frame `/embed?tenant=<id>&origin=<origin>`: only that origin, if the tenant allows it. The response
- * names no other site of the tenant. `pageTenant` applies if the request names no tenant.
+ * Returns the parents that may frame `/embed?tenant=<id>&origin=<origin>`: only that origin, if the tenant allows it.
+ * The response names no other site of the tenant. `pageTenant` applies if the request names no tenant.
  */
 export async function listEmbedParents(env: Env, url: URL, pageTenant: string | null): Promise<readonly string[]> {
   const tenant = url.searchParams.get("tenant") ?? pageTenant
@@ -97,7 +97,7 @@ async function readRefusalCode(refusal: Response): Promise<unknown> {
   )
 }
 
-/** The tenant that a link names, without verifying the link. */
+/** Returns the tenant that a link names, without verifying the link. */
 export function readLinkTenant(token: string): string | null {
   try {
     const { tenant } = decodeJwt(token)

@@ -2,11 +2,12 @@
 
 import { type AccessRule, SESSION_RULES } from "./access-table.ts"
 
-/** The rule of a request; undefined if there is no such route. A HEAD request counts as GET. */
+/** Returns the rule of a request; undefined if there is no such route. A HEAD request counts as GET. */
 export async function findAccessRule(method: string, path: string): Promise<AccessRule | undefined> {
-  const wanted = method === "HEAD" ? "GET" : method
+  const ruleMethod = method === "HEAD" ? "GET" : method
   const segments = path.split("/")
-  const matches = (rule: AccessRule): boolean => rule.method === wanted && matchesPath(rule.path.split("/"), segments)
+  const matches = (rule: AccessRule): boolean =>
+    rule.method === ruleMethod && matchesPath(rule.path.split("/"), segments)
   const found = SESSION_RULES.find(matches)
   if (found !== undefined || segments[1] !== "v1") return found
   // Loaded with the routes of the administration, so that it is not part of the Worker's entry.

@@ -3,7 +3,7 @@
 /** The part of `request.cf` that is used here. It is absent in local use. */
 interface RequestPlace {
   readonly continent?: unknown
-  /** A decimal number as text. */
+  /** A decimal number as a string. */
   readonly longitude?: unknown
 }
 
@@ -19,8 +19,8 @@ const CONTINENTS = new Map<string, readonly [DurableObjectLocationHint, number, 
 ])
 
 /**
- * The location nearest to the client; undefined if the client's location is unknown. The platform uses a hint only when it
- * creates an object, and ignores it in a region.
+ * Returns the location nearest to the client; undefined if the client's location is unknown. The platform uses a hint
+ * only when it creates an object, and ignores it in a region.
  */
 export function readLocationHint({ cf }: { readonly cf?: unknown }): DurableObjectLocationHint | undefined {
   const { continent, longitude }: RequestPlace = cf ?? {}

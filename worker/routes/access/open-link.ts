@@ -13,9 +13,9 @@ import { openKnownShare } from "./open-share.ts"
 import { findSessionKey } from "./require-session.ts"
 
 /**
- * Verifies a link. A link that was signed for a viewer is valid only while the session is shared with them, so it costs a
- * request to the session's object. A link is refused if its user is suspended or has been erased since, or if its tenant
- * was erased. The states of both are cached.
+ * Verifies a link. A link that was signed for a viewer is valid only while the session is shared with them, so it costs
+ * a request to the session's object. A link is refused if its user is suspended or has been erased since, or if its
+ * tenant was erased. The states of both are cached.
  *
  * Errors: `link_expired`, `link_invalid`, `rate_limited`, `user_suspended`, `tenant_erased`, `region_unavailable`.
  */
@@ -44,7 +44,10 @@ export async function openLink(env: Env, audience: LinkAudience, token: string):
   return shared.ok ? link : fail({ reason: "link_invalid" })
 }
 
-/** A link of a shared copy is valid while the copy exists, for the files in it. Returns the key of the session. */
+/**
+ * Checks a link of a shared copy, which is valid while the copy exists, for the files in it. Returns the key of the
+ * session.
+ */
 async function openShareLink(env: Env, link: LinkClaims): Promise<Result<LinkClaims>> {
   const opened = await openKnownShare(env, link.tenant, link.session)
   if (!opened.ok) return opened.fault.reason === "rate_limited" ? opened : fail({ reason: "link_invalid" })

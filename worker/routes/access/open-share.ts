@@ -1,4 +1,4 @@
-/** open-share.ts: finds the shared copy that a public address names. Its readers need no token. */
+/** open-share.ts: finds the shared copy that a public URL names. Its readers need no token. */
 
 import * as v from "valibot"
 import { fail, type Result, succeed } from "../../../shared/fault.ts"
@@ -19,16 +19,17 @@ export interface OpenedShare {
 /** `<tenant>.<id>`: an id has 132 random bits, so it cannot be guessed. */
 const REFERENCE = /^(.+)\.([\w-]{22})$/
 
-/** The name of a copy in public addresses. */
+/** Formats the name of a copy in public URLs. */
 export function formatShareReference(tenant: string, id: string): string {
   return `${tenant}.${id}`
 }
 
 /**
- * Finds a copy that can be read. One that was deleted, has expired or never existed, and one of a suspended or erased user,
- * cannot be told apart. `address` is that of the reader, as limits count it.
+ * Finds a copy that can be read. The fault does not reveal whether the copy was deleted, has expired or never existed,
+ * or whether its user was suspended or erased. `address` is the reader's, in the form by which limits count.
  *
- * Errors: `share_unknown`, `rate_limited`. Cost: a read of the bucket; the states of the tenant and the user are cached.
+ * Errors: `share_unknown`, `rate_limited`. Cost: a read of the bucket; the states of the tenant and the user are
+ * cached.
  */
 export async function openShare(env: Env, reference: string, address: string | null): Promise<Result<OpenedShare>> {
   const [, tenant = "", id = ""] = REFERENCE.exec(reference) ?? []

@@ -1,8 +1,8 @@
 /**
  * refuse-socket.ts: tells a browser why a limit refuses its WebSocket.
  *
- * A browser hides the status and body of a refused upgrade from the page. So the socket is opened, receives the fault as an
- * error frame, and is closed with CLOSE_LIMITED. No object is called.
+ * A browser hides the status and body of a refused upgrade from the page. So the socket is opened, receives the fault
+ * as an error frame, and is closed with CLOSE_LIMITED. No object is called.
  */
 
 import type { MiddlewareHandler } from "hono"

@@ -1,6 +1,6 @@
 /**
- * report-request.ts: reports each request as a data point with the pattern of its route, and an exception as a log line.
- * Neither contains the path, the query or the body.
+ * report-request.ts: reports each request as a data point with the pattern of its route, and an exception as a log
+ * line. Neither contains the path, the query or the body.
  */
 
 import type { Context, MiddlewareHandler } from "hono"
@@ -27,7 +27,10 @@ const OTHER_ROUTES: readonly (readonly [pattern: RegExp, route: string])[] = [
   [/^\/share(?:\/|$)/, "/share/:share"],
 ]
 
-/** The pattern of a request's route; `other` if there is no such route. A refused method also has the route `other`. */
+/**
+ * Returns the pattern of a request's route; `other` if there is no such route. A refused method also has the route
+ * `other`.
+ */
 export async function nameRoute(method: string, path: string): Promise<string> {
   const rule = await findAccessRule(method, path)
   return rule?.path ?? OTHER_ROUTES.find(([pattern]) => pattern.test(path))?.[1] ?? "other"
@@ -50,7 +53,8 @@ export const reportRequest: MiddlewareHandler<AppEnv> = async (context, next) =>
 }
 
 /**
- * The response for an exception, which is always a bug. The log says where it was thrown, and the client gets no details.
+ * Creates the response for an exception, which is always a bug. The log says where it was thrown, and the client gets
+ * no details.
  */
 export async function errorToResponse(error: Error, { req }: Context<AppEnv>): Promise<Response> {
   const route = await nameRoute(req.method, req.path)

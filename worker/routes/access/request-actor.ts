@@ -6,10 +6,12 @@ import type { Actor, Administrator } from "../../platform/rpc/actor.ts"
 import { type Claims, getRole } from "../../platform/rpc/claims.ts"
 import type { AppEnv } from "../request-body.ts"
 
-/** The header with the client's address. The platform sets it, and overwrites any value that a client sends. */
+/** The header with the client's IP address. The platform sets it, and overwrites any value that a client sends. */
 const ADDRESS_HEADER = "cf-connecting-ip"
 
-/** The actor of a request that `authorize` admitted. Only a request with the operator's secret has no claims. */
+/**
+ * Returns the actor of a request that `authorize` admitted. Only a request with the operator's secret has no claims.
+ */
 export function readActor(context: Context<AppEnv>): Actor {
   const claims = context.get("claims") as Claims | undefined
   if (claims === undefined) return createActor(context, "operator")
@@ -26,7 +28,7 @@ export function createActor(context: Context<AppEnv>, kind: Actor["kind"], id = 
   return { kind, id, address: truncateAddress(context.req.header(ADDRESS_HEADER) ?? "") }
 }
 
-/** The client's address in the form by which limits count; null if the platform provides none. */
+/** Returns the client's address in the form by which limits count; null if the platform provides none. */
 export function readLimitAddress(context: Context<AppEnv>): string | null {
   return groupAddress(context.req.header(ADDRESS_HEADER) ?? "")
 }

@@ -1,6 +1,6 @@
 /**
- * request-guard.ts: middleware that runs before the routes: it requires a safe deployment and an allowed origin, and sets
- * secure headers.
+ * request-guard.ts: middleware that runs before the routes: it requires a safe deployment and an allowed origin, and
+ * sets secure headers.
  */
 
 import type { Context, MiddlewareHandler } from "hono"
@@ -31,9 +31,9 @@ export const requireSafeDeployment: MiddlewareHandler<AppEnv> = async (context, 
 }
 
 /**
- * Admits the request's own origin and those of ALLOWED_ORIGINS. A request of another site needs a token, and `authorize`
- * checks whether its tenant allows the site (SPEC WG2); refusals are readable there, and contain nothing but their code. A
- * request without an Origin header is not a cross-origin call of another site.
+ * Admits the request's own origin and those of ALLOWED_ORIGINS. A request of another site needs a token, and
+ * `authorize` checks whether its tenant allows the site (SPEC WG2). The site can read refusals, which contain nothing
+ * but their code. A request without an Origin header is not a call from another site.
  */
 export const checkOrigin: MiddlewareHandler<AppEnv> = async (context, next) => {
   const origin = context.req.header("origin")
@@ -83,7 +83,9 @@ export const setSecureHeaders: MiddlewareHandler<AppEnv> = async (context, next)
   }
 }
 
-/** Runs before all routes: keeps documents and everything else on separate origins, if a canvas origin is configured. */
+/**
+ * Runs before all routes: keeps documents and everything else on separate origins, if a canvas origin is configured.
+ */
 export const isolateCanvasOrigin: MiddlewareHandler<AppEnv> = async (context, next) => {
   const canvasOrigin = getCanvasOrigin(context.env)
   const { origin, pathname } = new URL(context.req.url)

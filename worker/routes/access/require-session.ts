@@ -15,15 +15,15 @@ import { directoryStub, sessionStub, userKey } from "../../platform/rpc/object-s
 import { createPrivateKey } from "../../platform/session-key.ts"
 import type { AppEnv } from "../request-body.ts"
 
-/** How many sessions' keys an isolate caches, and for how long, in milliseconds. A key changes only with an erasure. */
+/** How many session keys an isolate caches, and for how long, in milliseconds. A key changes only after an erasure. */
 const MAX_CACHED_KEYS = 5_000
 const KEY_FRESH_MS = 10_000
 
 const keyCache = new FreshCache<string>(KEY_FRESH_MS, MAX_CACHED_KEYS)
 
 /**
- * The key of a user's session; the public id if the user has no session with that id. Cost: a request to its object, then
- * cached.
+ * Returns the key of a user's session; the public id if the user has no session with that id. Cost: a request to its
+ * object, then cached.
  */
 export async function findSessionKey(
   env: Env,
@@ -55,8 +55,8 @@ export interface NewOwnSession {
 }
 
 /**
- * Creates and lists a user's session, and returns its key. Repeating the call has no effect. If another user has taken the
- * id, the session gets a private key, and the user sees no difference (SPEC AU17).
+ * Creates and lists a user's session, and returns its key. Repeating the call has no effect. If another user has taken
+ * the id, the session gets a private key, and the user sees no difference (SPEC AU17).
  *
  * Errors: `agent_unknown`, `sessions_full`, `budget_exhausted`, `token_revoked`; `session_unknown` if other users have
  * taken both keys.
@@ -71,9 +71,10 @@ export async function createOwnSession(
   const directory = directoryStub(env, claims, locationHint)
   const own = await findSessionKey(env, { tenant, user }, id, locationHint)
   for (const key of [own, createPrivateKey(id, user)]) {
-    // Listed first, so that an erasure of the user finds the session if this process ends before it is created (SPEC LV9).
-    const about = { role: getRole(claims), issued: claims.issued }
-    const added = await directory.addSession(key, title, created, about, isTemporary)
+    // Listed first, so that an erasure of the user finds the session if this process ends before it is created (SPEC
+    // LV9).
+    const holder = { role: getRole(claims), issued: claims.issued }
+    const added = await directory.addSession(key, title, created, holder, isTemporary)
     if (!added.ok) return added
     const session = sessionStub(env, tenant, key, locationHint)
     const createdSession = await session.create(claims, key, title, agent, isTemporary)
@@ -84,7 +85,7 @@ export async function createOwnSession(
     await directory.removeSession(key)
     // A concurrent request may have created it.
     if ((await session.checkOwner({ tenant, user })).ok)
-      await directory.addSession(key, title, created, about, isTemporary)
+      await directory.addSession(key, title, created, holder, isTemporary)
     if (createdSession.fault.reason !== "session_unknown") return createdSession
   }
   return { ok: false, fault: { reason: "session_unknown" } }
@@ -117,7 +118,9 @@ export const requireOwnSession: MiddlewareHandler<AppEnv> = async (context, next
   return checked.ok ? await next() : faultToResponse(checked.fault)
 }
 
-/** For tokens of scope `external`: sets `session` if the token is for the session in the path. Errors: `scope_denied`. */
+/**
+ * For tokens of scope `external`: sets `session` if the token is for the session in the path. Errors: `scope_denied`.
+ */
 export const requireTokenSession: MiddlewareHandler<AppEnv> = async (context, next) => {
   const { session } = context.get("claims")
   if (session === undefined || session !== context.req.param("id")) return faultToResponse({ reason: "scope_denied" })

@@ -1,4 +1,4 @@
-/** require-storage.ts: middleware that refuses a body if its user has no storage left for it. */
+/** require-storage.ts: middleware that refuses a body if the user has no storage left for it. */
 
 import type { Context, MiddlewareHandler } from "hono"
 import { type Result, succeed } from "../../../shared/fault.ts"
@@ -19,7 +19,7 @@ export const requireStorage: MiddlewareHandler<AppEnv> = async (context, next) =
   return checked.ok ? await next() : faultToResponse(checked.fault)
 }
 
-/** If the directory cannot be reached, nothing is refused. */
+/** Checks the remaining storage. If the directory cannot be reached, nothing is refused. */
 async function checkBytes(context: Context<AppEnv>, more: number): Promise<Result<null>> {
   try {
     return await directoryStub(context.env, context.get("claims")).checkBytes(more)

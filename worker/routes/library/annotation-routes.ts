@@ -1,6 +1,6 @@
 /**
  * annotation-routes.ts: the routes of feedback on answers, of an answer's usage, of the tools that a session always
- * allows, and of what calls ask the user. Mounted below the routes of sessions.
+ * allows, and the questions that calls ask the user. Mounted below the routes of sessions.
  */
 
 import type { Context } from "hono"

@@ -34,8 +34,8 @@ export async function branchSession(context: Context<AppEnv>): Promise<Response>
   if (!exported.ok) return faultToResponse(exported.fault)
   const { title, agent, isTemporary, lines } = exported.value
   const locationHint = context.get("locationHint")
-  const about = { title, agent, isTemporary, created: Date.now(), locationHint }
-  const created = await createOwnSession(env, claims, id, about)
+  const options = { title, agent, isTemporary, created: Date.now(), locationHint }
+  const created = await createOwnSession(env, claims, id, options)
   if (!created.ok) {
     await lines.cancel().catch(() => {})
     return faultToResponse(created.fault)

@@ -1,4 +1,7 @@
-/** listener-routes.ts: a program waits for the questions of an external agent, and gets a token to answer each. SPEC EA4. */
+/**
+ * listener-routes.ts: a program waits for the questions of an external agent, and gets a token to answer each. SPEC
+ * EA4.
+ */
 
 import * as v from "valibot"
 import { MAX_LISTEN_MS, QUESTION_TOKEN_SECONDS } from "../../../shared/listener-limits.ts"

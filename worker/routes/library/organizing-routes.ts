@@ -80,8 +80,8 @@ organizingRoutes.delete("/:id", requireSession, async (context) => {
       : faultToResponse(hidden.fault)
   }
   const erased = await context.get("session").erase(claims)
-  // The directory entry is removed last, even if the session is already erased, because a retry after a crash must remove
-  // it.
+  // The directory entry is removed last, even if the session is already erased, because a retry after a crash must
+  // remove it.
   const privateKey = createPrivateKey(context.req.param("id"), claims.user)
   const wasListed =
     (await directory.removeSession(context.get("sessionKey"))) ||

@@ -34,7 +34,9 @@ const listSchema = v.object({
   folder: v.optional(idSchema),
 })
 
-/** `id` must be a public id: a private key would reveal that another user has the id (SPEC AU17). */
+/**
+ * Formats a position. `id` must be a public id: a private key would reveal that another user has the id (SPEC AU17).
+ */
 function sessionCursorToText({ active, created, id, isPinned }: SessionCursor): string {
   return `${isPinned ? PINNED : ""}${active}.${created}.${id}`
 }

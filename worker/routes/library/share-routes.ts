@@ -47,7 +47,7 @@ shareRoutes.get("/v1/shares", async (context) => {
 shareRoutes.get("/v1/sessions/:id/shares", requireSession, async (context) => {
   const listed = await context.get("session").listShares(context.get("claims"))
   if (!listed.ok) return faultToResponse(listed.fault)
-  return context.json({ shares: listed.value.map((share) => addAddress(context, share)) })
+  return context.json({ shares: listed.value.map((share) => addUrl(context, share)) })
 })
 
 shareRoutes.post("/v1/sessions/:id/shares", requireSession, async (context) => {
@@ -61,7 +61,7 @@ shareRoutes.post("/v1/sessions/:id/shares", requireSession, async (context) => {
   if (!created.ok) return faultToResponse(created.fault)
   const entry = { ...created.value, session: context.get("sessionKey") }
   const added = await directoryStub(context.env, claims).changeShares({ add: entry })
-  if (added.ok) return context.json(addAddress(context, created.value), 201)
+  if (added.ok) return context.json(addUrl(context, created.value), 201)
   await context.get("session").deleteShare(claims, id)
   return faultToResponse(added.fault)
 })
@@ -76,18 +76,18 @@ shareRoutes.delete("/v1/sessions/:id/shares/:share", requireSession, async (cont
   return context.body(null, 204)
 })
 
-/** The user's name, or the id of a user without one. */
+/** Reads the user's name, or else the user's id. */
 async function readAuthor({ env, get }: Context<AppEnv>): Promise<string> {
   const { tenant, user } = get("claims")
   const found = await tenantStub(env, tenant).findUser(user)
   return found?.name ?? user
 }
 
-function addAddress(context: Context<AppEnv>, share: SessionShare): SessionShare & { readonly url: string } {
+function addUrl(context: Context<AppEnv>, share: SessionShare): SessionShare & { readonly url: string } {
   return { ...share, url: formatUrl(context, share.id) }
 }
 
-/** The address of the page, on the origin of the request. */
+/** Formats the URL of the page, on the origin of the request. */
 function formatUrl({ req, get }: Context<AppEnv>, id: string): string {
   return new URL(`/share/${formatShareReference(get("claims").tenant, id)}`, req.url).href
 }

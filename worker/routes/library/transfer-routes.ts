@@ -56,7 +56,7 @@ transferRoutes.get("/:id/import", requireSession, async (context) => {
   return progress.ok ? context.json(progress.value) : faultToResponse(progress.fault)
 })
 
-/** `?part=&of=`. Without them the body is the whole file. */
+/** Parses `?part=&of=`. Without them, the body is the whole file. */
 function parseImportPart(query: Record<string, string>): Result<ImportPart> {
   const parsed = parseFields(importPartSchema, { part: "1", of: "1", ...query }, "part")
   if (!parsed.ok) return parsed

@@ -95,7 +95,7 @@ viewerRoutes.delete("/:id/viewers/:user", requireSession, async (context) => {
   return context.body(null, 204)
 })
 
-/** The user named in the path; null if that is not a valid id, or is the owner. */
+/** Returns the user named in the path; null if that is not a valid id, or is the owner. */
 function parseViewer(context: Context<AppEnv>): string | null {
   const user = context.req.param("user")
   return v.is(idSchema, user) && user !== context.get("claims").user ? user : null

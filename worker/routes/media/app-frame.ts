@@ -1,6 +1,6 @@
 /**
- * app-frame.ts: the response with a stored MCP App, whose policy allows what its server declares and the tenant lists (SPEC
- * MA4). Loaded on first use.
+ * app-frame.ts: the response with a stored MCP App, whose policy allows what its server declares and the tenant lists
+ * (SPEC MA4). Loaded on first use.
  */
 
 import type { Env } from "../../env.ts"
@@ -10,7 +10,7 @@ import { tenantStub } from "../../platform/rpc/object-stubs.ts"
 import { createDocumentHeaders } from "./content-policy.ts"
 import { wrapApp } from "./wrap-app.ts"
 
-/** Returns null if the stored text isn't an app. */
+/** Creates the response; null if the stored text isn't an app. */
 export async function createAppResponse(
   env: Env,
   tenant: string | null,
@@ -27,7 +27,7 @@ export async function createAppResponse(
   return new Response(wrapApp(app.html), { headers: createDocumentHeaders(ancestors, sources) })
 }
 
-/** Empty if the tenant's object fails. */
+/** Loads the allowed origins; none if the tenant's object fails. */
 async function loadAppHosts(env: Env, tenant: string, server: string): Promise<readonly string[]> {
   try {
     return await tenantStub(env, tenant).listMcpAppHosts(server)

@@ -40,7 +40,9 @@ assetRoutes.post("/:id/assets", requireSession, requireOwnSession, async (contex
   return context.json({ ...asset, duplicate } satisfies UploadResponse, duplicate ? 200 : 201)
 })
 
-/** Parses Content-Length. The header is required, so that a file that is too large can be refused without reading it. */
+/**
+ * Parses Content-Length. The header is required, so that a file that is too large can be refused without reading it.
+ */
 function parseContentLength(header: string | undefined): Result<number> {
   if (header === undefined || !/^\d{1,15}$/.test(header)) return fail({ reason: "length_required" })
   const size = Number(header)
@@ -56,9 +58,9 @@ async function receiveUpload(context: Context<AppEnv>, session: string, size: nu
   // Cancelling the body unblocks a pending read.
   controller.signal.addEventListener("abort", () => void body.cancel(controller.signal.reason).catch(() => {}))
   try {
-    const about = await inspectUpload(body, size, req.query("name") ?? "")
-    if (!about.ok) return about
-    const upload = { about: about.value, size, bytes: body.readAll(), signal: controller.signal }
+    const metadata = await inspectUpload(body, size, req.query("name") ?? "")
+    if (!metadata.ok) return metadata
+    const upload = { about: metadata.value, size, bytes: body.readAll(), signal: controller.signal }
     const target = createUploadTarget(env, claims, session)
     return await storeAsset(mediaBucket(env, claims.tenant), { tenant: claims.tenant, session }, target, upload)
   } finally {
@@ -68,8 +70,8 @@ async function receiveUpload(context: Context<AppEnv>, session: string, size: nu
 }
 
 /**
- * Keeps reading for a while, because a client that is still sending would see a broken connection instead of the response.
- * The body of a successful upload has already been read to its end.
+ * Keeps reading for a while, because a client that is still sending would see a broken connection instead of the
+ * response. The body of a successful upload has already been read to its end.
  */
 async function drainRefused(body: BodyReader, maxMs: number): Promise<void> {
   const timer = setTimeout(() => void body.cancel().catch(() => {}), maxMs)
@@ -78,7 +80,8 @@ async function drainRefused(body: BodyReader, maxMs: number): Promise<void> {
 }
 
 /**
- * Reads the metadata of an upload from its first bytes. Errors: `asset_cut_off`, `asset_type_refused`, `asset_too_large`.
+ * Reads the metadata of an upload from its first bytes. Errors: `asset_cut_off`, `asset_type_refused`,
+ * `asset_too_large`.
  */
 async function inspectUpload(
   body: BodyReader,

@@ -11,8 +11,8 @@ export interface ByteRange {
 }
 
 /**
- * Parses a header with one byte range. Null if it has several ranges or another unit; the whole file is then served (RFC
- * 9110 §14.2).
+ * Parses a header with one byte range. Null if it has several ranges or another unit; the whole file is then served
+ * (RFC 9110 §14.2).
  *
  * Errors: `range_invalid` if the range begins after the end of the file.
  */
@@ -30,7 +30,7 @@ export function formatContentRange({ offset, length }: ByteRange, size: number):
   return `bytes ${offset}-${offset + length - 1}/${size}`
 }
 
-/** The response for `range_invalid`. */
+/** Returns the response for `range_invalid`. */
 export function refuseRange(size: number): Response {
   const refused = faultToResponse({ reason: "range_invalid" })
   refused.headers.set("content-range", `bytes */${size}`)

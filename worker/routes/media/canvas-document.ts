@@ -1,9 +1,9 @@
 /**
  * canvas-document.ts: prepares an HTML document written by a model for its frame.
  *
- * Its content security policy (content-policy.ts) blocks most access. A guard script, which runs before the document's own
- * scripts, blocks what a policy cannot: connections that it does not cover, and nested frames, in which the removed APIs
- * would be available again (docs/decisions/0018-canvas-isolation.md). Pure.
+ * Its content security policy (content-policy.ts) blocks most access. A guard script, which runs before the document's
+ * own scripts, blocks what a policy cannot: connections that it does not cover, and nested frames, in which the removed
+ * APIs would be available again (docs/decisions/0018-canvas-isolation.md). Pure.
  */
 
 /**
@@ -17,8 +17,8 @@ const BLOCKED_TAGS =
 /**
  * Runs first in the document's realm. The document's policy allows only this trusted-types policy, so all markup that a
  * script writes passes through it. The content security policy does not block `srcdoc` frames, so they are emptied. A
- * `javascript:` URL could replace this realm with a new one, so it is refused. The script keeps its own references to the
- * built-in functions that it needs later, because the document may replace them.
+ * `javascript:` URL could replace this realm with a new one, so it is refused. The script keeps its own references to
+ * the built-in functions that it needs later, because the document may replace them.
  */
 const GUARD_SCRIPT = `(() => {
   const blockedGlobals = ["RTCPeerConnection", "webkitRTCPeerConnection", "RTCDataChannel", "RTCIceTransport", "WebTransport", "XSLTProcessor"]
@@ -41,7 +41,10 @@ const GUARD_SCRIPT = `(() => {
   addEventListener("load", () => parent.postMessage({ type: "cuecard:ready" }, "*"), { once: true })
 })()`
 
-/** The document with the guard script first and blocked tags renamed. The document's own doctype then has no effect. */
+/**
+ * Returns the document with the guard script first and blocked tags renamed. The document's own doctype then has no
+ * effect.
+ */
 export function hardenDocument(html: string): string {
   return `<!doctype html><script>${GUARD_SCRIPT}</script>${html.replace(new RegExp(BLOCKED_TAGS, "gi"), "<x-")}`
 }

@@ -70,7 +70,10 @@ async function loadDocument(env: Env, id: string, token: string): Promise<Result
   }
 }
 
-/** A frame gets a readable document instead of the browser's error page. Any other request gets the fault. */
+/**
+ * Creates the response for a fault. A frame gets a readable document instead of the browser's error page. Any other
+ * request gets the fault.
+ */
 async function refuseDocument({ env, req }: Context<AppEnv>, fault: Fault): Promise<Response> {
   if (req.header("sec-fetch-dest") !== "iframe") return faultToResponse(fault)
   // A link whose signature is wrong names no tenant.
@@ -82,8 +85,8 @@ async function refuseDocument({ env, req }: Context<AppEnv>, fault: Fault): Prom
 }
 
 /**
- * The origins whose pages may frame documents: the page's own, those of ALLOWED_ORIGINS, and the sites that show the
- * tenant's widget.
+ * Returns the origins whose pages may frame documents: the page's own, those of ALLOWED_ORIGINS, and the sites that
+ * show the tenant's widget.
  */
 async function listFrameAncestors(env: Env, tenant: string | null): Promise<readonly string[]> {
   const pageOrigin = getCanvasOrigin(env) === null ? "'self'" : (env.PAGE_ORIGIN ?? listPageHosts(env))
@@ -91,7 +94,7 @@ async function listFrameAncestors(env: Env, tenant: string | null): Promise<read
   return [pageOrigin, ...parseAllowedOrigins(env).filter(isPlainOrigin), ...hosts]
 }
 
-/** The hosts of all tenants' pages, as a source of a policy. */
+/** Returns the hosts of all tenants' pages, in the form of a policy source. */
 function listPageHosts({ PAGE_DOMAIN, ENVIRONMENT }: Env): string {
   if (PAGE_DOMAIN === undefined) return "'none'"
   return ENVIRONMENT === "local" ? `http://*.${PAGE_DOMAIN}:*` : `https://*.${PAGE_DOMAIN}`

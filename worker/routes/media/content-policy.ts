@@ -54,7 +54,7 @@ export interface PageUse {
 }
 
 /**
- * The headers of the page's HTML. It is revalidated on every load, because the tenant's
+ * Creates the headers of the page's HTML. It is revalidated on every load, because the tenant's
  * settings may have changed.
  */
 export function createPageHeaders(
@@ -75,8 +75,8 @@ export function createPageHeaders(
 }
 
 /**
- * The page's content security policy. Its origins were checked for characters that end a directive (tenant-settings.ts,
- * env.ts). `frame-src` also restricts where a framed document can navigate itself.
+ * Creates the page's content security policy. Its origins were checked for characters that end a directive
+ * (tenant-settings.ts, env.ts). `frame-src` also restricts where a framed document can navigate itself.
  */
 function createPagePolicy(
   { own, canvas }: PageOrigins,
@@ -108,7 +108,7 @@ function createPagePolicy(
   ].join("; ")
 }
 
-/** The origins that an MCP App may use, as sources of a policy. Other documents have none. */
+/** The origins that an MCP App may use, in the form of policy sources. Other documents have none. */
 export interface DocumentSources {
   readonly connect: readonly string[]
   readonly resource: readonly string[]
@@ -117,8 +117,8 @@ export interface DocumentSources {
 const NO_SOURCES: DocumentSources = { connect: [], resource: [] }
 
 /**
- * The headers of a canvas document: it can run its own inline scripts, and has no network access except to the sources. Only
- * pages of `ancestors` can frame it.
+ * Creates the headers of a canvas document: it can run its own inline scripts, and has no network access except to the
+ * sources. Only pages of `ancestors` can frame it.
  *
  * The sandbox gives it an opaque origin, so it has no cookies, no storage and no access to our routes. In browsers that
  * support it, `connection-allowlist` also blocks what a policy does not cover (WebRTC, early connections).
@@ -154,8 +154,8 @@ export function createDocumentHeaders(
 }
 
 /**
- * The origins as patterns of addresses; a socket is one of the address of its handshake. The list also blocks WebRTC. The
- * policy checks where redirects lead.
+ * Formats the origins as URL patterns. A socket counts as a request to the URL of its handshake. The list also blocks
+ * WebRTC. The policy checks where redirects lead.
  */
 function createAllowlist(sources: readonly string[]): string {
   const origins = new Set(sources.map((source) => source.replace(/^ws/, "http")))

@@ -1,9 +1,9 @@
 /**
  * media-routes.ts: signs links (`POST /:id/media/sign` of a session) and serves assets (`GET /media/:id?token=`).
  *
- * The URLs in segments cannot be fetched directly; the page requests signed ones when it renders them. Assets are served so
- * that a browser never runs them: with a type from a fixed list, no sniffing, and a sandbox. Canvas documents are not
- * served here.
+ * The URLs in segments cannot be fetched directly; the page requests signed ones when it renders them. Assets are
+ * served so that a browser never runs them: with a type from a fixed list, no sniffing, and a sandbox. Canvas documents
+ * are not served here.
  */
 
 import type { Context } from "hono"
@@ -71,7 +71,10 @@ function createSigner(context: Context<AppEnv, "/:id/media/sign">, expires: numb
   }
 }
 
-/** Null if the asset doesn't exist, if a canvas is requested as media, or if any other asset is requested as a canvas. */
+/**
+ * Signs one of our own URLs. Null if the asset doesn't exist, if a canvas is requested as media, or if any other asset
+ * is requested as a canvas.
+ */
 export async function signOwnUrl(
   { id, kind: urlKind }: OwnUrl,
   kinds: ReadonlyMap<string, Asset["kind"]>,
@@ -134,7 +137,7 @@ async function serveAsset(context: Context<AppEnv>, claims: LinkClaims, key: str
   return new Response(object.body, { headers: { ...headers, "content-length": String(object.size) } })
 }
 
-/** The requested range; null if there is none, or if the asset is not the one that If-Range names. */
+/** Returns the requested range; null if there is none, or if the asset is not the one that If-Range names. */
 function parseAssetRange({ req }: Context<AppEnv>, { httpEtag, size }: R2Object): Result<ByteRange | null> {
   const range = req.header("range")
   const ifRange = req.header("if-range")
@@ -164,7 +167,7 @@ function isEtagMatch(header: string, etag: string): boolean {
 /** Kinds that a browser displays. Other assets are downloaded. */
 const INLINE_KINDS: ReadonlySet<Asset["kind"]> = new Set(["image", "audio", "video"])
 
-/** The headers of a response with this object; null if this route does not serve it. */
+/** Creates the headers of a response with this object; null if this route does not serve it. */
 function createAssetHeaders(
   object: R2Object,
   { expires, viewer, isShare = false }: LinkClaims,

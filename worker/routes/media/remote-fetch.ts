@@ -1,8 +1,8 @@
 /**
  * remote-fetch.ts: fetches media from a URL in a model's text.
  *
- * Every URL, including redirects, is checked. The request contains nothing about the user. The type is detected from the
- * bytes, and size and time are limited.
+ * Every URL, including redirects, is checked. The request contains nothing about the user. The type is detected from
+ * the bytes, and size and time are limited.
  */
 
 import { fail, type RemoteFlaw, type Result, succeed } from "../../../shared/fault.ts"
@@ -24,8 +24,8 @@ export interface RemoteMedia {
 const HEADERS = { "user-agent": "Cuecard-Media/1", accept: "image/*, audio/*, video/*", "x-real-ip": "::" }
 
 /**
- * Whether a request comes from this module. A remote URL may point back to this deployment, which would cause an endless
- * loop.
+ * Whether a request comes from this module. A remote URL may point back to this deployment, which would cause an
+ * endless loop.
  */
 export function isOwnRequest(userAgent: string | undefined): boolean {
   return userAgent === HEADERS["user-agent"]
@@ -38,7 +38,8 @@ function refuseRemote(because: RemoteFlaw) {
 }
 
 /**
- * Fetches a URL up to its first bytes. `isAllowedHost` restricts redirects; in tests, requests go to `upstream` instead.
+ * Fetches a URL up to its first bytes. `isAllowedHost` restricts redirects; in tests, requests go to `upstream`
+ * instead.
  *
  * Errors: `url_refused` for the URL or a redirect; `remote_refused` with the reason.
  */
@@ -108,7 +109,7 @@ async function readRemote(
   return succeed({ type, size, body })
 }
 
-/** The length of the file; null if unknown. The length of a compressed body is not that of the file. */
+/** Returns the length of the file; null if unknown. The length of a compressed body is not that of the file. */
 function readContentLength(headers: Headers): number | null {
   const length = headers.has("content-encoding") ? null : headers.get("content-length")
   return length !== null && /^\d{1,15}$/.test(length) ? Number(length) : null
@@ -122,7 +123,7 @@ interface BodyBounds {
 }
 
 interface FetchControl {
-  /** The fetch is over, successfully or not. */
+  /** Must be called when the fetch has ended, successfully or not. */
   readonly end: () => void
   readonly abort: () => void
 }

@@ -1,6 +1,6 @@
 /**
- * remote-media-routes.ts: `GET /media/remote?token=`: proxies media from other hosts, so that they learn nothing about the
- * user.
+ * remote-media-routes.ts: `GET /media/remote?token=`: proxies media from other hosts, so that they learn nothing about
+ * the user.
  *
  * Small files are cached per tenant once they are complete, and ranges are cut from them. A range request for a large
  * file, or one of unknown length, is answered with the whole file, as RFC 9110 permits; players accept that.
@@ -42,8 +42,8 @@ export async function serveRemoteMedia(context: Context<AppEnv>): Promise<Respon
 
 /**
  * Decides to which hosts redirects may lead. If the user clicked to load the URL, every host is allowed. A URL that is
- * loaded without a click may only redirect to allowed hosts. Otherwise an open redirect could send data that a model wrote
- * into the URL to any host.
+ * loaded without a click may only redirect to allowed hosts. Otherwise an open redirect could send data that a model
+ * wrote into the URL to any host.
  */
 async function createHostFilter(env: Env, { tenant, what }: LinkClaims): Promise<(host: string) => boolean> {
   const { media_hosts } = await tenantStub(env, tenant).getSettings()
@@ -51,13 +51,19 @@ async function createHostFilter(env: Env, { tenant, what }: LinkClaims): Promise
   return (host) => !isAutoLoaded || media_hosts.includes(host)
 }
 
-/** The key differs per tenant, so that response times do not reveal which media users of another tenant have loaded. */
+/**
+ * Creates a cache key, which differs per tenant, so that response times do not reveal which media users of another
+ * tenant have loaded.
+ */
 async function createCacheKey({ tenant, what }: LinkClaims): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(what))
   return `https://media.invalid/${tenant}/${base64url.encode(new Uint8Array(digest))}`
 }
 
-/** The cache cuts single ranges itself, and misses if the range is invalid. A cache error counts as a miss. */
+/**
+ * Looks up a file in the cache, which cuts single ranges itself and misses if the range is invalid. A cache error
+ * counts as a miss.
+ */
 async function matchCache(key: string, range?: string): Promise<Response | null> {
   const headers = range !== undefined && /^bytes=\d*-\d*$/.test(range) ? { range } : undefined
   try {
@@ -74,12 +80,12 @@ async function respondAndCache(context: Context<AppEnv>, key: string, remote: Re
   if (size === null) return withOwnHeaders(new Response(body, { headers: { "content-type": type.mime_type } }), false)
   const isCacheable = size <= MAX_REMOTE_CACHED_BYTES
   const range = isCacheable && type.kind !== "image" ? context.req.header("range") : undefined
-  const wanted = range === undefined ? succeed(null) : parseRange(range, size)
-  if (!wanted.ok) {
+  const requested = range === undefined ? succeed(null) : parseRange(range, size)
+  if (!requested.ok) {
     await body.cancel()
     return refuseRange(size)
   }
-  const part = wanted.value
+  const part = requested.value
   if (part !== null && part.length < size) return await cacheAndSlice(key, remote, size, part)
   // A player's first request is for the whole file as a range. It is streamed.
   const stream = body.pipeThrough(new FixedLengthStream(size))
@@ -115,7 +121,7 @@ async function cacheAndSlice(
   return withOwnHeaders(createMediaResponse(bytes.slice(part.offset, part.offset + part.length), type, part, size))
 }
 
-/** A truncated file is not cached. The next request fetches it again. */
+/** Caches a copy, unless it is truncated. The next request then fetches the file again. */
 async function cacheCopy(key: string, copy: Response, type: RemoteMedia["type"]): Promise<void> {
   const bytes = await copy.arrayBuffer().catch(() => null)
   if (bytes !== null) await putInCache(key, bytes, type)

@@ -23,7 +23,8 @@ const MAX_KEY_NAME_CHARS = 80
 const MAX_KEY_SECONDS = 3650 * DAY_SECONDS
 
 /**
- * How long the old key still works after a rotation, in seconds. The default is a day, so that all services can be updated.
+ * How long the old key still works after a rotation, in seconds. The default is a day, so that all services can be
+ * updated.
  */
 const ROTATION_SECONDS = DAY_SECONDS
 const MAX_ROTATION_SECONDS = 30 * DAY_SECONDS
@@ -48,7 +49,7 @@ const rotationSchema = v.strictObject({
   ),
 })
 
-/** A new key, as it is shown to its creator once. */
+/** A new key in the form in which its creator sees it once. */
 export type CreatedKey = ApiKeyInfo & { readonly key: string }
 
 /** Adds a key to a tenant. Errors: those of `TenantRpc.addKey`. */

@@ -59,7 +59,8 @@ auditRoutes.post("/verify", async (context) => {
 })
 
 /**
- * The log as JSON lines, up to the entry that was the newest when the export began. Reads only as fast as the client does.
+ * Streams the log as JSON lines, up to the entry that was the newest when the export began. Reads only as fast as the
+ * client does.
  */
 function streamAuditFile(context: Context<AppEnv>, header: AuditFileHeader): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()

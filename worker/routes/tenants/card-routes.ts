@@ -1,6 +1,6 @@
 /**
- * card-routes.ts: a tenant's cards. Administrators set them; a template is checked, and filled with its samples, before it
- * is stored. Source: SPEC CV1, CV9.
+ * card-routes.ts: a tenant's cards. Administrators set them; a template is checked, and filled with its samples, before
+ * it is stored. Source: SPEC CV1, CV9.
  */
 
 import * as v from "valibot"

@@ -63,5 +63,5 @@ async function findIssuer(env: Env, tenant: string, name: string): Promise<Issue
 /** Makes changes to these issuers effective at once in this isolate. */
 async function clearCached(...issuers: (Pick<IssuerView, "issuer" | "audience"> | undefined)[]): Promise<void> {
   const { clearCachedIssuer } = await import("../../auth/issuer/foreign-token.ts")
-  for (const one of issuers) if (one !== undefined) clearCachedIssuer(one.issuer, one.audience)
+  for (const changed of issuers) if (changed !== undefined) clearCachedIssuer(changed.issuer, changed.audience)
 }

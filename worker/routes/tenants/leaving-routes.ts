@@ -1,6 +1,6 @@
 /**
- * leaving-routes.ts: a tenant's export, import and erasure, and the erasure of its users. Jobs of the tenant object do the
- * work (worker/leaving/); these routes start them and report their progress.
+ * leaving-routes.ts: a tenant's export, import and erasure, and the erasure of its users. Jobs of the tenant object do
+ * the work (worker/leaving/); these routes start them and report their progress.
  */
 
 import type { Context } from "hono"
@@ -161,7 +161,7 @@ function createResponse<T extends object>(context: AppContext, result: Result<T>
   return result.ok ? context.json(result.value, status) : faultToResponse(result.fault)
 }
 
-/** A job as JSON, with its fault in the form that clients receive. */
+/** Returns a job as JSON, with its fault in the form that clients receive. */
 function jobToJson<V extends ExportView | ImportView>({ fault, ...view }: V) {
   return { ...view, fault: fault === null ? null : faultToPublic(fault) }
 }

@@ -45,7 +45,9 @@ modelRoutes.delete("/:name", async (context) => {
   return removed.ok ? context.body(null, 204) : faultToResponse(removed.fault)
 })
 
-/** The price counts from today on. Errors: `field_invalid` if the list is full, `prices_changed`. */
+/**
+ * Sets a model's price, which is valid from today on. Errors: `field_invalid` if the list is full, `prices_changed`.
+ */
 async function setModelPrice(
   context: Context<AppEnv>,
   { base_url, model }: Pick<CheckedModel, "base_url" | "model">,

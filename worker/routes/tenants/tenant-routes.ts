@@ -68,7 +68,8 @@ tenantRoutes.get("/", async (context) => {
 })
 
 /**
- * Adds an API key. Also works for a tenant that exists only because tokens name it, and for one that has lost all its keys.
+ * Adds an API key. Also works for a tenant that exists only because tokens name it, and for one that has lost all its
+ * keys.
  */
 tenantRoutes.post("/:id/keys", async (context) => {
   const id = readServedTenant(context)
@@ -81,8 +82,8 @@ tenantRoutes.post("/:id/keys", async (context) => {
 })
 
 /**
- * Lists a tenant's issuers, for example to find the owner of one that another tenant wants (`issuer_taken`). Client secrets
- * are not shown.
+ * Lists a tenant's issuers, for example to find the owner of one that another tenant wants (`issuer_taken`). Client
+ * secrets are not shown.
  */
 tenantRoutes.get("/:id/issuers", async (context) => {
   const id = readServedTenant(context)
@@ -99,7 +100,7 @@ tenantRoutes.delete("/:id/issuers/:name", async (context) => {
   return removed.ok ? context.body(null, 204) : faultToResponse(removed.fault)
 })
 
-/** The tenant named in the path. Errors: `field_invalid`, `region_unavailable`. */
+/** Returns the tenant named in the path. Errors: `field_invalid`, `region_unavailable`. */
 function readServedTenant({ env, req }: Context<AppEnv>): Result<string> {
   const id = v.safeParse(tenantIdSchema, req.param("id"))
   if (!id.success) return fail({ reason: "field_invalid", field: "id" })

@@ -1,5 +1,6 @@
 /**
- * token-key-routes.ts: lists and rotates the keys that sign a tenant's tokens. The keys themselves never leave the Worker.
+ * token-key-routes.ts: lists and rotates the keys that sign a tenant's tokens. The keys themselves never leave the
+ * Worker.
  */
 
 import * as v from "valibot"

@@ -19,7 +19,9 @@ import { findPriceRevision } from "../../usage/price-rows.ts"
 import { readActor } from "../access/request-actor.ts"
 import { type AppEnv, readBody, readQuery } from "../request-body.ts"
 
-/** Maximum number of users whose directories are called to report outstanding usage: as many as a page by user covers. */
+/**
+ * Maximum number of users whose directories are called to report outstanding usage: as many as a page by user covers.
+ */
 const MAX_REFRESHED_USERS = 100
 
 /**
@@ -33,7 +35,8 @@ const REFRESH_WAIT_MS = 3_000
 const CONCURRENT_REFRESHES = 8
 
 /**
- * Maximum number of pages of a CSV by user for which directories are called. The platform allows 1,000 requests per event.
+ * Maximum number of pages of a CSV by user for which directories are called. The platform allows 1,000 requests per
+ * event.
  */
 const MAX_REFRESHED_PAGES = 8
 
@@ -56,9 +59,9 @@ export async function readUsage(context: Context<AppEnv>): Promise<Response> {
 const INCOMPLETE = { incomplete: { turns_per_user: RENEW_TURNS - 1 } } satisfies Partial<UsageView>
 
 /**
- * Makes directories report outstanding usage: all of them if the tenant has few users, otherwise those of the users on a
- * page by user. The other directories of a larger tenant report after RENEW_TURNS turns of a user, or when the month has
- * ended (SPEC MT6).
+ * Makes directories report outstanding usage: all of them if the tenant has few users, otherwise those of the users on
+ * a page by user. The other directories of a larger tenant report after RENEW_TURNS turns of a user, or when the month
+ * has ended (SPEC MT6).
  *
  * Returns whether all users have reported, so that the tenant's totals are complete.
  */
@@ -70,19 +73,20 @@ async function refreshTotals(context: Context<AppEnv>, { by, after = "" }: Usage
   if (known !== undefined) return known
   const users = await tenantOf(context).listUsers(first, "", MAX_REFRESHED_USERS + 1)
   const hasMore = users.length > MAX_REFRESHED_USERS
-  const asked = by !== "user" && hasMore ? [] : users.slice(0, MAX_REFRESHED_USERS)
+  const called = by !== "user" && hasMore ? [] : users.slice(0, MAX_REFRESHED_USERS)
   const reported = await flushDirectories(
     context.env,
-    asked.map(({ id: user }) => ({ tenant, user })),
+    called.map(({ id: user }) => ({ tenant, user })),
   )
-  const isComplete = reported === asked.length && first === "" && !hasMore
+  const isComplete = reported === called.length && first === "" && !hasMore
   refreshed.set(key, isComplete, Date.now())
   return isComplete
 }
 
 /**
- * Calls CONCURRENT_REFRESHES directories at a time, for at most REFRESH_WAIT_MS. Returns how many have reported by then.
- * Reports that arrive later are included in the next response; directories that were not called yet are not called.
+ * Calls CONCURRENT_REFRESHES directories at a time, for at most REFRESH_WAIT_MS. Returns how many have reported by
+ * then. Reports that arrive later are included in the next response; directories that were not called yet are not
+ * called.
  */
 async function flushDirectories(env: Env, users: readonly SessionOwner[]): Promise<number> {
   const endsAt = Date.now() + REFRESH_WAIT_MS

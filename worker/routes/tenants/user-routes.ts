@@ -70,7 +70,7 @@ async function respondToChange(context: Context<AppEnv>, change: ChangeUser): Pr
   return context.json(changed.value)
 }
 
-/** Errors: `user_unknown` for text that is not an id. No object is called for it. */
+/** Checks an id before any object is called. Errors: `user_unknown` for a string that cannot be an id. */
 function readUserId(context: Context<AppEnv>): Result<string> {
   const id = context.req.param("id")
   return v.is(idSchema, id) ? succeed(id) : fail({ reason: "user_unknown" })

@@ -1,5 +1,6 @@
 /**
- * card-click.ts: turns a click on a card into a message whose call comes from the card's template and the stored result.
+ * card-click.ts: turns a click on a card into a message whose call comes from the card's template and the stored
+ * result.
  *
  * click → template, stored result → CARD CLICK → message with its call → accept-message.ts
  * Source: SPEC KA2, KA3.
@@ -49,7 +50,7 @@ export async function loadClick(
   }
 }
 
-/** A click that was accepted before. Repeating it has no effect. */
+/** Finds a click that was accepted before. Repeating it has no effect. */
 function acceptKnown(store: SessionStore, { action: _, ...request }: SendRequest): Result<AcceptRequest> | null {
   return store.findById(request.id) === null ? null : succeed(request)
 }
@@ -83,7 +84,7 @@ function isDone(store: SessionStore, action: ActionRef): boolean {
   return call.status !== "failed" && call.status !== "interrupted"
 }
 
-/** A call copied into a newer version of its answer has the same result. */
+/** Finds a call. A call copied into a newer version of its answer has the same result. */
 function findCall(store: SessionStore, callId: string): ToolCall | undefined {
   const pos = callIdToPos(callId)
   const stored = pos === null ? null : store.findMessageAt(pos)

@@ -31,7 +31,7 @@ export abstract class AnnotatedSession extends DurableObject<Env> {
     return this.#withReadable(claims, ({ store }) => readAnswerUsage(store, message))
   }
 
-  /** Questions that the user could ask after the newest answer. */
+  /** Suggests questions that the user could ask after the newest answer. */
   async suggestFollowUps(claims: Claims, message: string): Promise<Result<readonly string[]>> {
     const session = this.getLifecycle().find(claims)
     if (session === null) return fail({ reason: "session_unknown" })
@@ -61,7 +61,7 @@ export abstract class AnnotatedSession extends DurableObject<Env> {
     })
   }
 
-  /** The user's answer to what a call asks. Errors: those of `answerInput`. */
+  /** Stores the user's answer to a question that a call asked. Errors: those of `answerInput`. */
   async answerInput(claims: Claims, callId: string, answer: InputAnswerRequest): Promise<Result<null>> {
     const { answerInput } = await import("../inputs/answer-input.ts")
     return this.#withOwn(claims, (session) => session.withSeqRollback(() => answerInput(session, callId, answer)))
@@ -79,7 +79,10 @@ export abstract class AnnotatedSession extends DurableObject<Env> {
     return session === null ? fail({ reason: "session_unknown" }) : run(session)
   }
 
-  /** For the owner in any role. The routes that call this admit no other reader. */
+  /**
+   * Calls `run` with the session if the claims are its owner's, in any role. The routes that call this admit no other
+   * reader.
+   */
   #withReadable<T>(claims: OwnerClaims, run: (session: LiveSession) => Result<T>): Result<T> {
     const session = this.getLifecycle().findReadable(claims)
     return session === null ? fail({ reason: "session_unknown" }) : run(session)

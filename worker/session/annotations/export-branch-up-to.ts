@@ -1,4 +1,4 @@
-/** export-branch-up-to.ts: a copy of a session up to a message. Source: SPEC WR40. Loaded on demand. */
+/** export-branch-up-to.ts: exports a copy of a session up to a message. Source: SPEC WR40. Loaded on demand. */
 
 import { type Result, succeed } from "../../../shared/fault.ts"
 import type { BranchExport } from "../../platform/rpc/session-types.ts"
@@ -6,7 +6,10 @@ import { exportBranch } from "../../transfer/branch-export.ts"
 import type { LiveSession } from "../live-session.ts"
 import { findBranchPoint } from "./branch-point.ts"
 
-/** `keepAlive` gets the promise of the whole copy. Errors: those of `findBranchPoint`. */
+/**
+ * Exports the copy. `keepAlive` gets a promise that resolves when the whole copy has been made. Errors: those of
+ * `findBranchPoint`.
+ */
 export async function exportBranchUpTo(
   session: LiveSession,
   message: string,

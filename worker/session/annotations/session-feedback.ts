@@ -12,8 +12,8 @@ import type { LiveSession } from "../live-session.ts"
 const MAX_FEEDBACK_LISTED = 2_000
 
 /**
- * Sets or removes the feedback on an answer that has ended, in any version. Errors: `message_unknown`; `field_invalid` if
- * the message isn't an answer or hasn't ended.
+ * Sets or removes the feedback on an answer that has ended, in any version. Errors: `message_unknown`; `field_invalid`
+ * if the message isn't an answer or hasn't ended.
  */
 export function setFeedback(
   { store, agentName }: LiveSession,

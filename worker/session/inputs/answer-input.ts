@@ -1,4 +1,4 @@
-/** answer-input.ts: the user's answer to what a running call asks (SPEC MP32). Loaded on demand. */
+/** answer-input.ts: stores the user's answer to a question that a running call asked (SPEC MP32). Loaded on demand. */
 
 import { fail, type Result, succeed } from "../../../shared/fault.ts"
 import { toCanonicalJson } from "../../../shared/json.ts"
@@ -12,8 +12,9 @@ import { applyDecision, findCall } from "../../turn/approvals.ts"
 import type { LiveSession } from "../live-session.ts"
 
 /**
- * Stores the answer to one question. The first answer counts, and repeating it has no effect. When all questions of the call
- * are answered, the call runs again. Errors: `call_unknown`; `call_decided`; `field_invalid` with the name of the field.
+ * Stores the answer to one question. The first answer counts, and repeating it has no effect. When all questions of the
+ * call are answered, the call runs again. Errors: `call_unknown`; `call_decided`; `field_invalid` with the name of the
+ * field.
  */
 export function answerInput(
   { turns, store, advance }: LiveSession,
@@ -29,7 +30,7 @@ export function answerInput(
   }
   const [invalid] = answer.action === "accept" ? listInvalidFields(form.fields, answer.content) : []
   if (invalid !== undefined) return fail({ reason: "field_invalid", field: invalid })
-  const requests = stored.requests.map((one) => (one.form?.id === input ? { ...one, answer } : one))
+  const requests = stored.requests.map((request) => (request.form?.id === input ? { ...request, answer } : request))
   const next = { ...stored, requests }
   store.atomically(() =>
     applyDecision(turns, () => {
@@ -42,6 +43,6 @@ export function answerInput(
 }
 
 function isRepeated(stored: StoredInput | null, input: string, answer: InputAnswer): boolean {
-  const given = stored?.requests.find(({ form }) => form?.id === input)?.answer
-  return given != null && toCanonicalJson(given) === toCanonicalJson(answer)
+  const storedAnswer = stored?.requests.find(({ form }) => form?.id === input)?.answer
+  return storedAnswer != null && toCanonicalJson(storedAnswer) === toCanonicalJson(answer)
 }

@@ -1,4 +1,6 @@
-/** late-results.ts: results of tool calls that a tenant's service sends later. Loaded on first use. Source: SPEC TW5. */
+/**
+ * late-results.ts: results of tool calls that a tenant's service sends later. Loaded on first use. Source: SPEC TW5.
+ */
 
 import { fail, type Result, succeed } from "../../../shared/fault.ts"
 import { isEnded, isSettled, listCalls } from "../../../shared/protocol/message.ts"

@@ -29,8 +29,8 @@ export function isSessionBusy({ turns, store }: LiveSession): boolean {
 /**
  * Continues the open answer with this id, or begins it after the newest message of the active path.
  *
- * Errors: `turn_ended`, `turn_running`, `field_invalid` if another message has the id, `internal` if a write of the answer
- * failed. In these cases nothing is stored.
+ * Errors: `turn_ended`, `turn_running`, `field_invalid` if another message has the id, `internal` if a write of the
+ * answer failed. In these cases nothing is stored.
  */
 export function openExternalAnswer(session: LiveSession, id: string, turnId: string | undefined): Result<TurnRun> {
   const { store, turns, host } = session

@@ -192,7 +192,8 @@ export class ProducerRequest {
   }
 
   /**
-   * Acknowledges an unusable line by its number. If the number is unreadable, the line may have had the next expected one.
+   * Acknowledges an unusable line by its number. If the number is unreadable, the line may have had the next expected
+   * one.
    */
   #refuseBadLine(line: number, value: unknown, fault: Fault): void {
     const producer = this.#run?.producer ?? null

@@ -1,4 +1,7 @@
-/** question-offer.ts: offers an external agent's open question to programs, or sends it to the agent's webhook. SPEC EA4, EA7. */
+/**
+ * question-offer.ts: offers an external agent's open question to programs, or sends it to the agent's webhook. SPEC
+ * EA4, EA7.
+ */
 
 import { offerQuestion } from "../../agent/program-question.ts"
 import type { Env } from "../../env.ts"

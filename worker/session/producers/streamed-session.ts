@@ -1,4 +1,7 @@
-/** streamed-session.ts: the calls of the session object that concern external producers. Their code is loaded on the first call. */
+/**
+ * streamed-session.ts: the calls of the session object that concern external producers. Their code is loaded on the
+ * first call.
+ */
 
 import type { Result } from "../../../shared/fault.ts"
 import type { Claims } from "../../platform/rpc/claims.ts"

@@ -1,6 +1,6 @@
 /**
- * webhook-question.ts: sends the question of an external agent to the tenant's service, and writes its answer. Loaded on
- * demand. Source: SPEC EA6 to EA8.
+ * webhook-question.ts: sends the question of an external agent to the tenant's service, and writes its answer. Loaded
+ * on demand. Source: SPEC EA6 to EA8.
  *
  * empty answer in the rows ▶ WEBHOOK QUESTION ▶ POST ▶ text, or 202 and records later (producer-ingress.ts)
  * The alarm sends the question again, with the same id, until the service has answered or the time has run out.
@@ -65,7 +65,10 @@ async function sendQuestion(
   }
 }
 
-/** The message contains the token and id that a program receives, so that the service can stream its answer too. */
+/**
+ * Creates the message, which contains the token and id that a program receives, so that the service can stream its
+ * answer too.
+ */
 async function createMessage(
   env: Env,
   { row, store, agentName }: LiveSession,
@@ -94,7 +97,7 @@ interface ServiceAnswer {
   readonly isFailed: boolean
 }
 
-/** `{text}` is an answer, `{error}` the service's own words for a failure. */
+/** Reads the response: `{text}` is an answer, and `{error}` is the service's description of a failure. */
 function readAnswer(response: Exclude<WebhookResponse, { kind: "again" | "later" }>): ServiceAnswer {
   const value = response.kind === "refused" ? undefined : parseJson(response.text)
   const { text, error } = isJsonObject(value) ? value : {}

@@ -55,7 +55,10 @@ export async function titleSession(session: LiveSession, show: (title: string) =
 /** How many messages may precede the end of the first finished answer: several attempts may have failed. */
 const MAX_FIRST_MESSAGES = 10
 
-/** Null if the conversation doesn't begin with a question and has no finished answer of the session's own model. */
+/**
+ * Creates the request. Null unless the conversation begins with a question and has a finished answer of the session's
+ * own model.
+ */
 function createRequest({ store, row }: LiveSession): BackgroundRequest | null {
   // Agents' sessions and temporary ones are in no list.
   if (row.id !== row.family.session || row.erasesAt !== null) return null
@@ -82,7 +85,7 @@ function isFinishedAnswer(message: Message | undefined): message is Message {
   return isOurs && message.status === "completed"
 }
 
-/** The title in the model's output: a field of JSON, or plain text. */
+/** Returns the title in the model's output: a field of JSON, or plain text. */
 export function readTitle(output: string): string {
   const value = parseJson(output)
   if (isJsonObject(value)) return typeof value["title"] === "string" ? cleanTitle(value["title"]) : ""
@@ -90,7 +93,7 @@ export function readTitle(output: string): string {
   return output.trimStart().startsWith("{") ? "" : cleanTitle(output)
 }
 
-/** One line without Markdown, quotation marks and a full stop; empty if the output isn't a title. */
+/** Reduces the output to one line without Markdown, quotation marks or a full stop; empty if it isn't a title. */
 export function cleanTitle(output: string): string {
   const [line = ""] = output.split("\n").filter((text) => text.trim() !== "")
   const bare = line

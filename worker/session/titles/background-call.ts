@@ -16,8 +16,8 @@ const REFUSALS: ReadonlySet<number | null> = new Set([400, 404, 415, 422, 501])
 export type BackgroundRequest = Omit<ModelRequest, "signal">
 
 /**
- * The model's output; empty if it failed or took longer than `limitMs`. A model that refuses the request's schema is asked
- * again without it.
+ * Returns the model's output; empty if it failed or took longer than `limitMs`. A model that refuses the request's
+ * schema is asked again without it.
  */
 export async function askInBackground(
   session: LiveSession,
@@ -44,7 +44,7 @@ interface Output {
   readonly status: number | null
 }
 
-/** The call is metered like the calls of a turn. */
+/** Calls the model. The call is metered like the calls of a turn. */
 async function callModel(session: LiveSession, model: Model, request: ModelRequest): Promise<Output> {
   const { host, store } = session
   const usage = new TurnUsage(host.usageRecorder, host.now)

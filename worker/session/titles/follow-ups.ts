@@ -2,7 +2,8 @@
  * follow-ups.ts: asks the model which questions the user could ask next. Loaded on demand.
  *
  * page → newest answer → FOLLOW-UPS (one model call) → buttons below the answer
- * Nothing is stored: the questions of the newest answer are kept in memory, for the user's other tabs. Source: SPEC FU1-FU3.
+ * Nothing is stored: the questions of the newest answer are kept in memory, for the user's other tabs. Source: SPEC
+ * FU1-FU3.
  */
 
 import { isJsonObject, parseJson } from "../../../shared/json.ts"
@@ -38,7 +39,10 @@ interface Asked {
 
 const askedBySession = new WeakMap<LiveSession, Asked>()
 
-/** Returns questions for the newest answer. Empty for any other message, if the tenant hasn't enabled them, or on failure. */
+/**
+ * Returns questions for the newest answer. Empty for any other message, if the tenant hasn't enabled them, or on
+ * failure.
+ */
 export async function suggestFollowUps(session: LiveSession, answer: string): Promise<readonly string[]> {
   if (session.agentView.settings?.follow_ups !== true) return []
   const request = createRequest(session, answer)
@@ -69,7 +73,9 @@ function createRequest({ store }: LiveSession, id: string): BackgroundRequest | 
   const answer = store.findMessageAt(store.readEnds().tip ?? 0)
   const question = answer?.parent == null ? null : store.findMessageAt(answer.parent)
   if (answer?.message.id !== id || !isOwnAnswer(answer.message) || question?.message.role !== "user") return null
-  const [asked, answered] = [question.message, answer.message].map((one) => cutText(plainText(one), MAX_EXCERPT_CHARS))
+  const [asked, answered] = [question.message, answer.message].map((message) =>
+    cutText(plainText(message), MAX_EXCERPT_CHARS),
+  )
   return {
     purpose: "follow_ups",
     system: createFollowUpPrompt(),
@@ -87,11 +93,11 @@ function isOwnAnswer({ role, status, mode, origin }: Message): boolean {
   return role === "assistant" && status === "completed" && mode !== "external" && origin === null
 }
 
-/** The questions in the model's output, which is JSON, possibly in a code block. Each is one line. */
+/** Returns the questions in the model's output, which is JSON, possibly in a code block. Each is one line. */
 export function readFollowUps(output: string): readonly string[] {
   const value = parseJson(output.replace(/^\s*```\w*|```\s*$/g, ""))
   const list = isJsonObject(value) && Array.isArray(value["follow_ups"]) ? value["follow_ups"] : []
-  const questions = list.flatMap((one: unknown) => (typeof one === "string" ? [toLine(one)] : []))
+  const questions = list.flatMap((item: unknown) => (typeof item === "string" ? [toLine(item)] : []))
   const fitting = questions.filter((question) => question !== "" && question.length <= MAX_QUESTION_CHARS)
   return [...new Set(fitting)].slice(0, MAX_FOLLOW_UPS)
 }

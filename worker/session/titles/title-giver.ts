@@ -37,7 +37,7 @@ export function createTitleGiver(env: Env, session: LiveSession, show: (title: s
   }
 }
 
-/** The tenant's settings take precedence over the deployment's. */
+/** Whether sessions get titles. The tenant's settings take precedence over the deployment's. */
 function wantsTitles({ AUTO_TITLES }: Env, settings: TenantSettings | undefined): boolean {
   return settings?.titles ?? AUTO_TITLES !== "off"
 }

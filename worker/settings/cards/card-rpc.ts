@@ -11,7 +11,7 @@ export interface CardSummary {
   readonly revision: string
 }
 
-/** A card with its current template, as JSON texts. */
+/** A card with its current template, as JSON strings. */
 export interface StoredCard extends CardSummary {
   /** `{title, view}`: what the page needs. */
   readonly view: string
@@ -24,7 +24,7 @@ export interface ToolCard {
   readonly tool: string
   /** `<name>@<revision>` */
   readonly view: string
-  /** A JSON text. */
+  /** JSON text. */
   readonly schema: string
 }
 
@@ -32,15 +32,15 @@ export interface ToolCard {
 export type CardVersion = readonly [card: Omit<StoredCard, "samples">, samples: string | null]
 
 export interface CardRpc {
-  /** In the order of their names. */
+  /** Lists the cards by name. */
   listCards(): Promise<CardSummary[]>
   getCard(name: string): Promise<StoredCard | null>
   /** Errors: `tenant_erased`, `cards_full`, `card_refused` if another card is for the same tool. */
   putCard(actor: Actor, card: StoredCard): Promise<Result<CardSummary>>
-  /** Its versions stay for the messages that they show. Errors: `tenant_erased`, `card_unknown`. */
+  /** Removes a card. Its versions stay, because messages refer to them. Errors: `tenant_erased`, `card_unknown`. */
   removeCard(actor: Actor, name: string): Promise<Result<null>>
-  /** The JSON of `{title, view}` of a version; null if it isn't kept. Stores nothing. */
+  /** Returns the JSON of `{title, view}` of a version; null if the version is no longer stored. Stores nothing. */
   getCardView(name: string, revision: string): Promise<string | null>
-  /** The cards that new results can cue. Stores nothing. */
+  /** Returns the cards that new results can cue. Stores nothing. */
   listToolCards(): Promise<ToolCard[]>
 }

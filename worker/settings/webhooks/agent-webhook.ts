@@ -12,10 +12,13 @@ export interface NewAgentSecret {
 }
 
 export interface AgentWebhookRpc {
-  /** Gives the agent a secret if it has none. Returns the new secret; null if it has one, or isn't answered by a webhook. */
+  /**
+   * Creates a secret for the agent if it has none. Returns the new secret; null if it has one, or isn't answered by a
+   * webhook.
+   */
   keepAgentSecret(name: string): Promise<string | null>
   /** Creates a new secret. The previous one stays valid for another day. Errors: `agent_unknown`. */
   rotateAgentSecret(actor: Actor, name: string): Promise<Result<NewAgentSecret>>
-  /** The address and the secrets for a question; null if the agent has none. */
+  /** Returns the URL and the secrets for a question; null if the agent has none. */
   openAgentWebhook(name: string): Promise<WebhookEndpoint | null>
 }

@@ -95,8 +95,8 @@ export interface WebhookRpc extends AgentWebhookRpc {
   /** Creates a new secret. The previous one stays valid for another day. Errors: `webhook_tool_unknown`. */
   rotateWebhookSecret(actor: Actor, name: string): Promise<Result<NewWebhookSecret>>
   /**
-   * The address and the secrets for a call; null if there is no such tool, if it has no secret, or if a user would have to
-   * allow the call and was not asked.
+   * Returns the URL and the secrets for a call; null if there is no such tool, if it has no secret, or if a user would
+   * have to allow the call and was not asked.
    */
   openWebhook(name: string, wasAsked: boolean): Promise<WebhookEndpoint | null>
 }

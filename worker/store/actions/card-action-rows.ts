@@ -16,7 +16,7 @@ export function createCardActionRows({ queryAll, queryFirst, hasTable }: Databas
       queryAll(insert, action.call_id, toActionKey(action), message)
     },
 
-    /** The id of the newest message that stands for this action; null if there is none. */
+    /** Returns the id of the newest message that stands for this action; null if there is none. */
     findMessage(action: ActionRef): string | null {
       if (!hasTable("card_action")) return null
       const query = "SELECT message FROM card_action WHERE call_id = ? AND name = ?"

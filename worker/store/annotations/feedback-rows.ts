@@ -15,7 +15,7 @@ export function createFeedbackRows({ queryAll }: Database) {
       queryAll("UPDATE transcript SET feedback = ? WHERE pos = ?", toJsonColumn(feedback), pos)
     },
 
-    /** The feedback on up to `limit` answers, oldest answer first. Cost: a row for each. */
+    /** Returns the feedback on up to `limit` answers, oldest answer first. Cost: a row for each. */
     list(limit: number): AnswerFeedback[] {
       const query = "SELECT id, feedback FROM transcript WHERE feedback IS NOT NULL ORDER BY pos LIMIT ?"
       return queryAll(query, limit).flatMap((row) => {

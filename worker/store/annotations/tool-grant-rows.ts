@@ -19,7 +19,7 @@ export function createToolGrantRows({ queryAll, queryFirst }: Database) {
       queryAll("DELETE FROM tool_grant WHERE tool = ?", tool)
     },
 
-    /** All of them, by name. There are at most as many as the deployment has tools. */
+    /** Lists all of them, by name. There are at most as many as the deployment has tools. */
     list(): AllowedTool[] {
       return queryAll("SELECT tool, since FROM tool_grant ORDER BY tool").map(({ tool, since }) => ({
         tool: columnToText(tool),

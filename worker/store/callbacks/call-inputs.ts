@@ -1,6 +1,6 @@
 /**
- * call-inputs.ts: the `call_input` table: what a call asks the user, the answers so far, and the state that its server gets
- * back with them. No frame, export, copy or log contains the answers or the state. Source: SPEC MP33.
+ * call-inputs.ts: the `call_input` table: what a call asks the user, the answers so far, and the state that its server
+ * gets back with them. No frame, export, copy or log contains the answers or the state. Source: SPEC MP33.
  */
 
 import type { CallInput, InputAnswer } from "../../../shared/protocol/input/call-input.ts"
@@ -25,13 +25,13 @@ export interface StoredInput {
   readonly requests: readonly InputRequest[]
   /** Opaque. Null: the server sent none. */
   readonly state: string | null
-  /** The user does something else, or time has run out: what has no answer is cancelled. */
+  /** The user did something else, or the time has run out, so questions without answers are cancelled. */
   readonly isOver?: true
 }
 
 export type CallInputs = ReturnType<typeof createCallInputs>
 
-/** The first question without an answer; null if the call can run again. */
+/** Returns the first question without an answer; null if the call can run again. */
 export function findOpenForm(stored: StoredInput | null): CallInput | null {
   return stored?.isOver === true ? null : (stored?.requests.find(({ answer }) => answer === null)?.form ?? null)
 }
@@ -54,7 +54,7 @@ export function createCallInputs({ queryAll, queryFirst, hasTable }: Database) {
     find,
     put,
 
-    /** The question that a row of `tool_calls` waits for; null if it waits for none. */
+    /** Returns the question that a row of `tool_calls` waits for; null if it waits for none. */
     findAsked(row: Row): CallInput | null {
       // A call that waits for approval has not begun, and one that waits for its final result has a first one.
       if (row["status"] !== "waiting" || row["channel"] === null || row["result"] !== null) return null
@@ -68,8 +68,8 @@ export function createCallInputs({ queryAll, queryFirst, hasTable }: Database) {
     },
 
     /**
-     * Removes everything. Called when a turn has ended, so it costs nothing if this process has seen no question. `isLeft`: an
-     * earlier process may have left some.
+     * Removes everything. Called when a turn has ended, so it costs nothing if this process has seen no question.
+     * `isLeft`: an earlier process may have left some.
      */
     clear(isLeft = hasRows): void {
       if (isLeft && hasTable("call_input")) queryAll("DELETE FROM call_input")

@@ -26,7 +26,7 @@ export function createToolCallbacks({ queryAll, queryFirst, hasTable }: Database
     /** The result of a call; null if none has arrived. */
     read,
 
-    /** Stores a result, and gives it to the call that waits for it. The first result of a call counts. */
+    /** Stores a result, and passes it to the call that waits for it. The first result of a call counts. */
     put(callId: string, result: string): void {
       queryAll(TOOL_CALLBACK_TABLE)
       hasRows = true
@@ -53,8 +53,8 @@ export function createToolCallbacks({ queryAll, queryFirst, hasTable }: Database
     },
 
     /**
-     * Removes all results. Called when a turn has ended, so it costs nothing if this process has seen none. A result that
-     * an earlier process stored, and whose call didn't run again, is removed with the next one.
+     * Removes all results. Called when a turn has ended, so it costs nothing if this process has seen none. A result
+     * that an earlier process stored, and whose call didn't run again, is removed with the next one.
      */
     clear(): void {
       if (hasRows) queryAll("DELETE FROM tool_callback")

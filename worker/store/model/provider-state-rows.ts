@@ -1,6 +1,6 @@
 /**
- * provider-state-rows.ts: the `provider_state` table: the state that a provider must receive again in the next step of a turn, such as the
- * signatures of its thinking. Opaque. No frame, export, copy or log contains it. Source: SPEC MO16.
+ * provider-state-rows.ts: the `provider_state` table: the state that a provider must receive again in the next step of
+ * a turn, such as the signatures of its thinking. Opaque. No frame, export, copy or log contains it. Source: SPEC MO16.
  */
 
 import type { Database } from "../database.ts"
@@ -19,7 +19,7 @@ export interface StepState {
 
 export function createProviderStateRows({ queryAll, hasTable }: Database) {
   return {
-    /** The states of an answer, oldest first. */
+    /** Returns the states of an answer, oldest first. */
     list(pos: number): StepState[] {
       if (!hasTable("provider_state")) return []
       return queryAll("SELECT step, model, data FROM provider_state WHERE pos = ? ORDER BY step", pos).map((row) => ({

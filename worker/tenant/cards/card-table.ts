@@ -1,4 +1,7 @@
-/** card-table.ts: the table of the versions of cards, and its rows in an export. Other code is loaded on demand. Source: SPEC CV9. */
+/**
+ * card-table.ts: the table of the versions of cards, and its rows in an export. Other code is loaded on demand. Source:
+ * SPEC CV9.
+ */
 
 import type { CardVersion } from "../../settings/cards/card-rpc.ts"
 

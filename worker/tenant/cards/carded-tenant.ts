@@ -1,4 +1,7 @@
-/** carded-tenant.ts: the calls of the tenant object that concern its cards. Their code is loaded on demand. Source: SPEC CV9. */
+/**
+ * carded-tenant.ts: the calls of the tenant object that concern its cards. Their code is loaded on demand. Source: SPEC
+ * CV9.
+ */
 
 import { fail, type Result } from "../../../shared/fault.ts"
 import type { Actor } from "../../platform/rpc/actor.ts"

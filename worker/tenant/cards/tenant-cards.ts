@@ -9,9 +9,9 @@ import { endCard, listCards, trimVersions, writeCard } from "./card-rows.ts"
 export { listCards, listToolCards, readCard, readCardView } from "./card-rows.ts"
 
 const MAX_CARDS = 100
-/** Versions of a card that are kept for the messages that they show. */
+/** Maximum number of versions of a card that are kept for messages that refer to them. */
 const MAX_VERSIONS = 20
-/** All versions of all cards. */
+/** Maximum number of versions of all cards. */
 const MAX_CARD_STORE_BYTES = 8 * 1024 * 1024
 
 /** Sets a card in one transaction. */

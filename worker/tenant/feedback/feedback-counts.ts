@@ -36,7 +36,7 @@ export class FeedbackCounts {
     })
   }
 
-  /** The counts of the last MAX_FEEDBACK_MONTHS months with feedback, newest month first, then by agent. */
+  /** Returns the counts of the last MAX_FEEDBACK_MONTHS months with feedback, newest month first, then by agent. */
   list(): FeedbackCount[] {
     if (!this.#hasTable()) return []
     const query = `SELECT month, agent, rating, reason, n FROM feedback_count WHERE n > 0 AND month IN (
@@ -50,7 +50,7 @@ export class FeedbackCounts {
     return this.#host.tables.exist() && this.#host.sql.exec(query).toArray().length > 0
   }
 
-  /** A change counts in the month of the feedback that it replaces or adds. */
+  /** Counts a change in the month of the feedback that it replaces or adds. */
   #addRating(agent: string, { at, rating, reason }: Feedback, n: 1 | -1): void {
     const month = at.slice(0, 7)
     for (const counted of reason === null ? [""] : ["", reason]) {

@@ -60,7 +60,7 @@ export function removeMcpServer(sql: SqlStorage, name: string): boolean {
   return sql.exec("DELETE FROM mcp_servers WHERE name = ? RETURNING name", name).toArray().length > 0
 }
 
-/** `writeMcpServer` wrote the JSON. */
+/** Converts a row. `writeMcpServer` wrote its JSON. */
 function toServer({ config, offered, pinned, flaw, ...row }: McpRow): StoredMcpServer {
   return {
     ...row,
@@ -93,7 +93,10 @@ export function asksFirst({ approval, reads }: McpServerConfig, name: string): b
   return approval === "always" || (approval === "write" && !reads.includes(name))
 }
 
-/** The tools that agents can use. They are stored, so that reading an agent's configuration needs none of this code. */
+/**
+ * Returns the tools that agents can use. They are stored, so that reading an agent's configuration needs none of this
+ * code.
+ */
 function listReadyTools(server: StoredMcpServer): McpTool[] {
   const { name, config, pinned } = server
   return pinned

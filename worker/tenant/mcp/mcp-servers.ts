@@ -1,8 +1,8 @@
 /**
  * mcp-servers.ts: registers, lists, reviews and opens the MCP servers of a tenant. Loaded on demand.
  *
- * The definitions of allowed tools are pinned when an administrator allows them. A tool whose definition differs from its
- * pin is disabled until a review. Source: SPEC MP1-MP9.
+ * The definitions of allowed tools are pinned when an administrator allows them. A tool whose definition differs from
+ * its pin is disabled until a review. Source: SPEC MP1-MP9.
  */
 
 import { type Fault, fail, type McpFlaw, type Result, succeed } from "../../../shared/fault.ts"
@@ -36,7 +36,9 @@ import {
 import { requestClientToken } from "../../mcp/client-token.ts"
 import { openServerSecret, UserConnections } from "./user-connections.ts"
 
-/** Minimum and maximum time for which a list of tools is valid, in milliseconds. The server chooses a time in between. */
+/**
+ * Minimum and maximum time for which a list of tools is valid, in milliseconds. The server chooses a time in between.
+ */
 const MIN_TTL_MS = 60_000
 const DEFAULT_TTL_MS = 15 * 60_000
 const MAX_TTL_MS = 24 * 60 * 60_000
@@ -95,8 +97,8 @@ export class McpServers {
     const unknown = config.tools.findIndex((tool) => !listed.value.offered.some((offered) => offered.name === tool))
     if (unknown >= 0) return fail({ reason: "field_invalid", field: `tools.${unknown}` })
     // Other changes of the settings aren't a review: tools that were already allowed keep their pins.
-    const kept = before !== null && before.config.url === config.url ? before.pinned : []
-    const pinned = pinTools(config.tools, listed.value.offered, kept)
+    const earlierPins = before !== null && before.config.url === config.url ? before.pinned : []
+    const pinned = pinTools(config.tools, listed.value.offered, earlierPins)
     const server = { ...listed.value, pinned }
     // Users' tokens must not be sent to another server.
     if (before !== null && !isSameServer) this.connections.removeServer(name)
@@ -127,7 +129,7 @@ export class McpServers {
     return this.#write({ ...server, pinned: pinTools(server.config.tools, server.offered, []) }, actor, "mcp.reviewed")
   }
 
-  /** Cost: one row read, and a request for the list if it has expired. */
+  /** Opens a server for a call. Cost: one row read, and a request for the list if it has expired. */
   async openCall({ user, server: name, tool, asks, isFromApp = false }: McpCall): Promise<Result<McpEndpoint>> {
     const stored = this.#find(name)
     if (stored === null) return UNKNOWN
@@ -179,7 +181,7 @@ export class McpServers {
     })
   }
 
-  /** Calls at the same time share one request to the server. */
+  /** Lists the tools again. Concurrent calls share one request to the server. */
   async #refreshOnce(server: StoredMcpServer, user: string): Promise<Result<StoredMcpServer>> {
     const running = this.#refreshing.get(server.name) ?? this.#refreshStored(server, user)
     this.#refreshing.set(server.name, running)
@@ -219,7 +221,7 @@ export class McpServers {
     return isUnconnected ? succeed({ ...server, flaw: "not_connected" }) : listed
   }
 
-  /** The server with its current tools. `user`: whose account is used, if users connect with their own. */
+  /** Returns the server with its current tools. `user`: whose account is used, if users connect with their own. */
   async #listTools(server: StoredMcpServer, user: string | null): Promise<Result<StoredMcpServer>> {
     const opened = await this.#openEndpoint(server, user)
     if (!opened.ok) return opened
@@ -260,25 +262,25 @@ export class McpServers {
     return succeed({ endpoint: { url: config.url, headers, discover, isPerUser: true }, tokens: null })
   }
 
-  /** The stored access token, or a new one if it expires soon. */
+  /** Returns the stored access token, or a new one if it expires soon. */
   async #openToken(
     { name, config, tokens }: StoredMcpServer,
     auth: OAuthAccess,
     clientSecret: string,
   ): Promise<Result<{ readonly token: string; readonly tokens: string | null }>> {
     const { env, tenant } = this.#host
-    const place = { tenant, purpose: "mcp token", name }
-    const opened = tokens === null ? null : await openSecret(env, place, tokens)
+    const location = { tenant, purpose: "mcp token", name }
+    const opened = tokens === null ? null : await openSecret(env, location, tokens)
     const [expires = "", token = ""] = opened?.text.split(" ") ?? []
     if (Number(expires) - TOKEN_MARGIN_MS > Date.now()) return succeed({ token, tokens })
     const issued = await requestClientToken(env, { ...auth, clientSecret, resource: config.url })
     if (!issued.ok) return refuse(issued.fault)
     const lasts = Date.now() + (issued.value.lifetimeMs ?? DEFAULT_TOKEN_MS)
-    const sealed = await sealSecret(env, place, `${lasts} ${issued.value.token}`)
+    const sealed = await sealSecret(env, location, `${lasts} ${issued.value.token}`)
     return succeed({ token: issued.value.token, tokens: sealed })
   }
 
-  /** The secret of a server after a change. A stored one is never sent to another origin or issuer. */
+  /** Returns the secret of a server after a change. A stored one is never sent to another origin or issuer. */
   async #sealInput(
     name: string,
     { auth }: McpServerInput,
@@ -302,12 +304,12 @@ interface OpenedServer {
 
 type OAuthAccess = Extract<McpServerConfig["auth"], { type: "oauth" }>
 
-/** Whether apps can use an origin: a public https one without a path. */
+/** Whether apps can use an origin: it must be a public https origin without a path. */
 function isAppHost(host: string, env: ProviderEnv): boolean {
   return isPlainOrigin(host) && checkProviderUrl(host, env).ok
 }
 
-/** The recipient of the secret. */
+/** Returns the recipient of the secret. */
 function getReceiver({ auth, url }: McpServerConfig): string {
   switch (auth.type) {
     case "none":
@@ -332,7 +334,7 @@ function toConfig({ auth, ...input }: McpServerInput, url: string): McpServerCon
   }
 }
 
-/** The definitions of the allowed tools: those that were allowed before, or else what the server offers now. */
+/** Returns the definitions of the allowed tools: those that were allowed before, or else what the server offers now. */
 function pinTools(
   allowed: readonly string[],
   offered: readonly OfferedTool[],

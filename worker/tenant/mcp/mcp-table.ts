@@ -1,4 +1,7 @@
-/** mcp-table.ts: the tables of a tenant's MCP servers and of its users' connections to them, and the tools that an agent has from them. */
+/**
+ * mcp-table.ts: the tables of a tenant's MCP servers and of its users' connections to them, and the tools that an agent
+ * has from them.
+ */
 
 import { parseJson } from "../../../shared/json.ts"
 import type { McpTool } from "../../settings/mcp-config.ts"
@@ -19,7 +22,7 @@ export function removeUserConnections(sql: SqlStorage, user: string): void {
 /** Maximum number of characters in all tool definitions of an agent: a quarter of a usual context. */
 const MAX_DEFINITION_CHARS = 128 * 1024
 
-/** The tools of these servers that can be used, up to MAX_DEFINITION_CHARS. */
+/** Returns the tools of these servers that can be used, up to MAX_DEFINITION_CHARS. */
 export function listAgentTools(sql: SqlStorage, servers: readonly string[]): McpTool[] {
   const query = "SELECT ready FROM mcp_servers WHERE name = ?"
   const tools = servers.flatMap((name) =>

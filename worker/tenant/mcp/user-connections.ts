@@ -6,7 +6,7 @@
 import { fail, type McpFlaw, type Result, succeed } from "../../../shared/fault.ts"
 import { parseJson } from "../../../shared/json.ts"
 import type { McpConnection } from "../../../shared/protocol/http-body.ts"
-import { openSecret, type SecretPlace, sealSecret } from "../../platform/crypto/seal-secret.ts"
+import { openSecret, type SecretLocation, sealSecret } from "../../platform/crypto/seal-secret.ts"
 import { describeClient, isPerUser, type McpClient, type UserTokens } from "../../settings/mcp-config.ts"
 import type { TenantHost } from "../tenant-host.ts"
 import { findMcpServer, listMcpServers, type StoredMcpServer } from "./mcp-rows.ts"
@@ -16,7 +16,7 @@ const TOKEN_MARGIN_MS = 30_000
 
 const UNKNOWN = fail({ reason: "mcp_server_unknown" } as const)
 
-/** The value of a server's header, or its client's secret. Null if there is none, or if it can't be opened. */
+/** Returns the value of a server's header, or its client's secret. Null if there is none, or if it can't be opened. */
 export async function openServerSecret(
   { env, tenant }: TenantHost,
   { name, secret }: StoredMcpServer,
@@ -34,7 +34,7 @@ export class UserConnections {
     this.#host = host
   }
 
-  /** The servers to which a user can connect. */
+  /** Returns the servers to which a user can connect. */
   list(user: string): McpConnection[] {
     const { tables, sql } = this.#host
     if (!tables.exist()) return []
@@ -94,7 +94,7 @@ export class UserConnections {
   }
 
   async #seal(user: string, server: StoredMcpServer, tokens: UserTokens): Promise<string> {
-    return await sealSecret(this.#host.env, this.#placeOf(user, server), JSON.stringify(tokens))
+    return await sealSecret(this.#host.env, this.#locationOf(user, server), JSON.stringify(tokens))
   }
 
   #write(user: string, server: string, sealed: string): void {
@@ -106,7 +106,7 @@ export class UserConnections {
     this.#host.sql.exec("DELETE FROM mcp_connections WHERE user = ? AND server = ?", user, server)
   }
 
-  /** A user's access token. Cost: one row read, and a request if the token expires soon. */
+  /** Returns a user's access token. Cost: one row read, and a request if the token expires soon. */
   async openToken(user: string, server: StoredMcpServer): Promise<Result<string, McpFlaw>> {
     const { name } = server
     const sealed = this.#find(user, name)
@@ -152,19 +152,19 @@ export class UserConnections {
   }
 
   async #open(user: string, server: StoredMcpServer, sealed: string): Promise<UserTokens | null> {
-    const opened = await openSecret(this.#host.env, this.#placeOf(user, server), sealed)
+    const opened = await openSecret(this.#host.env, this.#locationOf(user, server), sealed)
     // `#seal` made this JSON.
     return opened === null ? null : (parseJson(opened.text) as unknown as UserTokens)
   }
 
   /** Sealed tokens can be opened only for the user, the server and the client for which they were requested. */
-  #placeOf(user: string, server: StoredMcpServer): SecretPlace {
+  #locationOf(user: string, server: StoredMcpServer): SecretLocation {
     const name = JSON.stringify([server.name, user, describeClient(toClient(server, null))])
     return { tenant: this.#host.tenant, purpose: "mcp user token", name }
   }
 }
 
-/** Only for servers of `isPerUser`. */
+/** Returns the client of a server. Only for servers for which `isPerUser` is true. */
 function toClient({ config: { auth, url } }: StoredMcpServer, clientSecret: string | null): McpClient {
   const { issuer, client_id, scope } = auth as Extract<typeof auth, { type: "oauth" }>
   return { issuer, client_id, scope, resource: url, clientSecret }

@@ -16,7 +16,7 @@ export interface StoredModel {
 
 type ModelRow = { config: string; sealed: string | null; key_end: string | null; refused: string | null }
 
-/** The models of these names, without their keys. */
+/** Returns the models of these names, without their keys. */
 export function listNamedModels(sql: SqlStorage, names: readonly string[]): TenantModel[] {
   const rows = new ModelRows(sql)
   return names.flatMap((name) => rows.find(name)?.model ?? [])
@@ -54,7 +54,7 @@ export class ModelRows {
   }
 }
 
-/** `put` wrote this JSON. */
+/** Converts a row. `put` wrote its JSON. */
 function rowToModel({ config, sealed, key_end, refused }: ModelRow): StoredModel {
   return {
     model: parseJson(config) as unknown as TenantModel,

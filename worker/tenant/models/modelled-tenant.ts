@@ -1,6 +1,6 @@
 /**
- * modelled-tenant.ts: the calls of the tenant object that concern its own models. Their code is loaded on the first call.
- * Source: SPEC TM1.
+ * modelled-tenant.ts: the calls of the tenant object that concern its own models. Their code is loaded on the first
+ * call. Source: SPEC TM1.
  */
 
 import type { Result } from "../../../shared/fault.ts"

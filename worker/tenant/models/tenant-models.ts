@@ -1,12 +1,12 @@
 /**
  * tenant-models.ts: adds, lists and removes a tenant's own models, and opens their keys. Source: SPEC TM1 to TM5.
  *
- * A key is only sent to the address for which it was set: a changed address or provider drops it. Otherwise an administrator
- * could read a key by sending it to another server.
+ * A key is only sent to the URL for which it was set: if the URL or the provider changes, the key is removed. Otherwise
+ * an administrator could read a key by sending it to another server.
  */
 
 import { fail, type Result, succeed } from "../../../shared/fault.ts"
-import { openSecret, sealSecret, type SecretPlace } from "../../platform/crypto/seal-secret.ts"
+import { openSecret, sealSecret, type SecretLocation } from "../../platform/crypto/seal-secret.ts"
 import { type Actor, SYSTEM_ACTOR } from "../../platform/rpc/actor.ts"
 import {
   MAX_TENANT_MODELS,
@@ -38,17 +38,22 @@ export class TenantModels {
   }
 
   async put(actor: Actor, name: string, { key, ...config }: CheckedModel): Promise<Result<TenantModelView>> {
-    const sealed = typeof key === "string" ? await sealSecret(this.#host.env, this.#placeOf(name), key) : null
+    const sealed = typeof key === "string" ? await sealSecret(this.#host.env, this.#locationOf(name), key) : null
     return this.#host.change(() => {
       const before = this.#rows.find(name)
       if (before === null && this.#rows.list().length >= MAX_TENANT_MODELS)
         return fail({ reason: "models_full", max: MAX_TENANT_MODELS })
       const model = { name, ...config }
-      const kept = key === undefined && before !== null && hasSameAddress(before.model, model) ? before : null
+      const unchanged = key === undefined && before !== null && hasSameUrl(before.model, model) ? before : null
       const stored: StoredModel =
         typeof key === "string"
           ? { model, sealed, keyEnd: readKeyEnd(key), refused: null }
-          : { model, sealed: kept?.sealed ?? null, keyEnd: kept?.keyEnd ?? null, refused: kept?.refused ?? null }
+          : {
+              model,
+              sealed: unchanged?.sealed ?? null,
+              keyEnd: unchanged?.keyEnd ?? null,
+              refused: unchanged?.refused ?? null,
+            }
       this.#rows.put(stored)
       const { provider, base_url } = config
       const details = {
@@ -74,7 +79,7 @@ export class TenantModels {
   async openKey(name: string): Promise<string | null> {
     const sealed = this.#host.tables.exist() ? (this.#rows.find(name)?.sealed ?? null) : null
     if (sealed === null) return null
-    return (await openSecret(this.#host.env, this.#placeOf(name), sealed))?.text ?? null
+    return (await openSecret(this.#host.env, this.#locationOf(name), sealed))?.text ?? null
   }
 
   noteRefusal(name: string, status: number): void {
@@ -89,12 +94,12 @@ export class TenantModels {
     })
   }
 
-  #placeOf(name: string): SecretPlace {
+  #locationOf(name: string): SecretLocation {
     return { tenant: this.#host.tenant, purpose: "model key", name }
   }
 }
 
-function hasSameAddress(before: TenantModel, after: TenantModel): boolean {
+function hasSameUrl(before: TenantModel, after: TenantModel): boolean {
   return before.provider === after.provider && before.base_url === after.base_url
 }
 

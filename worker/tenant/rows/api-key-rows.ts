@@ -42,7 +42,7 @@ export interface KeyCreator {
   readonly created_by: string
   /** Null: the operator. */
   readonly creator: string | null
-  /** The stored role of the creator at the time when the key was made. */
+  /** The stored role of the creator when the key was made. */
   readonly creator_role: Role
   /** The highest stored role of the users for whom the key makes tokens. */
   readonly max_role: Role
@@ -116,8 +116,8 @@ export class ApiKeyRows {
 
   /**
    * Records that a key makes a token for a user. Returns the number of key and user pairs recorded on this day; null if
-   * this pair was already recorded, or if `max` pairs were recorded and `isAlways` is false. Cost: at most two rows read
-   * and one written. Once a day, the rows of the previous day are deleted.
+   * this pair was already recorded, or if `max` pairs were recorded and `isAlways` is false. Cost: at most two rows
+   * read and one written. Once a day, the rows of the previous day are deleted.
    */
   noteToken(key: string, user: string, day: number, max: number, isAlways: boolean): number | null {
     const [newest] = this.#sql
@@ -149,7 +149,7 @@ export function hasExpired({ expires }: ApiKeyInfo, now: number): boolean {
   return expires !== null && expires <= now
 }
 
-/** The fields of a key that administrators may see. */
+/** Returns the fields of a key that administrators may see. */
 export function toInfo({ id, name, roles, created, expires, used, created_by }: ApiKeyRecord): ApiKeyInfo {
   return { id, name, roles, created, expires, used, created_by }
 }

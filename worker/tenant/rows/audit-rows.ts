@@ -2,8 +2,8 @@
  * audit-rows.ts: the SQL rows of a tenant's audit log. Entries are only appended, and each contains the hash of the
  * previous one.
  *
- * All calls are synchronous, so an entry is written together with the change that it records. Cost of an entry: four rows
- * written (the entry, two indexes, the head).
+ * All calls are synchronous, so an entry is written together with the change that it records. Cost of an entry: four
+ * rows written (the entry, two indexes, the head).
  */
 
 import { clearCachedConfig } from "../../settings/config-cache.ts"
@@ -43,11 +43,13 @@ export const AUDIT_TABLES = `
     day_failures INTEGER NOT NULL DEFAULT 0,            -- of this day (UTC), with an entry each
     omitted INTEGER NOT NULL DEFAULT 0)`
 
-/** Maximum number of entries in a log. When PRUNED_ROWS more are stored, that many of the oldest are removed. SPEC AL8. */
+/**
+ * Maximum number of entries in a log. When PRUNED_ROWS more are stored, that many of the oldest are removed. SPEC AL8.
+ */
 export const MAX_AUDIT_ROWS = 1_000_000
 export const PRUNED_ROWS = 1_000
 
-/** Maximum number of failures per minute with an entry of their own. One more entry counts the others. SPEC AL6. */
+/** Maximum number of failures per minute that have their own entries. One more entry counts the others. SPEC AL6. */
 export const MAX_FAILURES_PER_MINUTE = 60
 
 /** The same for one day (UTC). An attacker who never stops would need ten years to fill the log. SPEC AL6. */
@@ -55,7 +57,7 @@ export const MAX_FAILURES_PER_DAY = 250
 
 const DAY_MINUTES = 24 * 60
 
-/** Longest target, and longest text in the details, in UTF-16 code units. Content does not belong in the log. */
+/** Longest target, and longest string in the details, in UTF-16 code units. Content does not belong in the log. */
 const MAX_TARGET_CHARS = 200
 const MAX_DETAIL_CHARS = 500
 
@@ -100,9 +102,9 @@ export class AuditRows {
   }
 
   /**
-   * Adds an entry for an attempt that was refused. There are at most MAX_FAILURES_PER_MINUTE such entries per minute and
-   * MAX_FAILURES_PER_DAY per day, so that nobody can fill the log. The others are counted, and their number is written in
-   * an entry before the first one of a later minute or day, or when the log is read (`recordOmitted`).
+   * Adds an entry for an attempt that was refused. There are at most MAX_FAILURES_PER_MINUTE such entries per minute
+   * and MAX_FAILURES_PER_DAY per day, so that nobody can fill the log. The others are counted, and their number is
+   * written in an entry before the first one of a later minute or day, or when the log is read (`recordOmitted`).
    */
   appendFailure(actor: Actor, event: AuditEvent, now: number): void {
     const minute = Math.floor(now / 60_000)
@@ -119,20 +121,23 @@ export class AuditRows {
     this.#sql.exec(sql, minute, failures + 1, dayFailures + 1)
   }
 
-  /** The newest entry. */
+  /** Returns the newest entry. */
   readHead(): AuditHead {
     const { seq, hash } = this.#readHeadRow()
     return { seq, hash }
   }
 
-  /** When the newest entry with one of these actions was added; null if there is none. Cost: one row read per action. */
+  /**
+   * Returns when the newest entry with one of these actions was added; null if there is none. Cost: one row read per
+   * action.
+   */
   findNewestTime(actions: readonly string[]): number | null {
     const sql = "SELECT at FROM audit WHERE action = ? ORDER BY seq DESC LIMIT 1"
     const times = actions.flatMap((action) => this.#query<{ at: number }>(sql, action).map(({ at }) => at))
     return times.length === 0 ? null : Math.max(...times)
   }
 
-  /** The newest entry that was removed; before the first removal, the beginning of the chain. */
+  /** Returns the newest entry that was removed; before the first removal, the beginning of the chain. */
   readBase(): AuditHead {
     const { base_seq, base_hash } = this.#readHeadRow()
     return { seq: base_seq, hash: base_hash }
@@ -143,7 +148,7 @@ export class AuditRows {
     return { seq: 0, hash: this.#genesis }
   }
 
-  /** A page of entries, newest first. Cost: the rows of the page, or MAX_SCANNED_ROWS with both filters. */
+  /** Returns a page of entries, newest first. Cost: the rows of the page, or MAX_SCANNED_ROWS with both filters. */
   list({ before, actor, action }: AuditFilter, limit: number): AuditPage {
     const isDouble = actor !== undefined && action !== undefined
     const scanned = this.#scan(before, actor, actor === undefined ? action : undefined, isDouble, limit)
@@ -155,7 +160,7 @@ export class AuditRows {
     return { entries: page.map(toEntry), next: hasMore ? (last?.seq ?? null) : null, head: this.readHead() }
   }
 
-  /** The entries after a position, oldest first. */
+  /** Returns the entries after a position, oldest first. */
   listAfter(seq: number, limit: number): AuditEntry[] {
     return this.listRowsAfter(seq, limit).map(toEntry)
   }
@@ -178,7 +183,7 @@ export class AuditRows {
     return this.#query<AuditRow>(
       `SELECT ${COLUMNS} FROM audit WHERE ${where} ORDER BY seq DESC LIMIT ?`,
       ...bindings,
-      // One more than the page needs, to find out whether there is a next page.
+      // One more row than the page needs, to find out whether there is a next page.
       isDouble ? MAX_SCANNED_ROWS : limit + 1,
     )
   }
@@ -189,8 +194,8 @@ export class AuditRows {
   }
 
   /**
-   * Writes one entry with the number of failures that have none, once their minute is over, or their day if its limit was
-   * reached.
+   * Writes one entry with the number of failures that have none, once their minute is over, or their day if its limit
+   * was reached.
    */
   recordOmitted(now: number): void {
     const { minute, omitted, day_failures } = this.#readHeadRow()
@@ -228,7 +233,9 @@ export class AuditRows {
     return seq
   }
 
-  /** Removes the oldest entries. Adds an entry about it that contains the hash from which the remaining chain continues. */
+  /**
+   * Removes the oldest entries. Adds an entry about it that contains the hash from which the remaining chain continues.
+   */
   #prune(upTo: number, now: number): void {
     const [row] = this.#query<{ hash: string }>("SELECT hash FROM audit WHERE seq = ?", upTo)
     if (row === undefined) return
@@ -256,12 +263,15 @@ function hashText(text: string): string {
   return bytesToHex(sha256(new TextEncoder().encode(text)))
 }
 
-/** The hash that an entry must have if it follows the entry with `previousHash`. */
+/** Returns the hash that an entry must have if it follows the entry with `previousHash`. */
 export function hashAuditEntry(previousHash: string, entry: StoredAuditEntry): string {
   return hashText(encodeAuditEntry(previousHash, entry))
 }
 
-/** The stored form of an entry. Lone surrogates are replaced, because SQLite would not store them as they were hashed. */
+/**
+ * Returns the stored form of an entry. Lone surrogates are replaced, because SQLite would not store them as they were
+ * hashed.
+ */
 function toStoredEntry(seq: number, actor: Actor, event: AuditEvent, now: number): StoredAuditEntry {
   const { action, target, details } = event
   return {

@@ -112,9 +112,9 @@ export class IssuerRows {
   }
 
   /**
-   * Whether no user of the tenant can belong to this issuer. This is the case if it was never registered here, and every
-   * user who has signed in did so at an issuer that was registered here. Users of other issuers were imported. Cost: reads
-   * the users up to the first imported one.
+   * Whether no user of the tenant can belong to this issuer. This is the case if it was never registered here, and
+   * every user who has signed in did so at an issuer that was registered here. Users of other issuers were imported.
+   * Cost: reads the users up to the first imported one.
    */
   isNew(issuer: string): boolean {
     const sql = `SELECT 1 FROM issuer_history WHERE issuer = ?
@@ -135,7 +135,8 @@ export class IssuerRows {
   }
 
   /**
-   * Adds a claim, which is released at `retry` if there is no issuer by then. If the claim exists, only that time changes.
+   * Adds a claim, which is released at `retry` if there is no issuer by then. If the claim exists, only that time
+   * changes.
    */
   putClaim({ issuer, audience }: IssuerClaim, retry: number): void {
     const sql = "INSERT OR REPLACE INTO issuer_claims (issuer, audience, retry) VALUES (?, ?, ?)"
@@ -157,7 +158,7 @@ export class IssuerRows {
     ) as unknown as IssuerClaim[]
   }
 
-  /** When the next claim without an issuer must be released; null if there is none. */
+  /** Returns when the next claim without an issuer must be released; null if there is none. */
   findNextRelease(): number | null {
     const sql = `SELECT min(retry) AS at FROM issuer_claims
       WHERE NOT EXISTS (SELECT 1 FROM issuers i WHERE i.issuer = issuer_claims.issuer AND i.audience = issuer_claims.audience)`
@@ -169,7 +170,7 @@ export class IssuerRows {
   }
 }
 
-/** `put` wrote the JSON. */
+/** Converts a row. `put` wrote its JSON. */
 function toIssuer({ config, metadata, keys, ...row }: IssuerRow): StoredIssuer {
   return {
     ...row,

@@ -1,6 +1,6 @@
 /**
- * token-key-rows.ts: the SQL rows of a tenant's token keys. They record which generations are accepted; the keys themselves
- * are derived from the deployment's secret. A tenant without rows has generation 1.
+ * token-key-rows.ts: the SQL rows of a tenant's token keys. They record which generations are accepted; the keys
+ * themselves are derived from the deployment's secret. A tenant without rows has generation 1.
  */
 
 import type { TokenKeyInfo } from "../../settings/tenant-access.ts"
@@ -23,7 +23,9 @@ export class TokenKeyRows {
     this.#sql = sql
   }
 
-  /** The accepted generations, newest first. They have no gaps, because an older one never outlives a newer one. */
+  /**
+   * Returns the accepted generations, newest first. They have no gaps, because an older one never outlives a newer one.
+   */
   listAccepted(now: number): TokenKeyInfo[] {
     const rows = this.#sql
       .exec<TokenKeyRow>("SELECT * FROM token_keys WHERE retires IS NULL OR retires > ? ORDER BY generation DESC", now)
@@ -31,7 +33,7 @@ export class TokenKeyRows {
     return rows.length === 0 ? [...FIRST_TOKEN_KEYS] : rows
   }
 
-  /** When the next generation retires, in milliseconds since 1970; null if none does. */
+  /** Returns when the next generation retires, in milliseconds since 1970; null if none does. */
   findNextRetirement(): number | null {
     return this.#sql.exec<{ at: number | null }>("SELECT min(retires) AS at FROM token_keys").one().at
   }

@@ -1,6 +1,6 @@
 /**
- * user-rows.ts: the SQL rows of a tenant's users: one row per user, written on first contact, and the keys by which named
- * users are found.
+ * user-rows.ts: the SQL rows of a tenant's users: one row per user, written on first contact, and the keys by which
+ * named users are found.
  */
 
 import type { NewUser, TenantUser } from "../../settings/tenant-rpc.ts"
@@ -22,7 +22,7 @@ export const LIST_USERS_SQL = "SELECT * FROM users WHERE id > ? AND id >= ? AND 
 /** Number of users whose keys are written at a time. Each has at most nine, with two rows each. */
 const USERS_PER_FILL = 500
 
-/** Sorts after every id that begins with the preceding text, because no id contains this character. */
+/** Sorts after every id that begins with the preceding string, because no id contains this character. */
 const AFTER_IDS = "\x7f"
 
 type UserRow = { id: string; name: string | null; role: string; issuer: string | null; status: string; created: number }
@@ -35,8 +35,8 @@ export class UserRows {
   }
 
   /**
-   * Adds a user, unless the id exists. Returns the stored user. A role from an issuer replaces the stored role. Cost: one
-   * row written, two more per search key of a new user, and none if nothing changes.
+   * Adds a user, unless the id exists. Returns the stored user. A role from an issuer replaces the stored role. Cost:
+   * one row written, two more per search key of a new user, and none if nothing changes.
    */
   register(user: NewUser, now: number): TenantUser {
     const known = this.find(user.id)
@@ -54,8 +54,8 @@ export class UserRows {
   }
 
   /**
-   * Adds a user of an imported tenant, unless the id exists. A user who was being erased in the exported tenant is active
-   * here.
+   * Adds a user of an imported tenant, unless the id exists. A user who was being erased in the exported tenant is
+   * active here.
    */
   restore({ id, name, role, issuer, status, created }: TenantUser): void {
     const { rowsWritten } = this.#sql.exec(
@@ -80,7 +80,7 @@ export class UserRows {
     return row === undefined ? null : toUser(row)
   }
 
-  /** The users after an id whose ids begin with `prefix`, by id. Cost: one row read per user. */
+  /** Returns the users after an id whose ids begin with `prefix`, by id. Cost: one row read per user. */
   list(after: string, prefix: string, limit: number): TenantUser[] {
     return this.#sql
       .exec<UserRow>(LIST_USERS_SQL, after, prefix, prefix + AFTER_IDS, limit)
@@ -133,7 +133,7 @@ export function createUser({ id, name, role, issuer }: NewUser, created: number)
   return { id, name: name ?? null, role: role ?? "member", issuer: issuer ?? null, status: "active", created }
 }
 
-/** Only `register` and the methods that change a user write rows. */
+/** Converts a row. Only `register` and the methods that change a user write rows. */
 function toUser(row: UserRow): TenantUser {
   return { ...row, role: row.role as Role, status: row.status as TenantUser["status"] }
 }

@@ -1,4 +1,7 @@
-/** user-search-keys.ts: the keys under which a user is found: the id, the name, and the name from each later word on. Pure. */
+/**
+ * user-search-keys.ts: the keys under which a user is found: the id, the name, and the name from each later word on.
+ * Pure.
+ */
 
 /** Finds users by the beginning of a key, and the keys of a user. */
 export const USER_KEY_TABLE = `

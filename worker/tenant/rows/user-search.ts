@@ -12,15 +12,18 @@ import { UserRows } from "./user-rows.ts"
 import { listSearchKeys, toSearchKey } from "./user-search-keys.ts"
 
 /**
- * Number of index rows that are read per user of a full page. A user can be found under several keys but is returned only
- * for the first one, so a page may have fewer users than it could, even if others follow.
+ * Number of index rows that are read per user of a full page. A user can be found under several keys but is returned
+ * only for the first one, so a page may have fewer users than it could, even if others follow.
  */
 const ROWS_PER_USER = 2
 
-/** Sorts after every text that begins with the preceding text. */
+/** Sorts after every string that begins with the preceding string. */
 const AFTER_KEYS = "\u{10ffff}"
 
-/** The keys of an index that begin with `prefix`. `users`: ids as they are written. `user_keys`: see user-search-keys.ts. */
+/**
+ * The keys of an index that begin with `prefix`. `users`: ids as they are written. `user_keys`: see
+ * user-search-keys.ts.
+ */
 interface KeyRange {
   readonly index: "users" | "user_keys"
   readonly prefix: string
@@ -30,8 +33,8 @@ interface KeyRange {
 type IndexRow = { readonly key: string; readonly user: string }
 
 /**
- * The rows of an index from ?1 to ?2 that follow the row (?3, ?4). Each condition is a single range of the index, and both
- * indexes are in the order of the columns, so SQLite merges them without sorting.
+ * The rows of an index from ?1 to ?2 that follow the row (?3, ?4). Each condition is a single range of the index, and
+ * both indexes are in the order of the columns, so SQLite merges them without sorting.
  */
 const RANGE_SQL = {
   users: "SELECT id AS key, id AS user FROM users WHERE id >= max(?1, ?3) AND id < ?2 AND (id > ?3 OR ?3 > ?4)",
@@ -62,7 +65,7 @@ export function searchUsers(sql: SqlStorage, text: string, after: string, limit:
   return succeed({ users, next: hasMore && last !== undefined ? formatCursor(last) : null })
 }
 
-/** Ids are found as they are written and in lower case, names by their words. */
+/** Lists the ranges for a query. Ids are found as they are written and in lower case, names by their words. */
 function listRanges(text: string): readonly KeyRange[] {
   const id = text.trim()
   const words = toSearchKey(text)
@@ -74,7 +77,7 @@ function listRanges(text: string): readonly KeyRange[] {
   ]
 }
 
-/** A user's key that makes the user a result. Others are ignored, so that the user appears once. */
+/** Finds the first key under which the user is a result. The others are ignored, so that the user appears once. */
 function findFirstKey({ id, name }: TenantUser, ranges: readonly KeyRange[]): string | undefined {
   const keys = [
     { index: "users", key: id } as const,
@@ -100,7 +103,7 @@ function formatCursor({ key, user }: IndexRow): string {
   return base64url.encode(new TextEncoder().encode(JSON.stringify([key, user])))
 }
 
-/** Returns null for text that `formatCursor` didn't return. */
+/** Parses a cursor; null for a string that `formatCursor` didn't return. */
 function parseCursor(text: string): IndexRow | null {
   const json = decodeText(text)
   const parsed: unknown = json === null ? null : parseJson(json)

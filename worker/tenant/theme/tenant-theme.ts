@@ -10,7 +10,7 @@ export function findTheme({ tables, sql, tenant }: TenantHost): ThemeView {
   return tables.exist() ? readTheme(sql, tenant) : { theme: { ...DEFAULT_THEME, logo: null }, revision: 0 }
 }
 
-/** Null if pages have the default look. */
+/** Returns the theme; null if pages have the default theme. */
 export function findPageTheme(host: TenantHost): PageTheme | null {
   return host.tables.exist() && readStoredTheme(host.sql) !== null ? findTheme(host).theme : null
 }

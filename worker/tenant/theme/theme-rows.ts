@@ -11,7 +11,7 @@ export const THEME_TABLE = `CREATE TABLE theme (one INTEGER PRIMARY KEY CHECK (o
 
 type ThemeRow = { config: string | null; logo_id: string | null; revision: number }
 
-/** The path of a logo. Its id is a hash of its bytes, so that browsers can keep it forever. */
+/** Returns the path of a logo. Its id is a hash of its bytes, so that browsers can keep it forever. */
 export function formatLogoPath(tenant: string, id: string): string {
   return `/media/logo/${tenant}/${id}.png`
 }
@@ -22,13 +22,13 @@ export function readTheme(sql: SqlStorage, tenant: string): ThemeView {
   return { theme: { ...configToTheme(row?.config ?? null), logo }, revision: row?.revision ?? 0 }
 }
 
-/** Null if the tenant has replaced the logo. */
+/** Reads a logo; null if the tenant has replaced it. */
 export function readLogo(sql: SqlStorage, id: string): ArrayBuffer | null {
   const [row] = sql.exec<{ logo: ArrayBuffer }>("SELECT logo FROM theme WHERE logo_id = ?", id).toArray()
   return row?.logo ?? null
 }
 
-/** `null`: the default look. */
+/** Stores a theme. Null: the default theme. */
 export function writeTheme(sql: SqlStorage, theme: Theme | null): void {
   writeColumns(sql, "config = ?", theme === null ? null : JSON.stringify(theme))
 }
@@ -56,7 +56,7 @@ export function restoreTheme(sql: SqlStorage, { theme, logo }: StoredTheme): voi
   writeLogo(sql, logo === null ? null : { id: logo.id, bytes: new Uint8Array(base64url.decode(logo.base64)).buffer })
 }
 
-/** `writeTheme` wrote this JSON. Fields that a later version adds get their default. */
+/** Parses the JSON that `writeTheme` wrote. Fields that a later version adds get their defaults. */
 function configToTheme(config: string | null): Theme {
   return { ...DEFAULT_THEME, ...(config === null ? {} : (parseJson(config) as unknown as Theme)) }
 }

@@ -1,7 +1,8 @@
 /**
  * agent-webhooks.ts: the secrets of agents that a webhook answers. Loaded on demand. Source: SPEC EA6.
  *
- * The agent's configuration has the address. The secret has a row of its own, because configurations are listed and exported.
+ * The agent's configuration contains the URL. The secret has a separate row, because configurations are listed and
+ * exported.
  */
 
 import { fail, type Result, succeed } from "../../../shared/fault.ts"
@@ -19,7 +20,7 @@ import {
 } from "./webhook-secrets.ts"
 import { findWebhookAgent, readAgentSecret, writeAgentSecret } from "./webhook-table.ts"
 
-/** Gives the agent a secret if it has none that opens. Returns the new one. */
+/** Creates a secret for the agent if it has none that can be opened. Returns the new secret. */
 export async function keepAgentSecret(host: TenantHost, name: string): Promise<string | null> {
   if (findWebhookAgent(host.sql, name) === null) return null
   const before = readAgentSecret(host.sql, name)
@@ -48,7 +49,10 @@ export async function rotateAgentSecret(host: TenantHost, actor: Actor, name: st
   })
 }
 
-/** Null if the agent is no longer answered by a webhook, or has no secret, as after an import. */
+/**
+ * Returns the URL and the secrets; null if the agent is no longer answered by a webhook, or has no secret, as after an
+ * import.
+ */
 export async function openAgentWebhook(host: TenantHost, name: string): Promise<WebhookEndpoint | null> {
   const url = findWebhookAgent(host.sql, name)?.url
   const secrets = await openSecrets(host, ownerOf(name), readAgentSecret(host.sql, name))

@@ -1,5 +1,6 @@
 /**
- * webhook-secrets.ts: the secrets that sign requests to a tenant's services: sealed, rotated and opened. Loaded on demand.
+ * webhook-secrets.ts: the secrets that sign requests to a tenant's services: sealed, rotated and opened. Loaded on
+ * demand.
  *
  * After a rotation, the previous secret stays valid for a day. Source: SPEC TW2.
  */
@@ -45,12 +46,12 @@ export function rotateSecrets(before: Secrets | null, now: number): Secrets {
   return { current: createWebhookSecret(), ...old }
 }
 
-/** The valid secrets, newest first. */
+/** Returns the valid secrets, newest first. */
 export function listSecrets({ current, old }: Secrets, now: number): readonly string[] {
   return old !== undefined && old.until > now ? [current, old.secret] : [current]
 }
 
-/** When the previous secret stops being valid; null if there is none. */
+/** Returns when the previous secret stops being valid; null if there is none. */
 export function oldSecretUntil(secrets: Secrets | null, now: number): number | null {
   const until = secrets?.old?.until ?? 0
   return until > now ? until : null

@@ -44,12 +44,12 @@ export function listAgentWebhooks(sql: SqlStorage, names: readonly string[]): We
   })
 }
 
-/** `writeWebhookTool` wrote this JSON. */
+/** Converts a row. `writeWebhookTool` wrote its JSON. */
 function rowToTool({ name, config, secret }: WebhookRow): StoredWebhookTool {
   return { name, config: parseJson(config) as unknown as WebhookToolConfig, secret }
 }
 
-/** The agent, if a webhook answers it. */
+/** Returns the agent if a webhook answers it. */
 export function findWebhookAgent(sql: SqlStorage, name: string): Agent | null {
   const [row] = sql.exec<{ config: string | null }>("SELECT config FROM agents WHERE name = ?", name).toArray()
   // `putAgent` wrote this JSON.

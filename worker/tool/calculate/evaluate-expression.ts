@@ -2,9 +2,9 @@
  * evaluate-expression.ts: parses and evaluates an arithmetic expression with expr-eval-fork. Pure.
  *
  * text → parser with a fixed set of operators and functions → number
- * The parser's operators and functions are replaced by those below, which only take and return numbers. Everything else that
- * the package has is off: assignments, functions defined in the expression, arrays, strings, members and comparisons. Nothing
- * loops, so the time is linear in the expression. Loaded on the first call.
+ * The parser's operators and functions are replaced by those below, which only take and return numbers. Everything else
+ * that the package has is off: assignments, functions defined in the expression, arrays, strings, members and
+ * comparisons. Nothing loops, so the time is linear in the expression. Loaded on the first call.
  */
 
 import { Parser } from "expr-eval-fork"
@@ -79,11 +79,11 @@ const SIGNS: readonly (readonly [RegExp, string])[] = [
   [/\*\*/g, "^"],
 ]
 
-/** Objects without a prototype, so that only their own names are found. */
+/** Creates an object without a prototype, so that only its own names are found. */
 const toTable = <T>(entries: Readonly<Record<string, T>>): Record<string, T> =>
   Object.assign(Object.create(null), entries)
 
-/** Computes an expression. The result has the expression as it was written. Errors: those of the tool. */
+/** Computes an expression. The result contains the expression as it was written. Errors: those of the tool. */
 export function calculate(expression: string): { readonly [key: string]: Json } {
   const written = SIGNS.reduce((text, [sign, operator]) => text.replace(sign, operator), expression)
   if (OTHER_SIGNS.test(written)) return refuse(UNREADABLE)
@@ -124,7 +124,7 @@ function measureDepth(expression: string): number {
   return deepest
 }
 
-/** The package's types leave these fields out. */
+/** The package's types omit these fields. */
 interface OperatorTables {
   unaryOps: Record<string, Calculate | undefined>
   binaryOps: Record<string, Calculate | undefined>

@@ -21,7 +21,10 @@ export function createCardFinder(env: Env, tenant: string) {
   }
 }
 
-/** Reads the stored template of a version of a card (`{title, view, actions?}`), as JSON text. Null: the version is no longer stored. */
+/**
+ * Reads the stored template of a version of a card (`{title, view, actions?}`), as JSON text. Null: the version is no
+ * longer stored.
+ */
 export function createCardLoader(env: Env, tenant: string) {
   return async ({ name, revision }: ViewReference): Promise<string | null> =>
     await tenantStub(env, tenant).getCardView(name, revision)

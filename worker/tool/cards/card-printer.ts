@@ -1,4 +1,6 @@
-/** card-printer.ts: prints the cards of an export. The templates of tenants' cards are read before a message is printed. */
+/**
+ * card-printer.ts: prints the cards of an export. The templates of tenants' cards are read before a message is printed.
+ */
 
 import { cardToMarkdown } from "../../../shared/card/card-markdown.ts"
 import type { CardView } from "../../../shared/card/view/card-template.ts"
@@ -10,7 +12,7 @@ import type { PrintCard } from "../../../shared/segment/export-markdown.ts"
 import type { Env } from "../../env.ts"
 import { tenantStub } from "../../platform/rpc/object-stubs.ts"
 
-/** Whose cards an export prints. */
+/** The tenant whose cards an export prints. */
 export interface CardOwner {
   readonly env: Env
   readonly tenant: string
@@ -42,7 +44,7 @@ export function createCardPrinter({ env, tenant }: CardOwner): CardPrinter {
   }
 }
 
-/** Null if the version isn't kept, or if the tenant's object fails. */
+/** Reads a view; null if the version is no longer stored, or if the tenant's object fails. */
 async function readView(env: Env, tenant: string, { name, revision }: ViewReference): Promise<string | null> {
   return await Promise.resolve(tenantStub(env, tenant).getCardView(name, revision)).catch(() => null)
 }

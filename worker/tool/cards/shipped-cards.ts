@@ -1,5 +1,6 @@
 /**
- * shipped-cards.ts: the templates that built-in tools declare as their cards. Loaded on the first result of such a tool.
+ * shipped-cards.ts: the templates that built-in tools declare as their cards. Loaded on the first result of such a
+ * tool.
  *
  * A message keeps the version of its card. If a template changes, keep the old file and add it to OLD_TEMPLATES.
  */
@@ -44,7 +45,10 @@ const toTemplate = (file: unknown): ShippedTemplate => file as ShippedTemplate
 /** What the page draws. A tenant's card is stored in the same form. */
 const toView = ({ title, view, actions }: ShippedTemplate): string => JSON.stringify({ title, view, actions })
 
-/** `list@<revision>`; null if the result doesn't match the template's schema, or is too large for a card. */
+/**
+ * Returns the card's version (`list@<revision>`); null if the result doesn't match the template's schema, or is too
+ * large for a card.
+ */
 export async function findShippedCard(
   name: ShippedCard,
   data: { readonly [key: string]: Json },
@@ -54,7 +58,7 @@ export async function findShippedCard(
   return `${name}@${await createRevision(template)}`
 }
 
-/** The view of a version of a shipped template; null if there is no such version. */
+/** Returns the view of a version of a shipped template; null if there is no such version. */
 export async function readShippedView(name: string, revision: string): Promise<string | null> {
   const versions = [...Object.entries(TEMPLATES), ...OLD_TEMPLATES]
   for (const [other, file] of versions) {

@@ -20,8 +20,8 @@ const MAX_CACHED_TENANTS = 200
 const cardsByTenant = new FreshCache<readonly ToolCard[]>(CARD_TRUST_MS, MAX_CACHED_TENANTS)
 
 /**
- * The version of the card that shows the result (`hits@<revision>`); null if the tool has no card, or if the result doesn't
- * match its schema or is too large for a card.
+ * Returns the version of the card that shows the result (`hits@<revision>`); null if the tool has no card, or if the
+ * result doesn't match its schema or is too large for a card.
  */
 export async function findTenantCard(
   env: Env,

@@ -1,8 +1,8 @@
 /**
  * image-tool.ts: generates an image or draws a bar chart, and attaches it to the answer.
  *
- * Charts are always drawn from the given figures. Images come from Workers AI if it is bound, otherwise from the built-in
- * renderer, which needs no network and always draws the same image for the same prompt.
+ * Charts are always drawn from the given numbers. Images come from Workers AI if it is bound, otherwise from the
+ * built-in renderer, which needs no network and always draws the same image for the same prompt.
  */
 
 import { defineTool } from "../define-tool.ts"

@@ -40,7 +40,10 @@ export async function saveImage(request: ImageRequest, env: ImageEnv, ctx: ToolC
   return toolResult(ctx, data, () => createMediaTrailer(asset))
 }
 
-/** The label of an image is also its alternative text (SPEC AX6), so the label of a chart contains the figures. */
+/**
+ * Creates the label of an image. It is also the alternative text (SPEC AX6), so the label of a chart contains its
+ * numbers.
+ */
 function describeImage({ kind, prompt, title, data }: ImageRequest): string {
   if (kind !== "chart") return title ?? prompt
   const figures = data.map(({ label, value }) => `${label} ${value}`).join(", ")

@@ -1,6 +1,7 @@
 /**
- * fetch-document.ts: fetches a public document of text. Every address, including that of each redirect, is checked first. The
- * request contains nothing about the user, and the bytes, the redirects and the time are limited. Source: SPEC BT4, BT5.
+ * fetch-document.ts: fetches a public text document. Every URL, including that of each redirect, is checked first. The
+ * request contains nothing about the user, and the bytes, the redirects and the time are limited. Source: SPEC BT4,
+ * BT5.
  */
 
 import { fail, type Result, succeed } from "../../../shared/fault.ts"
@@ -39,7 +40,7 @@ const HTML_TYPES: ReadonlySet<string> = new Set(["text/html", "application/xhtml
 /** The same for every user. Without `x-real-ip` the platform would send the user's IP address. */
 const HEADERS = { "user-agent": "Cuecard-Page/1", accept: "text/html, text/plain;q=0.9", "x-real-ip": "::" }
 
-const refuseAddress = (details: string) => fail({ reason: "address", details } as const)
+const refuseUrl = (details: string) => fail({ reason: "address", details } as const)
 const refusePage = (details: string) => fail({ reason: "page", details } as const)
 
 /** Fetches a document. Returns a PageFault on failure, and never throws. */
@@ -74,7 +75,7 @@ async function followRedirects(
     const isFirst = hop === 0
     if (checked === null) {
       const what = isFirst ? `"/url" isn't` : "The page redirects to an address that isn't"
-      return (isFirst ? refuseAddress : refusePage)(`${what} a public https address.`)
+      return (isFirst ? refuseUrl : refusePage)(`${what} a public https address.`)
     }
     isPublic = checked.startsWith("https:")
     const response = await fetch(toTarget(checked, env), { headers: HEADERS, redirect: "manual", signal })
@@ -87,7 +88,7 @@ async function followRedirects(
   return refusePage(`It redirects more than ${MAX_REDIRECTS} times.`)
 }
 
-/** The address without its fragment; null if it isn't allowed. A public page must not lead to this machine. */
+/** Returns the URL without its fragment; null if it isn't allowed. A public page must not lead to this machine. */
 function checkPageUrl(text: string, env: PageEnv, isFromPublic: boolean): string | null {
   const checked = checkServiceUrl(text, { ...env, ENVIRONMENT: env.ENVIRONMENT ?? "production" })
   if (checked === null || (isFromPublic && !checked.startsWith("https:"))) return null
@@ -96,7 +97,7 @@ function checkPageUrl(text: string, env: PageEnv, isFromPublic: boolean): string
   return url.href
 }
 
-/** In tests, public addresses are those of a server on this machine. */
+/** In tests, public URLs are those of a server on this machine. */
 function toTarget(url: string, { MEDIA_UPSTREAM }: PageEnv): string {
   return MEDIA_UPSTREAM === undefined || url.startsWith("http:")
     ? url

@@ -4,7 +4,7 @@ import { MAX_URL_CHARS } from "../../../shared/limits.ts"
 import type { Env } from "../../env.ts"
 import { defineTool } from "../define-tool.ts"
 
-/** The addresses of the deployment itself, which the tool doesn't fetch. */
+/** The URLs of the deployment itself, which the tool doesn't fetch. */
 export type PageEnv = Partial<
   Pick<Env, "ENVIRONMENT" | "PAGE_DOMAIN" | "PAGE_ORIGIN" | "CANVAS_ORIGIN" | "MEDIA_UPSTREAM">
 >
@@ -12,7 +12,10 @@ export type PageEnv = Partial<
 /** Time of one call, in milliseconds. */
 const PAGE_MS = 10_000
 
-/** Creates the tool (SPEC BT4–BT7). A call takes at most `timeoutMs`. Errors: `tool_arguments`; `{error, details}` for a page that can't be read. */
+/**
+ * Creates the tool (SPEC BT4–BT7). A call takes at most `timeoutMs`. Errors: `tool_arguments`; `{error, details}` for a
+ * page that can't be read.
+ */
 export const createPageTool = (env: PageEnv, timeoutMs: number = PAGE_MS) =>
   defineTool({
     description: [
@@ -30,8 +33,8 @@ export const createPageTool = (env: PageEnv, timeoutMs: number = PAGE_MS) =>
     },
     effects: "read",
     repeatable: true,
-    // An address composed by the model can contain data that it has read (SPEC BT11).
-    asksApproval: ({ url }, addresses) => !addresses.has(url),
+    // A URL composed by the model can contain data that the model has read (SPEC BT11).
+    asksApproval: ({ url }, knownUrls) => !knownUrls.has(url),
     card: "page",
     async run({ url, offset = 0 }, { signal }) {
       const { readPage } = await import("./read-page.ts")

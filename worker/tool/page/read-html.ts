@@ -2,9 +2,9 @@
  * read-html.ts: the readable text of an HTML page. Pure.
  *
  * HTML → tokens (htmlparser2) → blocks → text
- * Headings, paragraphs, list items and rows of tables become lines of plain text in their order. What a reader doesn't see is
- * left out: scripts, styles, hidden elements, form fields. If the page has a main part, only that is returned, and
- * otherwise its navigation is left out. Nothing is nested, so the time and the memory are linear. Source: SPEC BT6.
+ * Headings, paragraphs, list items and rows of tables become lines of plain text in their order. What a reader doesn't
+ * see is left out: scripts, styles, hidden elements, form fields. If the page has a main part, only that is returned,
+ * and otherwise its navigation is left out. Nothing is nested, so the time and the memory are linear. Source: SPEC BT6.
  */
 
 import { decodeHTML } from "entities/decode"
@@ -184,7 +184,10 @@ class PageReader {
   }
 }
 
-/** The blocks of the main part if it has text, otherwise those of the articles, otherwise all but the navigation. */
+/**
+ * Returns the blocks of the main part if it has text, otherwise those of the articles, otherwise all but the
+ * navigation.
+ */
 function chooseBlocks(blocks: readonly Block[]): readonly Block[] {
   const zones: (readonly Zone[])[] = [["main"], ["article"], ["main", "article", "body"]]
   for (const zone of zones) {
@@ -194,7 +197,7 @@ function chooseBlocks(blocks: readonly Block[]): readonly Block[] {
   return blocks
 }
 
-/** Items and rows that follow each other are lines; other blocks are separated by an empty line. */
+/** Joins the blocks. Items and rows that follow each other are lines; other blocks are separated by an empty line. */
 function joinBlocks(blocks: readonly Block[]): string {
   const pieces: string[] = []
   for (const [i, { kind, text }] of blocks.entries()) {
@@ -209,7 +212,7 @@ function toLine(text: string): string {
   return cleanPageText(text).replace(/\s+/g, " ").trim()
 }
 
-/** Lines without whitespace at their ends. */
+/** Removes the whitespace at the ends of lines. */
 function cleanLines(text: string): string {
   return cleanPageText(text)
     .split("\n")

@@ -1,5 +1,5 @@
 /**
- * read-page.ts: what the tool `fetch_page` returns: a part of a page's text, with its address as source.
+ * read-page.ts: what the tool `fetch_page` returns: a part of a page's text, with its URL as a source.
  *
  * bytes → charset → text → part. Loaded on the first call. Source: SPEC BT5–BT7.
  */
@@ -72,7 +72,7 @@ function createPart({ url, isCut }: FetchedDocument, { title, description, text 
   }
 }
 
-/** The first paragraph that is longer than a label, on one line. */
+/** Returns the first paragraph that is longer than a label, on one line. */
 function findExcerpt(text: string): string {
   const paragraphs = text.slice(0, MAX_PART_CHARS).split("\n\n")
   const found = paragraphs.find((one) => one.length > 60 && !one.startsWith("#")) ?? paragraphs[0] ?? ""

@@ -1,6 +1,6 @@
 /**
- * run-probe.ts: what the probe tools do: countable effects, live output, waiting, failing and saved files. Loaded with the
- * first call of one.
+ * run-probe.ts: what the probe tools do: countable effects, live output, waiting, failing and saved files. Loaded with
+ * the first call of one.
  */
 
 import type { Json } from "../../../shared/json.ts"
@@ -61,7 +61,9 @@ async function* returnText(args: ToolArgs, ctx: ToolContext): AsyncGenerator<str
   return `[probe_data(${JSON.stringify(text)})]\n${body}\n[end:probe_data]` as ToolResult
 }
 
-/** Saves a file for each label, then waits. `$0` in the trailer and the data is replaced by the id of the first file. */
+/**
+ * Saves a file for each label, then waits. `$0` in the trailer and the data is replaced by the id of the first file.
+ */
 async function saveFiles(args: ToolArgs, ctx: ToolContext): Promise<ProbeResult> {
   const ids: string[] = []
   for (const label of readTextArg(args, "labels").split(" ")) {
@@ -79,7 +81,7 @@ const SILENT_WAV = encodeWav(new Int16Array(), 8_000)
 
 type ProbeResult = ToolResult | { readonly [key: string]: Json }
 
-/** The effect comes before the pause, so that a test can kill the process after it. */
+/** Causes the effect and then pauses. The effect comes first, so that a test can kill the process after it. */
 async function runEffect(
   url: string,
   args: ToolArgs,

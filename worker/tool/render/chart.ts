@@ -99,7 +99,7 @@ function drawCentered(raster: Raster, middle: number, y: number, text: string, s
   drawText(raster, middle - measureText(text, scale) / 2, y, text, scale, INK)
 }
 
-/** An axis that covers the values, with steps of 1, 2 or 5 times a power of ten. */
+/** Returns an axis that covers the values, with steps of 1, 2 or 5 times a power of ten. */
 function computeAxis(low: number, high: number): Axis {
   const span = Math.max(high - low, MIN_SPAN)
   const power = 10 ** Math.floor(Math.log10(span / TICKS))

@@ -1,8 +1,8 @@
 /**
  * landscape.ts: draws a landscape for a prompt: sky, sun or moon, ridges in the haze, water. Pure.
  *
- * No model is involved: a few words select the scene, and the prompt seeds all random choices, so the same prompt always
- * gives the same image.
+ * No model is involved: a few words select the scene, and the prompt seeds all random choices, so the same prompt
+ * always gives the same image.
  */
 
 import { blendPixel, type Color, createRaster, createSeededRandom, fillDisc, mixColors, type Raster } from "./raster.ts"
@@ -75,7 +75,7 @@ export function drawLandscape(prompt: string, width: number, height: number): Ra
   return raster
 }
 
-/** The scene that the prompt names, or a random one. Any scene can be at the sea. */
+/** Returns the scene that the prompt names, or a random one. Any scene can be at the sea. */
 function selectScene(prompt: string, random: () => number): Scene {
   const named = SCENES.find(({ words }) => words.test(prompt))
   const scene = named ?? SCENES[Math.floor(random() * SCENES.length)] ?? SUNSET

@@ -114,7 +114,7 @@ export function fitText(text: string, scale: number, width: number): string {
   return `${letters.join("").trimEnd()}...`
 }
 
-/** A generator (mulberry32) of numbers between 0 and 1. The same seed gives the same sequence. */
+/** Creates a generator (mulberry32) of numbers between 0 and 1. The same seed gives the same sequence. */
 export function createSeededRandom(seed: string): () => number {
   let state = hashText(seed)
   return () => {

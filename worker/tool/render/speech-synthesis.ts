@@ -1,8 +1,8 @@
 /**
  * speech-synthesis.ts: a minimal speech synthesiser: pulses and noise through three resonators, letter by letter. Pure.
  *
- * The result has the length, rhythm and vowels of speech, but is barely intelligible. The same text always gives the same
- * samples.
+ * The result has the length, rhythm and vowels of speech, but is barely intelligible. The same text always gives the
+ * same samples.
  */
 
 import { encodeWav } from "./wav-encoder.ts"
@@ -66,7 +66,7 @@ export function synthesizeWav(text: string): { readonly bytes: Uint8Array; reado
   return { bytes: encodeWav(samples, SAMPLE_RATE), seconds: Math.round(samples.length / SAMPLE_RATE) }
 }
 
-/** The sound of the text, as 16-bit samples. */
+/** Returns the sound of the text, as 16-bit samples. */
 export function synthesizeSpeech(text: string): Int16Array {
   const phones = textToPhones(text)
   const samples = new Float32Array(phones.reduce((sum, { ms }) => sum + msToSamples(ms), msToSamples(120)))
@@ -93,7 +93,7 @@ function msToSamples(ms: number): number {
   return Math.round((ms / 1000) * SAMPLE_RATE)
 }
 
-/** A two-pole resonator, which models a cavity of the mouth. It glides to the given frequency. */
+/** Creates a two-pole resonator, which models a cavity of the mouth. It glides to the given frequency. */
 function createResonator(bandwidth: number) {
   const decay = Math.exp((-Math.PI * bandwidth) / SAMPLE_RATE)
   let [currentHz, previous, beforePrevious] = [1000, 0, 0]

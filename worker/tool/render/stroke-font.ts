@@ -13,7 +13,9 @@ const SPACE_WIDTH = 2
 /** A line between two points of a letter. The second is never left of the first. */
 export type Stroke = readonly [x1: number, y1: number, x2: number, y2: number]
 
-/** The letters, starting with the space: five columns each, as hexadecimal bytes. The lowest bit is the topmost point. */
+/**
+ * The letters, starting with the space: five columns each, as hexadecimal bytes. The lowest bit is the topmost point.
+ */
 const COLUMNS =
   "0000000000" +
   "00005f0000" +
@@ -113,7 +115,7 @@ const COLUMNS =
 
 const FIRST_CHAR_CODE = 0x20
 
-/** The columns of a letter, without empty ones at either end. */
+/** Returns the columns of a letter, without empty ones at either end. */
 function readColumns(char: string): readonly number[] {
   const code = char.normalize("NFD").charCodeAt(0)
   const at = (code >= FIRST_CHAR_CODE && code <= 0x7e ? code : "?".charCodeAt(0)) - FIRST_CHAR_CODE
@@ -123,7 +125,7 @@ function readColumns(char: string): readonly number[] {
   return columns.slice(Math.max(first, 0), columns.findLastIndex((bits) => bits !== 0) + 1)
 }
 
-/** The width of a letter, in units of the font grid. */
+/** Returns the width of a letter, in units of the font grid. */
 export function measureChar(char: string): number {
   return readColumns(char).length || SPACE_WIDTH
 }

@@ -1,7 +1,7 @@
 /**
  * sample-library.ts: a few invented pages for deployments without a search service, such as tests and demos. Pure.
  *
- * Their addresses are on `example.com`, a domain that is reserved for examples, so they can't be mistaken for real pages.
+ * Their URLs are on `example.com`, a domain that is reserved for examples, so they can't be mistaken for real pages.
  */
 
 export type SamplePage = {
@@ -45,7 +45,7 @@ const PAGES: readonly (readonly [path: string, title: string, quote: string])[] 
   ],
 ]
 
-/** The pages with the most words of the query, best first. Cost: linear in the library. */
+/** Returns the pages with the most words of the query, best first. Cost: linear in the library. */
 export function searchSampleLibrary(query: string, limit: number): readonly SamplePage[] {
   const words = new Set(listWords(query))
   return PAGES.map(([path, title, quote]) => ({ url: `https://example.com/library/${path}`, title, quote }))

@@ -1,6 +1,6 @@
 /**
  * search-pages.ts: what the tool `search` returns: the pages that the deployment's search service finds, with checked
- * addresses and cleaned texts. Loaded on the first call; each service is loaded when it is used. Source: SPEC BT8, BT9.
+ * URLs and cleaned text. Loaded on the first call; each service is loaded when it is used. Source: SPEC BT8, BT9.
  */
 
 import { decodeHTML } from "entities/decode"
@@ -38,7 +38,10 @@ export async function searchPages(
   return { query, service: name, sources: listSources(found.value) }
 }
 
-/** A string is the reason why the service can't be used. With wrong settings every call fails: samples must not be mistaken for real pages. */
+/**
+ * Loads the service. A string is the reason why it can't be used. With wrong settings, every call fails: samples must
+ * not be mistaken for real pages.
+ */
 async function loadService(name: string, env: SearchEnv): Promise<SearchService | string> {
   const { SEARCH_API_KEY: key, SEARCH_URL } = env
   const url = SEARCH_URL?.replace(/\/+$/, "")
@@ -74,7 +77,7 @@ async function searchInTime(
   }
 }
 
-/** The first pages with a public address, each once. */
+/** Lists the first pages with a public URL, each once. */
 function listSources(pages: readonly FoundPage[]): Json[] {
   const sources = new Map<string, Json>()
   for (const { url, title, quote } of pages) {
@@ -90,7 +93,7 @@ function listSources(pages: readonly FoundPage[]): Json[] {
   return [...sources.values()]
 }
 
-/** One line without tags: services mark words with `<strong>`, and escape the others. */
+/** Reduces text to one line without tags. Services mark words with `<strong>`, and escape other markup. */
 function toLine(text: string, maxChars: number): string {
   // Only the beginning is read, so that a long text takes no time.
   const plain = decodeHTML(text.slice(0, maxChars * 4).replace(/<\/?[a-z]\w{0,10}>/gi, ""))

@@ -13,7 +13,9 @@ export interface FoundPage {
   readonly quote: string
 }
 
-/** Why a search failed, as a sentence for the model and the user. It never contains a key, an address or text from a service. */
+/**
+ * Why a search failed, as a sentence for the model and the user. It never contains a key, a URL or text from a service.
+ */
 export interface SearchFault {
   readonly details: string
 }

@@ -8,7 +8,7 @@ import { startTimeout } from "../../platform/timeout.ts"
 import type { ToolContext, ToolReturn } from "../tool.ts"
 import type { WeatherFault, WeatherSource } from "./weather-source.ts"
 
-/** The result of a call: the weather with this many days of forecast, or an error. */
+/** Returns the result of a call: the weather with this many days of forecast, or an error. */
 export async function fetchWeather(
   source: WeatherSource,
   location: string,

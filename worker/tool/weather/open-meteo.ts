@@ -141,12 +141,16 @@ async function findPlace(base: string, location: string, signal: AbortSignal): P
   return succeed(place)
 }
 
-/** `region` is a country code, a country or a state: "US", "uk", "Germany" or "Texas". */
+/**
+ * Whether a place is in a region. `region` is a country code, a country or a state: "US", "uk", "Germany" or "Texas".
+ */
 function isInRegion(place: GeocodedPlace, region: string): boolean {
-  const wanted = region.toLowerCase()
+  const lowerRegion = region.toLowerCase()
   const names = [place.country_code, place.country, place.admin1].map((name) => name?.toLowerCase())
   return (
-    names.includes(wanted) || (wanted === "uk" && names.includes("gb")) || (wanted === "usa" && names.includes("us"))
+    names.includes(lowerRegion) ||
+    (lowerRegion === "uk" && names.includes("gb")) ||
+    (lowerRegion === "usa" && names.includes("us"))
   )
 }
 
@@ -198,7 +202,7 @@ function forecastToReading(
   }
 }
 
-/** The details of faults do not contain the URL, because it may be a private one of the operator. */
+/** Fetches JSON. The details of faults do not contain the URL, because it may be a private one of the operator. */
 async function fetchJson<const S extends v.GenericSchema>(
   service: "place" | "forecast",
   url: string,

@@ -22,7 +22,7 @@ export interface WeatherCache {
 
 /**
  * The Cache API of the data centre. A map in memory would not outlive the isolate, which ends seconds after the last
- * request. On a `workers.dev` address the platform's cache stores nothing, so every request goes upstream; it works for
+ * request. On a `workers.dev` host, the platform's cache stores nothing, so every request goes upstream. It works for
  * deployments on their own domain.
  */
 export const weatherCache: WeatherCache = {
@@ -44,7 +44,7 @@ export const weatherCache: WeatherCache = {
   },
 }
 
-/** The Cache API needs URLs as keys. This host name does not exist. */
+/** Creates a key. The Cache API needs URLs as keys. This host name does not exist. */
 function createCacheUrl(key: string): string {
   return `https://weather.invalid/?${new URLSearchParams({ key })}`
 }

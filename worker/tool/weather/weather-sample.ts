@@ -1,8 +1,8 @@
 /**
  * weather-sample.ts: sample weather without a network. It is deterministic: it depends only on the place and the time.
  *
- * Well-known cities have fixed values. Any other plausible name gets values derived from its hash. Some imaginary places
- * are unknown, so that the error can be demonstrated offline. Day and night follow the real sun.
+ * Well-known cities have fixed values. Any other plausible name gets values derived from its hash. Some imaginary
+ * places are unknown, so that the error can be demonstrated offline. Day and night follow the real sun.
  */
 
 import { MAX_FORECAST_DAYS } from "../../../shared/card/card-limits.ts"
@@ -77,12 +77,12 @@ const CITIES_BY_NAME: ReadonlyMap<string, SampleCity> = new Map(
   SAMPLE_CITIES.map((city) => [normalizeName(city.name), city]),
 )
 
-/** A form in which names that differ only in case, accents or whitespace are equal. */
+/** Converts a name to a form in which names that differ only in case, accents or whitespace are equal. */
 function normalizeName(name: string): string {
   return name.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase().replace(/\s+/g, " ").trim()
 }
 
-/** "London", "london, uk" and "London, GB" are one city; "London, Ontario" is another. */
+/** Finds a city. "London", "london, uk" and "London, GB" are one city; "London, Ontario" is another. */
 function findCity(location: string): SampleCity | null {
   const [name = "", ...rest] = location.split(",").map(normalizeName)
   const city = CITIES_BY_NAME.get(ALIASES.get(name) ?? name)
@@ -110,7 +110,7 @@ const CLIMATES = [
   [95, 24, 79, 34, 85],
 ] as const
 
-/** The weather of a place that is not listed; null if the text cannot be the name of a place. */
+/** Returns the weather of a place that is not listed; null if the text cannot be the name of a place. */
 function inventCity(location: string): SampleCity | null {
   const name = normalizeName(location)
   if (!/^[\p{L}][\p{L}\p{M}'’.,() -]+$/u.test(location) || IMAGINARY_PLACES.has(name)) return null
@@ -150,7 +150,10 @@ function createReading(city: SampleCity, now: number): WeatherReading {
   }
 }
 
-/** The forecast for the days after `today`. The first is the city's own; the others vary it by the name and the day. */
+/**
+ * Creates the forecast for the days after `today`. The first is the city's own; the others vary it by the name and the
+ * day.
+ */
 function createForecast(city: SampleCity, today: string): WeatherForecast[] {
   const [code, maxC, minC, chance, precipMm] = city.tomorrow
   return Array.from({ length: MAX_FORECAST_DAYS }, (_, i) => {
@@ -205,7 +208,10 @@ function computeSunHeight(city: SampleCity, now: number): number {
   return Math.sin(latitude) * Math.sin(tilt) + Math.cos(latitude) * Math.cos(tilt) * Math.cos(turn)
 }
 
-/** "2026-05-02T14:00" in the time zone of the place, rounded down to a quarter of an hour as real sources do. */
+/**
+ * Formats a time, such as "2026-05-02T14:00", in the time zone of the place, rounded down to a quarter of an hour as
+ * real sources do.
+ */
 function formatLocalTime(zone: string, now: number): string {
   const quarter = Math.floor(now / 900_000) * 900_000
   const format = new Intl.DateTimeFormat("sv-SE", { timeZone: zone, dateStyle: "short", timeStyle: "short" })

@@ -102,7 +102,7 @@ function forecastToDay({ date, code, maxC, minC, precipChancePct, precipMm }: We
   }
 }
 
-/** The date `days` later: "2026-12-31" → "2027-01-01". */
+/** Returns the date `days` later: "2026-12-31" → "2027-01-01". */
 export function addDays(date: string, days: number): string {
   return new Date(Date.parse(date) + days * 86_400_000).toISOString().slice(0, 10)
 }

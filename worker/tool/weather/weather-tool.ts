@@ -55,7 +55,7 @@ export const createWeatherTool = (source: WeatherSource, timeoutMs: number = WEA
     },
   })
 
-/** The configured source, which is loaded with each call, so that it is not part of the Worker's entry. */
+/** Creates the configured source, which is loaded with each call, so that it is not part of the Worker's entry. */
 export function createWeatherSource(env: WeatherEnv): WeatherSource {
   return {
     async fetchWeather(location, now, signal) {

@@ -4,7 +4,7 @@ import type { Message, Part } from "../../../shared/protocol/message.ts"
 import { splitCode } from "../../../shared/text/code-tracker.ts"
 import type { ModelEvent } from "../../model/model-adapter.ts"
 
-/** The open text with which an answer continues; null if the last step of the answer is finished. */
+/** Returns the open text with which an answer continues; null if the last step of the answer is finished. */
 export function findOpenText({ parts }: Pick<Message, "parts">): Extract<Part, { type: "text" }> | null {
   const last = parts.at(-1)
   return last?.type === "text" && last.open && last.text.trim() !== "" ? last : null
@@ -23,8 +23,8 @@ function isClosedFence(code: string): boolean {
 }
 
 /**
- * The first text that the model adds, as it follows `shown`: without a second space at the seam, or with the one that is
- * missing after punctuation. Code is left as it is.
+ * Returns the first text that the model adds, as it follows `shown`: without a second space where they meet, or with a
+ * space if it is missing after punctuation. Code is left as it is.
  */
 export function joinContinuation(shown: string, added: string): string {
   if (isInCode(shown)) return added
@@ -42,7 +42,7 @@ export async function* joinText(events: AsyncIterable<ModelEvent>, shown: string
       continue
     }
     const delta = joinContinuation(shown, event.delta)
-    // Whitespace alone is dropped, and the next delta is the one that follows the text.
+    // Whitespace alone is dropped, and the next delta follows the text.
     isJoined = delta !== ""
     if (isJoined) yield { ...event, delta }
   }

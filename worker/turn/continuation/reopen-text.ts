@@ -1,5 +1,6 @@
 /**
- * reopen-text.ts: the parts with which an answer that was cut off within its text continues, and their rows.
+ * reopen-text.ts: finds the parts with which an answer continues after it was cut off within its text, and writes their
+ * rows.
  *
  * stopped answer → REOPEN → parts of a new version, the last of them open
  * Source: SPEC WR1 to WR3.
@@ -24,13 +25,13 @@ export interface ReopenedStep {
 
 type TextPart = Extract<Part, { type: "text" }>
 
-/** The faults of an answer whose text is right so far: its stream or its time ended too early. */
+/** The faults of an answer whose text is valid so far: its stream or its time ended too early. */
 const CUT_OFF: ReadonlySet<string> = new Set<TurnFault>(["model_cut_off", "turn_timeout"])
 
 /**
- * The parts with which an answer continues in the middle of its last text; null if it doesn't end with text or wasn't cut
- * off. After any other fault the model is called again from the start of its step (SPEC VE4). Cost: one pass over the last
- * text.
+ * Returns the parts with which an answer continues in the middle of its last text; null if it doesn't end with text or
+ * wasn't cut off. After any other fault the model is called again from the start of its step (SPEC VE4). Cost: one pass
+ * over the last text.
  */
 export function reopenText({ status, reason, parts }: Message): ReopenedStep | null {
   const wasCutOff = status === "cancelled" || status === "interrupted" || CUT_OFF.has(reason ?? "")
@@ -51,7 +52,8 @@ export function reopenText({ status, reason, parts }: Message): ReopenedStep | n
 }
 
 /**
- * A word that may have been cut in the middle, after a space. Scripts that are written without spaces have no such words.
+ * Matches a word after a space, which may have been cut in the middle. Scripts that are written without spaces have no
+ * such words.
  */
 const LAST_WORD =
   /(?<=[ \n])(?:(?![\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}])[\p{L}\p{M}\p{N}]){1,32}$/u

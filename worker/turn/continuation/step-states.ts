@@ -1,8 +1,9 @@
 /**
- * step-states.ts: the provider's states of a turn's steps: stored with the step, sent back with the next, removed at the end.
+ * step-states.ts: the provider's states of a turn's steps: stored with the step, sent back with the next, removed at
+ * the end.
  *
- * A state is written in the transaction that stores the calls of its step, so a restart between the calls and their results
- * loses neither. Source: SPEC MO16.
+ * A state is written in the transaction that stores the calls of its step, so a restart between the calls and their
+ * results loses neither. Source: SPEC MO16.
  */
 
 import type { StepState } from "../../store/model/provider-state-rows.ts"
@@ -40,7 +41,7 @@ export class StepStates {
     this.#hasRows = true
   }
 
-  /** The states of earlier steps. `step`: the number of finished steps; without any, nothing is read. */
+  /** Returns the states of earlier steps. `step`: the number of finished steps; without any, nothing is read. */
   list(step: number): readonly StepState[] {
     const states = step === 0 ? [] : this.#store.providerStates.list(this.#pos)
     this.#hasRows ||= states.length > 0

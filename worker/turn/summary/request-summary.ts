@@ -18,7 +18,7 @@ export interface SummaryPlan {
   readonly upto: number
 }
 
-/** The summary's text; empty if the model failed. */
+/** Returns the summary's text; empty if the model failed. */
 export async function requestSummary(
   host: TurnHost,
   run: TurnRun,

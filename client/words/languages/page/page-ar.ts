@@ -99,6 +99,7 @@ export default {
       queued: "في الانتظار.",
       waiting: "بانتظار رد.",
       approval: "بانتظار موافقتك.",
+      input: "بانتظار إجابتك.",
       cancelled: "أوقفت هذا الرد.",
       interrupted: "انقطع الرد.",
       failed: "حدث خطأ ما.",

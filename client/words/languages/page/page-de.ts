@@ -110,6 +110,7 @@ export default {
       queued: "In der Warteschlange.",
       waiting: "Wartet auf eine Antwort.",
       approval: "Wartet auf Ihre Genehmigung.",
+      input: "Wartet auf Ihre Antwort.",
       cancelled: "Sie haben diese Antwort gestoppt.",
       interrupted: "Antwort unterbrochen.",
       failed: "Etwas ist schiefgegangen.",

@@ -110,6 +110,7 @@ export default {
       queued: "En cola.",
       waiting: "Esperando una respuesta.",
       approval: "Esperando tu aprobación.",
+      input: "Esperando tu respuesta.",
       cancelled: "Detuviste esta respuesta.",
       interrupted: "Respuesta interrumpida.",
       failed: "Se produjo un error.",

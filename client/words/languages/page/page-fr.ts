@@ -109,6 +109,7 @@ export default {
       queued: "En attente.",
       waiting: "En attente d’une réponse.",
       approval: "En attente de votre autorisation.",
+      input: "En attente de votre réponse.",
       cancelled: "Vous avez arrêté cette réponse.",
       interrupted: "Réponse interrompue.",
       failed: "Une erreur s’est produite.",

@@ -99,6 +99,7 @@ export default {
       queued: "בתור.",
       waiting: "בהמתנה לתשובה.",
       approval: "בהמתנה לאישור שלך.",
+      input: "בהמתנה לתשובה שלך.",
       cancelled: "התשובה נעצרה לבקשתך.",
       interrupted: "התשובה נקטעה.",
       failed: "משהו השתבש.",

@@ -109,6 +109,7 @@ export default {
       queued: "送信待ちです。",
       waiting: "回答を待っています。",
       approval: "あなたの承認を待っています。",
+      input: "あなたの回答を待っています。",
       cancelled: "この回答を停止しました。",
       interrupted: "回答が中断されました。",
       failed: "エラーが発生しました。",

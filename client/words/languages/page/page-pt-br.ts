@@ -109,6 +109,7 @@ export default {
       queued: "Na fila.",
       waiting: "Aguardando uma resposta.",
       approval: "Aguardando sua aprovação.",
+      input: "Aguardando sua resposta.",
       cancelled: "Você interrompeu esta resposta.",
       interrupted: "Resposta interrompida.",
       failed: "Algo deu errado.",

@@ -99,6 +99,7 @@ export default {
       queued: "排队中。",
       waiting: "正在等待回复。",
       approval: "正在等待你的批准。",
+      input: "正在等待你的回答。",
       cancelled: "你停止了此回复。",
       interrupted: "回复中断。",
       failed: "出错了。",

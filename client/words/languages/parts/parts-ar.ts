@@ -15,6 +15,7 @@ export default {
     allowed: "مسموح",
     denied: "مرفوض",
     needsApproval: "يحتاج إلى موافقة",
+    needsInput: "يحتاج إلى إجابة",
     status: {
       queued: "في الانتظار",
       running: "قيد التشغيل",

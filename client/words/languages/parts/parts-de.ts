@@ -15,6 +15,7 @@ export default {
     allowed: "Erlaubt",
     denied: "Abgelehnt",
     needsApproval: "Genehmigung nötig",
+    needsInput: "Antwort nötig",
     status: {
       queued: "In der Warteschlange",
       running: "Läuft",

@@ -15,6 +15,7 @@ export default {
     allowed: "Permitida",
     denied: "Denegada",
     needsApproval: "Requiere aprobación",
+    needsInput: "Requiere respuesta",
     status: {
       queued: "En cola",
       running: "En curso",

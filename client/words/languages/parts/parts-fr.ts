@@ -15,6 +15,7 @@ export default {
     allowed: "Autorisé",
     denied: "Refusé",
     needsApproval: "Autorisation requise",
+    needsInput: "Réponse requise",
     status: {
       queued: "En attente",
       running: "En cours",

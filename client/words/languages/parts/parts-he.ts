@@ -15,6 +15,7 @@ export default {
     allowed: "אושר",
     denied: "נדחה",
     needsApproval: "דורש אישור",
+    needsInput: "דורש תשובה",
     status: {
       queued: "בתור",
       running: "פועל",

@@ -15,6 +15,7 @@ export default {
     allowed: "अनुमति दी गई",
     denied: "अस्वीकार किया गया",
     needsApproval: "मंज़ूरी ज़रूरी",
+    needsInput: "जवाब ज़रूरी",
     status: {
       queued: "कतार में",
       running: "चल रहा है",

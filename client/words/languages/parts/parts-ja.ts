@@ -15,6 +15,7 @@ export default {
     allowed: "許可済み",
     denied: "拒否済み",
     needsApproval: "承認が必要",
+    needsInput: "回答が必要",
     status: {
       queued: "待機中",
       running: "実行中",

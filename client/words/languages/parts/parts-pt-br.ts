@@ -15,6 +15,7 @@ export default {
     allowed: "Permitida",
     denied: "Negada",
     needsApproval: "Requer aprovação",
+    needsInput: "Requer resposta",
     status: {
       queued: "Na fila",
       running: "Em andamento",

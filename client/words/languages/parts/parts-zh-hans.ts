@@ -15,6 +15,7 @@ export default {
     allowed: "已允许",
     denied: "已拒绝",
     needsApproval: "需要批准",
+    needsInput: "需要回答",
     status: {
       queued: "排队中",
       running: "运行中",

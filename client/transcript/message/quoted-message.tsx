@@ -4,15 +4,16 @@
  */
 
 import { useComputed } from "@preact/signals"
-import { createContext, type VNode } from "preact"
+import type { VNode } from "preact"
 import { useContext, useState } from "preact/hooks"
-import type { WireMessage } from "../../shared/protocol/server-frame.ts"
-import type { Quote } from "../session/quote.ts"
-import { segmentsToSpokenText } from "../markdown/markdown-to-text.ts"
-import { toExcerpt } from "../words/format/excerpt.ts"
-import { describeMedia } from "../words/media-descriptions.ts"
-import { transcriptText } from "../words/transcript-text.ts"
-import { useTranscriptRequests } from "./transcript-requests.ts"
+import type { WireMessage } from "../../../shared/protocol/server-frame.ts"
+import type { Quote } from "../../session/quote.ts"
+import { segmentsToSpokenText } from "../../markdown/markdown-to-text.ts"
+import { toExcerpt } from "../../words/format/excerpt.ts"
+import { describeMedia } from "../../words/media-descriptions.ts"
+import { messageText } from "../../words/parts/message-text.ts"
+import { transcriptText } from "../../words/transcript-text.ts"
+import { JumpContext, useTranscriptRequests } from "../transcript-requests.ts"
 
 /** Maximum length of an excerpt, in UTF-16 code units: about two lines. */
 const MAX_QUOTE_CHARS = 160
@@ -24,18 +25,15 @@ export function createQuote({ role, agent, segments, content }: WireMessage): Qu
       if (segment.type === "text") return segment.content
       return segment.type === "media" ? describeMedia(segment) : []
     })
-    return { author: transcriptText.user, text: shortenText(segments.length === 0 ? content : texts.join(" ")) }
+    return { author: messageText.user, text: shortenText(segments.length === 0 ? content : texts.join(" ")) }
   }
   return { author: agent?.name ?? transcriptText.assistant, text: shortenText(segmentsToSpokenText(segments)) }
 }
 
 function shortenText(text: string): string {
   const line = text.replace(/\s+/g, " ").trim()
-  return line === "" ? transcriptText.emptyMessage : toExcerpt(line, MAX_QUOTE_CHARS)
+  return line === "" ? messageText.emptyMessage : toExcerpt(line, MAX_QUOTE_CHARS)
 }
-
-/** A function that scrolls to a message. Resolves with false if the message can't be found. */
-export const JumpContext = createContext<((id: string) => Promise<boolean>) | null>(null)
 
 export function QuotedMessage({ of: messageId }: { readonly of: string }): VNode {
   const jumpToMessage = useContext(JumpContext)
@@ -46,14 +44,14 @@ export function QuotedMessage({ of: messageId }: { readonly of: string }): VNode
     <button
       type="button"
       class="quote"
-      aria-label={transcriptText.inReplyTo(author, text)}
+      aria-label={messageText.inReplyTo(author, text)}
       onClick={() => void jumpToQuoted()}
     >
       <svg viewBox="0 0 20 20" aria-hidden="true">
         <path d="M8 5.5L3.5 10 8 14.5M3.5 10H12a4.5 4.5 0 0 1 4.5 4.5" />
       </svg>
       {author !== "" && <b dir="auto">{author}</b>}
-      <span dir="auto">{isMissing ? transcriptText.missingMessage : text}</span>
+      <span dir="auto">{isMissing ? messageText.missingMessage : text}</span>
     </button>
   )
 }
@@ -69,5 +67,5 @@ function useQuote(messageId: string): Quote {
         : undefined
     return message === undefined ? "" : JSON.stringify(createQuote(message))
   }).value
-  return quoteJson === "" ? { author: "", text: transcriptText.earlierMessage } : JSON.parse(quoteJson)
+  return quoteJson === "" ? { author: "", text: messageText.earlierMessage } : JSON.parse(quoteJson)
 }

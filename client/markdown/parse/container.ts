@@ -1,0 +1,20 @@
+/** container.ts: a block that contains other blocks, while it may still receive lines. */
+
+import type { DraftToken } from "./draft-token.ts"
+
+/** The root, a quote or a list item. */
+export interface Container {
+  readonly tokens: DraftToken[]
+  /** Columns before the content of an item; 0 for others. */
+  readonly indent: number
+  /** The list that an item belongs to. */
+  readonly list?: DraftToken
+  /** The delimiter of the last list in the container. */
+  delimiter: string
+  /** Whether a blank line follows the container's last block. */
+  hasBlank: boolean
+}
+
+export function createContainer(tokens: DraftToken[], indent: number, list?: DraftToken): Container {
+  return { tokens, indent, ...(list && { list }), delimiter: "", hasBlank: false }
+}

@@ -1,0 +1,16 @@
+/** user-need.ts: what a waiting tool call needs from the user: approval, or an answer to its server's question. Pure. */
+
+import type { Segment } from "../../../shared/protocol/segment.ts"
+import type { UserNeed } from "../../words/parts/message-text.ts"
+
+/** Null for a call that doesn't wait, or waits for another agent. */
+export function getUserNeed(segment: Segment): UserNeed {
+  if (segment.type !== "tool" || segment.status !== "waiting") return null
+  if (segment.input !== undefined) return "input"
+  return segment.approval === "asked" ? "approval" : null
+}
+
+/** Returns what the first call that is waiting for the user needs. */
+export function findUserNeed(segments: readonly Segment[]): UserNeed {
+  return segments.map(getUserNeed).find((need) => need !== null) ?? null
+}

@@ -1,0 +1,58 @@
+/** tab-walk.test.ts: Tab reaches all controls of a conversation, and the focus is always visible. */
+
+import { beforeAll, expect, test } from "vitest"
+import { openPage, untilStill } from "./page.ts"
+import { useServerAndBrowser } from "./server-and-browser.ts"
+import { type StateConversations, writeConversations } from "./state-conversations.ts"
+
+const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0", PROBE_TOOLS: "on" } })
+/** More stops than any of these pages has. */
+const MAX_STOPS = 150
+let conversations: StateConversations
+
+beforeAll(async () => {
+  conversations = await writeConversations(setup.cuecard)
+})
+
+/** Describes the focused control, and what is wrong with how it is shown. */
+function describeFocus(): { readonly name: string; readonly fault: string } {
+  const one = document.activeElement
+  if (one === null || one === document.body) return { name: "", fault: "" }
+  const box = one.getBoundingClientRect()
+  const isInside = box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth
+  const { outlineStyle, outlineWidth } = getComputedStyle(one)
+  // The message box has its focus border around it.
+  const isOutlined = (outlineStyle !== "none" && outlineWidth !== "0px") || one.matches("textarea, iframe")
+  const fault = !isInside ? "is outside the window" : isOutlined ? "" : "has no outline"
+  return { name: one.outerHTML.slice(0, 120), fault }
+}
+
+test.each(["cards", "approval", "media", "agents", "failed"] as const)(
+  "[AX16] Tab reaches each control, in the window and with an outline, and returns to the first: %s",
+  async (name) => {
+    const { page } = await openPage(setup.browser, setup.cuecard, { at: `#/s/${conversations[name]}` })
+    await page.waitForSelector("[data-transcript] article[data-role=assistant]", { timeout: 20_000 })
+    // What loads later must not appear during the walk.
+    for (const part of [".sidebar nav li .more", ".account-button", ".title-menu", ".composer textarea"])
+      await page.waitForSelector(part, { state: "attached", timeout: 20_000 })
+    await page.waitForLoadState("networkidle")
+    await untilStill(page)
+    await page.focus(".skip")
+    const stops: string[] = []
+    const faults: string[] = []
+    for (let count = 0; count < MAX_STOPS; count++) {
+      const stop = await page.evaluate(describeFocus)
+      if (count > 0 && (stop.name === "" || stop.name === stops[0])) break
+      stops.push(stop.name)
+      if (stop.fault !== "") faults.push(`${stop.name} ${stop.fault}`)
+      await page.keyboard.press("Tab")
+    }
+    expect(faults).toEqual([])
+    expect(stops.length).toBeLessThan(MAX_STOPS)
+    const reached = stops.join("\n")
+    for (const part of ["account-button", "title-menu", "textarea", 'aria-haspopup="menu"'])
+      expect(reached, `${part} in ${stops.length} stops`).toContain(part)
+    if (name === "approval") expect(reached).toContain(">Deny<")
+    await page.context().close()
+  },
+)
