@@ -1,7 +1,7 @@
 /**
  * tap.ts: observes one socket and checks the order of its frames.
- *
- * Every numbered frame names the previous seq of this socket, seqs only increase, and live frames have no gaps.
+ * Every numbered frame must name the previous seq of this socket, seqs must only increase, and live frames must have no
+ * gaps.
  */
 
 import type { ClientFrame } from "../../shared/protocol/client-frame.ts"
@@ -16,7 +16,7 @@ export type Answered = Extract<ServerFrame, { type: "ack" | "error" }>
 export interface Tap {
   /** Handles a frame from the client. */
   sent(text: string): void
-  /** Handles a frame from the server, as text. Returns the parsed frame if it is valid. */
+  /** Handles a frame from the server, given as text. Returns the parsed frame, or null if the frame is invalid. */
   received(text: string): ServerFrame | null
 }
 
@@ -27,16 +27,22 @@ export interface TapDeps {
 }
 
 /**
- * A server handles the frames of one socket in order and answers each frame before the next, so the n-th answer belongs to
- * the n-th frame. An unsolicited hello announces a new epoch. It is sent once, and only to a socket that had a hello.
+ * Creates a tap. A server must handle the frames of one socket in order and answer each frame before the next, so the
+ * n-th answer belongs to the n-th frame. An unsolicited hello announces a new epoch. The server may send it only once,
+ * and only to a socket that has already had a hello.
  */
 export function createTap({ report, onAnswer = () => {} }: TapDeps): Tap {
-  /** Frames without an answer, oldest first. */
+  /** Frames that have not been answered yet, oldest first. */
   const unanswered: ClientFrame[] = []
-  /** The last seq of this socket; null before the first hello, and between the announcement of a new epoch and the next hello. */
+  /**
+   * The last seq on this socket; null before the first hello, and from the announcement of a new epoch until the next
+   * hello.
+   */
   let last: number | null = null
   let epoch = ""
-  /** The seq of the session at the hello of this socket. Frames up to it are a replay; later frames are live. */
+  /**
+   * The session's seq when this socket's hello was answered. Frames up to this seq are a replay; later frames are live.
+   */
   let welcomed = 0
   /** Number of received fragments of the current seq. */
   let pieces = 0
@@ -102,7 +108,7 @@ export function createTap({ report, onAnswer = () => {} }: TapDeps): Tap {
   }
 }
 
-/** Returns the id that the answer to a frame carries, or null if it carries none. */
+/** Returns the id that the answer to a frame must carry, or null if that answer carries none. */
 function idOf(frame: ClientFrame | undefined): string | null {
   switch (frame?.type) {
     case "send":

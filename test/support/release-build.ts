@@ -19,8 +19,8 @@ export const SAME_CALLS = "af58c989ccdae561ff2ef7b34a6f8eb09d6ca1b1"
 const CACHE = resolve("node_modules/.cache/cuecard/releases")
 
 /**
- * Whether tests that need the commit are skipped, because this copy of the files has no history or the clone lacks the
- * commit, as a shallow clone does. In a clone, a note is printed, because the commit can be fetched.
+ * Returns whether tests that need the commit are skipped, because this copy of the files has no history or the clone
+ * lacks the commit, as a shallow clone does. In a clone, a note is printed, because the commit can be fetched.
  */
 export function lacksCommit(commit: string, cwd = process.cwd()): boolean {
   const succeeds = (...args: string[]): boolean => spawnSync("git", args, { cwd, stdio: "ignore" }).status === 0

@@ -1,6 +1,6 @@
 /**
- * administration-attempts.ts: requests to the administration routes that would succeed if their sender were allowed to make
- * them. The rights of each kind of sender are repeated here, so that the tests find mistakes in the access table.
+ * administration-attempts.ts: requests to the administration routes that would succeed if their sender were allowed to
+ * make them. The rights of each kind of sender are repeated here, so that the tests find mistakes in the access table.
  */
 
 import type { AccessRule } from "../../worker/routes/access/access-table.ts"
@@ -15,7 +15,10 @@ const nameOf = ({ method, path }: Route): string => `${method} ${path}`
 /** Routes of sessions, of producers, and of what belongs to each user. */
 const OWN_ROUTES = /^\/(?:external|v1\/(?:sessions|search|folders|shares|prompts|connections|dev))\b/
 
-/** Whether the route isn't for all members: their sessions, tokens and usage, and reading agents, settings and the theme. */
+/**
+ * Returns whether the route isn't for all members: their sessions, tokens and usage, and reading agents, settings and
+ * the theme.
+ */
 export function isAdministration(route: Route): boolean {
   if (OWN_ROUTES.test(route.path)) return false
   return ![
@@ -34,7 +37,7 @@ const ADMIN_READS =
 const MODEL_CHANGES = /^(?:PUT|DELETE) \/v1\/models/
 const AGENT_CHANGES = /^(?:(?:PUT|DELETE) \/v1\/(?:agents|settings|theme|cards)|GET \/v1\/cards)/
 
-/** Whether a sender of the tenant must be refused if everything that its request names belongs to an owner. */
+/** Returns whether a sender of the tenant must be refused if everything that its request names belongs to an owner. */
 export function isForbidden(route: Route, rights: Rights): boolean {
   if (!isAdministration(route)) return false
   if (rights === "none" || OPERATOR_PATH.test(route.path)) return true
@@ -45,7 +48,7 @@ export function isForbidden(route: Route, rights: Rights): boolean {
   return !ADMIN_READS.test(nameOf(route)) && nameOf(route) !== "POST /v1/audit/verify"
 }
 
-/** Whether a sender must be refused, whatever user its request names. */
+/** Returns whether a sender must be refused, whatever user its request names. */
 export function isAlwaysForbidden(route: Route, rights: Rights): boolean {
   if (rights !== "admin") return isForbidden(route, rights)
   return OPERATOR_PATH.test(route.path) || (OWNER_PATH.test(route.path) && !ADMIN_READS.test(nameOf(route)))

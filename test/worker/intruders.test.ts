@@ -1,6 +1,6 @@
 /**
- * intruders.test.ts: sends generated requests and frames of other tenants, users and roles against all data of a tenant.
- * None of them returns any of the data, and none changes a row or a file.
+ * intruders.test.ts: sends generated requests and frames of other tenants, users and roles against all data of a
+ * tenant. None of them returns any of the data, and none changes a row or a file.
  */
 
 import { env, runInDurableObject, SELF } from "cloudflare:test"
@@ -203,7 +203,7 @@ function prepareOnce(): Promise<void> {
   return prepared
 }
 
-/** Whether the sender may use the route for at least some users and keys. */
+/** Returns whether the sender may use the route for at least some users and keys. */
 function isAllowedForSome(rule: AccessRule, rights: Rights): boolean {
   const isOfSessions = /^\/(?:v1|external)\/sessions/.test(rule.path)
   return !isOfSessions && !isAlwaysForbidden(rule, rights)

@@ -1,4 +1,6 @@
-/** names.test.ts: invalid ids of tenants, users and sessions cause one error wherever they are sent, and create nothing. */
+/**
+ * names.test.ts: invalid ids of tenants, users and sessions cause one error wherever they are sent, and create nothing.
+ */
 
 import { env } from "cloudflare:test"
 import { SignJWT } from "jose"
@@ -278,7 +280,7 @@ describe("ids of tenants", () => {
   })
 })
 
-/** Whether a name can be a path segment. Every URL parser resolves dot segments. */
+/** Returns whether a name can be a path segment. Every URL parser resolves dot segments. */
 function isSegment(name: string): boolean {
   const escaped = toUrlText(name)
   return escaped !== null && !/^(?:|\.{1,2}|%2e%2e)$/i.test(escaped)
