@@ -29,7 +29,7 @@ export type Fault =
   | { readonly kind: "cancel"; readonly via: "page" | "socket" | "http"; readonly thenKill: ThenKill }
   | { readonly kind: "withdraw"; readonly thenKill: ThenKill }
   | { readonly kind: "revise"; readonly how: Revising; readonly thenKill: ThenKill }
-  /** A fault of the model, which the text of the turn requests. */
+  /** A model fault, which the turn's text requests. */
   | { readonly kind: "model"; readonly play: ModelFault }
 
 export type Revising = "regenerate" | "edit" | "retry" | "switch"

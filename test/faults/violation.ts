@@ -37,7 +37,7 @@ export interface Violation {
   readonly detail: string
 }
 
-/** Returns the beginning of a text, which is long enough to identify that text. */
+/** Returns the beginning of a text, up to a length at which the text can still be identified. */
 export function clipText(text: string, max = 400): string {
   return text.length <= max ? text : `${text.slice(0, max)}… (${text.length})`
 }

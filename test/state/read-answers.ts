@@ -19,7 +19,7 @@ const PAGE_LIMIT = 3
 export type Answers = Readonly<Record<string, string>>
 
 /**
- * Shapes: running server → answer texts by file name: the tenant's lists, and each session's pages of history, sealed
+ * Shapes: running server → responses by file name: the tenant's lists, and each session's pages of history, sealed
  *         export and Markdown.
  * Errors: throws if a response is an unexpected error.
  */
