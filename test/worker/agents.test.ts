@@ -1,4 +1,7 @@
-/** agents.test.ts: agents ask each other across sessions, synchronously or not, with real workerd, SQLite and RPC. */
+/**
+ * agents.test.ts: tests how agents ask each other across sessions, synchronously and asynchronously, with real workerd,
+ * SQLite and RPC.
+ */
 
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -50,7 +53,7 @@ describe("a sync question", () => {
     expect((await pageOf(results[0]?.["session"] ?? "")).messages).toHaveLength(4)
   })
 
-  test("[AG7] [AG12] a subagent gets no tag and doesn't change the caller's ordinals, and its spans are removed", async () => {
+  test("[AG7] [AG12] a subagent gets no tags and doesn't change the caller's ordinals, and its spans are removed", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const sub = script([call("weather", { location: "Oslo" })], [say("Cold: <span id='weather_1'>brr</span>!")])
@@ -187,7 +190,7 @@ describe("cycles", () => {
     client.say({ type: "send", id: "q1", content: script([askAgent("researcher", sub, "async")], [say("ok")]) })
     const answer = await client.untilEnd("q1")
     const [queued] = resultsIn(answer)
-    // As if the chain of questions were already eight deep.
+    // Pretend that the chain of questions is already eight deep.
     const depth = await runInDurableObject(sessionOf(queued?.["session"] ?? ""), (_object, state) => {
       const row = state.storage.sql.exec("SELECT depth FROM begun").one()
       state.storage.sql.exec("UPDATE begun SET depth = 8")
@@ -253,7 +256,7 @@ describe("an async question", () => {
     const exchange = resultsIn(answer)[0]?.["responseId"] ?? ""
     await followUp(client)
     const before = (await pageOf(id)).messages
-    // Simulates an undelivered answer: marks its row and restarts the process.
+    // Simulate an undelivered answer: mark its row and restart the process.
     await runInDurableObject(sessionOf(session), (_object, state) => {
       state.storage.sql.exec("UPDATE begun SET owed = 1 WHERE id = ?", exchange)
     })
@@ -280,7 +283,7 @@ describe("an async question", () => {
     const cancelled = await client.untilEnd("q1")
     expect(toolsIn(cancelled)).toMatchObject([{ status: "interrupted" }])
     const session = resultsIn(cancelled)[0]?.["session"] ?? ""
-    // The asked agent stops, too, and its callback finds a call that already has a result.
+    // The asked agent stops too, and its callback finds that the call already has a result.
     await expect.poll(async () => (await pageOf(session)).messages[1]?.status).toBe("cancelled")
     await new Promise((resolve) => setTimeout(resolve, 200))
     expect((await pageOf(id)).messages).toHaveLength(2)

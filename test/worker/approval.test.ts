@@ -1,4 +1,4 @@
-/** approval.test.ts: calls that are pending, allowed, denied or timed out, with real workerd and SQLite. */
+/** approval.test.ts: tests calls that are pending, allowed, denied or timed out, with real workerd and SQLite. */
 
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -29,7 +29,7 @@ describe("approval", () => {
     return tool?.call_id ?? ""
   }
 
-  test("[AP1] a call waits in storage, through eviction and alarms, and runs once it is allowed", async () => {
+  test("[AP1] a call waits in storage, across evictions and alarms, and runs once it is allowed", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const call_id = await askForApproval(id, client)
@@ -74,7 +74,7 @@ describe("approval", () => {
     expect(toolsIn((await pageOf(id)).messages[1])).toMatchObject([{ approval: "denied" }])
   })
 
-  test("[AP4] a new message denies the pending call, waits its turn and is answered", async () => {
+  test("[AP4] a new message denies the pending call, is queued and is answered", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await askForApproval(id, client)
@@ -126,7 +126,7 @@ describe("approval", () => {
     await client.untilTrue((frame) => frame.type === "error" && frame.code === "call_decided")
   })
 
-  test("[AP1] [TU11] a waiting turn lets its object sleep until the deadline, and a resumed turn is watched again", async () => {
+  test("[AP1] [TU11] during a waiting turn, the object sleeps until the deadline; a resumed turn has the usual alarm again", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const call_id = await askForApproval(id, client, script([call("probe_ask", { ms: 300 }), say("x")], [say("ok")]))

@@ -1,4 +1,4 @@
-/** import.test.ts: imports of Cuecard's own exports, older formats, and broken files. */
+/** import.test.ts: tests imports of Cuecard's own exports, of older formats, and of broken files. */
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -53,7 +53,7 @@ describe("our own export", () => {
     expect(await exportOf(there)).toBe(before)
   })
 
-  test("[RE8] is unverified if it was changed: its cards are marked, and another export of it doesn't hide that", async () => {
+  test("[RE8] is unverified if it was changed; its cards are marked, even after another export and import", async () => {
     const [here, there, third] = [await freshSession(), await freshSession(), await freshSession()]
     await createVersions(here)
     const forged = (await exportOf(here)).replace("Partly cloudy", "Raining frogs").replace(/"temp/, '"temp')
@@ -181,7 +181,7 @@ describe("during an upload", () => {
   test("[RE6] leftovers of a broken upload aren't part of the next one", async () => {
     const id = await freshSession()
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
-      // The state after the process ended while it staged a longer file.
+      // Restore the state of a process that ended while it was staging a longer file.
       const staging = createStagedRows(storage.sql)
       for (let n = 1; n <= 9; n++)
         staging.addRows(1, [

@@ -1,4 +1,4 @@
-/** settings.test.ts: setting, reading and using the origins and hosts that a tenant allows. */
+/** settings.test.ts: tests how the origins and hosts that a tenant allows are set, read and used. */
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { nanoid } from "nanoid"
@@ -57,7 +57,7 @@ describe("what a tenant allows", () => {
   test("[SE1] does not affect agents that were configured before", async () => {
     const tenant = tenantStubOf("se-agents")
     await runInDurableObject(tenant, (_object, { storage }) => {
-      // This is the row as the previous version wrote it.
+      // Store the row as the previous version wrote it.
       storage.sql.exec("CREATE TABLE agents (name TEXT PRIMARY KEY, config TEXT) WITHOUT ROWID")
       storage.sql.exec(
         "CREATE TABLE schema_version (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL)",
