@@ -1,4 +1,7 @@
-/** worker-chunks.test.ts: which chunks of the built Worker are evaluated at its start, and with each kind of model. */
+/**
+ * worker-chunks.test.ts: tests which chunks of the built Worker are evaluated at its start, and with each kind of
+ * model.
+ */
 
 import { readdirSync, readFileSync } from "node:fs"
 import { join, posix } from "node:path"
@@ -17,7 +20,9 @@ function findChunk(name: string): string {
   return file
 }
 
-/** Returns the chunks that are evaluated with these: all that they import statically. */
+/**
+ * Returns the chunks that are evaluated together with the given ones, which are all chunks that they import statically.
+ */
 function listEvaluated(...entries: readonly string[]): Set<string> {
   const found = new Set<string>()
   const queue = [...entries]
@@ -31,7 +36,7 @@ function listEvaluated(...entries: readonly string[]): Set<string> {
   return found
 }
 
-/** Returns the chunks that are evaluated with a chunk, in addition to those of the start. */
+/** Returns the chunks that are evaluated together with a chunk and were not already evaluated at the start. */
 function listAdded(name: string): string[] {
   const atStart = listEvaluated("index.js")
   return [...listEvaluated(findChunk(name))].filter((file) => !atStart.has(file)).map(nameOf)

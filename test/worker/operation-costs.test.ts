@@ -105,7 +105,7 @@ async function countSession({ fetch, takeCost, readSize }: CountedDeployment) {
   await countOperation("listSessions", async () => await (await fetch("/v1/sessions", { headers })).text())
   const history = `/v1/sessions/${id}/conversation/recent?limit=50`
   await countOperation("readHistory", async () => await (await fetch(history, { headers })).text())
-  // Run the turns that are still missing for the directory to report to the tenant, which it does after eight turns.
+  // The directory reports to the tenant after eight turns, so run turns until the next one is the eighth.
   for (let i = 0; i < 2; i++) await runTurn(SHORT_TURN)
   await takeCost()
   await runTurn(SHORT_TURN)

@@ -121,7 +121,7 @@ describe("media of other hosts", () => {
     expect(await readSeen(received)).toEqual([])
     const mirror = encodeURIComponent(`https://cdn.example.com/png/${nanoid(8)}`)
     expect((await call(await signRemotePath(remoteUrl("away", `?to=${mirror}`), "rm-open"))).status).toBe(200)
-    // Media of other hosts load only after a click, so any redirect is allowed for them.
+    // Media of any other host are loaded only after a click, so any redirect is allowed.
     const redirected = `https://other.example.com/away/${nanoid(8)}?to=${encodeURIComponent(received)}`
     expect((await call(await signRemotePath(redirected, "rm-open"))).status).toBe(200)
   })

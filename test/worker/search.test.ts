@@ -185,7 +185,7 @@ describe("search across all conversations", () => {
     await fetchAll(directory)
     expect((await search(token, "q=gneiss&in=messages")).hits).toHaveLength(6)
     expect(await findTexts(token, "b")).toEqual(["title: [b]"])
-    // A turn in a session that hasn't been fetched yet also makes its earlier turns be fetched.
+    // A turn in a session that hasn't been indexed yet also causes the earlier turns to be indexed.
     await runInDurableObject(directory, (_object, { storage }) => {
       storage.sql.exec("DROP TABLE search_words; DELETE FROM search_entry; UPDATE sessions SET indexed = 0")
     })

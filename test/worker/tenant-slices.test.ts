@@ -54,7 +54,10 @@ function addJob({ rows }: LeavingHost, id: string, kind: JobKind, tenant: string
   rows.add({ id, kind, state: "running", tenant, target: tenant, progress, ...times })
 }
 
-/** Returns how many calls each slice of a job makes. Each slice fails once before that, each at a different call. */
+/**
+ * Returns how many calls each slice of a job makes. Each slice has one attempt that is stopped at a certain call, which
+ * differs between slices; if that attempt fails, the slice is repeated.
+ */
 async function countCalls(tenant: string, id: string, runSlice: RunSlice): Promise<number[]> {
   const counts: number[] = []
   const attemptJob = async (failAt: number): Promise<boolean> => {
