@@ -146,15 +146,17 @@ export async function benchAdded(): Promise<Row[]> {
   const passes = await measure()
   const windows = passes.map(({ ours }) => ours.windows)
   const over = (floorOf: (pass: Passes) => readonly number[]): string => {
-    const gaps = [50, 99].map((p) => passes.map((one) => percentile(one.ours.windows, p) - percentile(floorOf(one), p)))
+    const gaps = [50, 99].map((p) =>
+      passes.map((pass) => percentile(pass.ours.windows, p) - percentile(floorOf(pass), p)),
+    )
     return gaps.map((gap) => formatMs(median(gap))).join(" and ")
   }
-  const single = formatPasses(passes.map((one) => one.single))
-  const written = formatPasses(passes.map((one) => one.written.windows))
+  const single = formatPasses(passes.map((pass) => pass.single))
+  const written = formatPasses(passes.map((pass) => pass.written.windows))
   return [
     {
       what: `model to socket, above the window of ${DELTA_WINDOW_MS} ms (${windows.flat().length} windows)`,
-      ours: `${formatPasses(windows)};  over the written floor ${over((one) => one.written.windows)}, over the forwarding floor ${over((one) => one.single)}`,
+      ours: `${formatPasses(windows)};  over the written floor ${over((pass) => pass.written.windows)}, over the forwarding floor ${over((pass) => pass.single)}`,
       goal: "≤ 1 ms and ≤ 5 ms over the floor",
       peer: "",
       floor: `${written} collected and written; ${single} forwarded`,

@@ -51,7 +51,7 @@ async function measureReloads(cuecard: Cuecard, session: string): Promise<Measur
   for (let i = 0; i < RELOADS; i++) reloads.push(await reloadPage())
   const each = (cpuMs(cuecard.pid()) - before) / RELOADS
   const down = median(reloads.map(({ bytes }) => bytes))
-  return { up: 0, down, cpuMs: each, wallMs: median(reloads.map((one) => one.ms)) }
+  return { up: 0, down, cpuMs: each, wallMs: median(reloads.map((reload) => reload.ms)) }
 }
 
 /** Times after the end of a turn, in seconds, when the benchmark checks whether the object is still in memory. */

@@ -31,8 +31,8 @@ interface Mark {
 
 function rowOf(mark: number, { turns, logs, memory }: Mark): Row {
   const medianOf = (key: "firstMs" | "wholeMs" | "up" | "bytes"): number => median(turns.map((turn) => turn[key]))
-  const written = Math.max(...logs.map((one) => one.rows_written))
-  const read = logs.map((one) => one.rows_read ?? Number.NaN)
+  const written = Math.max(...logs.map((log) => log.rows_written))
+  const read = logs.map((log) => log.rows_read ?? Number.NaN)
   const rows = read.some(Number.isNaN) ? `${written} rows written` : `${written} rows written, ${median(read)} read`
   return {
     what: `one more short turn at turn ${mark.toLocaleString("en")}: first delta, whole, up, down; workerd`,

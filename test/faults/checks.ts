@@ -69,7 +69,7 @@ function checkStored(session: TestSession, stored: StoredSession, facts: Facts, 
 /** Checks that every stored message has the file that was sent with it. */
 function checkFiles({ files }: TestSession, { all }: StoredSession, report: Report): void {
   for (const [id, file] of files) {
-    const message = all.find((one) => one.id === id)
+    const message = all.find((message) => message.id === id)
     if (message !== undefined && !message.attachments.some((asset) => asset.id === file))
       report("files_kept", `${id} was sent with ${file} but has ${message.attachments.length} files`)
   }
@@ -196,7 +196,7 @@ function checkEnds(
     const { id, status, role, exchange_id } = message
     if (!isEnded(status)) report("turn_ends", `${id} is stored as ${status}`)
     if (role !== "assistant") continue
-    const question = all.find((one) => one.id === exchange_id)?.words ?? ""
+    const question = all.find((message) => message.id === exchange_id)?.words ?? ""
     const isCancelRequested = cancelRequested.has(exchange_id)
     const wrong = describeWrongEnding(message, { question, kills, isCancelRequested, hasSmallContext })
     if (wrong !== null) report("ends_correctly", wrong)

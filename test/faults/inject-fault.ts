@@ -116,7 +116,7 @@ async function untilStopped(
 
 async function withdrawQueued(host: Host, session: TestSession, id: string, thenKill: ThenKill): Promise<void> {
   const tab = tabOf(session, 0)
-  const message = tab.messages().find((one) => one.id === id)
+  const message = tab.messages().find((message) => message.id === id)
   if (message?.status !== "queued") return
   host.count("withdraw")
   const controller = tab.controller()

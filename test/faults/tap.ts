@@ -69,7 +69,7 @@ export function createTap({ report, onAnswer = () => {} }: TapDeps): Tap {
       if (first?.type === "hello" || (frame.type === "error" && frame.code === "internal")) unanswered.shift()
       return
     }
-    const at = unanswered.findIndex((one) => idOf(one) === frame.id)
+    const at = unanswered.findIndex((sent) => idOf(sent) === frame.id)
     if (at !== 0) report("answers_in_order", `${frame.id} is answered before ${idOf(first)}`)
     const [own] = at < 0 ? [] : unanswered.splice(0, at + 1).slice(-1)
     if (own !== undefined) onAnswer(own, frame)

@@ -46,7 +46,7 @@ async function bundleWorker(name: string, main: string): Promise<string> {
     },
   })
   const chunks = (Array.isArray(output) ? output : [output]).flatMap((one) => ("output" in one ? one.output : []))
-  const [chunk] = chunks.filter((one) => one.type === "chunk")
+  const [chunk] = chunks.filter((chunk) => chunk.type === "chunk")
   if (chunk === undefined || chunks.length !== 1) throw new Error(`${name}.ts is not one module`)
   return chunk.code
 }

@@ -18,8 +18,8 @@ function readBack(records: readonly object[]): { messages: Message[]; late: stri
   })
   const all = [...taken, ...assembler.end()]
   return {
-    messages: all.flatMap((one) => (one.kind === "message" ? [one.message] : [])),
-    late: all.flatMap((one) => (one.kind === "late" ? [`${one.id} ${JSON.stringify(one.events)}`] : [])),
+    messages: all.flatMap((item) => (item.kind === "message" ? [item.message] : [])),
+    late: all.flatMap((item) => (item.kind === "late" ? [`${item.id} ${JSON.stringify(item.events)}`] : [])),
   }
 }
 

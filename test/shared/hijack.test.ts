@@ -56,7 +56,7 @@ function playEvents(
   const transcriber = createMessageSegmenter()
   let message = createAnswer("a", "q")
   let live: Segment[] = []
-  for (const event of events.flatMap((one) => cutEvent(one, size))) {
+  for (const event of events.flatMap((event) => cutEvent(event, size))) {
     message = intake.cleanEvent(event).reduce(fold, message)
     live = apply(live, transcriber.advance(message, undefined, RESOLVER))
     message = transcriber.applyGrants(message)

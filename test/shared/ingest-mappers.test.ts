@@ -81,7 +81,7 @@ describe("a mapper", () => {
       answerOf(
         mapLines(
           mapper,
-          events.map((one) => JSON.stringify(one)),
+          events.map((event) => JSON.stringify(event)),
           0,
         ),
       ),
@@ -172,7 +172,7 @@ describe("a mapper", () => {
     ]
     const records = mapLines(
       createCodexMapper(),
-      events.map((one) => JSON.stringify(one)),
+      events.map((event) => JSON.stringify(event)),
     )
     expect(records.every((record) => JSON.stringify(record).length < MAX_RECORD_BYTES)).toBe(true)
     expect(listCalls(answerOf(records))[0]?.error?.code).toBe("tool_result_too_large")

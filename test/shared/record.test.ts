@@ -32,7 +32,7 @@ function importRecords(records: readonly object[]): Message[] {
 }
 
 function assembleMessages(records: readonly object[]): AssembledMessage[] {
-  return assembleAll(records).flatMap((one) => (one.kind === "message" ? [one] : []))
+  return assembleAll(records).flatMap((item) => (item.kind === "message" ? [item] : []))
 }
 
 function assembleAll(records: readonly object[]): (AssembledMessage | LateEvents)[] {
@@ -123,8 +123,10 @@ describe("any stream", () => {
         const question = { type: "user_message", turnId: "q2", responseId: "q2", text: "next" }
         const file = [...messageToRecords({ pos: 2, parent: 1, tip: null, message }, "s1"), question, ...results]
         const taken = assembleAll(file)
-        const lateEvents = taken.flatMap((one) => (one.kind === "late" ? one.events : []))
-        const [back] = taken.flatMap((one) => (one.kind === "message" && one.message.id === "a1" ? [one.message] : []))
+        const lateEvents = taken.flatMap((item) => (item.kind === "late" ? item.events : []))
+        const [back] = taken.flatMap((item) =>
+          item.kind === "message" && item.message.id === "a1" ? [item.message] : [],
+        )
         const restored = lateEvents.reduce(fold, back ?? message)
         const here = calls.reduce<Message>((at, call_id, n) => {
           return fold(at, { type: "tool_result", call_id, status: "ok", result: `${n}`, card: null, error: null })

@@ -35,7 +35,7 @@ const call = (name: string, args: object): object => ({ type: "tool_call", name,
 /** Returns a message that makes the scripted model play these steps, one list of events per model call. */
 const script = (...steps: readonly object[][]): string => `/script ${JSON.stringify(steps)}`
 
-const toLines = (records: readonly object[]): string => records.map((one) => `${JSON.stringify(one)}\n`).join("")
+const toLines = (records: readonly object[]): string => records.map((record) => `${JSON.stringify(record)}\n`).join("")
 
 const AGENTS = {
   general: {

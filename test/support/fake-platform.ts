@@ -68,7 +68,9 @@ export async function startFakePlatform(active: string, earlier: readonly string
     misbehave: null,
     deploy: (version) => add([{ version_id: version, percentage: 100 }], "by hand"),
     traffic: () =>
-      Object.fromEntries(platform.deployments[0]?.versions.map((one) => [one.version_id, one.percentage]) ?? []),
+      Object.fromEntries(
+        platform.deployments[0]?.versions.map((version) => [version.version_id, version.percentage]) ?? [],
+      ),
   }
   const add = (versions: FakeDeployment["versions"], message: string): void => {
     count += 1

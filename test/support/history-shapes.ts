@@ -234,7 +234,7 @@ function kagedRows(talk: Talk): object[] {
       ...(text === "" ? [] : [{ type: "text", text }]),
       ...calls.map(({ id: callId, name, args }) => ({ type: "toolCall", id: callId, name, arguments: args })),
     ])
-    const results = steps.flatMap((one) => one.results)
+    const results = steps.flatMap((step) => step.results)
     const toolResults = Object.fromEntries(
       results.map((done) => [done.id, { content: done.result, isError: done.isError }]),
     )

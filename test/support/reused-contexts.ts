@@ -52,7 +52,7 @@ export function reuseContexts(browser: Browser, watchPage: (page: Page) => void)
       return context
     }
     const key = createKey(options)
-    const at = unused.findIndex((one) => one.key === key)
+    const at = unused.findIndex((context) => context.key === key)
     const [found] = at === -1 ? [] : unused.splice(at, 1)
     found?.prepare(options)
     const reusable = found ?? new ReusableContext(await create(options), options, watchPage)

@@ -103,7 +103,7 @@ async function answerRequest(
   if (kind === "remote") return answerRemote(seen, scenario, request, reply)
   const runs = seen.get(run) ?? []
   const body = await bodyOf(request)
-  const before = runs.filter((one) => one.path === path).length
+  const before = runs.filter((request) => request.path === path).length
   const { authorization = null } = request.headers
   const keys = [
     authorization,

@@ -99,7 +99,7 @@ const listBlocks = (language: string): string[] =>
  * are stored.
  */
 async function runBlock(part: string): Promise<string> {
-  const block = listBlocks("sh").find((one) => one.includes(part))
+  const block = listBlocks("sh").find((block) => block.includes(part))
   if (block === undefined) throw new Error(`the guide has no command with ${part}`)
   const command = block
     .replaceAll("http://127.0.0.1:3000", vars["ORDERS"] ?? "")

@@ -15,7 +15,7 @@ const files = readdirSync(FOLDER, { recursive: true, encoding: "utf8" }).filter(
 const nameOf = (file: string): string => posix.basename(file, ".js").replace(/-[\w-]{8}$/, "")
 
 function findChunk(name: string): string {
-  const file = files.find((one) => nameOf(one) === name)
+  const file = files.find((file) => nameOf(file) === name)
   if (file === undefined) throw new Error(`There is no chunk ${name}: ${files.map(nameOf).join(" ")}`)
   return file
 }
@@ -52,17 +52,19 @@ describe("the built Worker", () => {
 
   test("[MO15] a turn of the scripted model evaluates the code of no provider", () => {
     const added = listAdded("scripted-model")
-    expect(added.filter((name) => name === "model-stream" || PROVIDERS.some((one) => one === name))).toEqual([])
+    expect(added.filter((name) => name === "model-stream" || PROVIDERS.some((provider) => provider === name))).toEqual(
+      [],
+    )
   })
 
   test("[MO15] a turn of Workers AI evaluates the code of its format, and of no other provider", () => {
     const added = listAdded("workers-ai")
-    expect(added.filter((name) => PROVIDERS.some((one) => one === name))).toEqual(["openai-compatible"])
+    expect(added.filter((name) => PROVIDERS.some((provider) => provider === name))).toEqual(["openai-compatible"])
   })
 
   test.each(PROVIDERS)("[MO15] a turn of %s evaluates the code of no other provider", (provider) => {
     const added = listAdded(provider)
     expect(added).toContain("model-stream")
-    expect(added.filter((name) => PROVIDERS.some((one) => one === name))).toEqual([provider])
+    expect(added.filter((name) => PROVIDERS.some((provider) => provider === name))).toEqual([provider])
   })
 })

@@ -150,7 +150,7 @@ describe("the access table", () => {
       }
       expect(await digestAll(principal, session)).toEqual(before)
       let count = 0
-      for (const rule of ACCESS_TABLE.filter((one) => isAllowed(one, claims))) {
+      for (const rule of ACCESS_TABLE.filter((rule) => isAllowed(rule, claims))) {
         count += 1
         const own = `${session}-${count}`
         if (rule.path.includes(":id")) await createSession(principal, own)

@@ -161,7 +161,7 @@ describe("failures", () => {
     await client.untilTrue((frame) => (frame.type === "ack" || frame.type === "error") && frame.id === "q2")
     await client.untilEnd("q2")
     const order = (await pageOf(id)).messages.filter(({ role, status }) => role !== "assistant" && status !== "queued")
-    expect(order.map((one) => one.exchange_id).slice(0, 2)).toEqual(["q1", "q2"])
+    expect(order.map((message) => message.exchange_id).slice(0, 2)).toEqual(["q1", "q2"])
   })
 
   test("[AG4] withdrawing a question wakes the caller", async () => {

@@ -47,7 +47,7 @@ describe("a sync question", () => {
       [say("x")],
     )
     const results = resultsIn(await askFor(client, "q1", both))
-    expect(results.map((one) => one["answer"])).toEqual(["one", "two", "three"])
+    expect(results.map((result) => result["answer"])).toEqual(["one", "two", "three"])
     expect(results[0]?.["session"]).toBe(results[2]?.["session"])
     expect(results[0]?.["session"]).not.toBe(results[1]?.["session"])
     expect((await pageOf(results[0]?.["session"] ?? "")).messages).toHaveLength(4)
@@ -164,7 +164,7 @@ describe("cycles", () => {
     )
     const answer = await askFor(client, "q1", main)
     expect(answer.status).toBe("completed")
-    expect(resultsIn(answer).map((one) => one["answer"])).toEqual(["met", "met"])
+    expect(resultsIn(answer).map((result) => result["answer"])).toEqual(["met", "met"])
     const codes: (string | undefined)[] = []
     for (const one of resultsIn(answer)) {
       const { messages } = await pageOf(one["session"] ?? "")
@@ -313,7 +313,7 @@ describe("an async question", () => {
     const back = await connect(id, undefined, null)
     back.last = seq
     back.say({ type: "hello", protocol: PROTOCOL_VERSION, live: true, epoch, after: seq })
-    await back.untilTrue(() => [...back.messages.values()].some((one) => toolsIn(one)[0]?.status === "ok"))
+    await back.untilTrue(() => [...back.messages.values()].some((message) => toolsIn(message)[0]?.status === "ok"))
   })
 })
 

@@ -23,7 +23,7 @@ describe("approval", () => {
   async function askForApproval(id: string, client: TestClient, content = ASK): Promise<string> {
     await beginTurn(client, "q1", content, 2)
     await client.untilTrue(() => answerTo(client, "q1")?.status === "waiting")
-    const tool = toolsIn(answerTo(client, "q1")).find((one) => one.approval === "asked")
+    const tool = toolsIn(answerTo(client, "q1")).find((call) => call.approval === "asked")
     expect(tool).toMatchObject({ status: "waiting", approval: "asked" })
     await expectSame(id, client)
     return tool?.call_id ?? ""
@@ -83,7 +83,7 @@ describe("approval", () => {
     expect(toolsIn(answerTo(client, "q1"))).toMatchObject([{ approval: "denied" }])
     expect(answerTo(client, "q1")?.status).toBe("completed")
     const messages = await expectSame(id, client)
-    expect(messages.map((one) => one.exchange_id)).toEqual(["q1", "q1", "q2", "q2"])
+    expect(messages.map((message) => message.exchange_id)).toEqual(["q1", "q1", "q2", "q2"])
   })
 
   test("[AP5] the step's other tools run while a call waits; if the call is allowed meanwhile, it runs at once", async () => {
@@ -91,9 +91,9 @@ describe("approval", () => {
     const client = await connect(id)
     const content = script([call("probe_ask"), call("probe_slow", { ms: 300 }), call("weather", { location: "Oslo" })])
     await beginTurn(client, "q1", content, 3)
-    await client.untilTrue(() => toolsIn(answerTo(client, "q1")).some((one) => one.status === "waiting"))
+    await client.untilTrue(() => toolsIn(answerTo(client, "q1")).some((call) => call.status === "waiting"))
     expect(answerTo(client, "q1")?.status).toBe("running")
-    const call_id = toolsIn(answerTo(client, "q1")).find((one) => one.approval === "asked")?.call_id ?? ""
+    const call_id = toolsIn(answerTo(client, "q1")).find((call) => call.approval === "asked")?.call_id ?? ""
     client.say({ type: "approve", call_id, decision: "allow" })
     await client.untilTrue(() => toolsIn(answerTo(client, "q1"))[0]?.status === "ok")
     expect(toolsIn(answerTo(client, "q1"))[1]?.status).toBe("running")
@@ -121,7 +121,9 @@ describe("approval", () => {
     await client.untilEnd("q2")
     const acks = client.frames.length
     client.say({ type: "approve", call_id, decision: "allow" })
-    await client.untilTrue(() => client.frames.slice(acks).some((one) => one.type === "ack" && one.id === call_id))
+    await client.untilTrue(() =>
+      client.frames.slice(acks).some((reply) => reply.type === "ack" && reply.id === call_id),
+    )
     client.say({ type: "approve", call_id, decision: "deny" })
     await client.untilTrue((frame) => frame.type === "error" && frame.code === "call_decided")
   })

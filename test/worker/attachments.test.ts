@@ -30,15 +30,17 @@ async function sendFiles(client: TestClient, id: string, content: string, attach
 async function sendRefused(client: TestClient, frame: object): Promise<string> {
   const before = client.frames.length
   client.say(JSON.stringify(frame))
-  await client.untilTrue((one) => client.frames.indexOf(one) >= before && (one.type === "error" || one.type === "ack"))
-  const answer = client.frames.slice(before).find((one) => one.type === "error" || one.type === "ack")
+  await client.untilTrue(
+    (reply) => client.frames.indexOf(reply) >= before && (reply.type === "error" || reply.type === "ack"),
+  )
+  const answer = client.frames.slice(before).find((reply) => reply.type === "error" || reply.type === "ack")
   return answer?.type === "error" ? answer.code : "taken"
 }
 
 /** Sends a revision, and reads history as the page does. */
 async function reviseMessage(id: string, client: TestClient, frame: Parameters<TestClient["say"]>[0] & { id: string }) {
   client.say(frame)
-  await client.untilTrue((one) => one.type === "ack" && one.id === frame.id)
+  await client.untilTrue((reply) => reply.type === "ack" && reply.id === frame.id)
   const page: HistoryPage = await pageOf(id)
   client.messages.clear()
   for (const message of page.messages) client.messages.set(message.id, message)
@@ -198,7 +200,7 @@ describe("attachments of a message", () => {
     })
     await evictDurableObject(sessionOf(id))
     const page = await reviseMessage(id, await connect(id), { type: "switch", id: "s1", message: "q1c", version: 2 })
-    expect(page.messages.find((one) => one.id === "q1b")).toMatchObject({ ...edited, versions: 3 })
+    expect(page.messages.find((message) => message.id === "q1b")).toMatchObject({ ...edited, versions: 3 })
     // Blank text without a file is still empty.
     expect(await sendRefused(client, { type: "edit", id: "q0b", message: "q0", content: "" })).toBe("message_empty")
   })

@@ -158,7 +158,7 @@ describe("too large", () => {
     expect(await importText(id, file)).toMatchObject({
       value: { records: 2, skipped: 1, bad: [{ line: 2, code: "body_too_large" }] },
     })
-    expect((await pageOf(id)).messages.map((one) => one.content)).toEqual(["kept", "too"])
+    expect((await pageOf(id)).messages.map((message) => message.content)).toEqual(["kept", "too"])
   })
 })
 

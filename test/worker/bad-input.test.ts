@@ -70,7 +70,7 @@ describe("ids", () => {
       const before = client.frames.length
       client.say(frame)
       await client.untilTrue(() =>
-        client.frames.slice(before).some((one) => one.type === "error" && one.id === frame.id),
+        client.frames.slice(before).some((reply) => reply.type === "error" && reply.id === frame.id),
       )
     }
     await expectRefused({ type: "send", id: answer.id, content: "lost?" })

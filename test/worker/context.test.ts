@@ -131,7 +131,7 @@ describe("the model's context", () => {
 ${createCardTrailer("t_1")}`
     const now = answerOf({ type: "step_start" }, callOf("t"), startOf(), resultOf(long, "t_1"))
     const context = contextFor(now, 1, chainMessages([question]))
-    expect(context.map((one) => one.role)).toEqual(["user", "assistant", "tool"])
+    expect(context.map((message) => message.role)).toEqual(["user", "assistant", "tool"])
     const [, , result] = context
     expect(result?.role === "tool" && result.result.endsWith(createCardTrailer("t_1"))).toBe(true)
   })
@@ -145,7 +145,7 @@ ${createCardTrailer("t_1")}`
     ])
     const context = contextFor(answerOf(...steps), 1, chainMessages([userMessage("now")]))
     expect(JSON.stringify(context)).toContain("left_out")
-    expect(context.filter((one) => one.role === "tool")).toHaveLength(4)
+    expect(context.filter((message) => message.role === "tool")).toHaveLength(4)
   })
 
   test("[TU6] a turn that can't fit is reported", () => {

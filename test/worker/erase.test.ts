@@ -177,7 +177,7 @@ describe("an erased session", () => {
     // Erase the session as a process does that dies before it has updated the directory.
     await runInDurableObject(objectOf(id), (_object, { storage }) => storage.deleteAll())
     await evictDurableObject(objectOf(id))
-    expect((await listOf(token)).map((one) => one.id)).toEqual([id])
+    expect((await listOf(token)).map((session) => session.id)).toEqual([id])
     expect((await deleteSession(id, token)).status).toBe(204)
     expect(await listOf(token)).toEqual([])
     expect(await tablesOf(objectOf(id))).toEqual([])
@@ -185,7 +185,7 @@ describe("an erased session", () => {
 })
 
 describe("running turns", () => {
-  const listRunning = async (token: string) => (await listOf(token)).map((one) => one.running)
+  const listRunning = async (token: string) => (await listOf(token)).map((session) => session.running)
 
   test("[DI5] a session is marked in the directory from the beginning to the end of its last turn", async () => {
     const token = await tokenOf("era", "run")

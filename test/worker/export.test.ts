@@ -47,7 +47,9 @@ describe("an export", () => {
       const record = parseRecord(JSON.parse(line))
       return record.ok ? assembler.addRecord(record.value, n) : []
     })
-    const messages = [...assembled, ...assembler.end()].flatMap((one) => (one.kind === "message" ? [one.message] : []))
+    const messages = [...assembled, ...assembler.end()].flatMap((item) =>
+      item.kind === "message" ? [item.message] : [],
+    )
     for (const shown of (await pageOf(id)).messages) {
       const found = messages.find((message) => message.id === shown.id)
       // Ignore the trace, because a trace id belongs to the server that ran the turn.

@@ -314,7 +314,7 @@ describe("an external answer in its session", () => {
     const id = await freshSession()
     const directory = env.DIRECTORY.getByName(`${CLAIMS.tenant}:${CLAIMS.user}`)
     await directory.addSession(id, "", Date.now())
-    const isRunning = async () => (await directory.listSessions(200)).find((one) => one.id === id)?.running
+    const isRunning = async () => (await directory.listSessions(200)).find((session) => session.id === id)?.running
     await postRecords(id, numberRecords("r1", text("a")))
     await expect.poll(isRunning).toBe(true)
     await postRecords(id, [{ ...END, n: 2 }], "?responseId=r1")

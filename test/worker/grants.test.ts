@@ -145,7 +145,7 @@ test("[DR11] a part with many chunks keeps its grants in the last chunk, and a r
       .toArray()
       .map((row) => row["grants"])
     expect(grants.length).toBeGreaterThan(2)
-    expect(grants.filter((one) => one !== null)).toEqual([grants.at(-1)])
+    expect(grants.filter((grant) => grant !== null)).toEqual([grants.at(-1)])
     expect(JSON.parse(String(grants.at(-1)))).toMatchObject({ replies: ["m1"], assets: [{ id: "p1" }, { id: "p2" }] })
     beginAnswer(store, 2)
     store.copySteps(1, 2, 9, store.readLastSeq() + 1)

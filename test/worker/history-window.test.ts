@@ -132,7 +132,7 @@ describe("a page in the middle of a session", () => {
     expect((await call(`${path}/recent?limit=50`, { token })).json.messages).toEqual(all.messages)
     const around = await call(`${path}?around=${all.messages[2]?.id}&limit=3`, { token })
     expect(around.json.messages.map((one: { id: string }) => one.id)).toEqual(
-      all.messages.slice(1, 4).map((one) => one.id),
+      all.messages.slice(1, 4).map((message) => message.id),
     )
     for (const query of [
       "",

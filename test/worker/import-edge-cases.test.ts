@@ -17,7 +17,7 @@ const createUserRecord = (more: object): object => ({ type: "user_message", time
 const createAnswerRecord = (more: object): object => ({ type: "assistant_message", timestamp: T(0), ...more })
 
 async function shownIn(id: string): Promise<string[]> {
-  return (await pageOf(id)).messages.map((one) => `${one.exchange_id}:${one.role}`)
+  return (await pageOf(id)).messages.map((message) => `${message.exchange_id}:${message.role}`)
 }
 
 async function changePath(id: string): Promise<void> {

@@ -39,7 +39,7 @@ describe("records that can't be folded", () => {
         ok: true,
         value: { state: "done", skipped: 1, bad: [{ line: 1, code: "field_invalid" }] },
       })
-      expect((await pageOf(id)).messages.map((one) => one.id)).toEqual(["a"])
+      expect((await pageOf(id)).messages.map((message) => message.id)).toEqual(["a"])
     }
   })
 
@@ -80,7 +80,7 @@ describe("records that can't be folded", () => {
     }
     expect(await readState()).toBe("failed")
     await expect
-      .poll(async () => (await pageOf(id)).messages.map((one) => one.content))
+      .poll(async () => (await pageOf(id)).messages.map((message) => message.content))
       .toEqual(["/say at last", "at last"])
     expect(await rowsIn(id)).toMatchObject({ staged: 0, staged_part: 0, folding: 0, version: 0 })
   })

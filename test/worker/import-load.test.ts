@@ -122,9 +122,9 @@ test("[RE41] every folded id is recognised as used", () => {
   const filter = new IdFilter()
   const ids = Array.from({ length: 20_000 }, (_, n) => `t${n}`)
   for (const one of ids) filter.add(one)
-  expect(ids.filter((one) => !filter.mayHave(one))).toEqual([])
-  const others = ids.map((one) => `r${one}`)
-  expect(others.filter((one) => filter.mayHave(one)).length).toBeLessThan(20)
+  expect(ids.filter((id) => !filter.mayHave(id))).toEqual([])
+  const others = ids.map((id) => `r${id}`)
+  expect(others.filter((id) => filter.mayHave(id)).length).toBeLessThan(20)
 })
 
 test("[RE40] a file is dropped if its parts take too long in total, even if a part has just arrived", async () => {

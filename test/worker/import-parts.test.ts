@@ -78,7 +78,7 @@ describe("a file in parts", () => {
     await importFile(id, toJsonl(userRecord(4)), 1, 2)
     await importFile(id, toJsonl(userRecord(5)), 2, 2)
     await untilDone(id)
-    expect((await pageOf(id)).messages.map((one) => one.content)).toEqual(["words 4", "words 5"])
+    expect((await pageOf(id)).messages.map((message) => message.content)).toEqual(["words 4", "words 5"])
   })
 
   test("[RE30] [RE28] is ordered by time across all parts; a record without a timestamp stays with the one before it", async () => {
@@ -103,7 +103,7 @@ describe("a file in parts", () => {
       3,
     )
     await untilDone(id)
-    expect((await pageOf(id)).messages.map((one) => one.content)).toEqual([
+    expect((await pageOf(id)).messages.map((message) => message.content)).toEqual([
       "words 1",
       "firstzero and more",
       "words 2",
@@ -154,7 +154,7 @@ describe("a file in parts", () => {
     })
     await evictDurableObject(sessionOf(id))
     await expect
-      .poll(async () => (await pageOf(id)).messages.map((one) => one.content))
+      .poll(async () => (await pageOf(id)).messages.map((message) => message.content))
       .toEqual(["/say at last", "at last"])
     expect(await progressOf(id)).toMatchObject({ state: "none" })
     expect(await rowsIn(id)).toMatchObject({ staged: 0, staged_part: 0 })
@@ -249,6 +249,8 @@ describe("progress", () => {
     }
     await untilDone(id)
     const { messages } = await pageOf(id, { limit: 400 })
-    expect(messages.map((one) => one.content)).toEqual(Array.from({ length: count }, (_, n) => `words ${n + 1}`))
+    expect(messages.map((message) => message.content)).toEqual(
+      Array.from({ length: count }, (_, n) => `words ${n + 1}`),
+    )
   })
 })

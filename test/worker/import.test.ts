@@ -134,7 +134,7 @@ describe("files of other systems", () => {
     )
     await importFile(id, file)
     const { messages } = await pageOf(id)
-    expect(messages.filter((one) => one.role === "assistant").map(textIn)).toEqual(["Hello world", "Only here"])
+    expect(messages.filter((message) => message.role === "assistant").map(textIn)).toEqual(["Hello world", "Only here"])
   })
 
   test("[RE28] [RE9] are ordered by time, then by position in the file; a tool without a response belongs to the open turn", async () => {
@@ -148,7 +148,7 @@ describe("files of other systems", () => {
     )
     await importFile(id, file)
     const { messages } = await pageOf(id)
-    expect(messages.map((one) => [one.role, one.status])).toEqual([
+    expect(messages.map((message) => [message.role, message.status])).toEqual([
       ["user", "completed"],
       ["assistant", "cancelled"],
       ["user", "completed"],
@@ -192,7 +192,7 @@ describe("during an upload", () => {
       ok: true,
       value: { records: 1 },
     })
-    expect((await pageOf(id)).messages.map((one) => one.content)).toEqual(["new"])
+    expect((await pageOf(id)).messages.map((message) => message.content)).toEqual(["new"])
   })
 
   test("[RE6] messages wait for the import, and a second import is refused", async () => {
@@ -211,7 +211,7 @@ describe("during an upload", () => {
     await writer.close()
     expect(await importing).toMatchObject({ ok: true, value: { records: 2 } })
     await expect
-      .poll(async () => (await pageOf(id)).messages.map((one) => one.content))
+      .poll(async () => (await pageOf(id)).messages.map((message) => message.content))
       .toEqual(["first", "second", "/say later", "later"])
   })
 

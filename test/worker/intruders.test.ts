@@ -307,7 +307,7 @@ async function digestVictims(): Promise<string> {
   ])
   const prefixes = [...Object.values(VICTIMS).flatMap((ids) => ids.map((id) => `${T}/${id}/`)), dirOf(names.exported)]
   const files = await Promise.all(prefixes.map((prefix) => digestBucket(prefix)))
-  return [...digests, ...rows.map((one) => JSON.stringify(one)), ...files].join("\n")
+  return [...digests, ...rows.map((row) => JSON.stringify(row)), ...files].join("\n")
 }
 
 const dirOf = (exported: string): string => archiveKey(T, exported, 0).replace(/[^/]*$/, "")

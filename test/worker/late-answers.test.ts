@@ -39,7 +39,7 @@ async function openTabs(id: string): Promise<Tabs> {
 /** Sends a command. Then every tab reads the new path, as the page does. */
 async function sendCommand(id: string, tabs: Tabs, frame: Command): Promise<HistoryPage> {
   tabs.live.say(frame)
-  await tabs.live.untilTrue((one) => one.type === "ack" && one.id === frame.id)
+  await tabs.live.untilTrue((reply) => reply.type === "ack" && reply.id === frame.id)
   await renewPage(id, tabs.live)
   await renewPage(id, tabs.second)
   return await renewPage(id, tabs.slow)
@@ -124,7 +124,7 @@ test("[VE8] a late answer to a regenerated answer stays with that answer, and be
   expect(replies.filter(({ role }) => role === "agent")).toHaveLength(1)
   await expectOnlyHistory(id, tabs)
   const back = await sendCommand(id, tabs, { type: "switch", id: "s1", message: "r1", version: 1 })
-  expect(toolsIn(back.messages.find((one) => one.id === first.id))).toMatchObject([{ status: "ok" }])
+  expect(toolsIn(back.messages.find((message) => message.id === first.id))).toMatchObject([{ status: "ok" }])
   const shown = await untilReply(id)
   expect(shown.map(({ role }) => role)).toEqual(["user", "assistant", "agent", "assistant"])
   await expectSame(id, tabs.live)
@@ -144,7 +144,7 @@ test("[VE8] a late answer to the answer of an edited question stays with it, in 
   expect(await exportOf(id)).toContain("Found it.")
   await evictDurableObject(sessionOf(id))
   const back = await sendCommand(id, tabs, { type: "switch", id: "s1", message: "e1", version: 1 })
-  const answered = back.messages.find((one) => one.id === first.id)
+  const answered = back.messages.find((message) => message.id === first.id)
   expect(resultsIn(answered)).toMatchObject([{ agent: "researcher", answer: "Found it." }])
   const shown = await untilReply(id)
   expect(shown.map(({ role }) => role)).toEqual(["user", "assistant", "agent", "assistant"])
@@ -196,7 +196,7 @@ test("[VE5] [EX5] the active version can't change while an external answer is op
   expect((await pageOf(id)).seq).toBe(seq)
   await expectOnlyHistory(id, tabs)
   const back = await sendCommand(id, tabs, { type: "switch", id: "s1", message: "e1", version: 1 })
-  expect(toolsIn(back.messages.find((one) => one.id === "x1"))).toMatchObject([{ status: "interrupted" }])
+  expect(toolsIn(back.messages.find((message) => message.id === "x1"))).toMatchObject([{ status: "interrupted" }])
 })
 
 test("[VE5] a queued message belongs to the version that is active when it is sent, and that version stays active while it waits", async () => {

@@ -61,7 +61,7 @@ describe("a late result", () => {
     expect(frame).toMatchObject({ id: "a1", segments: [{ type: "tool", status: "ok", result: '{"done":true}' }] })
     const page = await pageOf(id)
     expect(client.messages.size).toBe(1)
-    const [shown, stored] = [client.messages.get("a1"), page.messages.find((one) => one.id === "a1")]
+    const [shown, stored] = [client.messages.get("a1"), page.messages.find((message) => message.id === "a1")]
     expect(shown && shownOf(shown)).toBe(stored && shownOf(stored))
     // A client that already has the change must not receive it again.
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {

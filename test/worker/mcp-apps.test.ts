@@ -51,8 +51,8 @@ async function callFromApp(run: string, { session, tool }: Shown, body: object, 
 
 const policyOf = (response: Response): Record<string, string> =>
   Object.fromEntries(
-    (response.headers.get("content-security-policy") ?? "").split("; ").map((one) => {
-      const [name = "", ...sources] = one.split(" ")
+    (response.headers.get("content-security-policy") ?? "").split("; ").map((directive) => {
+      const [name = "", ...sources] = directive.split(" ")
       return [name, sources.join(" ")]
     }),
   )

@@ -329,7 +329,7 @@ test("[MP13] an expired token is renewed once for all waiting calls, and a refus
   const call = { user: "ada", server: "files", tool: "echo", asks: false }
   const stub = env.TENANT.getByName("mc-renew")
   const opened = await Promise.all(Array.from({ length: 5 }, () => stub.openMcpCall(call)))
-  expect(new Set(opened.map((one) => JSON.stringify(one))).size).toBe(1)
+  expect(new Set(opened.map((result) => JSON.stringify(result))).size).toBe(1)
   expect(opened[0]).toMatchObject({ ok: true })
   expect(await countTokens()).toBe(before + 1)
   // The refresh token has been replaced, and the next one must work too.

@@ -51,7 +51,7 @@ function contextOf(
   questions: readonly Message[],
   { tokens = 32_000, takes = ALL_FILE_KINDS as FileKinds, now = answerOf() } = {},
 ) {
-  const rows = questions.flatMap((one) => [one, answerOf({ type: "text_delta", delta: "yes" })]).slice(0, -1)
+  const rows = questions.flatMap((question) => [question, answerOf({ type: "text_delta", delta: "yes" })]).slice(0, -1)
   const messageAt = (pos: number) => {
     const message = rows[pos - 1]
     return message === undefined ? null : placed(message, { pos, parent: pos === 1 ? null : pos - 1 })

@@ -70,7 +70,7 @@ async function playTurn(messages: ModelMessage[], question: string, isBare = fal
 }
 
 async function resultOf(name: string, args: string, card: string | null): Promise<string> {
-  const tool = generalTools().find((one) => one.name === name)
+  const tool = generalTools().find((tool) => tool.name === name)
   if (tool === undefined) return JSON.stringify({ error: "This tool doesn't exist." })
   const result = await tool.execute(JSON.parse(args), toolContext({ card, now: () => NOON }))
   return typeof result === "string" ? result : JSON.stringify(result)

@@ -157,7 +157,7 @@ describe("invalid ids", () => {
           createFieldFault("id"),
         )
       }
-      for (const name of NO_TEXT.filter((one) => one !== null))
+      for (const name of NO_TEXT.filter((value) => value !== null))
         expect(await sendRequest("POST", "/v1/sessions", { id: name }), showName(name)).toMatchObject(
           createFieldFault("id"),
         )
@@ -205,7 +205,7 @@ describe("invalid ids", () => {
         ).toEqual([400, "field_invalid"])
       // Other names can't be tested, because a header can carry only printable ASCII characters. Whitespace is not
       // tested either.
-      for (const name of BAD_TENANTS.filter((one) => /^[\x21-\x7e]*$/.test(one)))
+      for (const name of BAD_TENANTS.filter((name) => /^[\x21-\x7e]*$/.test(name)))
         expect(
           await sendRequest(
             "GET",

@@ -132,7 +132,9 @@ describe("a hashed file of another version", () => {
 
 function parsePolicy(headers: Headers): Map<string, string> {
   const policy = headers.get("content-security-policy") ?? ""
-  return new Map(policy.split("; ").map((one) => [one.split(" ", 1)[0] ?? "", one.split(" ").slice(1).join(" ")]))
+  return new Map(
+    policy.split("; ").map((directive) => [directive.split(" ", 1)[0] ?? "", directive.split(" ").slice(1).join(" ")]),
+  )
 }
 
 async function policyOf(vars: Record<string, unknown>) {

@@ -22,7 +22,7 @@ const ON = { ASSETS, SERVICE_WORKER: "on" }
 async function readPolicy(path: string, env: object): Promise<{ text: string; worker: string; types: string }> {
   const { text, headers } = await call(path, { env })
   const policy = headers.get("content-security-policy") ?? ""
-  const find = (name: string): string => policy.split("; ").find((one) => one.startsWith(`${name} `)) ?? ""
+  const find = (name: string): string => policy.split("; ").find((directive) => directive.startsWith(`${name} `)) ?? ""
   return { text, worker: find("worker-src"), types: find("trusted-types") }
 }
 

@@ -109,7 +109,7 @@ export async function beginTurn(client: TestClient, id: string, content: string,
 }
 
 export function answerTo(client: TestClient, id: string): WireMessage | undefined {
-  return [...client.messages.values()].findLast((one) => one.role === "assistant" && one.exchange_id === id)
+  return [...client.messages.values()].findLast((message) => message.role === "assistant" && message.exchange_id === id)
 }
 
 export function toolsIn(message: WireMessage | undefined): Extract<Segment, { type: "tool" }>[] {

@@ -59,7 +59,9 @@ describe("a turn", () => {
     for (const exchange of ["q1", "q2"]) {
       client.say({ type: "send", id: exchange, content: "weather in Paris" })
       const answer = await client.untilEnd(exchange)
-      expect(answer.segments.filter((one) => one.type === "rich").map((one) => one.tag)).toEqual(["weather_1"])
+      expect(answer.segments.filter((segment) => segment.type === "rich").map((card) => card.tag)).toEqual([
+        "weather_1",
+      ])
     }
   })
 

@@ -98,7 +98,11 @@ describe("what is summarised", () => {
     const request = { current, parent: 9, past, system: "S", tools: [], tokens: MODEL_CONTEXT_TOKENS }
     const { system, messages: sent } = buildContext(request) ?? { system: "", messages: [] }
     expect(system).toContain("It was about x.")
-    expect(sent.map((one) => (one.role === "user" ? one.content.slice(0, 3) : "a"))).toEqual(["q3 ", "a", "now"])
+    expect(sent.map((message) => (message.role === "user" ? message.content.slice(0, 3) : "a"))).toEqual([
+      "q3 ",
+      "a",
+      "now",
+    ])
   })
 
   test("[TU9] a summary of an earlier answer on the path is used again", () => {
@@ -108,7 +112,7 @@ describe("what is summarised", () => {
     const request = { current: answerOf(), parent: 9, past, system: "S", tools: [], tokens: MODEL_CONTEXT_TOKENS }
     const { system, messages: sent } = buildContext(request) ?? { system: "", messages: [] }
     expect(system).toContain("Older.")
-    expect(sent.filter((one) => one.role === "user")).toHaveLength(3)
+    expect(sent.filter((message) => message.role === "user")).toHaveLength(3)
   })
 })
 
@@ -167,7 +171,7 @@ test("[TU9] in a real session: the summary is stored with its answer, shown live
   client.say({ type: "send", id: "q10", content: "/say more" })
   expect((await client.untilEnd("q10")).summary).toBeUndefined()
   client.messages.delete("u0")
-  const known = new Map(messages.map((one) => [one.id, one]))
+  const known = new Map(messages.map((message) => [message.id, message]))
   for (const [key, message] of known) if (!client.messages.has(key)) client.messages.set(key, message)
   await expectSame(id, client)
 })

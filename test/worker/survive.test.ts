@@ -134,7 +134,7 @@ describe("the queue", () => {
     client.say({ type: "send", id: "q2", content: "/say q2" })
     await client.untilEnd("q3")
     const messages = (await pageOf(id)).messages
-    expect(messages.map((one) => one.exchange_id)).toEqual(["q1", "q1", "q3", "q3"])
+    expect(messages.map((message) => message.exchange_id)).toEqual(["q1", "q1", "q3", "q3"])
     expect(client.frames.filter((one) => one.type === "ack" && one.id === "q2")).toHaveLength(2)
     client.say({ type: "withdraw", id: "w3", message: "q3" })
     await client.untilTrue((frame) => frame.type === "error" && frame.code === "message_begun" && frame.id === "w3")

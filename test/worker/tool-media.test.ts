@@ -112,7 +112,7 @@ test("[DR20] a retried answer keeps the files of the calls that it keeps, at its
   const stopped = await client.untilEnd("q1")
   expect([stopped.status, segmentKinds(stopped)]).toEqual(["cancelled", ["tool"]])
   client.say({ type: "retry", id: "t1", message: stopped.id })
-  await client.untilTrue((one) => one.type === "ack" && one.id === "t1")
+  await client.untilTrue((reply) => reply.type === "ack" && reply.id === "t1")
   await renewPage(id, client)
   const whole = await client.untilEnd("q1")
   expect(segmentKinds(whole)).toEqual(["tool", "Done.", "a.wav voice"])
@@ -143,7 +143,7 @@ test("[DR19] [SG11] the results for an asked agent contain no directive lines", 
   const answer = await playScript(client, "q1", [call("agents_message", { agent: "weather", message })], [say("Done.")])
   const [tool] = toolsIn(answer)
   const { session } = JSON.parse(tool?.result ?? "{}")
-  const [made] = (await pageOf(session)).messages.flatMap((one) => toolsIn(one))
+  const [made] = (await pageOf(session)).messages.flatMap((message) => toolsIn(message))
   expect(made).toMatchObject({ name: "probe_save", status: "ok", result: '{"data":""}' })
 })
 

@@ -121,7 +121,7 @@ describe("the usage of an OpenAI-compatible stream", () => {
     const reader = createUsageReader()
     const chunk = { usage: { prompt_tokens: 3, completion_tokens: 1 } }
     const chunks = [null, 7, {}, { usage: null }, { usage: "x" }, chunk, chunk, { choices: [] }]
-    const events = chunks.flatMap((one) => [...reader.read(one)])
+    const events = chunks.flatMap((chunk) => [...reader.read(chunk)])
     expect(events).toEqual([{ type: "usage", tokens: { ...NO_TOKENS, input: 3, output: 1 } }])
   })
 

@@ -35,12 +35,12 @@ async function askQuestion(client: TestClient, id: string, content: string) {
 /** Sends a command, waits for its acknowledgement and reads history as the page does. */
 async function sendCommand(id: string, client: TestClient, frame: Parameters<TestClient["say"]>[0] & { id: string }) {
   client.say(frame)
-  await client.untilTrue((one) => one.type === "ack" && one.id === frame.id)
+  await client.untilTrue((reply) => reply.type === "ack" && reply.id === frame.id)
   return await renewPage(id, client)
 }
 
 function pathOf(page: HistoryPage): string[] {
-  return page.messages.map((one) => one.id)
+  return page.messages.map((message) => message.id)
 }
 
 describe("another answer", () => {
@@ -75,13 +75,13 @@ describe("another answer", () => {
     await sendCommand(id, client, { type: "regenerate", id: "r1", message: first.id })
     await client.untilEnd("q1")
     await askQuestion(client, "q3", "/say under two")
-    expect(pathOf(await pageOf(id)).filter((one) => /^(?:q\d|r1)$/.test(one))).toEqual(["q1", "r1", "q3"])
+    expect(pathOf(await pageOf(id)).filter((id) => /^(?:q\d|r1)$/.test(id))).toEqual(["q1", "r1", "q3"])
     await sendCommand(id, client, { type: "switch", id: "s1", message: "r1", version: 1 })
-    expect(pathOf(await pageOf(id)).filter((one) => /^q\d$/.test(one))).toEqual(["q1", "q2"])
+    expect(pathOf(await pageOf(id)).filter((id) => /^q\d$/.test(id))).toEqual(["q1", "q2"])
     await askQuestion(client, "q4", "/say still under one")
-    expect(pathOf(await pageOf(id)).filter((one) => /^q\d$/.test(one))).toEqual(["q1", "q2", "q4"])
+    expect(pathOf(await pageOf(id)).filter((id) => /^q\d$/.test(id))).toEqual(["q1", "q2", "q4"])
     await sendCommand(id, client, { type: "switch", id: "s2", message: first.id, version: 2 })
-    expect(pathOf(await pageOf(id)).filter((one) => /^q\d$/.test(one))).toEqual(["q1", "q3"])
+    expect(pathOf(await pageOf(id)).filter((id) => /^q\d$/.test(id))).toEqual(["q1", "q3"])
     await expectSame(id, client)
   })
 })
@@ -101,7 +101,7 @@ describe("another question", () => {
     await client.untilEnd("e2")
     expect((await pageOf(id)).messages[0]).toMatchObject({ id: "e2", version: 3, versions: 3 })
     const back = await sendCommand(id, client, { type: "switch", id: "s1", message: "e2", version: 1 })
-    expect(pathOf(back).filter((one) => /^q\d$/.test(one))).toEqual(["q1", "q2"])
+    expect(pathOf(back).filter((id) => /^q\d$/.test(id))).toEqual(["q1", "q2"])
     expect(back.messages[0]).toMatchObject({ version: 1, versions: 3 })
   })
 })
@@ -179,7 +179,7 @@ describe("refusals", () => {
       code: string,
     ): Promise<void> => {
       client.say(frame)
-      const error = await client.untilTrue((one) => one.type === "error" && one.id === frame.id)
+      const error = await client.untilTrue((reply) => reply.type === "error" && reply.id === frame.id)
       expect(error).toMatchObject({ code })
     }
     await expectRefused({ type: "regenerate", id: "x1", message: first.id }, "turn_running")

@@ -346,9 +346,9 @@ describe("a filled card", () => {
           // A formatted number or date contains a digit, infinity or NaN. The beginning of truncated text is in the
           // result.
           const isFormatted = /[\d∞]|NaN/.test(run) || run === "\u00a0"
-          expect(known.has(run) || isFormatted || [...known].some((one) => one.startsWith(run.replace(/…$/, "")))).toBe(
-            true,
-          )
+          expect(
+            known.has(run) || isFormatted || [...known].some((text) => text.startsWith(run.replace(/…$/, ""))),
+          ).toBe(true)
         }
       }),
     )
@@ -365,19 +365,22 @@ function replaceSome(value: Json, hostile: Json, dice: Iterator<number>): Json {
 function listTexts(value: Json): string[] {
   if (typeof value === "string") return [value]
   return typeof value === "object" && value !== null
-    ? Object.values(value).flatMap((one) => listTexts(one as Json))
+    ? Object.values(value).flatMap((child) => listTexts(child as Json))
     : []
 }
 
 function listRuns(node: Json): string[] {
   if (typeof node !== "object" || node === null) return []
   const { runs = [] } = node as { readonly runs?: readonly string[] }
-  return [...runs, ...Object.values(node).flatMap((one) => (typeof one === "object" ? listRuns(one as Json) : []))]
+  return [
+    ...runs,
+    ...Object.values(node).flatMap((child) => (typeof child === "object" ? listRuns(child as Json) : [])),
+  ]
 }
 
 /** Returns what the timers of a card show once they have ended. */
 function listEnds(node: Json): string[] {
   if (typeof node !== "object" || node === null) return []
   const { done } = node as { readonly done?: string }
-  return [done ?? [], ...Object.values(node).map((one) => listEnds(one as Json))].flat()
+  return [done ?? [], ...Object.values(node).map((child) => listEnds(child as Json))].flat()
 }

@@ -65,7 +65,7 @@ function readTree(components: ReadonlyMap<string, Component>, id: string): TreeN
 function keepsStructure(surface: A2uiSurface): boolean {
   const expected = readTree(surface.components, "root")
   const { view } = convertSurface(surface, "tool").template as unknown as CardTemplate
-  const converted = readTree(new Map(view.map((one) => [one.id, one])), "root")
+  const converted = readTree(new Map(view.map((component) => [component.id, component])), "root")
   return expected !== null && JSON.stringify(converted) === JSON.stringify(expected)
 }
 

@@ -53,7 +53,9 @@ describe("hostile templates", () => {
         const checked = checkTemplate({ for: "t", title, schema: {}, view, samples: [{ a: "b" }] } as Json)
         expect(typeof checked.ok).toBe("boolean")
         // The page trusts no template, because a tenant's archive can contain any template.
-        const list = Array.isArray(view) ? view.filter((one) => typeof one === "object" && one !== null) : []
+        const list = Array.isArray(view)
+          ? view.filter((component) => typeof component === "object" && component !== null)
+          : []
         const filled = fillView({ title: title as never, view: list as never }, result, ENGLISH)
         if (filled !== null) expect(typeof viewToMarkdown(filled)).toBe("string")
       }),
