@@ -14,7 +14,7 @@ import type { ToolContext } from "../tool/tool.ts"
 import type { AgentSession } from "./agent-session.ts"
 import type { AskRequest, SessionGroup } from "../platform/rpc/session-types.ts"
 
-/** Errors: `agent_loop`, `agent_fan_out`. */
+/** Creates the question that a call asks. Errors: `agent_loop`, `agent_fan_out`. */
 export async function createAskRequest(
   { row, store, agentName }: AgentSession,
   { agent, message, mode }: AgentQuestion,

@@ -80,8 +80,10 @@ export class OutboundAsks {
     }
   }
 
-  /** Begins the turns for answers that arrived while the version that asked was not active, if that version is active now
-   * (SPEC VE8). */
+  /**
+   * Begins the turns for answers that arrived while the version that asked was not active, if that version is active now
+   * (SPEC VE8).
+   */
   beginHeldTurns(): void {
     for (const { ask, answer } of this.#rows.listHeldAnswers()) {
       const stored = this.#findCallMessage(ask)
@@ -95,7 +97,7 @@ export class OutboundAsks {
     return this.#rows.listOpenOutboundAsks().flatMap(({ mode, session }) => (mode === "sync" ? [session] : []))
   }
 
-  /** Whether this session asked that question and has no answer yet. */
+  /** Whether this session asked that question and has received no answer yet. */
   isAskOpen(id: string): boolean {
     return this.#rows.listOpenOutboundAsks().some((ask) => ask.id === id)
   }

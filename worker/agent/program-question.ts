@@ -27,7 +27,7 @@ export function findUnclaimedAnswer(store: SessionStore): StoredMessage | null {
   return store.isUnclaimed(pos) ? store.findMessageAt(pos) : null
 }
 
-/** Offers the open question, if there is one, to the programs that wait for it. Repeating it has no effect. */
+/** Offers the open question, if there is one, to the programs that wait for it. Repeating the call has no effect. */
 export async function offerQuestion(env: Env, { row, store, turns, agentName }: AgentSession): Promise<void> {
   const answer = turns.host.currentAgent().isExternal ? findUnclaimedAnswer(store) : null
   if (answer === null) return

@@ -18,7 +18,7 @@ const MAX_MCP_REQUESTS = 12
  */
 const MAX_STREAM_LINES = 6_000
 
-/** A request or response beyond the bounds. */
+/** Thrown when a request or response exceeds a limit. */
 export class McpBoundError extends Error {
   readonly flaw: McpFlaw
 
@@ -57,7 +57,7 @@ export function createGuardedFetch(address: string, env: ProviderEnv, signal: Ab
     const request = { ...init, redirect: "manual", signal: AbortSignal.any(signals) } as const
     const response = await fetch(url.value, request).catch((error: unknown) => {
       if (request.signal.aborted) throw error
-      // The protocol package would report it as a malformed response.
+      // The protocol package would report a network error as a malformed response.
       return refuse("unreachable")
     })
     if (response.status >= 300 && response.status < 400)
@@ -74,7 +74,7 @@ async function cancelAndRefuse(response: Response, refuse: () => never): Promise
   return refuse()
 }
 
-/** Passes a body on, and fails at the first byte or level beyond the bounds. An event's data is one line. */
+/** Passes a body on, and fails at the first byte or nesting level beyond the limits. An event's data is one line. */
 function guardBody(
   { body, headers }: Response,
   budget: { bytesLeft: number },

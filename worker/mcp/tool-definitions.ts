@@ -10,7 +10,7 @@ import { readToolUi } from "./tool-ui.ts"
 import { MAX_MCP_TOOLS, type OfferedTool, REMOTE_TOOL_NAME } from "../settings/mcp-config.ts"
 
 export const MAX_DESCRIPTION_CHARS = 4_096
-/** Longest schema, as JSON text. */
+/** Maximum length of a schema as JSON text, in characters. */
 export const MAX_SCHEMA_CHARS = 16 * 1024
 const MAX_SCHEMA_DEPTH = 16
 const NAME_HASH_CHARS = 8
@@ -47,7 +47,7 @@ async function readTool(server: string, entry: unknown): Promise<OfferedTool | n
   if (schema === null) return null
   const shown = removeHidden(description)
   const ui = readToolUi(entry)
-  // Without an app, the hash is that of earlier versions, so that no tool has to be reviewed again.
+  // Without an app, the hash is the same as in earlier releases, so that no tool has to be reviewed again.
   const hash = await computeHash(JSON.stringify([name, shown, schema, ...(Object.keys(ui).length === 0 ? [] : [ui])]))
   return { name, slug: await createSlug(server, name), description: shown, schema, hash, ...ui }
 }

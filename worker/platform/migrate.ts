@@ -38,7 +38,7 @@ export class ObjectTables {
     return hasSchema(this.#storage.sql)
   }
 
-  /** Call this before each write. */
+  /** Creates or updates the tables. Must be called before each write. */
   create(): void {
     runMigrations(this.#storage, this.#migrations)
   }

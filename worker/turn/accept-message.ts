@@ -26,7 +26,10 @@ export interface MessageIngress {
   readonly maxMessageTokens: () => number
 }
 
-/** `made`: the click that the message represents, with its call. The caller has written its text. */
+/**
+ * `made`: the click that the message represents, with the call that it makes. The caller has already written the
+ * message's text.
+ */
 export interface AcceptRequest extends SendRequest {
   readonly made?: CardAction
 }
@@ -48,7 +51,7 @@ export function acceptMessage(
   const known = store.findById(id)
   if (known !== null && known.role !== "user") return fail({ reason: "frame_invalid", field: "id" })
   if (known !== null) return succeed({ id, seq: known.seq, duplicate: true })
-  // An external answer uses the id for its exchange, and two turns must not share one.
+  // An external answer may use the id for its exchange, and two turns must not share an exchange id.
   if (store.findExternalAnswerPos(id) !== null) return fail({ reason: "frame_invalid", field: "id" })
   const attachments = resolveAttachments(assets, ids)
   if (!attachments.ok) return attachments

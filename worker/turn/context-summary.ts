@@ -47,7 +47,10 @@ export function planSummary(
   return { messages: fitTurns(oldTurns, messageTokens), previous, upto: newest.newestPos }
 }
 
-/** Budgets to read back while looking for the last summary. If earlier summaries failed, older turns are left out. */
+/**
+ * How far to read back for the last summary, as a multiple of the token budget. If earlier summaries failed, older
+ * turns are left out.
+ */
 const MAX_BUDGETS_READ = 4
 
 /**

@@ -195,9 +195,10 @@ function createAnswerVersion(
   const pos = store.readNewestPos() + 1
   const { exchange_id, summary, agent, effort } = message
   const isContinued = type === "retry" && message.mode !== "external" && !host.currentAgent().isExternal
-  // An answer that reached the step limit would fail again at once if it kept its steps.
+  // An answer that reached the step limit keeps no steps (`finishedSteps`), because it would otherwise fail again at
+  // once.
   const reopened = isContinued ? reopenText(message) : null
-  // The call of a click is never made a second time by a new answer.
+  // A new answer never repeats the call that a click made.
   const isClick = parent !== null && store.findMessageAt(parent)?.message.action !== undefined
   const clickSteps = isClick ? Math.min(countFinishedSteps(message), 1) : 0
   const finishedSteps =

@@ -40,7 +40,7 @@ export async function runStep(host: TurnHost, run: TurnRun): Promise<void> {
   if (parts.every((part) => part.step !== currentStep || isBlankPart(part))) finishRun(host, run, "completed", null)
 }
 
-/** One model call. Null if it succeeded or the turn ended meanwhile. */
+/** Makes one model call. Returns null if it succeeded or the turn has ended in the meantime. */
 async function callModel(host: TurnHost, run: TurnRun, model: Model, span: TraceSpan): Promise<TurnFault | null> {
   const { signal } = run.abort
   const { system, tools, contextTokens: tokens } = run.agent
@@ -63,7 +63,7 @@ async function callModel(host: TurnHost, run: TurnRun, model: Model, span: Trace
   }
 }
 
-/** Records the events of one model call. Null if the call succeeded or the turn ended meanwhile. */
+/** Records the events of one model call. Returns null if the call succeeded or the turn has ended in the meantime. */
 async function applyModelEvents(
   host: TurnHost,
   run: TurnRun,

@@ -79,8 +79,8 @@ export function countFinishedSteps({ parts }: Message): number {
 }
 
 /**
- * Returns an ordinal for each call: per tool, one more than the highest in this turn so far. A call run again keeps its
- * own.
+ * Returns an ordinal for each call: per tool, one more than the highest in this turn so far. A call that is run again
+ * keeps its ordinal.
  */
 export function assignOrdinals(message: Message, calls: readonly ToolCall[]): number[] {
   const counts = new Map<string, number>()

@@ -138,8 +138,8 @@ function questionToModelMessage(message: Message, lookUpQuote: QuoteLookup): Mod
 }
 
 /**
- * Returns the user's text, or another agent's text after a header. A user's text that imitates such a header gets its
- * own.
+ * Returns the user's text, or another agent's text after a header. A user's text that imitates such a header gets a
+ * header that says it is the user's.
  */
 function questionText({ words, agent, mode }: Message): string {
   // Some providers refuse an empty message.

@@ -164,7 +164,7 @@ export class TurnRecorder {
     return this.#addedTexts.get(at) ?? ""
   }
 
-  /** Writes the changes under the next seq. Null if clients would see no difference. */
+  /** Writes the changes under the next seq. Returns null if clients would see no difference. */
   flush(): FlushedOps | null {
     this.#pendingChars = 0
     const before = this.#stored.message
@@ -218,7 +218,7 @@ function restoreIntake(store: SessionStore, { pos, message }: StoredMessage): In
   if (last === undefined || last.type === "tool_call" || !last.open) return createIntake(null, undefined, calls)
   const held = store.findOpenChunk(pos)?.held ?? null
   try {
-    // `saveCleaner` wrote this state, but possibly in another version, whose state this one can't read.
+    // `saveCleaner` wrote this state, but possibly in an earlier or later release whose format this one can't read.
     return createIntake(last.type, held === null ? undefined : (parseJson(held) as unknown as CleanState), calls)
   } catch {
     return createIntake(last.type, undefined, calls)
@@ -238,7 +238,7 @@ export type PartWriter = (
   usage?: string | null,
 ) => void
 
-/** Writes parts of one message. `isNew`: no rows exist yet, so none are read. */
+/** Creates a writer for the parts of one message. `isNew`: no rows exist yet, so none are read. */
 export function createPartWriter(
   store: SessionStore,
   pos: number,
@@ -272,7 +272,7 @@ export function createPartWriter(
     if (output !== "") {
       writeChunk(seq, { part: at, kind: "output", step, open: false, ms: null, held: null, addedText: output })
     }
-    // After a reset the part may have no chunk that carries the seq, so the call's row does.
+    // After a reset, the part may have no chunk that carries the seq, so the call's row carries it.
     if (previous === null || isRestarted || isRowChanged(previous, call))
       store.putCall(pos, at, step, seq, call, part.times, usage)
   }

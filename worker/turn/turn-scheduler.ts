@@ -123,8 +123,8 @@ export class TurnScheduler implements ActiveTurn {
     }
     return admitted.then(async (result) => {
       if (this.#isStopped || this.#isPaused) return
-      // The message may have been withdrawn while the directory checked its budget. Another message needs its own
-      // request.
+      // The message may have been withdrawn while the directory checked its budget. A different message needs a check
+      // of its own.
       if (host.store.findNextQueued()?.message.id === next.message.id) return this.#beginQueued(rows, result)
       void host.gate.giveBack()
       await this.#startNextTurn()
@@ -160,7 +160,7 @@ export class TurnScheduler implements ActiveTurn {
       publish()
     } catch (error) {
       recordFailure(run, error)
-      // If no pass of `advance` is in progress to end the run, it is restored from storage the next time.
+      // If no pass of `advance` is in progress to end the run, it is restored from storage the next time it is needed.
       if (this.#advancing === null) this.#run = null
       throw error
     }

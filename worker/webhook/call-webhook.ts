@@ -25,7 +25,7 @@ import { postSigned, type WebhookMessage, type WebhookResponse } from "./post-si
 
 type JsonObject = { readonly [key: string]: Json }
 
-/** Waits before the second and the third attempt, in milliseconds. */
+/** Delays before the second and the third attempt, in milliseconds. */
 const RETRY_MS = [1_000, 4_000]
 
 type Reply = { readonly kind: "later" } | { readonly kind: "result"; readonly result: JsonObject }
@@ -48,7 +48,7 @@ export async function callWebhook(
   if (endpoint === null) return createRefusal("tool_failed", "The tool was removed, or its settings have changed.")
   const stop = new AbortController()
   const signal = AbortSignal.any([context.signal, stop.signal])
-  // Done before the call is sent, because the result can arrive before the response.
+  // Registered before the call is sent, because the result can arrive before the response.
   const later = callbacks.waitFor(context.call_id, signal)
   later.catch(() => {})
   try {
@@ -84,7 +84,7 @@ async function sendCall(
   try {
     for (const wait of [...RETRY_MS, null]) {
       const reply = await sendOnce(env, endpoint, call, timeout.signal)
-      if (reply !== "again") return reply
+      if (reply !== "retry") return reply
       if (wait === null) break
       await pause(Math.min(wait, toolMs / 10), timeout.signal)
     }
@@ -104,11 +104,11 @@ async function sendOnce(
   endpoint: WebhookEndpoint,
   call: WebhookMessage,
   signal: AbortSignal,
-): Promise<Reply | "again"> {
+): Promise<Reply | "retry"> {
   const response = await postSigned(env, endpoint, call, signal)
   switch (response.kind) {
-    case "again":
-      return "again"
+    case "retry":
+      return "retry"
     case "later":
       return response
     case "refused":

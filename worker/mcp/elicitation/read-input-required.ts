@@ -10,7 +10,7 @@ import { isJsonObject } from "../../../shared/json.ts"
 import type { InputRequest, StoredInput } from "../../store/callbacks/call-inputs.ts"
 import { readForm } from "./read-form.ts"
 
-/** Requests of one result. They are shown one after the other. */
+/** Maximum number of requests in one result. They are shown one after the other. */
 const MAX_REQUESTS = 4
 /** In UTF-16 code units. */
 const MAX_STATE_CHARS = 64 * 1024

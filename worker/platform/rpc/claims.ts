@@ -8,7 +8,8 @@ export type Scope = (typeof SCOPES)[number]
 
 /**
  * Roles of a user in the tenant. An `owner` may do everything. An `admin` may do everything except end or move the
- * tenant and change owners. A `member` has sessions of their own. A `viewer` only reads sessions that others share.
+ * tenant, and change owners. A `member` has sessions of their own. A `viewer` can only read sessions that others share
+ * with them.
  */
 export const ROLES = ["owner", "admin", "member", "viewer"] as const
 export type Role = (typeof ROLES)[number]
@@ -33,7 +34,9 @@ export interface Claims {
   readonly session?: string | undefined
   /** Absent: `member`. Only with scope `user`. */
   readonly role?: Role | undefined
-  /** The role was read from the tenant's list within the last TOKEN_TRUST_MS, because the token contains none. */
+  /**
+   * True if the role was read from the tenant's list within the last TOKEN_TRUST_MS, because the token contains none.
+   */
   readonly hasStoredRole?: boolean | undefined
   /** The sign-in (`sid`) from which the token was issued. Revoking it revokes all its tokens. */
   readonly login?: string | undefined

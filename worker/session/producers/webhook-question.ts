@@ -59,7 +59,7 @@ async function sendQuestion(
     return await postSigned(env, endpoint, message, timeout.signal)
   } catch (error) {
     if (abort.signal.aborted || !timeout.hasExpired()) throw error
-    return { kind: "again" }
+    return { kind: "retry" }
   } finally {
     timeout.clear()
   }
@@ -85,7 +85,7 @@ async function createMessage(
 }
 
 function applyResponse(session: LiveSession, id: string, response: WebhookResponse): void {
-  if (response.kind === "again") return
+  if (response.kind === "retry") return
   // The service may already be streaming its answer, or a user may have stopped it.
   if (!claimOpenQuestion(session, id).ok || response.kind === "later") return
   const run = session.turns.currentRun()
@@ -98,7 +98,7 @@ interface ServiceAnswer {
 }
 
 /** Reads the response: `{text}` is an answer, and `{error}` is the service's description of a failure. */
-function readAnswer(response: Exclude<WebhookResponse, { kind: "again" | "later" }>): ServiceAnswer {
+function readAnswer(response: Exclude<WebhookResponse, { kind: "retry" | "later" }>): ServiceAnswer {
   const value = response.kind === "refused" ? undefined : parseJson(response.text)
   const { text, error } = isJsonObject(value) ? value : {}
   if (typeof error === "string") return { text: cutText(error, MAX_ERROR_CHARS).toWellFormed(), isFailed: true }

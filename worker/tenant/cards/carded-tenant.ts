@@ -10,7 +10,7 @@ import { FeedbackCounter } from "../feedback/feedback-counter.ts"
 
 const loadCards = () => import("./tenant-cards.ts")
 
-/** A tenant without tables has no cards. */
+/** Handles the calls about cards. A tenant without tables has no cards. */
 export abstract class CardedTenant extends FeedbackCounter implements CardRpc {
   async listCards(): Promise<CardSummary[]> {
     return this.host.tables.exist() ? (await loadCards()).listCards(this.host.sql) : []

@@ -76,7 +76,7 @@ export class UserConnections {
     return succeed(null)
   }
 
-  /** Ends all connections to a server. */
+  /** Removes all users' connections to a server. */
   removeServer(name: string): void {
     this.#host.sql.exec("DELETE FROM mcp_connections WHERE server = ?", name)
   }

@@ -42,7 +42,7 @@ function writeColumns(sql: SqlStorage, columns: string, ...values: readonly (str
   sql.exec(`UPDATE theme SET ${columns}, revision = revision + 1`, ...values)
 }
 
-/** What an export of the tenant contains; null if there is nothing. */
+/** Returns the theme for an export of the tenant; null if no theme was ever set. */
 export function readStoredTheme(sql: SqlStorage): StoredTheme | null {
   const [row] = sql.exec<ThemeRow & { logo: ArrayBuffer | null }>("SELECT * FROM theme").toArray()
   if (row === undefined || (row.config === null && row.logo === null)) return null

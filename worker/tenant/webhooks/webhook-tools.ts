@@ -93,7 +93,10 @@ export async function rotateWebhookSecret(
   })
 }
 
-/** Checks the stored rule, because the session may have read an older one. */
+/**
+ * Opens a tool for a call. Checks the stored approval rule, because the session may have read an older one. Returns
+ * null if the tool can't be called.
+ */
 export async function openWebhook(host: TenantHost, name: string, wasAsked: boolean): Promise<WebhookEndpoint | null> {
   const tool = findWebhookTool(host.sql, name)
   if (tool === null || (tool.config.approval === "always" && !wasAsked)) return null
