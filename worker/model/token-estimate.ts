@@ -2,7 +2,7 @@
  * token-estimate.ts: estimates the number of tokens in text, before a model counts them. Pure.
  *
  * Four ASCII characters or three bytes of other text count as one token, so an ideograph is one token. On ordinary text
- * the error is at most a third. SUMMARY_START_SHARE leaves room for it.
+ * the error is at most a third. SUMMARY_START_SHARE leaves room for this error.
  */
 
 import { cutText } from "../../shared/text/cut-text.ts"
@@ -59,8 +59,8 @@ function sumFileTokens(files: readonly ModelFile[] = []): number {
 const toolTokens = new WeakMap<readonly ToolSpec[], number>()
 
 /**
- * Tokens that every call uses in addition to its messages: the system prompt and the tools. Each list of tools is
- * counted once.
+ * Estimates the tokens that every call uses in addition to its messages, for the system prompt and the tools. Each list
+ * of tools is counted once.
  */
 export function estimatePromptTokens(system: string, tools: readonly ToolSpec[]): number {
   const tokens = toolTokens.get(tools) ?? estimateTokens(JSON.stringify(tools))

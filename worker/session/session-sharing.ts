@@ -13,7 +13,7 @@ import { directoryStub } from "../platform/rpc/object-stubs.ts"
 import { keyToPublicId } from "../platform/session-key.ts"
 import type { LiveSession } from "./live-session.ts"
 
-/** Errors: `viewers_full`. */
+/** Shares the session with a user. Returns the entry for that user's list. Errors: `viewers_full`. */
 export function addViewer({ row, store }: LiveSession, user: string): Result<SharedSession> {
   const added = store.viewers.add(user, Date.now())
   if (!added.ok) return added
@@ -21,7 +21,7 @@ export function addViewer({ row, store }: LiveSession, user: string): Result<Sha
   return succeed({ id: keyToPublicId(row.id), owner: row.user, title, since: added.value.since })
 }
 
-/** From here on, nothing more is sent to the user. */
+/** Ends the sharing with a user. After this call, nothing more is sent to that user. */
 export function removeViewer({ store, sockets }: LiveSession, user: string): Result<null> {
   store.viewers.remove(user)
   sockets.closeViewer(user, { reason: "session_unknown" })

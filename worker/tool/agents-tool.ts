@@ -54,7 +54,8 @@ export function createAgentsTool(peers: readonly PeerAgent[], askAgent: AskAgent
       return await askAgent({ agent, message, mode }, context)
     },
   })
-  // The model sees the names. The check leaves them to `run`, because an unknown agent has its own error code.
+  // The model sees the agents' names in the schema. `run` checks the name, because an unknown agent has its own error
+  // code.
   const properties = { ...Object(tool.parameters["properties"]), agent: { type: "string", enum: names } }
   return { ...tool, parameters: { ...tool.parameters, properties } }
 }

@@ -49,7 +49,7 @@ export function parseToolArgs(text: string): ToolArgs | null {
 
 type JsonObject = { readonly [key: string]: Json }
 
-/** A preliminary result, so that the turn can continue. The final one is delivered later by other means. */
+/** A preliminary result, so that the turn can continue. The final result is delivered later by other means. */
 export class DeferredResult {
   readonly result: JsonObject
 
@@ -100,11 +100,11 @@ export function createRefusal(code: TurnFault, details: string): JsonObject {
 }
 
 export interface Tool extends ToolSpec {
-  /** Can be run again after a crash, because a second run has no further effect. */
+  /** Whether a call can be run again after a crash, because a second run has no further effect. */
   readonly repeatable: boolean
-  /** Has no effect besides its result, so that its calls need not be stored before they run. Default: no. */
+  /** Whether a call has no effect besides its result, so that it need not be stored before it runs. Default: no. */
   readonly readsOnly?: boolean
-  /** Its calls stay in the transcript, but are left out of the model's context in later turns. */
+  /** Whether calls, which stay in the transcript, are left out of the model's context in later turns. */
   readonly ephemeral: boolean
   /** Time limit in milliseconds, if it differs from the other tools' limit. */
   readonly ms?: number
@@ -115,7 +115,7 @@ export interface Tool extends ToolSpec {
   readonly card?: "component" | ShippedCard
   /**
    * Whether the user must approve this call before it runs. Default: no. Without `knownUrls`, no URL counts as known.
-   * Undefined for tools whose calls never need approval; agents that are asked have only such tools.
+   * Undefined for tools whose calls never need approval. Agents that answer other agents have only such tools.
    */
   readonly needsApproval?: (args: ToolArgs, knownUrls?: KnownUrls) => boolean
   /** Runs the tool. An exception is always a bug. Refusals and upstream faults are results (`{error, details}`). */
@@ -143,8 +143,8 @@ export function createMediaTrailer({ id, kind, voice }: Asset): string {
 }
 
 /**
- * Creates the trailer of a tool that saved a document. Only the `[embed]` line shows it. The data also contains its
- * `ref`.
+ * Creates the trailer of a tool that saved a document. The document is shown only where the answer contains the
+ * `[embed]` line. The data also contains the document's `ref`.
  */
 export function createEmbedTrailer(ref: string, title: string, height: number): string {
   // Remove characters that could end the directive or start a span tag.

@@ -112,8 +112,10 @@ function toCall(call: { readonly [field: string]: Json }, index: number): object
 /** Workers AI's error codes for too many requests and for insufficient capacity. */
 const BUSY_CODES: ReadonlySet<unknown> = new Set([3036, 3040])
 
-/** Returns the error of an event in Workers AI's own format, converted to OpenAI's format; null if there is none, or if it already has
- * that format. */
+/**
+ * Returns the error of an event in Workers AI's own format, converted to OpenAI's format. Returns null if there is no
+ * error, or if it already has OpenAI's format.
+ */
 function readError({ error, errors }: { readonly [field: string]: Json }): object | null {
   if (typeof error === "string") return { message: error }
   const [first] = Array.isArray(errors) ? errors : []

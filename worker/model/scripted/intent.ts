@@ -47,8 +47,8 @@ function parseIntentAt(questions: readonly string[], index: number, maxEarlier: 
 }
 
 /**
- * Repeats the earlier question: "Will it rain tomorrow?" refers to its places. Without one, the model asks for the
- * place.
+ * Repeats the earlier question, because "Will it rain tomorrow?" refers to its places. Without an earlier question, the
+ * model asks for a place.
  */
 function repeatWeatherIntent(earlier: Intent | undefined, isTomorrow: boolean): Intent {
   return earlier?.kind === "weather" ? { ...earlier, isTomorrow } : { kind: "which_place", isTomorrow }

@@ -291,7 +291,7 @@ function countScriptedInput({ system, messages, tools }: ModelRequest): InputCou
   return { input: earlier + estimateMessageTokens(messages.slice(-1)), cached, cacheWritten: 0 }
 }
 
-/** A word with the whitespace before it, or part of a very long word. */
+/** Matches a word with the whitespace before it, or part of a very long word. */
 const TOKEN = /\s{1,16}\S{0,16}|\S{1,16}/gu
 
 function splitIntoTokens(event: ModelEvent): ModelEvent[] {

@@ -28,7 +28,7 @@ export function describeSearch(outcomes: readonly CallOutcome[]): string | null 
   const tag = /<span id='(search_\d+)'>/.exec(trailer)?.[1]
   const points = data["sources"].slice(0, tag === undefined ? MAX_QUOTED : 1).flatMap(describeSource)
   if (points.length === 0) return "I found nothing about that."
-  // A single point is a sentence.
+  // Next to a card there is only one point, so it is written as a sentence, not as a list.
   const text = tag === undefined ? points.map((point) => `- ${point}`) : points
   const card = tag === undefined ? [] : [`<span id='${tag}'>${countPages(data["sources"].length)}</span>`]
   const note = data["sample"] === true ? ["These pages are samples, because no search service is set up."] : []

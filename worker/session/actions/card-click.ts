@@ -50,7 +50,7 @@ export async function loadClick(
   }
 }
 
-/** Finds a click that was accepted before. Repeating it has no effect. */
+/** Finds a click that was already accepted. Repeating a click has no effect. */
 function acceptKnown(store: SessionStore, { action: _, ...request }: SendRequest): Result<AcceptRequest> | null {
   return store.findById(request.id) === null ? null : succeed(request)
 }

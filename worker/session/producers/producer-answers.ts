@@ -39,7 +39,7 @@ export function openExternalAnswer(session: LiveSession, id: string, turnId: str
     const run = isEnded(known.status) ? null : turns.currentRun()
     if (run === null || run.recorder.pos !== known.pos) return fail({ reason: "turn_ended" })
     store.claimAnswer(known.pos)
-    // After a failed write the answer ends as soon as its end can be written.
+    // After a failed write, the answer ends as soon as its end can be written.
     return run.failure === null ? succeed(run) : fail({ reason: "internal" })
   }
   if (!v.is(idSchema, id) || store.findById(id) !== null) return fail({ reason: "field_invalid", field: "responseId" })

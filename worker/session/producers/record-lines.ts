@@ -45,7 +45,7 @@ export function createRecordLineReader(
     if (endReason !== null) return
     endReason = end
     wake()
-    // Signals a client that is still sending.
+    // Cancels the body, which tells a client that is still sending to stop.
     if (end !== "body") reader?.cancel().catch(() => {})
   }
   /** Reads the next chunk; null if reading has ended. */

@@ -1,6 +1,6 @@
 /**
- * webhook-question.ts: sends the question of an external agent to the tenant's service, and writes its answer. Loaded
- * on demand. Source: SPEC EA6 to EA8.
+ * webhook-question.ts: sends an external agent's question to the tenant's service, and writes the service's answer.
+ * Loaded on demand. Source: SPEC EA6 to EA8.
  *
  * empty answer in the rows ▶ WEBHOOK QUESTION ▶ POST ▶ text, or 202 and records later (producer-ingress.ts)
  * The alarm sends the question again, with the same id, until the service has answered or the time has run out.

@@ -12,11 +12,14 @@ import type { PageEnv } from "./page-tool.ts"
 import { type PageText, readHtml } from "./read-html.ts"
 import { cleanPageText } from "./clean-page-text.ts"
 
-/** Code units of text in one result. Fits into a card's data (MAX_CARD_BYTES) in any script. */
+/**
+ * Maximum length of the text in one result, in UTF-16 code units. It fits into a card's data (MAX_CARD_BYTES) in any
+ * script.
+ */
 export const MAX_PART_CHARS = 16_000
 const MAX_TITLE_CHARS = 300
 const MAX_EXCERPT_CHARS = 300
-/** Bytes at the beginning in which a page names its charset (HTML standard). */
+/** Number of bytes at the beginning of a page in which it must name its charset (HTML standard). */
 const CHARSET_BYTES = 1024
 
 type Answer = { readonly [key: string]: Json }
@@ -90,7 +93,7 @@ function decodeBytes({ bytes, charset, isHtml }: FetchedDocument): string {
 function findDeclaredCharset(bytes: Uint8Array): string | null {
   const head = new TextDecoder("latin1").decode(bytes.subarray(0, CHARSET_BYTES))
   const name = /<meta\s[^>]{0,200}?charset\s*=\s*["']?\s*([\w:.-]{1,40})/i.exec(head)?.[1]?.toLowerCase() ?? null
-  // A page that declares UTF-16 in ASCII isn't encoded in it.
+  // A page whose declaration of UTF-16 can be read as ASCII isn't encoded in UTF-16.
   return name?.startsWith("utf-16") === true ? "utf-8" : name
 }
 

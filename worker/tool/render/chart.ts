@@ -111,7 +111,7 @@ function computeAxis(low: number, high: number): Axis {
   return { low: first * step, high: last * step, ticks }
 }
 
-/** Large numbers are rounded and get a unit. */
+/** Formats a number for a label. Large numbers are rounded and get a unit. */
 export function formatNumber(value: number): string {
   const [unit, name] = UNITS.find(([least]) => Math.abs(value) >= least) ?? [1, ""]
   return `${Number((value / unit).toPrecision(name === "" ? 6 : 4))}${name}`

@@ -39,8 +39,8 @@ export async function searchPages(
 }
 
 /**
- * Loads the service. A string is the reason why it can't be used. With wrong settings, every call fails: samples must
- * not be mistaken for real pages.
+ * Loads the service, or returns the reason why it can't be used. With wrong settings, every call fails, because samples
+ * must not be mistaken for real pages.
  */
 async function loadService(name: string, env: SearchEnv): Promise<SearchService | string> {
   const { SEARCH_API_KEY: key, SEARCH_URL } = env
