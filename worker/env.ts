@@ -38,7 +38,7 @@ export interface Env extends BackupBuckets, BackupVars, RegionBuckets, RateBindi
   readonly REGISTRY: DurableObjectNamespace<RegistryRpc>
   /** The files of the page. */
   readonly ASSETS: Fetcher
-  /** Stores the assets of tenants without a region. RegionBuckets has the other buckets. */
+  /** Stores the assets of tenants without a region. The other buckets are in RegionBuckets. */
   readonly MEDIA: R2Bucket
   /**
    * `local` or `production`. A production deployment rejects every setting that is only safe on a developer's machine.
@@ -46,15 +46,15 @@ export interface Env extends BackupBuckets, BackupVars, RegionBuckets, RateBindi
   readonly ENVIRONMENT: string
   /** `dev`: the page can fetch a token for the tenant `demo`. `jwt`: other services issue the tokens. */
   readonly AUTH: string
-  /** Signs and verifies tokens (HS256); at least MIN_SECRET_BYTES. */
+  /** Signs and verifies tokens (HS256). It has at least MIN_SECRET_BYTES. */
   readonly JWT_SECRET?: string
   /**
    * Secrets for stored keys, comma-separated, newest first (platform/crypto/seal-secret.ts). Default: JWT_SECRET.
    */
   readonly SEALING_SECRETS?: string
   /**
-   * The operator's credential, with which tenants are created; at least MIN_SECRET_BYTES. Without it, the operator's
-   * routes do not exist.
+   * The operator's credential, with which tenants are created. It has at least MIN_SECRET_BYTES. Without it, the
+   * operator's routes do not exist.
    */
   readonly OPERATOR_SECRET?: string
   /** Origins that may call the API in addition to the deployment's own, comma-separated. */
@@ -245,8 +245,8 @@ export function getCanvasOrigin({ CANVAS_ORIGIN }: Pick<Env, "CANVAS_ORIGIN">): 
 }
 
 /**
- * Finds the faults of the canvas origin. It must differ from every origin that can call the API, because otherwise only
- * the sandbox would isolate documents.
+ * Finds the faults of the canvas origin. That origin must differ from every origin that can call the API, because
+ * otherwise only the sandbox would isolate documents.
  */
 function findCanvasFaults(env: DeploymentEnv): string[] {
   const { CANVAS_ORIGIN, PAGE_ORIGIN, PAGE_DOMAIN } = env
@@ -285,9 +285,9 @@ function findPageFaults(env: DeploymentEnv): string[] {
 }
 
 /**
- * Reports a local deployment under a public name. It trusts every client that can reach it, so it must not serve under
- * a public DNS name: either it was deployed by mistake, or another site has pointed its own name at this machine (DNS
- * rebinding).
+ * Reports a local deployment that is reached under a public DNS name. A local deployment trusts every client, so it
+ * must not serve such a name. Either it was deployed by mistake, or another site has pointed the site's name at this
+ * machine (DNS rebinding).
  */
 function findAddressFaults(env: DeploymentEnv, url: URL): string[] {
   if (!isPublicName(url.hostname) || parseAllowedOrigins(env).includes(url.origin)) return []

@@ -68,7 +68,7 @@ app.all("/canvas/documents/*", async ({ req, env }) => {
   const { canvasRoutes } = await import("./routes/media/canvas-routes.ts")
   return await canvasRoutes.fetch(req.raw, env)
 })
-// Loaded on its first request, because most isolates never serve one.
+// Loaded on the first request, because most isolates never serve remote media.
 app.get("/media/remote", async (context) => {
   const { serveRemoteMedia } = await import("./routes/media/remote-media-routes.ts")
   return await serveRemoteMedia(context)

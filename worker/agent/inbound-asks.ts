@@ -41,7 +41,7 @@ export class InboundAsks {
   }
 
   /**
-   * Begins or queues a turn for a question. Idempotent: repeating it has no effect.
+   * Begins or queues a turn for a question. Idempotent: repeating the call has no effect.
    *
    * Errors: `agent_loop`, `agent_busy`, `agent_failed`.
    */

@@ -3,7 +3,8 @@
  * to EA5.
  *
  * turn ▶ PROGRAM QUESTION ▶ tenant object ▶ the request of a program
- * An empty answer in the rows represents the question. It waits until a program has claimed it or its time has run out.
+ * An empty answer in the rows represents the question. The question waits until a program has claimed it, or until its
+ * time has run out.
  */
 
 import { type Result, fail, succeed } from "../../shared/fault.ts"

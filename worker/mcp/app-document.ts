@@ -1,9 +1,9 @@
 /**
- * app-document.ts: the stored form of an MCP App: a line of JSON with its server and the origins that it declares, and
- * below it the document of the server. Pure.
+ * app-document.ts: the stored form of an MCP App. The first line is JSON with the app's server and the origins that the
+ * server declares; the rest is the server's document. Pure.
  *
  * The line is part of the stored bytes, so two servers with equal documents have different files. Which of the origins
- * an app may use is decided when it is served (SPEC MA4).
+ * an app may use is decided when the app is served (SPEC MA4).
  */
 
 import { APP_MIME_TYPE, MAX_APP_BYTES } from "../../shared/asset-limits.ts"

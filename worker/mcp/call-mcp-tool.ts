@@ -1,5 +1,6 @@
 /**
- * call-mcp-tool.ts: calls a tool of an MCP server, in the session. The tenant object decides whether it may be called.
+ * call-mcp-tool.ts: calls a tool of an MCP server, in the session. The tenant object decides whether the tool may be
+ * called.
  */
 
 import type { McpFlaw, Result } from "../../shared/fault.ts"

@@ -30,9 +30,9 @@ export class McpBoundError extends Error {
 
 export interface GuardedFetch {
   readonly fetch: (input: string | URL, init?: RequestInit) => Promise<Response>
-  /** Aborted when the caller stops, and when a bound is exceeded. */
+  /** Aborted when the caller stops, and when a limit is exceeded. */
   readonly signal: AbortSignal
-  /** Returns the first bound that was exceeded; null if none was. The protocol package can hide the error. */
+  /** Returns the first limit that was exceeded; null if none was. The protocol package can hide the error. */
   readonly readFlaw: () => McpFlaw | null
 }
 
@@ -48,7 +48,7 @@ export function createGuardedFetch(address: string, env: ProviderEnv, signal: Ab
     throw new McpBoundError(because)
   }
   const send = async (input: string | URL, init: RequestInit = {}): Promise<Response> => {
-    // The package asks servers of 2025-11-25 for a stream of notifications, which nothing here reads.
+    // The package asks servers of protocol version 2025-11-25 for a stream of notifications, which nothing here reads.
     if (init.method === "GET") return new Response(null, { status: 405 })
     const url = checkProviderUrl(address, env)
     if (!url.ok || String(input) !== address) return refuse("address")

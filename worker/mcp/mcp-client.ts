@@ -33,10 +33,10 @@ const MAX_LIST_PAGES = 4
 const MAX_DISCOVER_CHARS = 32 * 1024
 
 export interface ToolListing {
-  /** JSON text; null for a server of 2025-11-25. */
+  /** JSON text; null for a server of protocol version 2025-11-25. */
   readonly discover: string | null
   readonly tools: readonly unknown[]
-  /** How long the list is valid, in milliseconds; null if the server does not say. */
+  /** How long the list is valid, in milliseconds; null if the server does not specify it. */
   readonly ttlMs: number | null
 }
 
@@ -158,7 +158,7 @@ async function connectAndRun<T>(
     reconnectionOptions: NO_RECONNECTION,
   })
   const prior = toPrior(endpoint)
-  // Without `prior` the client probes the server.
+  // Without `prior`, the client probes the server.
   await client.connect(transport, prior === undefined ? { signal: guard.signal } : { signal: guard.signal, prior })
   return await run(client)
 }

@@ -33,7 +33,7 @@ export async function readOfferedTools(server: string, listed: readonly unknown[
   )
 }
 
-/** Identifies the definitions of all tools. */
+/** Returns a hash that identifies the definitions of all tools. */
 export async function computeRevision(tools: readonly OfferedTool[]): Promise<string> {
   return await computeShortHash(tools.map(({ hash }) => hash).join())
 }
@@ -53,7 +53,8 @@ async function readTool(server: string, entry: unknown): Promise<OfferedTool | n
 }
 
 /**
- * Returns the schema as canonical JSON text. Null if it is too large, too deep, or refers to something outside of it.
+ * Returns the schema as canonical JSON text. Returns null if the schema is too large or too deep, or refers to
+ * something outside itself.
  */
 function readSchema(value: unknown): string | null {
   if (!isJsonObject(value) || value["type"] !== "object") return null
@@ -82,7 +83,7 @@ async function createSlug(server: string, name: string): Promise<string> {
   return slug.length > MAX_TOOL_NAME_CHARS ? await createHashedSlug(server, name) : slug
 }
 
-/** Used for a name that is too long, or that equals another name once its special characters are removed. */
+/** Creates the slug of a tool whose name is too long, or equals another name once special characters are removed. */
 async function createHashedSlug(server: string, name: string): Promise<string> {
   const slug = `${server}_${name.replace(/[^\w-]/g, "_")}`.slice(0, MAX_TOOL_NAME_CHARS - NAME_HASH_CHARS - 1)
   return `${slug}_${(await computeHash(name)).slice(0, NAME_HASH_CHARS)}`

@@ -3,8 +3,8 @@
  * and PKCE. Source: SPEC MP11-MP14.
  *
  * The administrator names the issuer, and its metadata must name the same issuer. A response must come from that issuer
- * (RFC 9207, if it supports it), and each server has its own callback URL. So no authorization server can redeem
- * another server's code. Tokens are requested for the server's URL only (RFC 8707).
+ * (RFC 9207, if the issuer supports it), and each server has its own callback URL. So no authorization server can
+ * redeem another server's code. Tokens are requested for the server's URL only (RFC 8707).
  */
 
 import * as oauth from "oauth4webapi"
@@ -33,7 +33,10 @@ export interface AuthorizationRequest {
   readonly verifier: string
 }
 
-/** Errors: `issuer` if the metadata is missing or wrong, or if the issuer doesn't support PKCE. */
+/**
+ * Creates the URL at which the user grants access. Errors: `issuer` if the metadata is missing or wrong, or if the
+ * issuer doesn't support PKCE.
+ */
 export async function createAuthorizationRequest(
   env: ProviderEnv,
   client: McpClient,

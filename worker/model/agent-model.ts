@@ -70,7 +70,7 @@ interface Caller {
   readonly agent: string
 }
 
-/** Creates a model of the tenant. Its key is read on the first call, and again after CONFIG_TRUST_MS. */
+/** Creates one of the tenant's own models. Its key is read on the first call, and again after CONFIG_TRUST_MS. */
 function createTenantModel(env: Env, log: Log, caller: Caller, config: TenantModel): Model {
   const { tenant } = caller
   const { name, provider: api, base_url: baseUrl, model: modelName, takes, effort } = config

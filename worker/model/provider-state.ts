@@ -18,7 +18,7 @@ interface Reasoning {
 
 interface CollectedState {
   readonly reasoning: readonly Reasoning[]
-  /** By the number of the call in its step. */
+  /** The states of the step's calls, in the order of the calls. */
   readonly calls: readonly (SharedV4ProviderOptions | null)[]
 }
 

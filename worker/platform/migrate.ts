@@ -1,6 +1,6 @@
 /**
- * migrate.ts: runs the numbered migrations of an object's tables. Each runs once, when the object starts or before its
- * first write.
+ * migrate.ts: runs the numbered migrations of an object's tables. Each runs once, when the object starts or before the
+ * object's first write.
  */
 
 /** Whether the object has tables. Does not write, so an object that was never used stays empty. */

@@ -22,7 +22,7 @@ import { directoryStub } from "../platform/rpc/object-stubs.ts"
 export interface DirectorySync {
   /** Records activity at `nowMs`. An untitled session takes its title from `text`. Never rejects. */
   reportActivity(text: string, nowMs: number): Promise<void>
-  /** Cleans and stores a title (SPEC RT13). With `nowMs` 0 this does not count as activity. */
+  /** Cleans and stores a title (SPEC RT13). With `nowMs` 0, this does not count as activity. */
   renameSession(title: string, nowMs: number): Promise<void>
   /** Sends the running state and the usage report, unless the directory already has them. Never rejects. */
   syncRunningState(): Promise<void>

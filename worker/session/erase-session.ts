@@ -16,7 +16,7 @@ export interface ErasedSession extends SessionRef {
   readonly shares?: readonly string[]
 }
 
-/** Key of the erased session's reference, while late uploads are possible. */
+/** The key under which a reference to the erased session is stored while late uploads are possible. */
 const ERASED_SESSION_KEY = "late"
 
 /**

@@ -227,7 +227,7 @@ export class LiveSession implements AgentSession, RevisionContext {
     return cancelled
   }
 
-  /** Like `cancelTurn`. With null it stops the answer that is running. */
+  /** Like `cancelTurn`. With null, it stops the answer that is running. */
   cancelActiveTurn(exchangeId: string | null): Result<CancelledTurn> {
     const exchange_id = exchangeId ?? this.turns.activeExchangeId()
     if (exchange_id === null) return fail({ reason: "turn_ended" })

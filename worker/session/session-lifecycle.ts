@@ -71,7 +71,7 @@ export class SessionLifecycle {
 
   /**
    * Returns the session if these claims may change it. They must belong to its owner, with scope `user` and at least
-   * the role `member`. Null while the session is hidden.
+   * the role `member`. Returns null while the session is hidden.
    */
   find(claims: OwnerClaims): LiveSession | null {
     return this.#isHidden ? null : this.findOwn(claims)
@@ -174,8 +174,8 @@ export class SessionLifecycle {
 
   /**
    * Stops all work, closes the sockets and erases everything stored here. The caller removes the session from the
-   * user's directory afterwards. With `withAgents`, the agent sessions that this session asked are erased too; for the
-   * user's session of a session group they always are.
+   * user's directory afterwards. With `withAgents`, the agent sessions that this session asked are erased too; if this
+   * session is the user's session of its group, they always are.
    */
   async erase(owner: SessionOwner, withAgents = false): Promise<Result<null>> {
     const session = this.findOwn(owner)
@@ -339,7 +339,7 @@ export class SessionLifecycle {
       await directoryStub(this.#env, owner).removeBytes(sessionRef.session)
       await eraseSessionStorage(this.#ctx.storage, mediaBucket(this.#env, owner.tenant), sessionRef, recheckAtMs)
     } finally {
-      // After a failure the session is opened again, so that it can be erased again.
+      // After a failure, the session is opened again, so that the erasure can be retried.
       if (isCreated(this.#ctx.storage.sql)) this.#open()
       this.#eraseInProgress = null
     }

@@ -28,7 +28,7 @@ export function removeViewer({ store, sockets }: LiveSession, user: string): Res
   return succeed(null)
 }
 
-/** Updates the title in the lists of all viewers. Never rejects: a list that missed it shows an old title. */
+/** Updates the title in the lists of all viewers. Never rejects: a list that missed the change shows an old title. */
 export async function renameForViewers(env: Env, { row, store }: LiveSession, title: string): Promise<void> {
   const { tenant, user: owner, id } = row
   const renaming = store.viewers

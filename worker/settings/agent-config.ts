@@ -17,8 +17,8 @@ const MAX_AGENT_TOOLS = 64
 const MAX_AGENT_SERVERS = 8
 
 /**
- * The name of an MCP server. No underscore, because one separates the server from the tool in the names that models
- * see.
+ * The name of an MCP server. It contains no underscore, because an underscore separates the server from the tool in the
+ * names that models see.
  */
 export const mcpNameSchema = v.pipe(v.string(), v.regex(/^[a-z][a-z0-9-]{0,19}$/))
 

@@ -21,7 +21,7 @@ export function parseEmbedHost(text: string, allowsLoopback: boolean): Result<st
   if (!text.toLowerCase().startsWith(WILDCARD)) return parseOrigin(text)
   const domain = parseOrigin(`https://${text.slice(WILDCARD.length)}`)
   if (!domain.ok) return domain
-  // No form of a wildcard with a port is interpreted alike by all browsers in a frame policy.
+  // Browsers don't agree on how a frame policy matches a wildcard with a port.
   return new URL(domain.value).port === ""
     ? succeed(domain.value.replace("https://", WILDCARD))
     : fail({ reason: "url_refused", because: "malformed" })

@@ -91,7 +91,7 @@ export const issuerSchema = v.strictObject({
     "openid profile email",
   ),
   label: v.optional(label),
-  /** Whether signing out on the page also leads to the provider's sign-out. */
+  /** Whether signing out on the page also opens the provider's sign-out page. */
   logout: v.optional(v.boolean()),
 })
 
@@ -144,7 +144,7 @@ export interface SignInClient {
   readonly clientSecret: string | null
   /**
    * Changes when the issuer is replaced by one whose users may be different people. A sign-in ends when its generation
-   * does.
+   * is no longer current.
    */
   readonly generation: number
 }

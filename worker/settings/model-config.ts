@@ -85,6 +85,8 @@ export interface ModelRpc {
   removeModel(actor: Actor, name: string): Promise<Result<null>>
   /** Returns the key of a model; null if it has none, or if it can't be decrypted any more. */
   getModelKey(name: string): Promise<string | null>
-  /** Records that a provider refused the key, for the administrators. Repeating it within an hour has no effect. */
+  /**
+   * Records, for the administrators, that a provider refused the key. Repeating the call within an hour has no effect.
+   */
   noteKeyRefusal(name: string, status: number): Promise<void>
 }

@@ -139,9 +139,9 @@ export interface TenantRpc
   useKey(use: ApiKeyUse): Result<ApiKeyUser>
   /**
    * Registers the user for whom the API key `actor` makes a token. Returns the role of the token: `user.role`, or the
-   * stored role if it is absent. Records the user's first token of each day. Errors: `key_invalid`; `user_suspended`;
-   * `scope_denied` if the key cannot give the role, or if the user's stored role is above that of the key's creator;
-   * `tenant_leaving` for a new user of a tenant that is leaving.
+   * stored role if `user.role` is absent. Records the user's first token of each day. Errors: `key_invalid`;
+   * `user_suspended`; `scope_denied` if the key cannot give the role, or if the user's stored role is above that of the
+   * key's creator; `tenant_leaving` for a new user of a tenant that is leaving.
    */
   admitTokenUser(actor: Actor, user: NewUser): Result<Role>
   /** Returns the token keys that are accepted, newest first. */

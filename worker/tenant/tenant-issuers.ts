@@ -35,8 +35,8 @@ import type { TenantHost } from "./tenant-host.ts"
 const METADATA_FRESH_MS = 24 * 60 * 60_000
 
 /**
- * Delay after which the users of a removed issuer are notified, in milliseconds. An isolate may accept their tokens,
- * and open sockets, for TOKEN_TRUST_MS after the change.
+ * Delay after which the users of a removed issuer are notified, in milliseconds. An isolate may accept those users'
+ * tokens and open sockets for TOKEN_TRUST_MS after the change.
  */
 const NOTICE_DELAY_MS = TOKEN_TRUST_MS + 1_000
 
@@ -112,7 +112,10 @@ export class TenantIssuers {
     return issuer === null ? fail({ reason: "issuer_unknown" }) : succeed(issuer)
   }
 
-  /** Errors: `issuer_unknown`; `scope_denied` if the issuer gives the role `owner` and the manager is not an owner. */
+  /**
+   * Removes an issuer. Errors: `issuer_unknown`; `scope_denied` if the issuer gives the role `owner` and the manager is
+   * not an owner.
+   */
   remove(manager: Administrator, name: string): Promise<Result<null>> {
     return this.#runAlone(() => this.#remove(manager, name))
   }

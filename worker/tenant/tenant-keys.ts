@@ -1,5 +1,5 @@
 /**
- * tenant-keys.ts: checks a tenant's API keys, and revokes the tokens of its token keys when these retire. Changes to
+ * tenant-keys.ts: checks a tenant's API keys, and revokes the tokens of a token key when the key retires. Changes to
  * the keys are in key-administration.ts.
  */
 

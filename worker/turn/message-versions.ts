@@ -57,7 +57,10 @@ export function reviseMessage(context: RevisionContext, frame: RevisionFrame): R
   return seq === null ? fail({ reason: "version_unknown" }) : succeed({ id: frame.id, seq, duplicate: false })
 }
 
-/** Returns the result if the frame's id is already in use: a repeated frame succeeds again. Null if the id is new. */
+/**
+ * Returns the result if the frame's id is already in use: a repeated frame succeeds again. Returns null if the id is
+ * new.
+ */
 function findEarlierRevision({ store }: TurnHost, frame: RevisionFrame): Result<AcceptedMessage> | null {
   const idTaken: Result<never> = fail({ reason: "frame_invalid", field: "id" })
   const known = store.findById(frame.id)

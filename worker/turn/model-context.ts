@@ -90,8 +90,8 @@ interface FittedTurn {
 
 /**
  * Returns the question with its files, and the answer so far. If the files leave too few tokens for the answer, they
- * are dropped and only mentioned. `tokensLeft` does not include the plain question. Null if the answer doesn't fit even
- * without files.
+ * are dropped and only mentioned. `tokensLeft` does not include the plain question. Returns null if the answer doesn't
+ * fit even without files.
  */
 function fitCurrentTurn(
   question: readonly ModelMessage[],

@@ -187,7 +187,7 @@ export class TurnScheduler implements ActiveTurn {
     if (flushed !== null) host.sockets.sendOps(flushed.seq, flushed.ops, recorder.storedMessage())
   }
 
-  /** Stops the answer of an exchange. Repeating it has no effect. Returns the seq of its write. */
+  /** Stops the answer of an exchange. Repeating the call has no effect. Returns the seq of its write. */
   cancelExchange(exchangeId: string): Result<number> {
     const newest = readNewestMessage(this.host)
     if (newest === null || newest.message.exchange_id !== exchangeId || isMessageSettled(newest)) {
@@ -201,7 +201,7 @@ export class TurnScheduler implements ActiveTurn {
     return succeed(run.recorder.storedMessage().seq)
   }
 
-  /** Withdraws a queued message. Repeating it has no effect. Returns the seq of its write. */
+  /** Withdraws a queued message. Repeating the call has no effect. Returns the seq of its write. */
   withdrawMessage(id: string): Result<number> {
     const withdrawn = withdrawQueued(this.host, id)
     // Another agent may be waiting for the answer to the withdrawn message, even while a turn waits.
@@ -215,7 +215,7 @@ export class TurnScheduler implements ActiveTurn {
     return this.#isPaused || hasRun || hasUnfinishedAnswer(this.host)
   }
 
-  /** Whether a model or tools are running or about to run. False while the turn waits for the user. */
+  /** Whether a model or tools are running or about to run. Returns false while the turn waits for the user. */
   isRunning(): boolean {
     const { store } = this.host
     const status = store.findNewestAnswer()?.status
@@ -271,7 +271,10 @@ function canBeginNow(host: TurnHost, message: Message): boolean {
   return !(admitted instanceof Promise) && admitted.ok
 }
 
-/** Advances a run. An unexpected error or a failed write ends the turn, not the object. False if the run has failed. */
+/**
+ * Advances a run. An unexpected error or a failed write ends the turn, not the object. Returns false if the run has
+ * failed.
+ */
 async function advanceSafely(host: TurnHost, run: TurnRun): Promise<boolean> {
   try {
     await advanceInSpan(host, run)

@@ -2,7 +2,7 @@
  * read-input-required.ts: reads a result that asks for input (`input_required`), within bounds. Pure. SPEC MP30, MP31.
  *
  * Only forms are shown to the user. Requests to open a URL are declined, and requests for a model or for files are
- * refused: the client declares neither.
+ * refused, because the client declares support for neither.
  */
 
 import { fail, type McpFlaw, type Result, succeed } from "../../../shared/fault.ts"

@@ -1,7 +1,7 @@
 /**
  * bounded-fetch.ts: a fetch whose responses are bounded, for a model's endpoint.
  *
- * The provider package reads an event stream event by event and any other body whole, both without a limit. Here a
+ * The provider package reads an event stream event by event and any other body whole, both without a limit. Here, a
  * stream fails at an event that is too long or a line that is nested too deeply (SPEC MO13), and any other body is cut
  * off.
  */

@@ -17,7 +17,7 @@ export interface WorkersAi {
   run(model: string, input: object, options?: object): Promise<unknown>
 }
 
-/** A placeholder, because the binding has no URL. Usage is recorded under its host name. */
+/** A placeholder, because the binding has no URL. Usage is recorded under the placeholder's host name. */
 const PLACEHOLDER_URL = "https://workers-ai"
 
 export function createWorkersAiModel(ai: WorkersAi, config: Omit<ProviderConfig, "baseUrl" | "fetch">): Model {

@@ -2,8 +2,8 @@
  * bench-model.ts: model turns of an exact size, for benchmarks.
  *
  * `/bench deltas=2000 chars=6 tools=2 delay_ms=0 yield_every=10` produces 2,000 text deltas of 6 characters, split
- * evenly before, between and after two calls of the weather tool. It keeps no state: the number of tool results since
- * the question determines the step.
+ * evenly before, between and after two calls of the weather tool. The model keeps no state: the number of tool results
+ * since the question determines the step.
  */
 
 import { MAX_STEPS } from "../../../shared/limits.ts"
@@ -17,7 +17,7 @@ export interface BenchPlan {
   readonly tools: number
   /** Time from one delta to the next, in milliseconds. */
   readonly delayMs: number
-  /** Number of deltas after which it yields to the event loop; 0: never. */
+  /** Number of deltas after which the model yields to the event loop; 0: never. */
   readonly yieldEvery: number
 }
 

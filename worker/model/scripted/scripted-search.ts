@@ -5,10 +5,10 @@ import { splitResult } from "../../../shared/protocol/card-cue.ts"
 import type { ModelEvent, ToolSpec } from "../model-adapter.ts"
 import type { CallOutcome } from "./weather-prose.ts"
 
-/** Sources that the answer quotes. With a card, which shows them all, it quotes the first. */
+/** Maximum number of sources that the answer quotes. With a card, which shows all sources, it quotes only the first. */
 const MAX_QUOTED = 3
 
-/** Plans the call for "Search for tea" or "look up tides". Null for any other question, or without the tool. */
+/** Plans the call for "Search for tea" or "look up tides". Returns null for any other question, or without the tool. */
 export function planSearch(question: string, tools: readonly ToolSpec[]): readonly ModelEvent[] | null {
   const query = /^(?:please )?(?:search(?: for)?|look up|find pages about) (\S.{0,150}?)[.?!]*$/i.exec(
     question.trim(),

@@ -18,7 +18,7 @@ interface ToolRequest {
   readonly text: string
 }
 
-/** Plans a tool call. Null for any other question, or without the tool. */
+/** Plans a tool call. Returns null for any other question, or without the tool. */
 export function planToolRequest(question: string, tools: readonly ToolSpec[]): readonly ModelEvent[] | null {
   const text = question.slice(0, MAX_READ_CHARS).trim()
   const request = parseCalculation(text) ?? parseTimer(text) ?? parseList(text) ?? parseReading(text)

@@ -14,7 +14,7 @@ export type Scope = (typeof SCOPES)[number]
 export const ROLES = ["owner", "admin", "member", "viewer"] as const
 export type Role = (typeof ROLES)[number]
 
-/** Whether a role includes all rights of another one. */
+/** Whether a role includes all rights of another role. */
 export function includesRole(role: Role, other: Role): boolean {
   return ROLES.indexOf(role) <= ROLES.indexOf(other)
 }
@@ -38,7 +38,10 @@ export interface Claims {
    * True if the role was read from the tenant's list within the last TOKEN_TRUST_MS, because the token contains none.
    */
   readonly hasStoredRole?: boolean | undefined
-  /** The sign-in (`sid`) from which the token was issued. Revoking it revokes all its tokens. */
+  /**
+   * The sign-in (`sid`) from which the token was issued. Revoking the sign-in revokes all tokens that were issued from
+   * it.
+   */
   readonly login?: string | undefined
   /**
    * The owner of the session that the request reads, if they shared it with this user (`?owner=`). Absent if the

@@ -54,7 +54,7 @@ export interface UserState {
   readonly upTo: number | null
 }
 
-/** A shared copy in the list of a user. `session` is the key of its session. */
+/** A shared copy in a user's list. `session` is the key of the copied session. */
 export interface ShareEntry extends SessionShare {
   readonly session: string
 }
@@ -96,7 +96,7 @@ export interface LoginSecrets {
 }
 
 /**
- * A position in the list of sessions, with a public id. It stays valid when the session that it names is used or
+ * A position in the list of sessions, with a public id. It stays valid even if the session that it names is used or
  * erased.
  */
 export type SessionCursor = Pick<SessionSummary, "active" | "created" | "id"> & { readonly isPinned: boolean }
@@ -143,7 +143,7 @@ export interface DirectoryEntry
   readonly isTemporary?: true
 }
 
-/** A position in the list of shared sessions. It stays valid when the session that it names is no longer shared. */
+/** A position in the list of shared sessions. It stays valid even if the session that it names is no longer shared. */
 export type SharedCursor = Pick<SharedSession, "since" | "owner" | "id">
 
 /** The number of bytes that a session stores. */
@@ -177,7 +177,8 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   /** Returns the pinned sessions, then the others by last activity, starting from the beginning or after a position. */
   listSessions(limit: number, after?: SessionCursor | null, filter?: SessionFilter): SessionSummary[]
   /**
-   * Stores whether a turn is running in a session, adds the session's usage report, once, and applies its news.
+   * Stores whether a turn is running in a session, and applies the session's news. Adds its usage report, unless the
+   * report was added before.
    */
   setRunning(id: string, running: boolean, report?: UsageReport, news?: TurnNews): Promise<UsageReceipt>
   /** Searches titles and messages. Each hit's `session` is a key. Errors: `field_invalid`. */
@@ -228,8 +229,8 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   /** Removes an erased session. Returns whether it was listed. */
   removeSession(id: string): Promise<boolean>
   /**
-   * Adds or removes an entry of a shared copy. An empty change only lists them, newest first. Errors:
-   * `share_links_full`.
+   * Adds or removes the entry of a shared copy. Returns all entries, newest first. An empty change only lists them.
+   * Errors: `share_links_full`.
    */
   changeShares(change: ShareChange): Result<readonly ShareEntry[]>
   /**
@@ -285,13 +286,13 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
    * SHA-256 of the cookie's secret. Repeating the call has no effect.
    *
    * Returns null if the sign-in has already ended, and `copied` if the secret is older than the previous one. In both
-   * cases the other sign-ins continue.
+   * cases, the other sign-ins continue.
    */
   endLogin(id: string, presented: string, everywhere: boolean): "current" | "copied" | null
   /**
    * Revokes the token of the request, or all tokens of its user. Repeating the call has no effect.
    *
-   * Errors: `token_revoked` if the request is to revoke all tokens but its own was revoked individually;
+   * Errors: `token_revoked` if the request is to revoke all tokens, but its own token was already revoked individually;
    * `revocations_full`.
    */
   revokeTokens(claims: Claims, wantsAll: boolean): Promise<Result<RevocationResult>>

@@ -77,11 +77,11 @@ export interface SessionRpc extends Rpc.DurableObjectBranded {
   /** Sends a message. `trace` is the id of the turn in the log. If it is absent, the object generates one. */
   send(claims: Claims, request: SendRequest, trace?: string): Promise<Result<AcceptedMessage>>
   /**
-   * Stops the answer of an exchange, or the running answer if the id is null. Returns which exchange it was. Errors:
-   * `turn_ended`, `turn_unknown`.
+   * Stops the answer of an exchange, or the running answer if the id is null. Returns the exchange that was stopped.
+   * Errors: `turn_ended`, `turn_unknown`.
    */
   cancel(claims: Claims, exchangeId: string | null): Result<{ readonly exchange_id: string; readonly seq: number }>
-  /** Errors: `message_unknown` if `around` or `after` is not on the active path. */
+  /** Returns a page of history. Errors: `message_unknown` if `around` or `after` is not on the active path. */
   readHistoryPage(claims: Claims, query: PageQuery): Promise<Result<PageText>>
   /** Searches the messages of the active path. Errors: `field_invalid`. */
   searchMessages(claims: Claims, query: MessageQuery): Promise<Result<FoundMessages>>

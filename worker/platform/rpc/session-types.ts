@@ -21,7 +21,7 @@ export interface SendRequest {
   readonly attachments?: readonly string[] | undefined
   /** How much the model thinks about this message. Ignored unless the agent has an effort. */
   readonly effort?: Effort | undefined
-  /** The message is a click on a card, which replaces the content. */
+  /** Set if the message is a click on a card, which takes the place of the content. */
   readonly action?: ActionClick | undefined
 }
 

@@ -26,8 +26,8 @@ function refuse(because: ActionFlaw): Result<never> {
 }
 
 /**
- * Loads the card's template. The returned function creates the message. It is synchronous, so that the second of two
- * simultaneous clicks finds the first. Errors: `action_refused`.
+ * Loads the card's template. The returned function creates the message. That function is synchronous, so that the
+ * second of two simultaneous clicks finds the first. Errors: `action_refused`.
  */
 export async function loadClick(
   session: LiveSession,

@@ -38,7 +38,7 @@ export class ProducerRequest {
   #abortSignal: AbortSignal | null = null
   /** Id of the newest answer of this request. */
   #answerId: string | null = null
-  /** Number of lines since the last numbered record whose own number was unreadable. */
+  /** Number of lines with an unreadable number since the last numbered record. */
   #unreadableLines = 0
   #bytesLeft = MAX_EXTERNAL_BODY_BYTES
   #fault: Fault | null = null
@@ -223,7 +223,10 @@ export class ProducerRequest {
     return null
   }
 
-  /** Acknowledges record number `n`; null if it was the next one. Unreadable lines may account for skipped numbers. */
+  /**
+   * Acknowledges record number `n`. Returns null if it was the next one. Unreadable lines may account for skipped
+   * numbers.
+   */
   #acknowledge(producer: Producer, n: number): "repeated" | Fault | null {
     const { ackedRecord } = producer
     if (n <= ackedRecord) return "repeated"

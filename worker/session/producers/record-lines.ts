@@ -10,7 +10,7 @@ import { MAX_RECORD_BYTES } from "../../../shared/limits.ts"
 import { createLineSplitter, type Line } from "../../../shared/ingest/line-splitter.ts"
 
 export interface RecordLine extends Line {
-  /** The line exceeds MAX_OVERLONG_BYTES. Reading stops in the middle of it. */
+  /** Set if the line exceeds MAX_OVERLONG_BYTES. Reading stops in the middle of such a line. */
   readonly isOverlong?: true
 }
 

@@ -56,8 +56,8 @@ export async function titleSession(session: LiveSession, show: (title: string) =
 const MAX_FIRST_MESSAGES = 10
 
 /**
- * Creates the request. Null unless the conversation begins with a question and has a finished answer of the session's
- * own model.
+ * Creates the request. Returns null unless the conversation begins with a question and has a finished answer of the
+ * session's own model.
  */
 function createRequest({ store, row }: LiveSession): BackgroundRequest | null {
   // Agents' sessions and temporary ones are in no list.

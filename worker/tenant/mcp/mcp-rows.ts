@@ -36,7 +36,7 @@ type McpRow = {
   flaw: string | null
 }
 
-/** Without `ready`, which is derived from the others. */
+/** All columns except `ready`, which is derived from the others. */
 const COLUMNS = "name, config, secret, tokens, discover, offered, pinned, revision, fetched, ttl, flaw"
 
 export function listMcpServers(sql: SqlStorage): StoredMcpServer[] {

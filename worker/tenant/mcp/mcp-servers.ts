@@ -154,7 +154,7 @@ export class McpServers {
     return this.#find(name)?.config.app_hosts ?? []
   }
 
-  /** Stores a new access token, unless the server was changed while it was requested. */
+  /** Stores a new access token, unless the server was changed while the token was requested. */
   #storeTokens({ name, secret, tokens }: StoredMcpServer, next: string | null): void {
     const stored = next === tokens ? null : this.#find(name)
     if (stored !== null && stored.secret === secret) writeMcpServer(this.#host.sql, { ...stored, tokens: next })

@@ -100,7 +100,7 @@ export class AuditRows {
 
   /** Adds an entry. The caller makes the change that it records in the same transaction. Returns its `seq`. */
   append(actor: Actor, event: AuditEvent, now: number): number {
-    // Every change of the configuration has an entry.
+    // Every change to the configuration adds an entry, so the cached configuration is cleared here.
     clearCachedConfig(this.#tenant)
     this.recordOmitted(now)
     return this.#write(actor, event, now)
@@ -199,8 +199,8 @@ export class AuditRows {
   }
 
   /**
-   * Writes one entry with the number of failures that have no entry of their own. Waits until their minute is over, or
-   * their day if the daily limit was reached.
+   * Writes one entry with the number of failures that have no entry of their own. Does nothing before their minute is
+   * over, or before their day is over if the daily limit was reached.
    */
   recordOmitted(now: number): void {
     const { minute, omitted, day_failures } = this.#readHeadRow()
