@@ -1,6 +1,6 @@
 /**
- * user-notices.ts: notifies the directories of users who were suspended or restored, have another name or role, or need
- * new tokens.
+ * user-notices.ts: notifies the directories of users who were suspended or restored, whose name or role has changed, or
+ * who need new tokens.
  *
  * A notice is a row that is written with the change and deleted when the directory has applied it. The tenant's alarm
  * sends the remaining notices again, so that no change is lost if this process ends.
@@ -83,8 +83,8 @@ export class UserNotices {
 
   /**
    * Adds a notice for every active user of an issuer; the alarm sends them at `at`. `others` are the names of the
-   * issuers whose users get no notice. Users whose row names no issuer get one if their id is derived from an issuer:
-   * an administrator or an API key may have added the row before their first sign-in. Cost: reads all users.
+   * issuers whose users get no notice. Users whose row names no issuer get a notice if their id is derived from an
+   * issuer: an administrator or an API key may have added the row before their first sign-in. Cost: reads all users.
    */
   addForIssuer(others: readonly string[], version: number, at: number): void {
     const sql = `${ADD_SQL} SELECT id, ?, ?, NULL FROM users

@@ -17,8 +17,8 @@ export interface AgentQuestion {
 export type AskAgent = (question: AgentQuestion, context: ToolContext) => Promise<ToolReturn>
 
 /**
- * Creates the tool (SPEC AG3–AG12); null without other agents. A synchronous call takes as long as the other agent, at
- * most `ms`.
+ * Creates the tool (SPEC AG3–AG12). Returns null if there are no other agents. A synchronous call takes as long as the
+ * other agent, at most `ms`.
  *
  * Errors: `{error, details, code}` with `tool_arguments`, `agent_unknown`, `agent_loop`, `agent_fan_out`, `agent_busy`,
  *         `agent_failed`.

@@ -26,7 +26,7 @@ export interface ToolDeclaration<Schema extends ArgsSchema> {
   readonly effects: "read" | "write"
   /** Whether a call can be run again after a crash, because a second run has no further effect. */
   readonly repeatable: boolean
-  /** Whether the user must approve each call, or the given one. Default: no. */
+  /** Whether the user must approve calls: all of them, or those for which the function returns true. Default: no. */
   readonly asksApproval?: boolean | ((args: FromSchema<Schema>, knownUrls: KnownUrls) => boolean)
   /** Whether calls are left out of the model's context in later turns. Default: no. */
   readonly ephemeral?: boolean

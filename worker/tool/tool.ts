@@ -1,8 +1,10 @@
 /**
  * tool.ts: the interface of a tool, and its results.
  *
- * A tool requests a card by returning `toolResult`: `<JSON>\n\n<trailer>`, where the trailer names the tag in
- * `ctx.card`. Without `ctx.card` no card can be cued, and the tool returns the plain object.
+ * A tool requests a card by returning `toolResult`: `<JSON>
+ *
+ * <trailer>`, where the trailer names the tag in `ctx.card`. Without `ctx.card`, no card can be cued, and the tool
+ * returns the plain object.
  */
 
 import { assetUrl } from "../../shared/protocol/asset-url.ts"
@@ -19,7 +21,7 @@ import type { ShippedCard } from "./cards/shipped-cards.ts"
 export interface ToolContext {
   /** The call's id. It stays the same if the call is run again, so an upstream can recognise the second run. */
   readonly call_id: string
-  /** The id of the turn that the call belongs to. */
+  /** The id of the turn to which the call belongs. */
   readonly exchange_id: string
   /** The trace of that turn. */
   readonly trace?: string | undefined
@@ -58,7 +60,7 @@ export class DeferredResult {
   }
 }
 
-/** The tool needs an answer from the user. It runs again when the user has answered (SPEC MP30). */
+/** The tool needs an answer from the user. The call runs again when the user has answered (SPEC MP30). */
 export class InputNeeded {
   readonly input: CallInput
 
@@ -75,7 +77,7 @@ export type ToolResult = string & { readonly [TOOL_RESULT]: true }
 /**
  * Returns the data of a result, followed by the trailer, which tells the model how to present it (SPEC TO5, AG7, DR21).
  *
- * Without a tag (`card` is null) there is no trailer, and the data is returned as it is. JSON text contains no blank
+ * Without a tag (`card` is null), there is no trailer, and the data is returned as it is. JSON text contains no blank
  * line, so the data cannot be mistaken for the trailer.
  */
 export function toolResult(
@@ -109,7 +111,7 @@ export interface Tool extends ToolSpec {
   /** Time limit in milliseconds, if it differs from the other tools' limit. */
   readonly ms?: number
   /**
-   * What shows its results: a component of the page with the tool's name, or a shipped template
+   * What shows the tool's results: a component of the page with the tool's name, or a shipped template
    * (shared/card/templates). Default: nothing, unless the tenant has a card for the tool.
    */
   readonly card?: "component" | ShippedCard

@@ -86,7 +86,7 @@ function resolveAttachments(assets: MessageIngress["assets"], ids: readonly stri
   return found.length < ids.length ? fail({ reason: "attachment_unknown" }) : succeed(found)
 }
 
-/** Returns the text to derive a title from: the message's own, or else the name of its first attachment. */
+/** Returns the text from which a title is derived: the message's own text, or else the name of its first attachment. */
 export function pickTitleText(
   assets: MessageIngress["assets"],
   { content, attachments }: Omit<SendRequest, "id">,
@@ -103,7 +103,7 @@ export function findContentFault(content: string, maxTokens: number, hasAttachme
   return estimateTokens(content) > maxTokens ? { reason: "context_exceeded", max: maxTokens } : null
 }
 
-/** Shortens text from an agent or a tool, with a note, if it exceeds the limits of a message. */
+/** Shortens text from an agent or a tool if it exceeds the limits of a message, and adds a note. */
 export function truncateMessage(text: string, maxTokens: number): string {
   if (text.trim() === "") return "(The answer was empty.)"
   if (findContentFault(text, maxTokens) === null) return text

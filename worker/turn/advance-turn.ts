@@ -96,7 +96,7 @@ function needsApproval({ store }: TurnHost, run: TurnRun, call: ToolCall): boole
 /** Starts the pending calls of a step in parallel, and requests approval for those that need it. */
 function dispatchCalls(host: TurnHost, run: TurnRun, calls: readonly ToolCall[], toApprove: readonly ToolCall[]): void {
   const { recorder, channel } = run
-  // Ordinals exist on the user's channel only: elsewhere tools get no card tags (SPEC TU2).
+  // Ordinals exist only on the user's channel. On the others, tools get no card tags (SPEC TU2).
   const ordinals = channel === "user" ? assignOrdinals(recorder.currentMessage(), calls) : []
   for (const { call_id } of toApprove) recorder.feed({ type: "tool_approval", call_id, approval: "asked" })
   for (const call of calls) {

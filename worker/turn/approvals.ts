@@ -13,7 +13,7 @@ import { readNewestMessage } from "./turn-recovery.ts"
 import { type ActiveTurn, applyEvents, type TurnHost } from "./turn-run.ts"
 
 /**
- * Allows or denies one call. The first decision counts, and repeating it has no effect. Returns the seq of its write.
+ * Allows or denies one call. Only the first decision counts; repeating it has no effect. Returns the seq of its write.
  */
 export function decideApproval(turn: ActiveTurn, call_id: string, decision: "allow" | "deny"): Result<number> {
   const [stored, call] = findCall(turn.host, call_id)

@@ -3,8 +3,8 @@
  *
  * call → DISPATCH → tool_result, or tool_input if the tool asks the user
  * Only this file gives a tool its card tag (on channel `user` only) and decides whether the result cues a card and
- * which stored assets it attaches to the answer. A tool that throws, hangs or returns too much is a failed call, not a
- * failed turn (SPEC TU7).
+ * which stored assets it attaches to the answer. If a tool throws, hangs or returns too much, the call fails, but not
+ * the turn (SPEC TU7).
  */
 
 import * as v from "valibot"
@@ -137,7 +137,7 @@ async function runTool(
 function errorToResult({ call, signal, log }: ToolDispatch, expiredMs: number | null, error: unknown): ToolResultEvent {
   if (signal.aborted) return createInterruptedResult(call)
   if (expiredMs !== null) return createFailedResult(call, "tool_timeout", `No result within ${expiredMs / 1000} s.`)
-  // An exception is a bug in a tool. Its message may contain URLs and keys, so it is only logged.
+  // An exception is a bug in a tool. It is only logged, because its message may contain URLs and keys.
   log("tool_error", { tool: call.name, error: describeError(error) })
   return createFailedResult(call, "tool_failed", "It failed unexpectedly.")
 }

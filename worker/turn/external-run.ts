@@ -58,7 +58,7 @@ export function createAckedRecordWrite(store: SessionStore, pos: number, produce
 }
 
 /**
- * Extends the producer's deadline after it has sent something. Small extensions are not written, except at the end of a
+ * Extends the deadline of a producer that has sent something. Small extensions are not written, except at the end of a
  * request (`isLastOfRequest`), because the producer may be silent for long afterwards.
  */
 export function extendDeadline(host: TurnHost, run: TurnRun, producer: Producer, isLastOfRequest = false): void {
@@ -72,7 +72,7 @@ export function extendDeadline(host: TurnHost, run: TurnRun, producer: Producer,
     storeDeadline(host, run, producer)
 }
 
-/** Whether the producer was active after the stored deadline was written. If so, writes the later deadline. */
+/** Writes the later deadline if the producer was active after the stored one was written. Returns whether it was. */
 export function extendIfAlive(host: TurnHost, run: TurnRun): boolean {
   const { producer } = run
   if (producer === null || producer.silentUntilMs <= host.now()) return false

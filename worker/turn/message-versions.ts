@@ -65,7 +65,7 @@ function findEarlierRevision({ store }: TurnHost, frame: RevisionFrame): Result<
   const idTaken: Result<never> = fail({ reason: "frame_invalid", field: "id" })
   const known = store.findById(frame.id)
   if (known !== null) {
-    // The id belongs to the message that the frame created. On any other message it is a conflict.
+    // The id belongs to the message that the frame created. If any other message has it, that is a conflict.
     const expectedRole = frame.type === "switch" ? null : frame.type === "edit" ? "user" : "assistant"
     if (known.role !== expectedRole || known.isWithdrawn) return idTaken
     return succeed({ id: frame.id, seq: known.seq, duplicate: true })

@@ -1,5 +1,6 @@
 /**
- * model-context.ts: the input of a model call: a summary, the newest whole turns that fit, and the current turn.
+ * model-context.ts: builds the input of a model call, which consists of a summary, the newest whole turns that fit, and
+ * the current turn.
  *
  * past turns → CONTEXT → model
  * A tool call is never separated from its result. Files are included if they fit into the limits of tokens and bytes.

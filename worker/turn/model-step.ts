@@ -1,5 +1,5 @@
 /**
- * model-step.ts: one step of a turn: a single model call and the events it produces.
+ * model-step.ts: runs one step of a turn, which is a single model call with the events that it produces.
  */
 
 import type { TurnFault } from "../../shared/fault.ts"
@@ -18,7 +18,7 @@ import { buildContext } from "./model-context.ts"
 import { isBlankPart } from "./next-action.ts"
 import { endCall, endThinking, feedEvent, finishRun, type TurnHost, type TurnRun } from "./turn-run.ts"
 
-/** Calls the model once. Afterwards the turn has ended, has calls to dispatch, or has its final text. */
+/** Calls the model once. Afterwards, the turn has ended, has calls to dispatch, or has its final text. */
 export async function runStep(host: TurnHost, run: TurnRun): Promise<void> {
   const { model } = run.agent
   if (!model.ok) {

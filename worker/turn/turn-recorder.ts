@@ -35,9 +35,12 @@ export interface FlushedOps {
 }
 
 export interface TurnRecorderOptions {
-  /** Discard the text that the sanitiser held back, instead of continuing with it. */
+  /** Whether to discard the text that the sanitiser held back instead of continuing with it. */
   readonly discardPending?: boolean
-  /** The message is not on the active path: its changes are stored, but take no seq and produce no ops (SPEC VE8). */
+  /**
+   * True if the message is not on the active path. Its changes are then stored, but take no seq and produce no ops
+   * (SPEC VE8).
+   */
   readonly isHidden?: boolean
   /** Returns the deadline of the message when its status changes. Without it, the deadline does not change. */
   readonly deadlineFor?: (status: MessageStatus) => number | null
@@ -67,7 +70,7 @@ const NO_ALONGSIDE_WRITE: AlongsideWrite = { isPending: () => false, write() {} 
  * Continues a stored message.
  *
  * If SQLite throws in `flush`, the error propagates, nothing of that window is stored, and the recorder ignores all
- * further calls: a new one must continue from the rows. A flush writes about one row per changed part.
+ * further calls, so a new recorder must continue from the rows. A flush writes about one row per changed part.
  */
 export class TurnRecorder {
   readonly pos: number
@@ -122,7 +125,7 @@ export class TurnRecorder {
     this.#message = stored.message
     this.#intake = discardPending ? createIntake() : restoreIntake(store, stored)
     this.#segmenter.advance(stored.message)
-    // Without parts there are no chunks to continue.
+    // Without parts, there are no chunks to continue.
     const serializeClean = (): string => JSON.stringify(this.#intake.saveCleaner())
     this.#writePart = createPartWriter(store, stored.pos, serializeClean, stored.message.parts.length === 0)
   }
@@ -170,7 +173,7 @@ export class TurnRecorder {
     const before = this.#stored.message
     const hasChanged = this.#message !== before || this.#hasPendingText || this.#alongside.isPending()
     if (this.#isSpent || !hasChanged) return null
-    // Reset only after the write succeeded: ops of a failed write must not be sent later.
+    // Reset only after the write has succeeded, because ops of a failed write must not be sent later.
     this.#isSpent = true
     const addedTextOf = (at: number): string => this.#addedTextOf(at)
     const textOps = this.#segmenter.advance(this.#message, addedTextOf, this.#resolver)

@@ -55,7 +55,8 @@ function readQuestion({ store }: TurnHost, { parent, message }: StoredMessage): 
 }
 
 /**
- * Returns the call that a click on a card makes before the model is called; null if it was made, or if there is none.
+ * Returns the call that a click on a card makes before the model is called; null if the call was already made, or if
+ * there is none.
  */
 function findFirstCall(answer: Message, question: Message | null): FirstCall | null {
   const { tool, args } = question?.action ?? {}

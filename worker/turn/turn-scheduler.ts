@@ -96,7 +96,7 @@ export class TurnScheduler implements ActiveTurn {
       if (this.#isStopped || this.#isPaused) return
       const run = this.#unfinishedRun()
       if (run === null) return
-      // A producer advances its own run. If that failed, the run is ended here.
+      // A producer advances its own run. If the producer's write failed, the run is ended here.
       if (run.producer !== null && run.failure === null) return
       const isAlive = await advanceSafely(this.host, run)
       if (!isAlive) this.#run = null
@@ -131,7 +131,10 @@ export class TurnScheduler implements ActiveTurn {
     })
   }
 
-  /** Begins the turn of the oldest queued message. If it was refused, its answer fails at once, and can be retried. */
+  /**
+   * Begins the turn of the oldest queued message. If the message was refused, its answer fails at once and can be
+   * retried.
+   */
   #beginQueued(rows: ReturnType<TurnHost["store"]["countRows"]>, admitted: Result<null>): void {
     const { host } = this
     const begun = beginNextQueued(host)
@@ -167,7 +170,7 @@ export class TurnScheduler implements ActiveTurn {
   }
 
   /**
-   * Allows or denies a call. The first decision counts, and repeating it has no effect. Returns the seq of its write.
+   * Allows or denies a call. Only the first decision counts; repeating it has no effect. Returns the seq of its write.
    */
   decideApproval(call_id: string, decision: "allow" | "deny"): Result<number> {
     return decideApproval(this, call_id, decision)
@@ -175,7 +178,7 @@ export class TurnScheduler implements ActiveTurn {
 
   /**
    * Stores the late result of an asynchronous call, wherever its message is in the transcript. Clients are notified
-   * only if it is on the active path (SPEC VE8).
+   * only if that message is on the active path (SPEC VE8).
    */
   fillToolResult(stored: StoredMessage, result: Extract<TurnEvent, { type: "tool_result" }>): void {
     const { host } = this

@@ -1,5 +1,6 @@
 /**
- * call-webhook.ts: calls a webhook tool: sends the signed call to the tenant's service, and returns its result.
+ * call-webhook.ts: calls a webhook tool. Sends the signed call to the tenant's service, and returns the service's
+ * result.
  *
  * call → CALL WEBHOOK → POST → result, or 202 and a result later (routes/tool-result-route.ts)
  * A call that runs again after a restart sends the same id, so the service knows that it is the same call. Source: SPEC
@@ -90,7 +91,7 @@ async function sendCall(
     }
     return failure("The service could not be reached.")
   } catch (error) {
-    // The turn was stopped, or the call has run out of its own time.
+    // The turn was stopped, or the call's own time limit was reached.
     if (signal.aborted) throw error
     if (!timeout.hasExpired()) return failure("The service could not be reached.")
     return { kind: "result", result: createRefusal("tool_timeout", `No response within ${toolMs / 1000} s.`) }
@@ -122,7 +123,7 @@ function readReply({ ok, status, text }: Extract<WebhookResponse, { kind: "answe
   const result = parseResult(text)
   if (ok) return { kind: "result", result }
   const words = typeof result["error"] === "string" && result["code"] === undefined ? `: ${result["error"]}` : ""
-  return failure(cutText(`The service answered with status ${status}${words}`, MAX_ERROR_CHARS))
+  return failure(cutText(`The service responded with status ${status}${words}`, MAX_ERROR_CHARS))
 }
 
 /**

@@ -36,7 +36,8 @@ export function createQuestionSender(env: Env, session: LiveSession): () => Prom
     try {
       applyResponse(session, id, await sendQuestion(env, session, answer, run))
     } catch (error) {
-      // The answer was stopped, or the session erased. Otherwise the alarm sends the question again.
+      // Nothing is logged if the answer was stopped or the session was erased. Otherwise, the alarm sends the question
+      // again.
       if (!run.abort.signal.aborted && !(error instanceof SessionErasedError))
         session.log("external_error", { error: describeError(error) })
     } finally {

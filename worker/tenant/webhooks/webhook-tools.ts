@@ -1,8 +1,8 @@
 /**
  * webhook-tools.ts: adds, lists and removes the webhook tools of a tenant, and opens their secrets. Loaded on demand.
  *
- * A secret signs the requests to the tenant's service, and verifies the results that the service sends later. It is
- * shown once. Source: SPEC TW1, TW2.
+ * A secret signs the requests to the tenant's service, and verifies the results that the service sends later. The
+ * secret is shown only once. Source: SPEC TW1, TW2.
  */
 
 import { fail, type Result, succeed } from "../../../shared/fault.ts"

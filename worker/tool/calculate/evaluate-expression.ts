@@ -4,7 +4,8 @@
  * text → parser with a fixed set of operators and functions → number
  * The parser's operators and functions are replaced by those below, which only take and return numbers. All other
  * features of the package are disabled: assignments, functions defined in the expression, arrays, strings, property
- * access and comparisons. Nothing loops, so the time is linear in the expression. Loaded on the first call.
+ * access and comparisons. Nothing loops, so the time is linear in the length of the expression. Loaded on the first
+ * call.
  */
 
 import { Parser } from "expr-eval-fork"

@@ -82,7 +82,7 @@ async function followRedirects(
     if (![301, 302, 303, 307, 308].includes(response.status)) return await readDocument(checked, response)
     await response.body?.cancel()
     const location = response.headers.get("location")
-    if (location === null || !URL.canParse(location, checked)) return refusePage("It redirects to no valid address.")
+    if (location === null || !URL.canParse(location, checked)) return refusePage("It redirects to an invalid address.")
     next = new URL(location, checked).href
   }
   return refusePage(`It redirects more than ${MAX_REDIRECTS} times.`)

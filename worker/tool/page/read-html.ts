@@ -18,7 +18,7 @@ export interface PageText {
   readonly text: string
 }
 
-/** The part of the page that a block belongs to. */
+/** The part of the page to which a block belongs. */
 type Zone = "main" | "article" | "body" | "chrome"
 
 interface Block {

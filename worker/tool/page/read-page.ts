@@ -1,5 +1,5 @@
 /**
- * read-page.ts: what the tool `fetch_page` returns: a part of a page's text, with its URL as a source.
+ * read-page.ts: reads a part of a page's text for the tool `fetch_page`, with the page's URL as a source.
  *
  * bytes → charset → text → part. Loaded on the first call. Source: SPEC BT5–BT7.
  */
@@ -45,7 +45,7 @@ export async function readPage({ url, offset, env, signal, timeoutMs }: PageRequ
   const page = readText(fetched.value)
   if (page.text === "") return { error: "The page has no readable text.", details: "It may need scripts to show any." }
   if (offset >= page.text.length && offset > 0)
-    return createRefusal("tool_arguments", `"/offset" is behind the end of the text (${page.text.length}).`)
+    return createRefusal("tool_arguments", `"/offset" is beyond the end of the text (${page.text.length}).`)
   return createPart(fetched.value, page, offset)
 }
 

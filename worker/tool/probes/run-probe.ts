@@ -1,6 +1,6 @@
 /**
- * run-probe.ts: what the probe tools do: countable effects, live output, waiting, failing and saved files. Loaded on
- * the first call of a probe tool.
+ * run-probe.ts: runs the probe tools, which have countable effects, write live output, wait, fail and save files.
+ * Loaded on the first call of a probe tool.
  */
 
 import type { Json } from "../../../shared/json.ts"

@@ -31,7 +31,7 @@ const BAR_COLORS: readonly Color[] = [
 
 /** Desired number of grid lines. */
 const TICKS = 5
-/** The axis has at least this span. A smaller one could not be divided into ticks. */
+/** The axis has at least this span. A smaller span could not be divided into ticks. */
 const MIN_SPAN = 1e-9
 
 /** The area in which the bars are drawn, in pixels, and the mapping of values to it. */

@@ -32,7 +32,10 @@ const MAX_RESPONSE_BYTES = 1024 * 1024
 
 export const failSearch = (details: string) => fail<SearchFault>({ details })
 
-/** Sends a request and returns the JSON of its response. Redirects are not followed: the operator chose the host. */
+/**
+ * Sends a request and returns the JSON of its response. Redirects are not followed, because the operator chose the
+ * host.
+ */
 export async function fetchSearchJson(
   url: string,
   init: RequestInit,

@@ -11,7 +11,7 @@ const responseSchema = v.object({
   results: v.array(v.object({ title: v.string(), url: v.string(), content: v.optional(v.nullable(v.string()), "") })),
 })
 
-/** `key` is sent as a bearer token, for servers behind a proxy that requires one. */
+/** Creates the service. `key` is sent as a bearer token, for servers behind a proxy that requires one. */
 export function createSearxngSearch(url: string, key?: string): SearchService {
   return {
     async search(query, _limit, signal) {

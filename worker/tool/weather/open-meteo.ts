@@ -211,7 +211,7 @@ async function fetchJson<const S extends v.GenericSchema>(
 ): Promise<WeatherResult<v.InferOutput<S>>> {
   const serviceName = `The ${service} service`
   try {
-    // Redirects are not followed: the operator chose the host.
+    // Redirects are not followed, because the operator chose the host.
     const response = await fetch(url, { signal, redirect: "manual", headers: { accept: "application/json" } })
     if (response.status !== 200) {
       await response.body?.cancel()

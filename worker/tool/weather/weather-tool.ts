@@ -55,7 +55,10 @@ export const createWeatherTool = (source: WeatherSource, timeoutMs: number = WEA
     },
   })
 
-/** Creates the configured source, which is loaded with each call, so that it is not part of the Worker's entry. */
+/**
+ * Creates the configured source. The source's code is loaded when it is called, so that it is not part of the Worker's
+ * entry point.
+ */
 export function createWeatherSource(env: WeatherEnv): WeatherSource {
   return {
     async fetchWeather(location, now, signal) {

@@ -30,8 +30,8 @@ const CUT_OFF: ReadonlySet<string> = new Set<TurnFault>(["model_cut_off", "turn_
 
 /**
  * Returns the parts with which an answer continues in the middle of its last text; null if it doesn't end with text or
- * wasn't cut off. After any other fault the model is called again from the start of its step (SPEC VE4). Cost: one pass
- * over the last text.
+ * wasn't cut off. After any other fault, the model is called again from the start of its step (SPEC VE4). Cost: one
+ * pass over the last text.
  */
 export function reopenText({ status, reason, parts }: Message): ReopenedStep | null {
   const wasCutOff = status === "cancelled" || status === "interrupted" || CUT_OFF.has(reason ?? "")

@@ -3,7 +3,7 @@
  * and removed when the turn ends.
  *
  * A state is written in the transaction that stores the calls of its step, so a restart between the calls and their
- * results loses neither. Source: SPEC MO16.
+ * results loses neither the calls nor the state. Source: SPEC MO16.
  */
 
 import type { StepState } from "../../store/model/provider-state-rows.ts"
