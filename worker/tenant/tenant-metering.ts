@@ -67,7 +67,7 @@ export class TenantMetering {
    */
   listPricesOf({ model, fallbacks = [] }: Agent, own: readonly TenantModel[]): readonly PriceEntry[] {
     const names = [model, ...fallbacks].map(
-      (name) => own.find((one) => one.name === name)?.model ?? getModelName(this.#host.env, name),
+      (name) => own.find((ownModel) => ownModel.name === name)?.model ?? getModelName(this.#host.env, name),
     )
     return this.listPrices().filter((entry) => names.some((name) => matchesModel(entry, name)))
   }

@@ -181,7 +181,7 @@ export function answerToModelMessages(
         if (notes !== "") parts.push({ type: "text", text: notes })
       }
     }
-    const state = states.find((one) => one.step === step)
+    const state = states.find((stored) => stored.step === step)
     if (parts.length > 0) messages.push({ role: "assistant", parts, ...(state && { state }) }, ...results)
   }
   // The answer continues in the middle of its text.
@@ -208,7 +208,7 @@ function appendMediaNotes(data: string, call: ToolCall): string {
 /** Formats the notes. An MCP App shows the result itself, so the model needs no note about it. */
 function formatMediaNotes({ media }: ToolCall): string {
   return media
-    .filter((one) => !isAsset(one) || !isApp(one))
+    .filter((item) => !isAsset(item) || !isApp(item))
     .map(callMediaToNote)
     .join("\n")
 }

@@ -78,7 +78,7 @@ function createPart({ url, isCut }: FetchedDocument, { title, description, text 
 /** Returns the first paragraph that is longer than a label, on one line. */
 function findExcerpt(text: string): string {
   const paragraphs = text.slice(0, MAX_PART_CHARS).split("\n\n")
-  const found = paragraphs.find((one) => one.length > 60 && !one.startsWith("#")) ?? paragraphs[0] ?? ""
+  const found = paragraphs.find((line) => line.length > 60 && !line.startsWith("#")) ?? paragraphs[0] ?? ""
   return found.replace(/\s+/g, " ")
 }
 
