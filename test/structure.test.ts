@@ -1,5 +1,5 @@
 /**
- * structure.test.ts: the imports that each folder may have, and the maximum sizes of files, folders and functions.
+ * structure.test.ts: checks the imports of each folder, and the sizes of files, folders and functions.
  *
  * A failure names the file, the line and the reason. `LADDERS` is the map of the code: a folder imports only folders
  * that come before it in its list. The README.md of each folder describes its contents.

@@ -31,7 +31,7 @@ interface Kind {
   readonly token: string
 }
 
-/** Returns the milliseconds from sending a request to the end of its response. */
+/** Returns the time from sending a request to the end of its response, in milliseconds. */
 function timeRequest({ url }: Cuecard, { path, status, token }: Kind): Promise<number> {
   const headers = token === "" ? {} : { authorization: `Bearer ${token}` }
   const started = performance.now()
@@ -56,7 +56,7 @@ async function sendRequest(
   return (await response.json()) as Record<string, string>
 }
 
-/** Returns the kinds of requests, the floor first. */
+/** Returns the kinds of requests. The first one is the floor. */
 async function listKinds(cuecard: Cuecard, provider: TestProvider): Promise<readonly Kind[]> {
   const { key = "" } = await sendRequest(cuecard, ["POST", "/v1/tenants"], OPERATOR_SECRET, { id: "bench" })
   const { token = "" } = await sendRequest(cuecard, ["POST", "/v1/tokens"], key, { user: "ada", ttl: 3600 })

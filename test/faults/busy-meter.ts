@@ -1,5 +1,6 @@
 /**
  * busy-meter.ts: measures how long a server could not work because the machine was busy with other things.
+ *
  * It sends one small request after another. If a request takes longer than usual, it is assumed that no turn made
  * progress during the extra time.
  */

@@ -37,7 +37,7 @@ export function computeLatenessMs(
   return overdue <= 0 ? 0 : Math.max(0, overdue - Math.round(countBusyMs(from, end)))
 }
 
-/** The circumstances of an answer. */
+/** The circumstances that determine how an answer may end. */
 export interface Circumstances {
   /** The text of the question. */
   readonly question: string

@@ -1,4 +1,7 @@
-/** evict.test.ts: `evict` of cuecard/testing removes an object from memory, but keeps its sockets and messages. */
+/**
+ * evict.test.ts: tests that `evict` of cuecard/testing removes an object from memory, but keeps the object's sockets
+ * and messages.
+ */
 
 import { afterEach, expect, test } from "vitest"
 import { parseServerFrame, type ServerFrame } from "../../shared/protocol/server-frame.ts"

@@ -1,4 +1,4 @@
-/** faults.test.ts: the short form of `npm run faults`: seeded faults against a real workerd. */
+/** faults.test.ts: runs a short form of `npm run faults`, which injects seeded faults into a real workerd. */
 
 import process from "node:process"
 import { expect, test } from "vitest"

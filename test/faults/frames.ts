@@ -1,5 +1,6 @@
 /**
  * frames.ts: finds the frames in the bytes of a WebSocket connection by their headers (RFC 6455 §5.2).
+ *
  * The bytes before the first frame are the HTTP upgrade. Earlier requests on the same connection contain no frames.
  */
 

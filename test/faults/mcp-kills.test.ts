@@ -1,5 +1,6 @@
 /**
  * mcp-kills.test.ts: kills a real server while it calls the tools of a real MCP server.
+ *
  * After a kill, a read-only tool is called again. A tool that writes is never called twice: if its call was in
  * progress, the call ends as interrupted, because it may or may not have taken effect.
  */

@@ -1,5 +1,6 @@
 /**
  * mutants.ts: bugs injected on purpose, to show that the fault suite finds them (SPEC FS4).
+ *
  * Each mutant replaces some methods of the store or of the sockets. Delayed writes are WRITE_DELAY_MS late, so that a
  * kill can hit the time in between.
  */

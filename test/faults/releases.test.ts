@@ -1,6 +1,6 @@
 /**
- * releases.test.ts: an earlier version and this version alternately serve the same storage, as during a staged deploy
- * and after a rollback. Each kill deploys the other version.
+ * releases.test.ts: tests an earlier version and this version that alternately serve the same storage, as during a
+ * staged deploy and after a rollback. Each kill deploys the other version.
  */
 
 import { afterEach, describe, expect, test } from "vitest"

@@ -1,6 +1,6 @@
 /**
- * run.ts: one seeded run: starts a server, plays the plans of several sessions concurrently, and returns the
- * violations.
+ * run.ts: performs a seeded run, which starts a server, plays the plans of several sessions concurrently, and returns
+ * the violations.
  */
 
 import type { Build } from "../../testing/built-worker.ts"
@@ -56,6 +56,7 @@ export function runSeed(seed: number, size: Size = DEFAULT_SIZE): Promise<Report
 
 /**
  * Runs a plan.
+ *
  * Shapes: RunPlan → Report. `vars` override the default variables, for example to select a mutant. Each kill deploys
  * the next build in `builds`.
  * Errors: violations are returned; throws if the server cannot be started.

@@ -1,5 +1,6 @@
 /**
  * stored-budgets.ts: compares the budgets of a stopped server with its stored turns (SPEC BU8, BU9).
+ *
  * what each directory has counted = total of its own ledger
  * usage of a user's turns, and of all users' turns ≤ budget + turns that may begin after it is used up
  */

@@ -1,5 +1,6 @@
 /**
  * tap.ts: observes one socket and checks the order of its frames.
+ *
  * Every numbered frame must name the previous seq of this socket, seqs must only increase, and live frames must have no
  * gaps.
  */

@@ -1,16 +1,16 @@
 /** violation.ts: the violations that the suite reports. */
 
-/** Each rule with its text in the report. */
+/** The rules that the suite checks, with their descriptions in the report. */
 export const RULES = {
   stored_once: "every acknowledged message is stored exactly once",
   no_duplicates: "no message is stored twice",
   words_kept: "a message is stored with the text that was sent",
   refused_not_stored: "a refused message is not stored",
   seq_in_order: "a socket's frames have no gaps and no duplicates",
-  answers_in_order: "the frames of a socket are answered in order",
+  answers_in_order: "a socket's frames are answered in order",
   order_kept: "messages are stored in the order in which they were acknowledged",
-  live_is_history: "what a tab shows is what a reload shows",
-  history_is_rows: "what a reload shows is what the rows contain",
+  live_is_history: "a tab shows the same as a reload",
+  history_is_rows: "a reload shows the same as the rows contain",
   rows_whole: "the stored rows can be read",
   seq_is_rows: "the seq that is sent is the highest stored one",
   turn_ends: "every turn ends, within the time limit after the last restart",
@@ -19,7 +19,7 @@ export const RULES = {
   ends_once: "an answer does not change after it has ended",
   shown_is_stored: "every state that was shown is a prefix of what is stored",
   once_dispatched: "a call with side effects is dispatched at most once, and exactly once if it succeeded",
-  cancel_holds: "a cancelled answer stays cancelled and keeps the seq that acknowledged the cancel",
+  cancel_holds: "a cancelled answer stays cancelled and keeps the seq with which the cancel was acknowledged",
   answered: "every request is answered",
   late_in_place:
     "an agent's late answer starts exactly one turn, under the version that asked, once that version is active",

@@ -1,5 +1,6 @@
 /**
  * webhook-kills.test.ts: kills a real server during calls to the webhook tool of a real service.
+ *
  * The service applies each call id only once, as docs/webhook-tools.md requires, and answers some calls later. Every
  * call must take effect exactly once, and its result must be in the answer, unless the turn was cut off before the
  * call. The same service also answers the questions to an agent.

@@ -1,4 +1,4 @@
-/** directory.test.ts: a user's directory of sessions. */
+/** directory.test.ts: tests a user's directory of sessions. */
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { afterEach, expect, test, vi } from "vitest"

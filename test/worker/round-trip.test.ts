@@ -246,7 +246,7 @@ describe("times", () => {
   })
 })
 
-describe("long texts and results", () => {
+describe("long text and results", () => {
   async function writeLong(id: string, events: readonly TurnEvent[]): Promise<void> {
     await runInDurableObject(sessionOf(id), (_object, state) => {
       const store = createSessionStore(state.storage.sql)

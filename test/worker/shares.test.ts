@@ -211,7 +211,7 @@ describe("a shared copy", () => {
     expect((await call("/v1/shares", { token })).json.shares).toEqual([])
   })
 
-  test("[SR8] is deleted by the alarm when it has expired, or if writing it was interrupted", async () => {
+  test("[SR8] is deleted by the alarm once it has expired, or if writing it was interrupted", async () => {
     const { token, id } = await startSession("sr8e")
     const { id: copy } = (await share(token, id, { expires: Date.now() + 1_000 })).json
     const stub = env.SESSION.getByName(`${T}:${id}`)

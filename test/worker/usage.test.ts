@@ -150,7 +150,7 @@ describe("from a turn to the tenant", () => {
       await askQuestion(session, token, script([say("x"), createFinish(1, 1)]))
       await expectDirectory(tenant, "ada", { calls })
       await evictDurableObject(directory)
-      // The batch waits for its alarm. The alarm before it does nothing.
+      // The batch waits for its own alarm. An earlier alarm must do nothing.
       if (calls % 4 === 0) expect(await runDurableObjectAlarm(directory)).toBe(true)
       expect(adding.mock.calls.length).toBe(Math.floor(calls / 8))
     }
@@ -186,7 +186,7 @@ describe("from a turn to the tenant", () => {
     expect(alarms[0]).not.toBe(alarms[1])
   })
 
-  test("[MT6] a batch in progress when the directory was killed is sent, whatever sets the alarm", async () => {
+  test("[MT6] a batch that was in progress when the directory was killed is sent, whatever sets the alarm", async () => {
     const { tenant, token, session } = await freshUser()
     await askQuestion(session, token, script([say("one"), createFinish(5, 1)]))
     await expectDirectory(tenant, "ada", { calls: 1, input: 5 })
