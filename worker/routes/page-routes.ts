@@ -58,8 +58,8 @@ async function findKeptFile(context: Context<AppEnv>): Promise<Response | null> 
 }
 
 /**
- * Responds with a short page if a browser opens the URL, and with JSON otherwise. Not cached, because the next version
- * may have the file.
+ * Responds with a short page if a browser opens the URL, and with JSON otherwise. The response isn't cached, because
+ * the next version may have the file.
  */
 function respondNotFound(context: Context<AppEnv>): Response {
   const refusal = faultToResponse({ reason: "route_unknown" })
@@ -92,7 +92,7 @@ function removeConditions(request: Request): Request {
 /** The chat page, the only one with a service worker. */
 const CHAT_PAGE = /^\/(?:index(?:\.html)?)?$/
 
-/** The page that shows the widget in a frame of another site (SPEC WG4). */
+/** The page that shows the widget in a frame on another site (SPEC WG4). */
 const EMBED_PAGE = /^\/embed(?:\.html)?$/
 
 async function addPolicy(
@@ -109,7 +109,7 @@ async function addPolicy(
   const hasWorker = CHAT_PAGE.test(url.pathname) && usesServiceWorker(env)
   const policies = createPageHeaders(origins, settings, { parents, hasWorker })
   for (const [name, value] of Object.entries(policies)) headers.set(name, value)
-  // A parent that isolates itself from other sites could not frame the page otherwise.
+  // Without this header, a parent that is cross-origin isolated could not frame the page.
   if (isEmbedded) headers.set("cross-origin-resource-policy", "cross-origin")
   headers.delete("etag")
   const page = new Response(file.body, { status: file.status, headers })

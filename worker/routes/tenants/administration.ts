@@ -10,7 +10,7 @@ import { receiveHandover } from "../hand-over.ts"
 import { cardRoutes } from "./card-routes.ts"
 import { issuerRoutes } from "./issuer-routes.ts"
 import { readFeedbackCounts } from "./feedback-route.ts"
-import { leavingRoutes } from "./leaving-routes.ts"
+import { tenantDataRoutes } from "./tenant-data-routes.ts"
 import type { AppEnv } from "../request-body.ts"
 import { agentRoutes } from "../agent-routes.ts"
 import { settingsRoutes } from "../settings-routes.ts"
@@ -51,7 +51,7 @@ export const administration = createHono<AppEnv>()
   .get("/v1/usage", readUsage)
   .get("/v1/prices", listPrices)
   .put("/v1/prices", setPrices)
-  .route("/v1", leavingRoutes)
+  .route("/v1", tenantDataRoutes)
 
 administration.notFound(() => faultToResponse({ reason: "route_unknown" }))
 administration.onError(errorToResponse)
