@@ -58,7 +58,7 @@ export function createChunkWriter(store: SessionStore, pos: number, isNew = fals
   return Object.assign(writeChunks, { resetPart })
 }
 
-/** Reads the cursor from the rows, since a new object has nothing in memory. */
+/** Reads the cursor from the rows, because a new object has nothing in memory. */
 function readCursor(store: SessionStore, pos: number, part: number): ChunkCursor {
   const last = store.findLastChunk(pos, part)
   return last === null ? { n: 0, tail: "" } : { n: last.n, tail: last.text }

@@ -15,7 +15,7 @@ import type { UsageReport } from "../../shared/usage/usage-report.ts"
 
 /** Callbacks for the budgets, which count the same reports. */
 export interface MeteringHooks {
-  /** Called in the transaction that adds a report, once for each. */
+  /** Called in the transaction that adds a report, once per report. */
   readonly onReport: (entries: readonly UsageEntry[]) => void
   /** Called after a transaction that was rolled back. */
   readonly onRollback: () => void
@@ -52,7 +52,7 @@ export class DirectoryMetering {
     for (const report of reports) this.add(report, report === reports.at(-1))
   }
 
-  /** Adds a report of a session, once. */
+  /** Adds a report of a session. Adding the same report again has no effect. */
   add(report: UsageReport, isLast = false): void {
     const { ctx, tables } = this.#host
     tables.create()
@@ -110,8 +110,8 @@ export class DirectoryMetering {
   }
 
   /**
-   * Returns the entries that are in no batch. With `after`, includes those of the newest batch if it is later than that
-   * one.
+   * Returns the entries that are in no batch. With `after`, also returns the entries of the newest batch, unless that
+   * is `after.included` or an earlier batch.
    */
   readUnsent(after: { readonly included: BatchId | null } | null): UsageEntry[] {
     return this.#usage.readUnsent(after)

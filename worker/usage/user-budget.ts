@@ -38,9 +38,9 @@ export interface UserBudgetHost {
 
 export class UserBudget {
   readonly #host: UserBudgetHost
-  /** Undefined: not read yet. */
+  /** Undefined until it has been read. */
   #account: UserAccount | null | undefined
-  /** Null: not read yet. */
+  /** Null until the running sessions have been read. */
   #given: readonly GivenLease[] | null = null
 
   constructor(host: UserBudgetHost) {
