@@ -26,8 +26,8 @@ export function fileNameToLabel(name: string, fallback: string): string {
 }
 
 /**
- * Returns a title without invisible characters, or `fallback` if nothing is left. It is not a path: slashes become
- * hyphens.
+ * Returns a title without invisible characters, or `fallback` if nothing is left. A title is not a path, so slashes
+ * become hyphens.
  */
 export function titleToLabel(title: string, fallback: string): string {
   const text = title.toWellFormed().normalize("NFC").replace(/\s+/g, " ")

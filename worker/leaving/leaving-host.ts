@@ -16,7 +16,7 @@ import type { ArchivedWebhookTool } from "../settings/webhooks/webhook-tool.ts"
 import type { Job, JobRows } from "./job-rows.ts"
 import type { Tally } from "../../shared/protocol/http-body.ts"
 
-/** The tenant's own configuration. A null agent is a default one that was removed. */
+/** The tenant's own configuration. A null agent is a default agent that the tenant has removed. */
 export interface TenantConfig {
   readonly agents: readonly (readonly [name: string, agent: Agent | null])[]
   readonly settings: TenantSettings | null
@@ -51,7 +51,8 @@ export interface TenantContent {
   readConfig(): TenantConfig
   writeConfig(config: TenantConfig): void
   /**
-   * Releases the tenant's claims in the deployment's registry, so that other tenants can make them. Can be repeated.
+   * Releases the tenant's claims in the deployment's registry, so that other tenants can make the same claims. Can be
+   * repeated.
    */
   releaseClaims(): Promise<void>
   /** Deletes all rows of the tenant object except its standing. */

@@ -35,8 +35,8 @@ export function getAttachment(socket: WebSocket): SocketAttachment {
 }
 
 /**
- * Marks the socket's token as expired. A client may keep sending on a closed socket, and after hibernation the
- * attachment is all that shows why it was closed.
+ * Marks the socket's token as expired. A client may keep sending on a closed socket, and after hibernation only the
+ * attachment shows why the socket was closed.
  */
 export function expireSocket(socket: WebSocket): void {
   const attachment = getAttachment(socket)

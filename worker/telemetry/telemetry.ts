@@ -16,7 +16,7 @@ import { isSampled } from "./trace-id.ts"
 
 export type TelemetryEnv = Pick<Env, "METRICS" | "POINTS" | "SPANS" | "SPAN_SAMPLING">
 
-/** Spans cost as much as log lines, so only a share of the turns has them. */
+/** Default share of turns that have spans. Spans cost as much as log lines. */
 const DEFAULT_SPAN_SAMPLING = 0.01
 
 /** A finished turn: its message, and measurements that the message does not contain. */
