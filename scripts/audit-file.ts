@@ -68,7 +68,10 @@ function parseLine(text: string): unknown {
   }
 }
 
-/** The file was written by a server, so the values' types are not checked. */
+/**
+ * Returns what is wrong with the first line; null if nothing is. A server wrote the file, so the types of its values
+ * are not checked.
+ */
 function findHeaderFlaw(value: unknown): string | null {
   const { type, version, tenant, base, head } = value as Partial<AuditFileHeader>
   if (type !== "audit" || version !== 1 || tenant === undefined || base === undefined || head === undefined)

@@ -1,5 +1,6 @@
 /**
- * a2ui-surface.ts: reads messages of A2UI 0.9 and returns the surface that they build: its components and its data. Pure.
+ * a2ui-surface.ts: reads messages of A2UI 0.9 and returns the surface that they build: its components and its data.
+ * Pure.
  *
  * The text is a file of A2UI's catalogs (`{name, messages}`), a list of messages, or one message per line.
  */
@@ -20,7 +21,7 @@ export interface A2uiSurface {
   readonly data: Json
 }
 
-/** Returns null if the text contains no components. */
+/** Reads a surface. Returns null if the text contains no components. */
 export function readSurface(text: string): A2uiSurface | null {
   const { name, messages } = readMessages(text)
   const components = new Map<string, A2uiComponent>()

@@ -1,6 +1,6 @@
 /**
- * page-files.ts: the scripts and styles of the built page as objects of the bucket, from which every version serves them
- * (worker/routes/kept-page-files.ts).
+ * page-files.ts: the scripts and styles of the built page as objects of the bucket, from which every version serves
+ * them (worker/routes/kept-page-files.ts).
  */
 
 import { readdirSync } from "node:fs"
@@ -65,7 +65,7 @@ export async function findMissingFiles(api: PlatformApi, bucket: string, version
   return missing.length === 0 ? null : `${missing.length} of its ${list.length} page files are missing from the bucket`
 }
 
-/** Null if the text is not a list that `formatPageList` wrote. */
+/** Parses a list; null if `formatPageList` did not write the text. */
 function parsePageList(text: string): readonly string[] | null {
   const keys = parseJson(text)
   if (!Array.isArray(keys) || keys.length === 0 || keys.length > MAX_CHECKED_FILES) return null

@@ -38,8 +38,8 @@ const RESTART_PAUSE_MS = 2 * 60_000
 
 /**
  * When a user creates a conversation, the limits are fetched if the last reply or turn is older than MAX_GRANT_AGE_MS.
- * Without this, the limits would never reach a user who sends no messages. If limits are already known, only every eighth
- * conversation (LEARN_SESSIONS) fetches them.
+ * Without this, the limits would never reach a user who sends no messages. If limits are already known, only every
+ * eighth conversation (LEARN_SESSIONS) fetches them.
  */
 const LEARN_SESSIONS = 8
 const MAX_GRANT_AGE_MS = 60 * 60_000
