@@ -41,7 +41,7 @@ export const SIZE_BUDGETS: BundleSizes = {
 export interface WidgetSizes {
   /** The scripts that a site loads to show the button. */
   readonly button: number
-  /** An empty conversation. */
+  /** The scripts of an empty conversation. */
   readonly initialLoad: number
   /** The initial load, and the scripts that draw messages. */
   readonly conversation: number
@@ -53,7 +53,7 @@ export const WIDGET_BUDGETS: WidgetSizes = { button: 5, initialLoad: 39, convers
 /** The maximum size of a script that is loaded on demand, in KB. */
 export const LAZY_PART_BUDGET = 30
 
-/** The library that typesets formulas (Temml) is one script, loaded only for a formula. */
+/** Scripts without a size limit: the library that typesets formulas (Temml), which is loaded only for a formula. */
 const UNLIMITED_PARTS = /(?:^|[/-])typeset-math-/
 
 /**
@@ -61,7 +61,7 @@ const UNLIMITED_PARTS = /(?:^|[/-])typeset-math-/
  */
 export interface SdkSizes {
   readonly client: number
-  /** `client`, and what it loads when a conversation is first used. */
+  /** `client`, and the scripts that it loads when a conversation is first used. */
   readonly conversation: number
   readonly preact: number
   readonly react: number
@@ -138,7 +138,10 @@ export function measureChunk(module: string, other: string): number {
   )
 }
 
-/** Returns the chunk that draws tenants' cards on the chat page, with what it imports and a conversation doesn't. */
+/**
+ * Returns the size of the chunk that draws tenants' cards on the chat page, with the scripts that it imports and a
+ * conversation doesn't.
+ */
 function measureRenderer(conversation: readonly string[]): number {
   const entries = listScripts(PAGE).filter((name) => /(?:^|\/)view-card-[^/]*\.js$/.test(name))
   // The admin page and the page of shared copies have a chunk of their own, which imports other scripts.

@@ -16,7 +16,7 @@ import { findSkipReason, formatTotals, type Totals } from "./check-totals.ts"
 /** Written by vitest.config.ts. */
 const VITEST_FILE = "node_modules/.cache/cuecard/vitest.json"
 const TOTALS_FILE = "node_modules/.cache/cuecard/totals.txt"
-/** Number of failed tests that are listed per file. */
+/** Maximum number of failed tests that are listed per file. */
 const MAX_NAMED_TESTS = 5
 /** How much of each failure message is shown. */
 const MAX_MESSAGE_LINES = 5

@@ -1,6 +1,5 @@
 /**
- * size.ts: checks the gzipped size of the scripts of the page, the Worker and the package entries against their
- * budgets.
+ * size.ts: checks the gzipped sizes of the page's scripts, the Worker and the package entries against their budgets.
  */
 import { spawnSync } from "node:child_process"
 import { existsSync, readFileSync } from "node:fs"

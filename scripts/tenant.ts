@@ -2,8 +2,8 @@
  * tenant.ts: `npm run tenant` creates and lists tenants, issues API keys and tokens for them, and exports, imports and
  * erases them, through the server's HTTP API.
  *
- * `npm run tenant -- create acme` · `list` · `key acme` · `token acme --user ada` · `export acme` · `erase acme
- * --confirm acme`
+ * `npm run tenant -- create acme` · `list` · `key acme` · `token acme --user ada` · `export acme`
+ * `npm run tenant -- erase acme --confirm acme`
  */
 
 import process from "node:process"

@@ -1,6 +1,6 @@
 /**
- * convert-text.ts: converts a dynamic value of A2UI 0.9 to one of a card. `formatString` becomes `join`, and a date
- * pattern becomes the closest date style. Pure.
+ * convert-text.ts: converts a dynamic value of A2UI 0.9 to a dynamic value of a card. `formatString` becomes `join`,
+ * and a date pattern becomes the closest date style. Pure.
  */
 
 import { isJsonObject, type Json } from "../../shared/json.ts"

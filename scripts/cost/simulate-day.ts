@@ -92,7 +92,7 @@ export function parseDayPrice(page: string): number {
   return Number(price)
 }
 
-/** Returns the number of users of each tenant, the largest first. The others follow Zipf's law. */
+/** Returns the number of users of each tenant, the largest tenant first. The other tenants follow Zipf's law. */
 function splitUsers({ sessions, tenants, largestShare }: DayPlan): number[] {
   const users = Math.round(sessions / PROFILE.sessionsPerUser)
   const largest = tenants === 1 ? users : Math.round(users * largestShare)

@@ -1,5 +1,6 @@
 /**
- * listen.ts: waits for the questions of an external agent, and runs a program for each, one after the other. SPEC PI13.
+ * listen.ts: waits for the questions of an external agent, and runs a program for each question, one at a time. SPEC
+ * PI13.
  *
  * GET /external/agents/:name/question → question → program → its answer
  */

@@ -139,7 +139,7 @@ async function runPipe(session: string): Promise<number> {
   return await answer.run()
 }
 
-/** Returns the given token or API key. A local server issues a token of an administrator. */
+/** Returns the given token or API key. A local server issues an administrator's token. */
 async function obtainListenerToken(): Promise<string> {
   const given = values.token ?? process.env["CUECARD_TOKEN"] ?? null
   return given ?? String((await postJson("v1/dev/token", null, { role: "owner" }))["token"])

@@ -35,7 +35,7 @@ export function getErrorRate({ requests, failed }: RequestCount): number {
   return requests === 0 ? 0 : Math.min(failed / requests, 1)
 }
 
-/** `12 of 4800 requests failed (0.25 %)` */
+/** Formats a count, such as `12 of 4800 requests failed (0.25 %)`. */
 export function describeCount(count: RequestCount): string {
   return `${count.failed} of ${count.requests} requests failed (${(getErrorRate(count) * 100).toFixed(2)} %)`
 }

@@ -35,8 +35,8 @@ export function listPageObjects(): PageObject[] {
 }
 
 /**
- * Returns the key of the list of a version's page files. It is written after the files. The Worker serves nothing under
- * this key.
+ * Returns the key of the list of a version's page files. The list is written after the files. The Worker serves nothing
+ * under this key.
  */
 export function createListKey(version: string): string {
   return `${PAGE_FILES_FOLDER}/versions/${version}.json`

@@ -28,7 +28,7 @@ const MAX_DEPLOYMENTS = 100
 
 /** Thrown if the platform refused a request, or did not respond. */
 export class PlatformError extends Error {
-  /** Null if there was no usable response, so that the request may have had an effect. */
+  /** Null if there was no usable response, in which case the request may have had an effect. */
   readonly status: number | null
 
   constructor(message: string, status: number | null) {
@@ -59,7 +59,7 @@ export interface Version {
 }
 
 /**
- * Number of requests of one version, and how many failed with an exception, an exceeded platform limit, or status 500
+ * Number of requests to one version, and how many failed with an exception, an exceeded platform limit, or status 500
  * or above.
  */
 export interface RequestCount {
@@ -72,7 +72,7 @@ export interface PlatformSettings {
   readonly token: string
   readonly account: string
   readonly script: string
-  /** For tests. */
+  /** Set only by tests. */
   readonly requestMs?: number
   readonly firstPauseMs?: number
 }

@@ -34,7 +34,7 @@ export interface StageOutcome {
 
 /** Maximum time that a step waits for requests, as a multiple of the planned time. */
 const MAX_WATCHES = 3
-/** Consecutive comparisons that can fail. After more failures, the deploy would go unwatched. */
+/** Maximum number of consecutive comparisons that may fail. After more failures, the deploy would go unwatched. */
 const MAX_BLIND_POLLS = 5
 /** Number of attempts for the last request, which takes all traffic from a bad version. */
 const ROLLBACK_ATTEMPTS = 5
@@ -147,7 +147,7 @@ class StagedDeploy {
   }
 
   /**
-   * Returns the active deployment if this run made it, even in a request that seemed to fail. Otherwise throws
+   * Returns the active deployment if this run made it, even in a request that seemed to fail. Otherwise, throws
    * TakenOver.
    */
   async #requireOwn(): Promise<Deployment> {
@@ -211,7 +211,7 @@ class StagedDeploy {
     if (this.#signal.aborted) throw new Unfit("it was interrupted")
   }
 
-  /** Gives all traffic back to the old version, unless it has it already. */
+  /** Gives all traffic back to the old version, unless the old version already has it. */
   async #rollBack(because: string): Promise<StageOutcome> {
     if (this.#messages.size === 0) return { kind: "unchanged", reason: `Nothing was changed: ${because}.` }
     this.#print(`Rolling back to ${this.#before}: ${because}.`)

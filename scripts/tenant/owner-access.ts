@@ -1,6 +1,6 @@
 /**
- * owner-access.ts: requests as an owner of a tenant: with the API key from the environment, or with one that expires
- * soon.
+ * owner-access.ts: sends requests as an owner of a tenant, with the API key from the environment or with one that
+ * expires soon.
  */
 
 import process from "node:process"

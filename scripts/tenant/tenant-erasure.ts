@@ -19,9 +19,7 @@ interface ErasureOptions extends ServerOptions {
   readonly user?: string | undefined
 }
 
-/**
- * Begins the erasure of a tenant, or erases one user of it. The caller must give the id twice, as on the admin page.
- */
+/** Begins the erasure of a tenant or of one of its users. The caller must give the id twice, as on the admin page. */
 export async function eraseTenant(options: ErasureOptions, tenant: string): Promise<[JsonObject, string]> {
   const target = options.user ?? tenant
   if (options.confirm !== target)

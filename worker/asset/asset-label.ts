@@ -9,7 +9,7 @@ import { MAX_LABEL_CHARS } from "../../shared/limits.ts"
 import { INVISIBLE_CHARS } from "../../shared/protocol/asset.ts"
 import { cutText } from "../../shared/text/cut-text.ts"
 
-/** Longer extensions are not preserved when a label is cut. The length includes the dot. */
+/** Maximum length of an extension, including the dot, that is preserved when a label is cut. */
 const MAX_EXTENSION_CHARS = 12
 
 /** Returns the last component of a path without invisible characters, or `fallback` if nothing is left. */

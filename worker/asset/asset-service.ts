@@ -1,4 +1,7 @@
-/** asset-service.ts: manages the life cycle of a session's assets: reserved, then committed, discarded or swept. */
+/**
+ * asset-service.ts: manages the life cycle of a session's assets, which are reserved and then committed, discarded or
+ * swept.
+ */
 
 import { nanoid } from "nanoid"
 import { fail, type Result, succeed } from "../../shared/fault.ts"

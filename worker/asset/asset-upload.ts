@@ -15,9 +15,12 @@ import type { StoredAsset } from "../platform/rpc/session-types.ts"
 
 /** The session that stores the asset, called directly or by RPC. */
 export interface UploadTarget {
-  /** Errors: `assets_full`, `storage_full`, `tenant_storage_full`, budget errors, `session_unknown`. */
+  /**
+   * Reserves an id for the asset. Errors: `assets_full`, `storage_full`, `tenant_storage_full`, budget errors,
+   * `session_unknown`.
+   */
   reserve(size: number): Promise<Result<string>>
-  /** Can be repeated safely. Errors: `session_unknown`, `asset_store_failed`. */
+  /** Commits the asset. Can be repeated safely. Errors: `session_unknown`, `asset_store_failed`. */
   commit(asset: Asset, hash: string): Promise<Result<StoredAsset>>
   discard(id: string): Promise<unknown>
 }
@@ -57,7 +60,7 @@ export async function storeAsset(
 }
 
 /**
- * For a full session: hashes an upload without storing it, because the session may already have the same bytes (SPEC
+ * Hashes an upload to a full session without storing it, because the session may already have the same bytes (SPEC
  * AS5).
  */
 async function matchExisting(

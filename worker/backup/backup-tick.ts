@@ -35,7 +35,7 @@ const MAX_KEYS_PER_PAGE = 1_000
 
 /**
  * Number of rounds through the list between two backups of a tenant, so that a tenant that was busy gets another
- * attempt. A tenant whose last backup is almost old enough is backed up too. Otherwise the backup time would drift.
+ * attempt. A tenant whose last backup is almost old enough is backed up too. Otherwise, the backup time would drift.
  */
 const ROUNDS_PER_INTERVAL = 4
 const EARLY_SHARE = 1 / 8

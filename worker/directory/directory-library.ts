@@ -17,7 +17,7 @@ import { TextFetches } from "../search/text-fetches.ts"
 import type { DirectoryHost } from "../usage/directory-host.ts"
 import type { SessionLists } from "./session-lists.ts"
 
-/** The pause between two alarms that fetch missing texts, in milliseconds. */
+/** The pause between two alarms that fetch missing text, in milliseconds. */
 const FETCH_PAUSE_MS = 500
 
 export abstract class DirectoryLibrary extends DurableObject<Env> {

@@ -81,7 +81,7 @@ export class LoginRows {
   }
 
   /**
-   * Classifies a secret: `current`, or `copied` if it is older than the previous one. Null: there is no such sign-in.
+   * Classifies a secret: `current`, or `copied` if it is older than the previous one. Null if there is no such sign-in.
    */
   check(id: string, presented: string, now: number): "current" | "copied" | null {
     const [row] = this.#query<LoginRow>("SELECT * FROM logins WHERE id = ?", id)

@@ -69,7 +69,7 @@ export async function writeManifest(secret: string, content: ManifestContent): P
 
 /**
  * Reads a manifest. Errors: `archive_refused` with `shape`; with `version` if the version is not supported; with `seal`
- * if it was changed or written by another deployment.
+ * if the manifest was changed or was written by another deployment.
  */
 export async function readManifest(secret: string, text: string): Promise<Result<ManifestContent>> {
   const json = parseJson(text)

@@ -41,7 +41,7 @@ export interface TenantContent {
   findUser(id: string): TenantUser | null
   /** Whether the user is the only active owner. */
   isLastOwner(user: TenantUser): boolean
-  /** Adds a user of an imported tenant, unless the id exists. */
+  /** Adds a user of an imported tenant, unless the id already exists. */
   restoreUser(user: TenantUser): void
   /** Returns the number of bytes that all users store: files, and the databases of conversations. */
   countStoredBytes(): number

@@ -125,12 +125,12 @@ export class Library {
     return this.folders.add({ id, name, created: Date.now() })
   }
 
-  /** Erases hidden sessions that are due, and fetches missing texts. Never rejects. */
+  /** Erases hidden sessions that are due, and fetches missing text. Never rejects. */
   async handleAlarm(): Promise<void> {
     const now = Date.now()
     for (const id of this.#changes.beginErasures(now, now + ERASE_RETRY_MS, ERASED_PER_ALARM)) await this.#erase(id)
     for (let fetches = 0; fetches < FETCHES_PER_ALARM; fetches++) {
-      // The user may have been erased meanwhile.
+      // The user may have been erased in the meantime.
       const id = this.#host.tables.exist() ? this.#fetches.findNext(Date.now()) : null
       if (id === null) return
       await this.#fetchTexts(id)
@@ -162,7 +162,7 @@ export class Library {
         log("texts_not_fetched", { id, error: describeError(error) })
         return null
       })
-    // The user may have been erased meanwhile.
+    // The user may have been erased in the meantime.
     if (!tables.exist() || fetching.isOvertaken) return
     if (read === null) return this.#fetches.recordFailure(id, Date.now())
     // A session that no longer exists has no text.

@@ -48,7 +48,7 @@ const refusedAddresses = new FreshCache<true>(RATE_PERIOD_SECONDS * 1000, MAX_RE
  * IP address that has requested too many missing files. Requests for existing files don't count.
  *
  * `address` is the client's IP address as `groupAddress` returns it; null if the platform provides none. Cost: one read
- * of the bucket, or none if the file is known to be missing.
+ * from the bucket, or none if the file is known to be missing.
  */
 export async function readKeptFile(
   { MEDIA, RATE_READ }: Pick<Env, "MEDIA" | "RATE_READ">,

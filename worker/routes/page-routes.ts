@@ -1,5 +1,6 @@
 /**
- * page-routes.ts: serves the files of the page, and 404 for every path that is neither a file nor an API route.
+ * page-routes.ts: serves the files of the page, and responds with 404 to every path that is neither a file nor an API
+ * route.
  *
  * HTML passes through here, because its content security policy depends on the tenant's settings. The platform serves
  * the hashed files before the Worker runs (wrangler.toml, `run_worker_first`), with the headers of public/_headers.
@@ -115,9 +116,9 @@ async function addPolicy(
   const page = new Response(file.body, { status: file.status, headers })
   const theme = settings.theme === undefined ? null : themeToHeadJson(settings.theme)
   return fillHead(page, [
-    // public/theme.js reads it before the first paint. SPEC TH4.
+    // public/theme.js reads this value before the first paint. SPEC TH4.
     ["cuecard-theme", theme],
-    // client/app/register-service-worker.ts reads it. SPEC SW7.
+    // client/app/register-service-worker.ts reads this value. SPEC SW7.
     ["cuecard-service-worker", hasWorker ? "on" : null],
   ])
 }
@@ -140,8 +141,8 @@ const MAX_CACHED_TENANTS = 1_000
 const settingsCache = new FreshCache<PageSettings>(SETTINGS_FRESH_MS, MAX_CACHED_TENANTS)
 
 /**
- * Loads the settings for a page. Without a tenant, or if its object fails, the page gets the deployment's settings,
- * because it must load in any case.
+ * Loads the settings for a page. Without a tenant, or if the tenant's object fails, the page gets the deployment's
+ * settings, because a page must load in any case.
  */
 async function loadSettings(env: Env, tenant: string | null): Promise<PageSettings> {
   if (tenant === null) return readDeploymentSettings(env)

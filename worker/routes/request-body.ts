@@ -86,7 +86,10 @@ export function readQuery<T>(context: AppContext, schema: v.GenericSchema<unknow
   return parseFields(schema, context.req.query(), "query")
 }
 
-/** Parses an object. Errors: `field_invalid` with the path of the first bad field, or `rootName` if it has no path. */
+/**
+ * Parses an object. Errors: `field_invalid` with the path of the first bad field, or with `rootName` if the value
+ * itself is bad.
+ */
 export function parseFields<T>(schema: v.GenericSchema<unknown, T>, value: unknown, rootName: string): Result<T> {
   const parsed = v.safeParse(schema, value, { abortEarly: true })
   if (parsed.success) return succeed(parsed.output)

@@ -90,7 +90,8 @@ sessionRoutes.post("/:id/messages", requireSession, async (context) => {
   const body = await readBody(context, sendSchema)
   if (!body.ok) return faultToResponse(body.fault)
   const { id = nanoid(), ...message } = body.value
-  // Generated here instead of taken from the request, because a client could give two turns the same id.
+  // The trace is generated here instead of being taken from the request, because a client could give two turns the same
+  // id.
   const trace = createTraceId()
   const accepted = await context.get("session").send(context.get("claims"), { id, ...message }, trace)
   const response = accepted.ok ? Response.json(accepted.value, { status: 202 }) : faultToResponse(accepted.fault)

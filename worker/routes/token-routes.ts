@@ -98,7 +98,7 @@ tokenRoutes.post("/revoke", async (context) => {
   const body = await readBody(context, revokeSchema)
   if (!body.ok) return faultToResponse(body.fault)
   const claims = context.get("claims")
-  // A token without an id can only be revoked with all others, so a limited one would lock its user out.
+  // A token without an id can only be revoked with all others, so revoking a limited one would lock its user out.
   if (getScope(claims) !== "user" && (body.value.all || claims.token === null)) {
     return faultToResponse({ reason: "scope_denied" })
   }

@@ -62,7 +62,7 @@ export class SearchFeed {
 
   acknowledge({ tip }: SearchUpdate): void {
     this.#sentTip = tip
-    // The path may have changed again meanwhile.
+    // The path may have changed again in the meantime.
     if (this.#fork === this.#sentFork) this.#fork = null
   }
 

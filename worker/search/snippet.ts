@@ -11,7 +11,7 @@ import { listWords, type Word } from "./word-list.ts"
 const SNIPPET_CHARS = 180
 /** Number of the snippet's code units that precede the first hit. */
 const LEAD_CHARS = 50
-/** Maximum number of hits that are considered in one text. */
+/** Maximum number of hits that are considered. */
 const MAX_MATCHES = 500
 
 interface Match {

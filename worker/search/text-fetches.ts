@@ -40,7 +40,10 @@ export class TextFetches {
     return failed !== null && failed.at <= now ? failed.id : null
   }
 
-  /** Returns when the next fetch is due, in milliseconds since 1970. 0: at once; Infinity: never. */
+  /**
+   * Returns when the next fetch is due, in milliseconds since 1970: 0 if it is due at once, Infinity if no fetch is
+   * due.
+   */
   nextAt(): number {
     return this.#findNew() === null ? (this.#findFailed()?.at ?? Infinity) : 0
   }
@@ -58,7 +61,7 @@ export class TextFetches {
     this.#sql.exec("INSERT OR REPLACE INTO text_fetch (session, failures, at) VALUES (?, ?, ?)", session, failures, at)
   }
 
-  /** Call this after a successful attempt, and when the session is removed. */
+  /** Removes the failures of a session. Call this after a successful attempt, and when the session is removed. */
   forget(session: string): void {
     this.#sql.exec("DELETE FROM text_fetch WHERE session = ?", session)
   }

@@ -2,7 +2,7 @@
  * word-list.ts: splits text into the words of the search index, folded so that case and diacritics do not matter. Pure.
  *
  * Scripts that put no spaces between words (Chinese, Japanese, Thai and others) are split into units of one character
- * with its marks. The index contains each pair of neighbouring units, so that any part of such a text can be found,
+ * with its marks. The index contains each pair of neighbouring units, so that any part of such text can be found,
  * whatever a dictionary would regard as its words.
  */
 

@@ -51,7 +51,7 @@ export class ShareRows {
     return this.#sql.exec<{ at: number | null }>("SELECT min(expires) AS at FROM share").one().at
   }
 
-  /** Adds a copy that is about to be written. It is deleted at `giveUpAt` unless it is completed before. */
+  /** Adds a copy that is about to be written. It is deleted at `giveUpAt` unless it is completed before then. */
   begin({ id, upto, title, named, created }: SessionShare, giveUpAt: number): void {
     const insert = "INSERT INTO share (id, upto, title, named, created, expires, messages) VALUES (?, ?, ?, ?, ?, ?, 0)"
     this.#sql.exec(insert, id, upto, title, named === true ? 1 : 0, created, giveUpAt)

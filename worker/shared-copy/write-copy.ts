@@ -46,8 +46,8 @@ export interface CopyHost {
  * Copies the active path up to a message, or to the newest finished one. The copy never changes afterwards.
  *
  * Errors: `share_links_full`, `share_too_large`; `message_unknown` if there is no such finished message on the path;
- * `session_unknown` if the session was erased meanwhile. Cost: the rows of the copied messages, and one object per
- * page.
+ * `session_unknown` if the session was erased in the meantime. Cost: the rows of the copied messages, and one object
+ * per page.
  */
 export async function createShare(host: CopyHost, request: ShareRequest): Promise<Result<SessionShare>> {
   const { rows, store, now, armBy } = host

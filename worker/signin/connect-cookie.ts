@@ -1,6 +1,6 @@
 /**
  * connect-cookie.ts: the cookie between the start of a connection to an MCP server and its callback. It binds the
- * callback to the browser and the user who started it. Source: SPEC MP12.
+ * callback to the browser and to the user who started the connection. Source: SPEC MP12.
  */
 
 import * as v from "valibot"
@@ -52,7 +52,7 @@ export async function formatConnectCookies(
   return [...old.map((name) => formatCookie(name, "", 0)), formatCookie(nameCookie(started.state), sealed, SIGN_IN_MS)]
 }
 
-/** Returns the connection of a `state`. Null if this browser has started none, or if it has expired. */
+/** Returns the connection with this `state`. Null if this browser has started none, or if it has expired. */
 export async function readConnectCookie(
   secret: string,
   header: string | null,

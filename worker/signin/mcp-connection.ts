@@ -97,7 +97,7 @@ function refuse(because: McpFlaw): { readonly ok: false; readonly fault: Fault }
 }
 
 /**
- * Returns the callback URL. Each server of each tenant has its own, so that the response of one server is never
+ * Returns the callback URL. Each server of each tenant has its own URL, so that the response of one server is never
  * mistaken for that of another (RFC 9700, 4.4). Tenants can share an origin, and don't trust each other's authorization
  * servers.
  */

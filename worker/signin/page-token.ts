@@ -25,8 +25,8 @@ import type { Admission, LoginCookie } from "./sign-in-cookies.ts"
 const ADMISSION_MS = 12 * 60 * 60_000
 
 /**
- * The version of a directory of an earlier release. It matches no other version, so the tenant's object is called each
- * time.
+ * Stands for the version of a directory from an earlier release. It matches no other version, so the tenant's object is
+ * called each time.
  */
 const NO_VERSION = -1
 

@@ -1,8 +1,8 @@
 /**
  * history-pages.ts: pages of history, and the messages that changed since a given seq.
  *
- * Both follow the active path by parent pointers from its newest message, so that the cost does not depend on the
- * length of the session (SPEC HI3).
+ * Both follow the parent pointers of the active path, beginning with its newest message, so that the cost does not
+ * depend on the length of the session (SPEC HI3).
  */
 
 import { MAX_PAGE_BYTES, MAX_RESUME_MESSAGES } from "../../shared/limits.ts"

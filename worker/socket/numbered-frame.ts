@@ -1,6 +1,4 @@
-/**
- * numbered-frame.ts: a numbered change, serialised once for all sockets. Only `prev` differs between sockets.
- */
+/** numbered-frame.ts: numbered changes, each serialised once for all sockets. Only `prev` differs between sockets. */
 
 import { MAX_SERVER_FRAME_BYTES } from "../../shared/limits.ts"
 import { isEnded } from "../../shared/protocol/message.ts"
@@ -31,7 +29,7 @@ export function messageToFrame(stored: StoredMessage): NumberedFrame {
   }
 }
 
-/** `message` is the message after the ops. */
+/** Serialises ops. The third parameter is the message after the ops. */
 export function opsToFrame(seq: number, ops: readonly Op[], { message: { id, status } }: StoredMessage): NumberedFrame {
   return {
     seq,

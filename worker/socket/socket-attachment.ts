@@ -13,7 +13,7 @@ export interface SocketAttachment {
   readonly isRegistered: boolean
   /** The seq last sent on, or resumed by, this socket; null before its `hello` and after a change of epoch. */
   readonly last: number | null
-  /** Numbered frames sent since the client last acknowledged one. */
+  /** How many numbered frames were sent since the client last acknowledged one. */
   readonly unseen: number
   /** Size of these frames, in UTF-16 code units. */
   readonly unseenChars: number

@@ -4,7 +4,7 @@
  * `begun` stores inbound questions: turns that another agent started here, until their answers are delivered. `asked`
  * stores outbound questions, until they are answered. Together they let each side finish after the other restarts. The
  * column `open` of `asked` is 1 while there is no answer, 2 if the answer arrived while the asking version was
- * inactive, and 0 when the question is done.
+ * inactive, and 0 once the question is closed.
  */
 
 import type { AgentTag, Channel } from "../../shared/protocol/event.ts"
@@ -28,7 +28,7 @@ export interface InboundAsk {
   readonly budget: number
 }
 
-/** A question of this session to another agent. */
+/** A question from this session to another agent. */
 export interface OutboundAsk {
   readonly id: string
   readonly call_id: string

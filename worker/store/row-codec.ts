@@ -43,7 +43,7 @@ export interface SessionRow {
   /** The agent that answers; null in sessions created before agents existed. */
   readonly agent: AgentView | null
   readonly family: SessionGroup
-  /** When a temporary session is erased, in milliseconds since 1970; null: never. */
+  /** When the session is erased, in milliseconds since 1970, if it is temporary; otherwise null. */
   readonly erasesAt: number | null
 }
 

@@ -27,7 +27,7 @@ export interface ChunkWriter {
 }
 
 /**
- * Creates a writer for the texts of the message at `pos` (SPEC ST4). `isNew`: the message has no chunks yet.
+ * Creates a writer for the text of the message at `pos` (SPEC ST4). `isNew`: whether the message has no chunks yet.
  *
  * Cost: one row per call, plus one for every MAX_TEXT_CHUNK_CHARS of added text.
  */

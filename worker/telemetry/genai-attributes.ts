@@ -1,8 +1,8 @@
 /**
  * genai-attributes.ts: the attributes of a turn's spans.
  *
- * `gen_ai.*` names come from OpenTelemetry's semantic conventions for generative AI. Others begin with `cuecard.`.
- * Messages, arguments and results are never attributes.
+ * `gen_ai.*` names come from OpenTelemetry's semantic conventions for generative AI. All other names begin with
+ * `cuecard.`. Messages, arguments and results are never attributes.
  */
 
 import { isTurnFault } from "../../shared/fault.ts"

@@ -82,7 +82,7 @@ function readShare(text: string | undefined): number {
   return share >= 0 && share <= 1 ? share : DEFAULT_SPAN_SAMPLING
 }
 
-/** Returns the cost of all calls; null if that of any call is unknown. */
+/** Returns the cost of all calls; null if the cost of any call is unknown. */
 function sumCost(calls: readonly PricedCall[]): number | null {
   return calls.reduce<number | null>(
     (sum, { cost }) => (sum === null || cost === null ? null : addCounts(sum, cost)),

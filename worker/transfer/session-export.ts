@@ -72,8 +72,8 @@ function streamTexts(texts: AsyncIterable<string>): ExportStream {
     for await (const text of texts) await writer.write(encoder.encode(text))
     await writer.close()
   }
-  // The write fails if the client disconnects, or if the session is erased meanwhile. Without the abort, the client
-  // would wait forever for the remainder of the body.
+  // The write fails if the client disconnects, or if the session is erased in the meantime. Without the abort, the
+  // client would wait forever for the remainder of the body.
   const done = writeTexts().catch((error: unknown) => writer.abort(error).catch(() => {}))
   return { lines: readable, done }
 }

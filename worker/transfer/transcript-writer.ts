@@ -1,7 +1,7 @@
 /**
  * transcript-writer.ts: writes the messages of an imported file to the transcript.
  *
- * A message keeps the position and the parent that its file states, if they fit. Otherwise it follows the newest
+ * A message keeps the position and the parent that its file states, if they fit. Otherwise, it follows the newest
  * message.
  */
 

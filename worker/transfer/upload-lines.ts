@@ -64,7 +64,7 @@ export async function* readUploadLines(
   yield splitter.end()
 }
 
-/** Errors: throws `UnreadableUploadError` for more records, or lines, than an upload may have (SPEC RE38). */
+/** Throws `UnreadableUploadError` if this is more records, or lines, than an upload may have (SPEC RE38). */
 export function checkRecordCount(records: number): void {
   if (records <= MAX_IMPORT_RECORDS) return
   throw new UnreadableUploadError({ reason: "import_too_many_records", max: MAX_IMPORT_RECORDS })

@@ -91,14 +91,14 @@ export class DirectoryBudgets {
     // Before a refusal, check whether the budget has been raised in the meantime.
     if (leased.ok || !(await this.#asksBeforeRefusal(leased.fault))) return leased
     const again = this.#leaseTurn(session, isAgent)
-    // Otherwise every retry of a client would reach the tenant's object.
+    // Otherwise, every retry of a client would reach the tenant's object.
     if (!again.ok) this.#pauseMs = Math.min(this.#pauseMs * (2 + Math.random() / 2), MAX_ASK_PAUSE_MS)
     return again
   }
 
-  /** Calls the tenant, unless it was called a short time ago. Returns whether it was called. */
+  /** Calls the tenant, unless the tenant was called recently. Returns whether this call was made. */
   async #asksBeforeRefusal(fault: Fault): Promise<boolean> {
-    // Otherwise all users of the tenant would call its object as soon as its budget is used up.
+    // Otherwise, all users of the tenant would call its object as soon as its budget is used up.
     if (this.#isKnownUsedUp(fault)) return false
     const isUsedUp = fault.reason === "budget_exhausted" && fault.resets !== null
     // A report lets administrators see at once what has used up a budget, and its reply contains the current budgets.

@@ -21,7 +21,7 @@ export interface MeteringHooks {
   readonly onRollback: () => void
   /** Called with the budgets from the tenant's reply when the tenant has added a batch. */
   readonly onBatchSent: (grant: TenantGrant | null, batch: BatchId) => void
-  /** Whether the tenant should be called at once. Otherwise a full batch waits. */
+  /** Whether the tenant should be called at once. Otherwise, a full batch waits. */
   readonly needsRenewal: () => boolean
 }
 
@@ -104,7 +104,10 @@ export class DirectoryMetering {
     await waitAtMost(this.#logFailure(this.#usage.flushDue()), maxMs)
   }
 
-  /** Returns the user's totals from one day to another, both included, by day, model and agent. Always complete. */
+  /**
+   * Returns the user's totals from one day to another, both inclusive, by day, model and agent. They are always
+   * complete.
+   */
   readTotals(from: string, to: string): UsageEntry[] {
     return this.#host.tables.exist() ? this.#usage.readTotals(from, to) : []
   }

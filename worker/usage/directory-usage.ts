@@ -67,7 +67,7 @@ export class DirectoryUsage {
   readonly #host: DirectoryUsageHost
   /** Number of reports that are in no batch; null until they have been counted. */
   #reports: number | null = null
-  /** The latest time for which this process has requested a call of `flush`. */
+  /** The latest time for which this process has requested a call to `flush`. */
   #wakesAt: number | null = null
   /** When the waiting batch is sent. */
   #dueAt: number | null = null
@@ -100,7 +100,9 @@ export class DirectoryUsage {
     this.#acknowledged = null
   }
 
-  /** Cost: one row read for each session with unsent reports, once in a process. */
+  /**
+   * Counts the reports that are in no batch. Cost: one row read for each session with unsent reports, once per process.
+   */
   #countReports(): number {
     const query = "SELECT coalesce(sum(reports), 0) AS n FROM usage_session WHERE has_unsent = 1"
     this.#reports ??= this.#host.sql.exec<{ n: number }>(query).one().n
@@ -267,7 +269,10 @@ export class DirectoryUsage {
     return this.#acknowledged
   }
 
-  /** Returns the user's totals from one day to another, both included, by day, model and agent. Always complete. */
+  /**
+   * Returns the user's totals from one day to another, both inclusive, by day, model and agent. They are always
+   * complete.
+   */
   readTotals(from: string, to: string): UsageEntry[] {
     const { sql } = this.#host
     type Row = TotalsRow & { day: string; provider: string; model: string; agent: string }

@@ -87,7 +87,7 @@ export class TenantUsage {
     })
   }
 
-  /** Call this after a transaction was rolled back, or when rows were deleted. */
+  /** Clears the sums in memory. Call this after a transaction was rolled back, or when rows were deleted. */
   forgetSums(): void {
     this.#sums = []
   }

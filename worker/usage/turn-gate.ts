@@ -32,7 +32,7 @@ export interface TurnGateHost {
   readonly now: () => number
   /** Returns the session's newest configuration, which says whether its tenant had budgets. */
   readonly readView: () => GatedSession["agentView"]
-  /** Calls the directory. Null: no budget applies to the user. */
+  /** Calls the directory. Returns null if no budget applies to the user. */
   readonly askDirectory: (isAgent: boolean) => Promise<Result<SessionLease | null>>
   /** Reads the configuration again, and stores it. */
   readonly refreshView: () => Promise<unknown>
@@ -121,7 +121,7 @@ export class TurnGate {
     this.#lease = countInLease(this.#lease, { tokens: addCounts(input, output), cost }, this.#host.now())
   }
 
-  /** Applies the directory's reply to a report. Undefined: the reply contains nothing about budgets. */
+  /** Applies the directory's reply to a report. `lease` is undefined if the reply contains nothing about budgets. */
   renew(lease: SessionLease | null | undefined): void {
     if (lease === undefined) return
     this.#lease = lease

@@ -15,7 +15,7 @@ import { listServedRegions } from "../../platform/media-bucket.ts"
 import { registryStub } from "../../platform/rpc/object-stubs.ts"
 import { getRegion, type Region } from "../../platform/tenant-id.ts"
 
-/** A registry's region. Null: the registry of tenants without a region. */
+/** A registry's region; null for the registry of tenants without a region. */
 type Place = Region | null
 
 function listPlaces(env: Env): readonly Place[] {

@@ -38,7 +38,7 @@ const TOKEN_PROTOCOL = "token."
 
 /**
  * Checks a request against the access table: refuses unknown routes, missing and invalid credentials, roles and scopes
- * that the route does not allow, and revoked tokens and keys (at the latest TOKEN_TRUST_MS after the revocation). Sets
+ * that the route does not allow, and revoked tokens and keys (at most TOKEN_TRUST_MS after the revocation). Sets
  * `claims`, except for the operator.
  */
 export const authorize: MiddlewareHandler<AppEnv> = async (context, next) => {
@@ -103,7 +103,7 @@ async function authorizeClaims(context: Context<AppEnv>, rule: AccessRule): Prom
   if (!isAllowed(rule, claims.value)) return fail({ reason: "scope_denied" })
   const sharedBy = readSharedBy(context, rule, claims.value)
   if (!sharedBy.ok) return sharedBy
-  // Checked before any object is called.
+  // The rate is checked before any object is called.
   const admitted = await checkRate(context.env, getRateClass(rule), claims.value)
   if (!admitted.ok) return admitted
   const widgetOrigin = context.get("widgetOrigin")

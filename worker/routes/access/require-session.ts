@@ -15,7 +15,10 @@ import { directoryStub, sessionStub, userKey } from "../../platform/rpc/object-s
 import { createPrivateKey } from "../../platform/session-key.ts"
 import type { AppEnv } from "../request-body.ts"
 
-/** How many session keys an isolate caches, and for how long, in milliseconds. A key changes only after an erasure. */
+/**
+ * Maximum number of session keys that an isolate caches, and how long it caches them, in milliseconds. A key changes
+ * only after an erasure.
+ */
 const MAX_CACHED_KEYS = 5_000
 const KEY_FRESH_MS = 10_000
 

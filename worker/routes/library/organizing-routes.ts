@@ -115,7 +115,7 @@ function toBulkAction(
   return { do: "change", change: action === "move" ? { folder } : CHANGES[action] }
 }
 
-/** Changes a session. Errors: `session_unknown`, `folder_unknown`; `internal` if it can't be reached. */
+/** Changes a session. Errors: `session_unknown`, `folder_unknown`; `internal` if the session can't be reached. */
 async function changeOne(context: Context<AppEnv>, id: string, action: BulkAction): Promise<Result<null>> {
   if (!v.is(idSchema, id)) return fail({ reason: "session_unknown" })
   const [result] = await directoryStub(context.env, context.get("claims")).changeSessions([id], action)

@@ -1,6 +1,6 @@
 /**
- * app-frame.ts: creates the response with a stored MCP App. Its policy allows only the origins that both the app
- * declares and the tenant lists (SPEC MA4). Loaded on first use.
+ * app-frame.ts: creates the response with a stored MCP App. Its policy allows only origins that the app declares and
+ * the tenant also lists (SPEC MA4). Loaded on first use.
  */
 
 import type { Env } from "../../env.ts"

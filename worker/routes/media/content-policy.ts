@@ -41,7 +41,7 @@ function denyFeatures(features: string): string {
     .join(", ")
 }
 
-/** For the page and for canvas documents: no content sniffing, no referrer, no early DNS lookups. */
+/** Headers of both the page and canvas documents: no content sniffing, no referrer, no early DNS lookups. */
 const BASE_HEADERS: Readonly<Record<string, string>> = {
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
@@ -93,7 +93,7 @@ function createPagePolicy(
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
-    // Only this script, and no worker from a blob.
+    // Allows only this script, and no worker from a blob.
     isRegistering ? `worker-src ${own}/service-worker.js` : "worker-src 'none'",
     "font-src 'self'",
     "manifest-src 'self'",

@@ -3,7 +3,7 @@
  * the user.
  *
  * Small files are cached per tenant once they are complete, and ranges are cut from them. A range request for a large
- * file, or one of unknown length, is answered with the whole file, as RFC 9110 permits; players accept that.
+ * file, or for a file of unknown length, is answered with the whole file, as RFC 9110 permits; players accept that.
  */
 
 import type { Context } from "hono"
@@ -42,7 +42,7 @@ export async function serveRemoteMedia(context: Context<AppEnv>): Promise<Respon
 
 /**
  * Decides to which hosts redirects may lead. If the user clicked to load the URL, every host is allowed. A URL that is
- * loaded without a click may only redirect to allowed hosts. Otherwise an open redirect could send data that a model
+ * loaded without a click may only redirect to allowed hosts. Otherwise, an open redirect could send data that a model
  * wrote into the URL to any host.
  */
 async function createHostFilter(env: Env, { tenant, what }: LinkClaims): Promise<(host: string) => boolean> {
@@ -122,7 +122,7 @@ async function cacheAndSlice(
 ): Promise<Response> {
   const bytes = await new Response(body).arrayBuffer().catch(() => null)
   if (bytes === null) return faultToResponse({ reason: "remote_refused", because: "unreachable" })
-  // Wait for the cache: the player requests the next range at once.
+  // Waits for the cache, because the player requests the next range at once.
   await putInCache(key, bytes, type)
   return withOwnHeaders(createMediaResponse(bytes.slice(part.offset, part.offset + part.length), type, part, size))
 }

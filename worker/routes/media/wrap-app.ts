@@ -15,7 +15,7 @@ const MESSAGE_WINDOW_MS = 10_000
 
 /**
  * A message reaches the page as JSON text, so the page never copies an object of unknown size. Messages that aren't
- * JSON-RPC are dropped, so an app can't imitate a message of the script.
+ * JSON-RPC are dropped, so an app can't imitate a message from the script.
  */
 const RELAY_SCRIPT = `(() => {
   const { parent } = globalThis
@@ -52,8 +52,8 @@ const RELAY_SCRIPT = `(() => {
 const HIDE_TRUSTED_TYPES = `<script>Object.defineProperty(globalThis, "trustedTypes", { value: undefined })</script>`
 
 /**
- * Wraps an app in a frame that fills the outer document. Quotation marks are escaped, because only they can end the
- * attribute.
+ * Wraps an app in a frame that fills the outer document. Ampersands and quotation marks are escaped, because only a
+ * quotation mark can end the attribute.
  */
 export function wrapApp(html: string): string {
   const hardened = hardenDocument(html).replace("</script>", `</script>${HIDE_TRUSTED_TYPES}`)

@@ -1,6 +1,6 @@
 /**
- * administration.ts: the routes of tokens, and of tenants with their agents, settings, users, keys, issuers, budgets
- * and usage. Loaded on their first request.
+ * administration.ts: the routes for tokens, and for tenants with their agents, settings, users, keys, issuers, budgets
+ * and usage. Loaded on the first request to one of them.
  */
 
 import { faultToResponse } from "../../platform/fault-response.ts"

@@ -41,7 +41,7 @@ export function createNameSchema(maxChars: number) {
 export const newKeySchema = v.strictObject({
   name: createNameSchema(MAX_KEY_NAME_CHARS),
   roles: v.optional(v.pipe(v.array(v.picklist(ROLES)), v.minLength(1), v.maxLength(ROLES.length)), ["member"]),
-  /** Lifetime in seconds; absent: the key does not expire. */
+  /** Lifetime in seconds; if absent, the key does not expire. */
   ttl: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_KEY_SECONDS))),
 })
 

@@ -82,8 +82,8 @@ tenantRoutes.post("/:id/keys", async (context) => {
 })
 
 /**
- * Lists a tenant's issuers, for example to find the owner of one that another tenant wants (`issuer_taken`). Client
- * secrets are not shown.
+ * Lists a tenant's issuers, for example to find the owner of an issuer that another tenant wants to register
+ * (`issuer_taken`). Client secrets are not shown.
  */
 tenantRoutes.get("/:id/issuers", async (context) => {
   const id = readServedTenant(context)
