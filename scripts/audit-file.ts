@@ -56,7 +56,7 @@ export async function verifyAuditFile(
   if (header.base.seq > 0 && !isBaseRecorded)
     return { ok: false, line: 2, because: `no entry says that the entries up to ${header.base.seq} were removed` }
   if (known !== null && known.seq > header.base.seq && !isKnownFound)
-    return { ok: false, line, because: `the log doesn't contain entry ${known.seq} with the hash that was noted` }
+    return { ok: false, line, because: `the log doesn't contain entry ${known.seq} with the recorded hash` }
   return { ok: true, header, entries: header.head.seq - header.base.seq }
 }
 

@@ -70,7 +70,7 @@ function nameOf(path: string): string {
 /** A tenant's id becomes one component of a path, so it must not lead out of the folder. */
 function tenantFolder(folder: string, tenant: string): string {
   if (!/^[a-z0-9][a-z0-9.-]*$/i.test(tenant) || tenant.includes(".."))
-    throw new UsageError(`${tenant} is not a tenant's id.`)
+    throw new UsageError(`${tenant} is not a tenant id.`)
   return join(folder, tenant)
 }
 

@@ -75,7 +75,7 @@ function checkStep(git: Git, folderConfig: string, state: State, parent: string)
     if (!DEPLOYED.test(file) || status !== "M") continue
     if (file !== ENTRY) reasons.push(`${file} is changed`)
     else if (!changesOnlyExports(git("diff", "--unified=0", ...range, "--", file)))
-      reasons.push(`${file} changes more than the exports of classes`)
+      reasons.push(`${file} changes more than its class exports`)
   }
   return reasons.length === 0 ? null : { commit: state ?? "the working tree", tags, reasons }
 }

@@ -173,9 +173,9 @@ class StagedDeploy {
       if (counts !== null) {
         const { before, after } = counts
         if (isWorse(before, after))
-          throw new Unfit(`it fails more often: ${describeCount(after)}; of the old version, ${describeCount(before)}`)
+          throw new Unfit(`it fails more often: ${describeCount(after)}; old version: ${describeCount(before)}`)
         if (elapsedMs >= watchMs && after.requests >= minRequests) {
-          this.#print(`At ${share} %: ${describeCount(after)}; of the old version, ${describeCount(before)}.`)
+          this.#print(`At ${share} %: ${describeCount(after)}; old version: ${describeCount(before)}.`)
           return
         }
       }

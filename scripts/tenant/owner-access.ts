@@ -28,7 +28,7 @@ export function readGivenKey(tenant: string): string | null {
   const given = process.env["CUECARD_KEY"]
   if (given === undefined || given === "") return null
   // The key must not belong to a tenant other than the one that the command names.
-  if (!given.startsWith(`ck_${tenant}_`)) throw new UsageError(`The key in CUECARD_KEY is not one of ${tenant}.`)
+  if (!given.startsWith(`ck_${tenant}_`)) throw new UsageError(`The key in CUECARD_KEY does not belong to ${tenant}.`)
   return given
 }
 

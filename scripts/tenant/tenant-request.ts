@@ -116,7 +116,7 @@ export async function readJson(options: ServerOptions, response: Response): Prom
 
 function hintFor(code: unknown): string {
   if (code === "route_unknown") return "\nThe server has no OPERATOR_SECRET, or is older than this command."
-  return code === "token_invalid" ? "\nThe operator's secret is not the server's." : ""
+  return code === "token_invalid" ? "\nThe operator's secret does not match the server's." : ""
 }
 
 function errorText(error: unknown): string {

@@ -67,9 +67,13 @@ describe("npm run tenant", () => {
     const cases: [args: string[], vars: Record<string, string>, text: string][] = [
       [["create", "acme-two"], {}, "There's already a tenant with this id, or there was one. (tenant_taken)"],
       [["create", "Acme"], {}, 'The field "id" is missing or invalid. (field_invalid)'],
-      [["list"], { OPERATOR_SECRET: "x" }, "The operator's secret is not the server's."],
+      [["list"], { OPERATOR_SECRET: "x" }, "The operator's secret does not match the server's."],
       [["token", "acme-two"], {}, "Whose token? Add --user."],
-      [["token", "acme-two", "--user", "ada"], { CUECARD_KEY: "ck_other_x" }, "The key in CUECARD_KEY is not one of"],
+      [
+        ["token", "acme-two", "--user", "ada"],
+        { CUECARD_KEY: "ck_other_x" },
+        "The key in CUECARD_KEY does not belong to",
+      ],
       [["token", "acme-two", "--user", "ada", "--ttl", "1h"], {}, "--ttl is a number of seconds."],
       [["create"], {}, "npm run tenant -- create ID"],
       [["drop", "acme"], {}, "npm run tenant -- create ID"],
