@@ -174,7 +174,7 @@ describe("npm run tenant", () => {
     await symlink(resolve("wrangler.toml"), join(folder, "wrangler.toml"))
     expect((await runScript(["list", "--url", cuecard.url], {}, folder)).code).toBe(0)
     await writeFile(join(folder, ".dev.vars"), 'OPERATOR_SECRET="another-secret-of-this-machine"\n')
-    expect((await runScript(["list", "--url", cuecard.url], {}, folder)).error).toContain("not the server's")
+    expect((await runScript(["list", "--url", cuecard.url], {}, folder)).error).toContain("does not match")
     await rm(folder, { recursive: true })
   })
 })
