@@ -61,8 +61,8 @@ function isObject(value: Json | undefined): value is JsonObject {
 function listComponents(list: Json | undefined): A2uiComponent[] {
   if (!Array.isArray(list)) return []
   return list.filter(
-    (one): one is A2uiComponent =>
-      isObject(one) && typeof one["id"] === "string" && typeof one["component"] === "string",
+    (component): component is A2uiComponent =>
+      isObject(component) && typeof component["id"] === "string" && typeof component["component"] === "string",
   )
 }
 

@@ -103,6 +103,8 @@ function inferSchema(value: Json, level: number): JsonObject {
     return first === undefined ? { type: "array" } : { type: "array", items: inferSchema(first, level + 1) }
   }
   if (!isJsonObject(value)) return { type: typeof value }
-  const entries = Object.entries(value as JsonObject).map(([key, one]) => [key, inferSchema(one, level + 1)] as const)
+  const entries = Object.entries(value as JsonObject).map(
+    ([key, field]) => [key, inferSchema(field, level + 1)] as const,
+  )
   return { type: "object", properties: Object.fromEntries(entries) }
 }

@@ -139,7 +139,10 @@ function convertDetails({ component, variant, options, enableTime }: A2uiCompone
       if (variant === "multipleSelection") note("one option can be chosen, not several")
       const list = Array.isArray(options) ? options.filter(isJsonObject) : []
       return {
-        options: list.map((one) => ({ value: String(one["value"]), label: String(one["label"] ?? one["value"]) })),
+        options: list.map((option) => ({
+          value: String(option["value"]),
+          label: String(option["label"] ?? option["value"]),
+        })),
       }
     }
     case "DateTimeInput":

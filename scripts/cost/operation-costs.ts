@@ -129,8 +129,9 @@ const WORKER_CPU_MS = 2
 /** Returns the billed amounts of an operation. */
 export function toAmounts(operation: Operation): BilledAmounts {
   const cost: OperationCost = OPERATION_COSTS[operation]
-  const objects = OBJECT_CLASSES.map((name) => cost[name]).filter((one) => one !== undefined)
-  const sumObjects = (key: keyof ObjectCost): number => objects.reduce((total, one) => total + one[key], 0)
+  const objects = OBJECT_CLASSES.map((name) => cost[name]).filter((objectCost) => objectCost !== undefined)
+  const sumObjects = (key: keyof ObjectCost): number =>
+    objects.reduce((total, objectCost) => total + objectCost[key], 0)
   const handled = sumObjects("requests") + cost.alarms + cost.frames
   return {
     workerRequests: cost.workerRequests,

@@ -129,7 +129,7 @@ function findManifest(folder: string): Archive {
     readManifestOf(folder) ??
     listFiles(folder, /\.json$|^0$/)
       .map(readArchive)
-      .find((one) => one !== null)
+      .find((archive) => archive !== null)
   if (found === null || found === undefined) throw new UsageError(`${folder} has no manifest of an archive.`)
   return found
 }

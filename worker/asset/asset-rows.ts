@@ -107,6 +107,6 @@ export function createAssetRows(sql: SqlExecutor): AssetRows {
 }
 
 /** Whether two assets have the same type. The same bytes can be both a text file and a canvas. */
-function isSameAssetType(one: Asset, other: Asset): boolean {
-  return one.kind === other.kind && one.mime_type === other.mime_type && one.voice === other.voice
+function isSameAssetType(asset: Asset, other: Asset): boolean {
+  return asset.kind === other.kind && asset.mime_type === other.mime_type && asset.voice === other.voice
 }

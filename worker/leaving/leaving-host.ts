@@ -91,12 +91,12 @@ export class LastingError extends Error {
 
 export type RunSlice = (host: LeavingHost, job: Job) => Promise<SliceResult>
 
-export function addTally(one: Tally, other: Partial<Tally>): Tally {
+export function addTally(tally: Tally, other: Partial<Tally>): Tally {
   return {
-    users: one.users + (other.users ?? 0),
-    sessions: one.sessions + (other.sessions ?? 0),
-    agent_sessions: one.agent_sessions + (other.agent_sessions ?? 0),
-    files: one.files + (other.files ?? 0),
-    bytes: one.bytes + (other.bytes ?? 0),
+    users: tally.users + (other.users ?? 0),
+    sessions: tally.sessions + (other.sessions ?? 0),
+    agent_sessions: tally.agent_sessions + (other.agent_sessions ?? 0),
+    files: tally.files + (other.files ?? 0),
+    bytes: tally.bytes + (other.bytes ?? 0),
   }
 }
