@@ -75,6 +75,7 @@ export interface TenantGrant {
    */
   readonly spent: PeriodSpending
   /** When the tenant replied, in milliseconds since 1970. */
+  readonly at: number
 }
 
 /** The directory's reply to a session. */
@@ -83,6 +84,7 @@ export interface SessionLease {
   /** Number of turns that may begin without a request: 0 or 1. */
   readonly turns: number
   /** When the lease ends, in milliseconds since 1970. */
+  readonly until: number
 }
 
 /** The stored part of an account, as JSON. */
