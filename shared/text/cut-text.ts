@@ -4,18 +4,18 @@
  * Stored and sent text is UTF-8, which cannot represent half of a pair. Lengths are UTF-16 code units.
  */
 
-/** Returns the largest index of at most `maxChars` that does not split a surrogate pair. */
+/** Returns the largest index up to `maxChars` that does not split a surrogate pair. */
 export function findCutIndex(text: string, maxChars: number): number {
   if (text.length <= maxChars) return text.length
   return isHighSurrogate(text.charCodeAt(maxChars - 1)) ? maxChars - 1 : maxChars
 }
 
-/** Returns the first `maxChars` code units of a text, or one fewer if the cut would split a pair. */
+/** Returns the first `maxChars` code units of some text, or one fewer if the cut would split a surrogate pair. */
 export function cutText(text: string, maxChars: number): string {
   return text.slice(0, findCutIndex(text, maxChars))
 }
 
-/** Like `cutText`, followed by a note that states how many code units were omitted. */
+/** Does what `cutText` does, and appends a note that states how many code units were omitted. */
 export function cutTextWithNote(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text
   const head = cutText(text, maxChars)
