@@ -26,7 +26,7 @@ export function readUnit(): TemperatureUnit {
     const stored = openPreferences().getItem(STORAGE_KEY)
     if (stored === "C" || stored === "F") return stored
   } catch {
-    // Storage is blocked, so there is no stored choice.
+    // If storage is blocked, there is no stored choice.
   }
   return localeToUnit(navigator.language)
 }
@@ -38,6 +38,6 @@ export function chooseUnit(unit: TemperatureUnit): void {
   try {
     openPreferences().setItem(STORAGE_KEY, unit)
   } catch {
-    // The choice lasts until the page is closed.
+    // If storage is blocked, the choice lasts until the page is closed.
   }
 }

@@ -6,7 +6,7 @@
 
 import { useEffect, useState } from "preact/hooks"
 
-/** A slice is drawn after this long even if the page isn't idle. */
+/** A slice is rendered after this time even if the page isn't idle. */
 const MAX_WAIT_MS = 200
 
 /** The views that are waiting for their next slice. */
@@ -40,7 +40,7 @@ function drawNext(): void {
   if (waiting.length > 0) scheduleDraw()
 }
 
-/** Number of items of a list that one slice adds. */
+/** Number of list items that one slice adds. */
 export const SLICE_ITEMS = 100
 /** Number of items shown before a button offers the rest. The longest answer that can be imported takes two parts. */
 export const PART_ITEMS = 4_000

@@ -2,9 +2,8 @@
  * canvas-frame.tsx: the sandboxed frame of a canvas document.
  *
  * The document may run scripts, but in an opaque origin, and it can't submit forms, open popups or navigate the page.
- * Messages are accepted only from the frame's own window. The page sends the frame only the theme, initially and
- * whenever it changes.
- * SPEC PG41, PG65, CD6.
+ * Messages are accepted only from the frame's own window. The page sends the frame only the theme: once at the start,
+ * and whenever the theme changes. SPEC PG41, PG65, CD6.
  */
 
 import type { VNode } from "preact"

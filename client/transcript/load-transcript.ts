@@ -1,7 +1,7 @@
 /**
  * load-transcript.ts: loads the code that renders transcripts, when a session is opened or the page is idle.
  *
- * The first view needs neither Markdown nor cards. The code loads in parallel with the first page of history.
+ * The initial render needs neither Markdown nor cards. The code loads in parallel with the first page of history.
  */
 
 import { type Signal, signal } from "@preact/signals"
@@ -10,10 +10,16 @@ import { deferModule } from "../ui/deferred-module.ts"
 
 export type TranscriptModule = typeof import("./transcript.tsx")
 
-/** Null until the code is loaded; "failed" if it can't be. If the page is online then, a newer version has replaced it. */
+/**
+ * Null until the code is loaded; "failed" if it can't be loaded. If the page is online, a failure means that a newer
+ * version has replaced the code.
+ */
 export const transcriptModule: Signal<TranscriptModule | null | "failed"> = signal(null)
 
-/** Loaded after the transcript. A conversation has no reading position until it has been shown for the first time. */
+/**
+ * The code for reading positions, loaded after the transcript: a conversation has no reading position before it has
+ * been shown.
+ */
 export const readingPlace = deferModule(() => import("../ui/reading-place.ts"))
 
 /** Returns the text of an answer, for the announcer. Resolves with "" while the code isn't loaded. */

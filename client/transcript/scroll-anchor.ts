@@ -1,8 +1,8 @@
 /**
  * scroll-anchor.ts: controls the transcript's scroll position.
  *
- * The view follows the end while the user is there. Scrolling up stops this; scrolling back to the end, or sending a
- * message, starts it again. Older messages are requested near the top and newer ones near the end. SPEC PG15, PG16, LT2.
+ * While the user is at the end, the view follows it. Scrolling up stops this; scrolling back to the end or sending a
+ * message resumes it. Older messages are requested near the top and newer ones near the end. SPEC PG15, PG16, LT2.
  */
 
 import { type Signal, signal } from "@preact/signals"
@@ -23,7 +23,10 @@ export class ScrollAnchor {
   readonly isFollowing: Signal<boolean> = signal(true)
   /** Whether a new message has arrived since the view was last at the end. */
   readonly hasUnread: Signal<boolean> = signal(false)
-  /** Whether loaded messages above the first one aren't drawn yet. Meanwhile no older ones are requested. */
+  /**
+   * Whether loaded messages above the first rendered one aren't rendered yet. Until they are, no older ones are
+   * requested.
+   */
   isPartial = false
   readonly #onNearTop: () => void
   readonly #newer: NewerMessages | undefined
@@ -32,10 +35,10 @@ export class ScrollAnchor {
   #lastHeight = 0
   /** What the browser rounded off in the last shift, in pixels, so that many small shifts don't add up to a visible one. */
   #fraction = 0
-  /** The newest message when the view was last at the end. */
+  /** The id of the newest message when the view was last at the end. */
   #seenId: string | undefined
 
-  /** Without `newer`, the last message is the newest one. */
+  /** If `newer` is absent, the last message is the newest one. */
   constructor(onNearTop: () => void, newer?: NewerMessages) {
     this.#onNearTop = onNearTop
     this.#newer = newer
@@ -75,7 +78,7 @@ export class ScrollAnchor {
     }
   }
 
-  /** Scrolls to the newest message and follows the end from now on. */
+  /** Scrolls to the newest message and follows the end from then on. */
   scrollToEnd(): void {
     this.#newer?.showNewest()
     this.isFollowing.value = true

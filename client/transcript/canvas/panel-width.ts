@@ -27,11 +27,11 @@ export function setPanelWidth(percent: number): void {
   try {
     openPreferences().setItem(STORAGE_KEY, String(width))
   } catch {
-    // The storage is full. The width then lasts until the page is closed.
+    // If storage is full or blocked, the width lasts until the page is closed.
   }
 }
 
-/** Sets the width on the element around the page and the panel, because the page makes room for the panel. */
+/** Sets the width on the element that contains the page and the panel, because the page makes room for the panel. */
 export function applyPanelWidth(percent: number | null): void {
   const { style } = getRootElement()
   if (percent === null) style.removeProperty("--panel-width")
