@@ -59,12 +59,12 @@ export async function isGzip(file: Blob): Promise<boolean> {
   return first === 0x1f && second === 0x8b
 }
 
-/** Whether a file is a ZIP archive. Other chat services deliver their data exports as ZIP archives. */
+/** Returns whether a file is a ZIP archive. Other chat services deliver their data exports as ZIP archives. */
 export async function isZip(file: Blob): Promise<boolean> {
   return (await file.slice(0, 4).text()) === "PK\u0003\u0004"
 }
 
-/** Whether a file is a single JSON array, which can't be split at lines. */
+/** Returns whether a file is a single JSON array, which can't be split at lines. */
 export async function isJsonArray(file: Blob): Promise<boolean> {
   return /^\s*\[/.test(await file.slice(0, 256).text())
 }

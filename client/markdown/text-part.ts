@@ -74,7 +74,7 @@ export class TextMeter {
     this.#maxCost = maxCost
   }
 
-  /** Whether a text begins with the text that was measured last. */
+  /** Returns whether a text begins with the text that was measured last. */
   canMeasure(text: string): boolean {
     return text.startsWith(this.#text)
   }

@@ -30,7 +30,7 @@ export interface ChartPayload {
   readonly data: readonly ChartPoint[]
 }
 
-/** Whether a value is a chart payload. Unknown fields are ignored. SPEC CA10. */
+/** Returns whether a value is a chart payload. Unknown fields are ignored. SPEC CA10. */
 export function isChartPayload(value: unknown): value is ChartPayload {
   if (!isJsonObject(value)) return false
   const readOwn = (name: string): unknown => (Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined)

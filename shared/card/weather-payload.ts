@@ -78,7 +78,7 @@ const DAY_NUMBER_FIELDS = ["max_c", "min_c", "precip_chance_pct", "precip_mm"] a
 
 const FLAG_FIELDS = ["is_raining", "is_daylight", "is_hot", "is_cold", "is_windy", "is_clear"] as const
 
-/** Whether a value is a weather payload. Unknown fields are ignored. SPEC CA1. */
+/** Returns whether a value is a weather payload. Unknown fields are ignored. SPEC CA1. */
 export function isWeatherPayload(value: unknown): value is WeatherPayload {
   if (!isJsonObject(value)) return false
   const readField = (name: string): unknown => readOwn(value, name)

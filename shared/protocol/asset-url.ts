@@ -28,7 +28,7 @@ export function canvasUrl(id: string): string {
 
 const ID = new RegExp(`^${ID_PATTERN}$`)
 
-/** Whether a string is a well-formed public id. */
+/** Returns whether a string is a well-formed public id. */
 export function isId(text: string): boolean {
   return ID.test(text)
 }

@@ -12,12 +12,12 @@ import type { Segment } from "./segment.ts"
 
 type MediaSegment = Extract<Segment, { type: "media" }>
 
-/** Whether media of a tool call is a stored file, not a public URL. */
+/** Returns whether media of a tool call is a stored file, not a public URL. */
 export function isAsset(media: CallMedia): media is Asset {
   return "id" in media
 }
 
-/** Whether a file is the document of an MCP App. */
+/** Returns whether a file is the document of an MCP App. */
 export function isApp({ kind, mime_type }: Pick<Asset, "kind" | "mime_type">): boolean {
   return kind === "canvas" && mime_type === APP_MIME_TYPE
 }

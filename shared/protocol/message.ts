@@ -176,12 +176,12 @@ export function isSettled(status: CallStatus): boolean {
   return status === "ok" || status === "failed" || status === "interrupted"
 }
 
-/** Whether a call has a provisional result and its final result arrives later. The turn does not wait for such a call. */
+/** Returns whether a call has a provisional result and awaits its final one. The turn does not wait for such a call. */
 export function isDeferred({ status, result }: Pick<ToolCall, "status" | "result">): boolean {
   return status === "waiting" && result !== null
 }
 
-/** Whether a call waits for the user's answer to its question, not for approval or for its final result. */
+/** Returns whether a call waits for the user's answer to its question, not for approval or for its final result. */
 export function isAsking({ status, approval, result }: Pick<ToolCall, "status" | "approval" | "result">): boolean {
   return status === "waiting" && approval !== "asked" && result === null
 }

@@ -71,7 +71,7 @@ export const parsePageSettings = createParser<PageSettings>({
 
 export type ImportCounts = Pick<ImportProgress, "state" | "records" | "folded" | "messages" | "kinds">
 
-/** Whether a value is an object whose fields are all numbers. */
+/** Returns whether a value is an object whose fields are all numbers. */
 export function isCounts(value: unknown): boolean {
   return isJsonObject(value) && Object.values(value).every(isNumber)
 }

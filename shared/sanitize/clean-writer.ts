@@ -84,19 +84,19 @@ export class CleanWriter {
     return this.#line.fence !== null
   }
 
-  /** Whether the output ends in the head of a line. */
+  /** Returns whether the output ends in the head of a line. */
   isAtLineHead(): boolean {
     this.#trackLine()
     return this.#line.place === "head"
   }
 
-  /** Whether the output ends in a line that is indented like code. */
+  /** Returns whether the output ends in a line that is indented like code. */
   isInIndentedLine(): boolean {
     this.#trackLine()
     return this.#indent === INDENTED || this.#indent >= CODE_INDENT
   }
 
-  /** Whether the output ends in the head of a line only because text was removed there. */
+  /** Returns whether the output ends in the head of a line only because text was removed there. */
   isAtDirtyHead(): boolean {
     return this.isAtLineHead() && this.#dirtyHead
   }

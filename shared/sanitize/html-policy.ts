@@ -129,7 +129,7 @@ export class HtmlReader {
     return isKnown ? this.#readElement(text, at, name, isClosing) : TEXT
   }
 
-  /** Whether there is, or may still be, a `>` within MAX_PENDING_CHARS. */
+  /** Returns whether there is, or may still be, a `>` within MAX_PENDING_CHARS. */
   #canEnd(text: string, at: number): boolean {
     const end = this.#getFinder(">").find(text, at + 1, this.#base)
     return end === WAIT ? text.length - at < MAX_PENDING_CHARS : end - at <= MAX_PENDING_CHARS

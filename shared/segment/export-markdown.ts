@@ -147,7 +147,7 @@ function hasBalancedPre(text: string): boolean {
   return depth === 0
 }
 
-/** Whether a line is less deeply nested than the open fence. */
+/** Returns whether a line is less deeply nested than the open fence. */
 function isOutsideFence(line: string, prefix: string): boolean {
   if (prefix.includes(">")) return !line.trimStart().startsWith(">")
   return line.trim() !== "" && line.search(/\S/) < prefix.length

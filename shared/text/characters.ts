@@ -41,7 +41,7 @@ export function isControl(code: number): boolean {
   return (code < 32 && code !== 9 && code !== 10) || code === 0x202d || code === 0x202e
 }
 
-/** Whether two characters form new syntax when the text between them is removed. */
+/** Returns whether two characters form new syntax when the text between them is removed. */
 export function isUnsafeJoin(last: string, next: string): boolean {
   if (last === "\\") return PUNCTUATION.test(next)
   if (last === "<") return isConstructStart(next.charCodeAt(0))

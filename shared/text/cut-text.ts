@@ -22,7 +22,7 @@ export function cutTextWithNote(text: string, maxChars: number): string {
   return `${head}\n\n[${text.length - head.length} more characters omitted]`
 }
 
-/** Whether a code unit is the first half of a surrogate pair. */
+/** Returns whether a code unit is the first half of a surrogate pair. */
 export function isHighSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit < 0xdc00
 }

@@ -174,7 +174,7 @@ function extractEmbeddedV4(parts: readonly number[]): ipaddr.IPv4[] | null {
   return null
 }
 
-/** Whether the address is an ISATAP address (RFC 5214), which ends in an IPv4 address. */
+/** Returns whether the address is an ISATAP address (RFC 5214), which ends in an IPv4 address. */
 function isIsatap(parts: readonly number[]): boolean {
   return ((parts[4] ?? 0) & 0xfdff) === 0 && parts[5] === 0x5efe
 }

@@ -149,7 +149,7 @@ function isMetered(budget: BudgetName): budget is MeteredBudget {
   return Object.hasOwn(METERED_BUDGETS, budget)
 }
 
-/** Whether the tenant should be asked again. */
+/** Returns whether the tenant should be asked again. */
 export function needsRenewal(account: UserAccount): boolean {
   return account.turns >= RENEW_TURNS
 }

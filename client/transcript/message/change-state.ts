@@ -28,7 +28,7 @@ export function regenerateAndFocus(requests: TranscriptRequests, id: string): vo
   focusRequests.value++
 }
 
-/** Whether an external producer wrote the answer. Such an answer can't be regenerated. */
+/** Returns whether an external producer wrote the answer. Such an answer can't be regenerated. */
 export function isFromProducer({ mode }: WireMessage): boolean {
   return mode === "external"
 }
