@@ -135,9 +135,8 @@ type FoldedEvent = (TurnEvent | Extract<AnswerEvent, { type: "granted" }>) & { r
 const MAX_JOINED_TEXT_CHARS = 4_096
 
 /**
- * Joins adjacent pieces of text, of thinking and of a call's output, because folding many pieces costs as much per
- * piece as folding one long piece. The joined event keeps the time of its first piece, because that is when the part
- * begins.
+ * Joins adjacent pieces of text, of thinking and of a call's output, because folding one long piece costs no more than
+ * folding a short one. The joined event keeps the time of its first piece, because that is when the part begins.
  */
 function joinDeltas(events: readonly FoldedEvent[]): FoldedEvent[] {
   const joined: FoldedEvent[] = []
