@@ -1,5 +1,6 @@
 /**
- * asset-limits.ts: the limits of stored files, signed links, remote media and tenant settings, each with its unit and reason.
+ * asset-limits.ts: the limits of stored files, signed links, remote media and tenant settings, each with its unit and
+ * reason.
  */
 
 // ── Assets ──
@@ -30,7 +31,9 @@ export const APP_MIME_TYPE = "text/html;profile=mcp-app"
 export const MAX_SESSION_ASSETS = 500
 export const MAX_SESSION_ASSET_BYTES = 1024 * 1024 * 1024
 
-/** Number of bytes at the start of a file from which its type is detected: enough for every accepted format. SPEC AS2. */
+/**
+ * Number of bytes at the start of a file from which its type is detected: enough for every accepted format. SPEC AS2.
+ */
 export const FILE_TYPE_BYTES = 4096
 
 /**

@@ -241,8 +241,8 @@ export type McpFlaw =
   | "approval"
 
 /**
- * The reason why a click on a card is refused. `unknown`: the card has no such button. `field`: a field is missing or invalid.
- * `done`: the action was already done. `tool`: the agent doesn't have the tool.
+ * The reason why a click on a card is refused. `unknown`: the card has no such button. `field`: a field is missing or
+ * invalid. `done`: the action was already done. `tool`: the agent doesn't have the tool.
  */
 export type ActionFlaw = "unknown" | "field" | "done" | "tool"
 

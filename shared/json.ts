@@ -2,8 +2,8 @@
  * json.ts: JSON values: their type, a parser that never throws and limits depth and number of values, and a canonical
  * form.
  *
- * Recursive code (JSON.stringify, a component tree) overflows the stack on deep data, and parsing needs up to 80 bytes of
- * memory per byte of text. The bounds are therefore checked on the text, before it is parsed.
+ * Recursive code (JSON.stringify, a component tree) overflows the stack on deep data, and parsing needs up to 80 bytes
+ * of memory per byte of text. The bounds are therefore checked on the text, before it is parsed.
  */
 
 /**

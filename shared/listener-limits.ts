@@ -9,5 +9,7 @@ export const MAX_OPEN_QUESTIONS = 1_000
 /** Maximum number of a tenant's requests that wait for a question. */
 export const MAX_LISTENERS = 100
 
-/** How long the token of a question is valid, in seconds: longer than an external answer can take (PRODUCER_TURN_MS). */
+/**
+ * How long the token of a question is valid, in seconds: longer than an external answer can take (PRODUCER_TURN_MS).
+ */
 export const QUESTION_TOKEN_SECONDS = 5 * 60 * 60

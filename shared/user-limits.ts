@@ -75,7 +75,8 @@ export const TENANT_STEP_BYTES = 8 * 1024 * 1024
 // ── Remote media ──
 
 /**
- * Maximum number of files fetched from other hosts for a user in REMOTE_WINDOW_MS, not counting cached files. SPEC LI12.
+ * Maximum number of files fetched from other hosts for a user in REMOTE_WINDOW_MS, not counting cached files. SPEC
+ * LI12.
  */
 export const MAX_REMOTE_FETCHES = 1_000
 export const REMOTE_WINDOW_MS = 60 * 60_000

@@ -1,5 +1,6 @@
 /**
- * temperature-unit.ts: the unit in which cards show temperatures, °C or °F. The choice is stored per browser (SPEC CA8).
+ * temperature-unit.ts: the unit in which cards show temperatures, °C or °F. The choice is stored per browser (SPEC
+ * CA8).
  */
 
 import { type Signal, signal } from "@preact/signals"

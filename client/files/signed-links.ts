@@ -84,7 +84,9 @@ export class LinkSigner {
     this.#queueUrl(url, entry)
   }
 
-  /** Retries the failed requests. Called when the server is reachable again. The links stay `failed` until it responds. */
+  /**
+   * Retries the failed requests. Called when the server is reachable again. The links stay `failed` until it responds.
+   */
   retryFailed(): void {
     this.stopRetrying()
     for (const [url, entry] of this.#entries) {

@@ -26,7 +26,9 @@ interface Section {
 /** Parses some text. When it is called again with a longer version of the same text, only the end is parsed again. */
 export type BlockReader = (text: string) => readonly Block[]
 
-/** Parses only the end of prose that has grown, given the tokens of its beginning; null if it must be parsed as a whole. */
+/**
+ * Parses only the end of prose that has grown, given the tokens of its beginning; null if it must be parsed as a whole.
+ */
 export type GrownLexer = (
   text: string,
   known: readonly ProseToken[],

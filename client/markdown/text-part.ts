@@ -158,7 +158,9 @@ function readMarkerUnit(state: MarkerState, unit: number): MarkerState {
   return unit === 62 ? NO_MARKER : isListMarker(unit) ? OPEN_MARKER : NOT_A_MARKER
 }
 
-/** Approximates a script by its block of 128 code units. All CJK units count as one script, and so do all surrogates. */
+/**
+ * Approximates a script by its block of 128 code units. All CJK units count as one script, and so do all surrogates.
+ */
 function getScript(unit: number): number {
   if (unit >= 0x2e80 && unit < 0xd800) return 1
   return unit >= 0xd800 && unit < 0xe000 ? 2 : unit < 0x250 ? 3 : unit >> 7

@@ -26,7 +26,8 @@ interface CanvasFrameProps {
 
 /**
  * Maximum number of messages that a document may send per time window. The page expects one or two in total. Reading a
- * message takes time in proportion to its size, and the page can do nothing else while it handles a long queue of messages.
+ * message takes time in proportion to its size, and the page can do nothing else while it handles a long queue of
+ * messages.
  */
 const MAX_MESSAGES = 100
 const MESSAGE_WINDOW_MS = 10_000

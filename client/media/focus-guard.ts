@@ -58,7 +58,9 @@ function guardFocus(frame: RefObject<HTMLIFrameElement | null>, onFocusStolen: (
   }
 }
 
-/** Returns the focus to the field. Deferred, because the browser moves the focus to the frame only after the blur event. */
+/**
+ * Returns the focus to the field. Deferred, because the browser moves the focus to the frame only after the blur event.
+ */
 function returnFocus(frame: HTMLIFrameElement, field: HTMLElement): void {
   setTimeout(() => {
     frame.blur()

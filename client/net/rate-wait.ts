@@ -58,8 +58,8 @@ export async function holdFrames(hold: RequestHold, code: string, text: string, 
 }
 
 /**
- * If the response asks for a wait, waits, or joins the wait in progress, and returns true. Otherwise returns false without
- * waiting.
+ * If the response asks for a wait, waits, or joins the wait in progress, and returns true. Otherwise returns false
+ * without waiting.
  */
 async function waitAfter(hold: RequestHold, response: Refusable): Promise<boolean> {
   const isRequest = "headers" in response

@@ -2,8 +2,8 @@
  * token-source.ts: requests, caches and renews the page's access token.
  *
  * embedding product | sign-in | development → TOKEN → requests, socket
- * A token is renewed before it expires, shared by concurrent requests, and discarded when the server refuses it. Source:
- * SPEC SO1, SP1, SP2.
+ * A token is renewed before it expires, shared by concurrent requests, and discarded when the server refuses it.
+ * Source: SPEC SO1, SP1, SP2.
  */
 
 import { parseJson } from "../../shared/json.ts"

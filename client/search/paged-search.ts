@@ -1,8 +1,8 @@
 /**
  * paged-search.ts: a search whose query may change while pages of results are being loaded. Does not use the DOM.
  *
- * A page that arrives after the query has changed is dropped, so an older result never replaces a newer one. Requests wait
- * until the user has stopped typing for a moment. Source: SPEC LB2, LB3.
+ * A page that arrives after the query has changed is dropped, so an older result never replaces a newer one. Requests
+ * wait until the user has stopped typing for a moment. Source: SPEC LB2, LB3.
  */
 
 import { type ReadonlySignal, signal } from "@preact/signals"

@@ -1,6 +1,6 @@
 /**
- * palette-commands.ts: the commands that the palette lists: those of the page, those that organise the open conversation,
- * and the one that starts a temporary chat. Source: SPEC LB4, LB28.
+ * palette-commands.ts: the commands that the palette lists: those of the page, those that organise the open
+ * conversation, and the one that starts a temporary chat. Source: SPEC LB4, LB28.
  */
 
 import { focusRequests } from "../ui/focus.ts"

@@ -113,7 +113,8 @@ export class SessionRouter {
   }
 
   /**
-   * Loads the code for uploads and imports, which the initial render doesn't need. If that fails, the next call tries again.
+   * Loads the code for uploads and imports, which the initial render doesn't need. If that fails, the next call tries
+   * again.
    */
   async loadUploads(): Promise<SessionUploads> {
     const module = await import("../files/session-uploads.ts")

@@ -111,7 +111,9 @@ export class TranscriptStore {
     return this.#messages.get(id)
   }
 
-  /** Returns the agent that asked in this session. Null in a user's session, and until a loaded message names the agent. */
+  /**
+   * Returns the agent that asked in this session. Null in a user's session, and until a loaded message names the agent.
+   */
   findAskingAgent(): string | null {
     for (const id of this.messageIds.value) {
       const agent = this.getMessageSignal(id)?.peek().agent
@@ -280,9 +282,9 @@ function reuseSegments(before: WireMessage | undefined, after: WireMessage): Wir
 }
 
 /**
- * Returns the index at which to insert a message that is new or has just begun. An answer follows its question. Exchanges
- * that have begun are in the order in which they began, which is the order of their frames. Queued messages come after
- * them: first users' messages, then agents' messages.
+ * Returns the index at which to insert a message that is new or has just begun. An answer follows its question.
+ * Exchanges that have begun are in the order in which they began, which is the order of their frames. Queued messages
+ * come after them: first users' messages, then agents' messages.
  */
 function findInsertIndex(
   message: WireMessage,

@@ -2,8 +2,8 @@
  * agent-exchange.tsx: messages between agents: a question received, and a question sent to another agent with that
  * agent's answer.
  *
- * The arguments and result of an `agents_message` call are untrusted: a call of another shape is shown like any other tool
- * call. SPEC PG37.
+ * The arguments and result of an `agents_message` call are untrusted: a call of another shape is shown like any other
+ * tool call. SPEC PG37.
  */
 
 import type { ComponentChildren, VNode } from "preact"

@@ -1,5 +1,6 @@
 /**
- * message-actions.tsx: the time of a message, and the buttons below it: copy, reply, regenerate, and switch between versions.
+ * message-actions.tsx: the time of a message, and the buttons below it: copy, reply, regenerate, and switch between
+ * versions.
  *
  * The buttons appear on hover and focus; below the last answer, and on devices without a mouse, they are always
  * visible. Loaded after the transcript. SPEC PG21–PG23.

@@ -33,7 +33,9 @@ export class ScrollAnchor {
   #view: HTMLElement | null = null
   #lastTop = 0
   #lastHeight = 0
-  /** What the browser rounded off in the last shift, in pixels, so that many small shifts don't add up to a visible one. */
+  /**
+   * What the browser rounded off in the last shift, in pixels, so that many small shifts don't add up to a visible one.
+   */
   #fraction = 0
   /** The id of the newest message when the view was last at the end. */
   #seenId: string | undefined
@@ -96,7 +98,9 @@ export class ScrollAnchor {
     this.#checkEdges(view)
   }
 
-  /** To be called with the id of the newest message when content has arrived. An answer that grows isn't a new message. */
+  /**
+   * To be called with the id of the newest message when content has arrived. An answer that grows isn't a new message.
+   */
   noteNewContent(newestId: string | undefined): void {
     if (this.isFollowing.peek()) this.#seenId = newestId
     else if (newestId !== this.#seenId) this.hasUnread.value = true

@@ -40,8 +40,8 @@ export function groupCalls(segments: readonly Segment[]): readonly SegmentRun[] 
 }
 
 /**
- * Returns the combined status: that of a running or waiting call if there is one; "failed" only if a call failed and none
- * succeeded, because the heading shows the number of failures.
+ * Returns the combined status: that of a running or waiting call if there is one; "failed" only if a call failed and
+ * none succeeded, because the heading shows the number of failures.
  */
 export function getGroupStatus(calls: readonly ToolSegment[]): CallStatus {
   const hasStatus = (...wanted: readonly CallStatus[]) => calls.some(({ status }) => wanted.includes(status))

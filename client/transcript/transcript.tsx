@@ -1,7 +1,8 @@
 /**
  * transcript.tsx: the messages of a session, oldest first, then unsent messages and the indicator of a pending answer.
  *
- * The transcript depends only on the store and the outbox, so it looks the same live, after a reload and in a second tab.
+ * The transcript depends only on the store and the outbox, so it looks the same live, after a reload and in a second
+ * tab.
  */
 
 import type { ReadonlySignal, Signal } from "@preact/signals"

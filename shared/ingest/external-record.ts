@@ -32,7 +32,10 @@ export type RecordEffect =
   | { readonly do: "cancel" }
   | { readonly do: "refuse"; readonly fault: Fault }
 
-/** The reasons that an external producer may give for a failed or interrupted answer. Any other reason becomes `producer_failed`. */
+/**
+ * The reasons that an external producer may give for a failed or interrupted answer. Any other reason becomes
+ * `producer_failed`.
+ */
 const ALLOWED_REASONS: readonly TurnFault[] = [
   "producer_failed",
   "producer_gone",
@@ -48,8 +51,8 @@ const ALLOWED_REASONS: readonly TurnFault[] = [
 
 /**
  * Shapes: (the answer so far, its raw text, StreamRecord) → RecordEffect.
- * Errors: `record_refused` for record types that producers may not send, `call_unknown`, `call_settled`, `field_invalid`.
- * Cost: linear in the number of parts.
+ * Errors: `record_refused` for record types that producers may not send, `call_unknown`, `call_settled`,
+ * `field_invalid`. Cost: linear in the number of parts.
  * Source: SPEC EX3–EX5.
  */
 export function interpretRecord(message: Message, streamed: StreamedText, record: StreamRecord): RecordEffect {

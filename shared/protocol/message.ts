@@ -2,7 +2,8 @@
  * message.ts: a message, its parts, and how an event changes it.
  *
  * event → FOLD → store → segments
- * A live turn folds its events; history reads the same parts from the store. `fold` keeps the identity of unchanged parts.
+ * A live turn folds its events; history reads the same parts from the store. `fold` keeps the identity of unchanged
+ * parts.
  */
 
 import { fillCall, UNNAMED_TOOL } from "./calls/call-args.ts"

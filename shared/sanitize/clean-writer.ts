@@ -131,8 +131,8 @@ export class CleanWriter {
   }
 
   /**
-   * Removes the source up to `to`. `isRemoved` is false if a replacement will be written. `isBreak` is true if the removed
-   * text separated words.
+   * Removes the source up to `to`. `isRemoved` is false if a replacement will be written. `isBreak` is true if the
+   * removed text separated words.
    */
   dropTo(to: number, isRemoved = true, isBreak = false): number {
     // The fence must also end at this line in the output.

@@ -206,8 +206,8 @@ export function findRunEnd(text: string, at: number): number {
 }
 
 /**
- * Decides whether the run from `at` to `end`, in the head of its line, opens a fence. Returns the end of the run, TEXT or
- * WAIT. A run of tildes is decided at the end of the run, a run of backticks at the end of the line, both within
+ * Decides whether the run from `at` to `end`, in the head of its line, opens a fence. Returns the end of the run, TEXT
+ * or WAIT. A run of tildes is decided at the end of the run, a run of backticks at the end of the line, both within
  * MAX_PENDING_CHARS.
  */
 export function matchFence(text: string, at: number, final: boolean, end = findRunEnd(text, at)): number {

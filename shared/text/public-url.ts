@@ -113,7 +113,10 @@ function isPublicHost(host: string): boolean {
   return DOTTED_QUAD.test(host) ? isPublicV4(ipaddr.IPv4.parse(host)) : isPublicName(host)
 }
 
-/** Top-level domains used inside networks: RFC 6761, 6762 (with appendix G), 7686, 8375 and 9476, and names that ICANN reserves. */
+/**
+ * Top-level domains used inside networks: RFC 6761, 6762 (with appendix G), 7686, 8375 and 9476, and names that ICANN
+ * reserves.
+ */
 const PRIVATE_TLDS = new Set(
   (
     "localhost local localdomain internal intranet private lan home corp mail test example invalid onion alt arpa " +

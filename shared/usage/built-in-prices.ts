@@ -1,10 +1,10 @@
 /**
  * built-in-prices.ts: the published list prices of common models, in USD per million tokens.
  *
- * A provider can change its prices at any time, so a tenant can override an entry with `PUT /v1/prices`. Models that are
- * not listed have an unknown price: for example `-latest` names, whose model changes, and models whose price depends on the
- * time of day (DeepSeek). Outdated prices are not kept, because a cost is computed on the day of the call. The prices
- * are from copies of the pages named below, and from projects that quote those pages.
+ * A provider can change its prices at any time, so a tenant can override an entry with `PUT /v1/prices`. Models that
+ * are not listed have an unknown price: for example `-latest` names, whose model changes, and models whose price
+ * depends on the time of day (DeepSeek). Outdated prices are not kept, because a cost is computed on the day of the
+ * call. The prices are from copies of the pages named below, and from projects that quote those pages.
  */
 
 import { type PriceEntry, usdToNano } from "./price-entry.ts"

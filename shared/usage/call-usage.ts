@@ -27,7 +27,9 @@ export interface CallUsage extends TokenCounts {
   readonly retries: number
   /** Whether the provider reported the token counts. If not, they are 0. */
   readonly isReported: boolean
-  /** Present only if the provider has sent content but reported no tokens, for example because the answer was stopped. */
+  /**
+   * Present only if the provider has sent content but reported no tokens, for example because the answer was stopped.
+   */
   readonly estimated?: Pick<TokenCounts, "input" | "output">
 }
 

@@ -21,6 +21,8 @@ export interface UsageReport {
 export interface UsageReceipt {
   /** The number of the report that the directory has added, now or earlier; null if the request contained no report. */
   readonly n: number | null
-  /** The lease for the next turn after a report; null if no budget applies to the user. Absent if nothing has changed. */
+  /**
+   * The lease for the next turn after a report; null if no budget applies to the user. Absent if nothing has changed.
+   */
   readonly lease?: SessionLease | null
 }

@@ -26,9 +26,9 @@ export interface CodeToken {
 }
 
 /**
- * The source of a regular expression, the type of what it matches, and what happens then: `>state` enters a state, `=state`
- * replaces the current one, `<` leaves it. The types "word" and "call" look the match up in the words of the language; an
- * unknown call is a function.
+ * The source of a regular expression, the type of what it matches, and what happens then: `>state` enters a state,
+ * `=state` replaces the current one, `<` leaves it. The types "word" and "call" look the match up in the words of the
+ * language; an unknown call is a function.
  */
 export type Rule = readonly [source: string, type: TokenType | "word" | "call" | null, action?: string]
 

@@ -1,6 +1,6 @@
 /**
- * grown-prose.ts: parses prose that has grown at its end, without parsing the finished rows and items of its last table or
- * list again.
+ * grown-prose.ts: parses prose that has grown at its end, without parsing the finished rows and items of its last table
+ * or list again.
  *
  * Rows and items that can't change anymore keep their identity. The result is the same as that of `lexProse`. Pure.
  * SPEC MD3, MD16.

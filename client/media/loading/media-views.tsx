@@ -1,4 +1,6 @@
-/** media-views.tsx: the views of media and canvas documents, and what all media of a session share. Loaded on demand. */
+/**
+ * media-views.tsx: the views of media and canvas documents, and what all media of a session share. Loaded on demand.
+ */
 
 import { effect, signal } from "@preact/signals"
 import type { VNode } from "preact"

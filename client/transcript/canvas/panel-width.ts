@@ -38,7 +38,9 @@ export function applyPanelWidth(percent: number | null): void {
   else style.setProperty("--panel-width", `${percent}vw`)
 }
 
-/** Returns the width after a key press; null for keys that don't change it. The panel grows towards the conversation. */
+/**
+ * Returns the width after a key press; null for keys that don't change it. The panel grows towards the conversation.
+ */
 export function keyToWidth(key: string, width: number, isRightToLeft: boolean): number | null {
   switch (key) {
     case "ArrowLeft":

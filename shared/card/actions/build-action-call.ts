@@ -1,5 +1,6 @@
 /**
- * build-action-call.ts: creates the tool call for a click on a card, and the message that represents the click in the transcript.
+ * build-action-call.ts: creates the tool call for a click on a card, and the message that represents the click in the
+ * transcript.
  *
  * template, stored result, fields → BUILD → tool, arguments, message
  * The client only names an action and supplies field values; the rest comes from the template and the stored result.

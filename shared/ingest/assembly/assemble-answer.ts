@@ -130,7 +130,8 @@ function countUnused(lost: KindCounts, message: Message, event: TurnEvent): void
 type FoldedEvent = (TurnEvent | Extract<AnswerEvent, { type: "granted" }>) & { readonly at?: string | undefined }
 
 /**
- * Maximum size of joined text, in UTF-16 code units. Text beyond MAX_IMPORTED_TEXT_CHARS is dropped in pieces of this size.
+ * Maximum size of joined text, in UTF-16 code units. Text beyond MAX_IMPORTED_TEXT_CHARS is dropped in pieces of this
+ * size.
  */
 const MAX_JOINED_TEXT_CHARS = 4_096
 

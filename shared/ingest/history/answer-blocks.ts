@@ -1,5 +1,6 @@
 /**
- * answer-blocks.ts: writes the ordered content blocks of an assistant's message: thinking, text, calls and results. Pure.
+ * answer-blocks.ts: writes the ordered content blocks of an assistant's message: thinking, text, calls and results.
+ * Pure.
  */
 
 import { type Fields, toFields, toFieldsList, toText } from "../record-writer.ts"

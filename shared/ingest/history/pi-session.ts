@@ -69,7 +69,10 @@ export function writePiLine(writer: HistoryWriter, line: Fields): void {
   if (type === "session_info" && toText(line["name"]) !== "") writer.title = toText(line["name"])
 }
 
-/** Returns whether Pi wrote a line of one of these types. Lines with only LINE_FIELDS count, because Pi omits an empty name. */
+/**
+ * Returns whether Pi wrote a line of one of these types. Lines with only LINE_FIELDS count, because Pi omits an empty
+ * name.
+ */
 function isProgramLine(line: Fields, type: string): boolean {
   const field = PROGRAM_LINE_TYPES[type] ?? null
   if (field !== null && Object.hasOwn(line, field)) return true

@@ -1,5 +1,6 @@
 /**
- * role-message.ts: converts a message with a role, from Anthropic's and OpenAI's APIs, Pi and similar stores, to records.
+ * role-message.ts: converts a message with a role, from Anthropic's and OpenAI's APIs, Pi and similar stores, to
+ * records.
  *
  * Tool results in a user's message belong to the open answer; the rest of the message is the question (SPEC IH1, IH2).
  * Pure.
