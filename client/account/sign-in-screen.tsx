@@ -156,7 +156,7 @@ function useProviders(): ProvidersState {
   return { providers: providers.value, fault: fault.value, load: loadProviders }
 }
 
-/** Loads the providers. A deployment without sign-in has no such route, and so no providers. */
+/** Loads the providers. A deployment without sign-in doesn't have this route, so there are no providers. */
 async function fetchProviders(): Promise<SignInProviders> {
   const response = await fetch("/auth/providers", { signal: AbortSignal.timeout(PROVIDERS_TIMEOUT_MS) })
   if (response.status === 404) return { tenant: null, providers: [] }

@@ -1,5 +1,6 @@
 /**
- * link-status.tsx: the connection status, shown above the composer unless the connection is live. Source: SPEC PG29, PG79, PG89.
+ * link-status.tsx: the connection status, shown above the composer unless the connection is live. Source: SPEC PG29,
+ * PG79, PG89.
  */
 
 import type { VNode } from "preact"
@@ -39,7 +40,7 @@ export function LinkStatus({ link, hold, isOnline, wasLoaded, wasLive, onRetry }
     )
   }
   if (!isOnline) return <OfflineStatus onRetry={onRetry} />
-  // A server that limits requests has said how long to wait, so there is no button.
+  // A server that rate-limits requests says how long to wait, so there is no button.
   if (link === "live" || hold.text.value !== "") return <HoldStatus hold={hold} />
   const text = wasLive ? connectionText.reconnecting : connectionText.connecting
   return <QuietStatus text={text} onRetry={link === "waiting" ? onRetry : undefined} />

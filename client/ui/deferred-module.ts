@@ -1,4 +1,4 @@
-/** deferred-module.ts: code that the first view doesn't need, loaded after it or on demand. */
+/** deferred-module.ts: code that isn't needed for the initial render, and is loaded after it or on demand. */
 
 import { type ReadonlySignal, signal } from "@preact/signals"
 

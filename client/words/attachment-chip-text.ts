@@ -1,4 +1,7 @@
-/** attachment-chip-text.ts: the strings of attachment and reply chips, and of dropping files. Loaded after the first view. Pure. */
+/**
+ * attachment-chip-text.ts: the strings of attachment and reply chips, and of dropping files. Loaded after the first
+ * view. Pure.
+ */
 
 import { translate } from "./languages/language.ts"
 

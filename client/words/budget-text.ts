@@ -1,4 +1,7 @@
-/** budget-text.ts: the strings about budgets, for the user's menu and the admin page. Pure, except for the language and time zone. */
+/**
+ * budget-text.ts: the strings about budgets, for the user's menu and the admin page. Pure, except for the language and
+ * time zone.
+ */
 
 import type { BudgetName, BudgetScope } from "../../shared/fault.ts"
 import type { BudgetView } from "../../shared/usage/budget-view.ts"
@@ -119,7 +122,9 @@ export interface BudgetRefusal {
   readonly resets?: number
 }
 
-/** The text of a refusal, with the time in the user's time zone. Null if it has no time or a budget unknown to the page. */
+/**
+ * The text of a refusal, with the time in the user's time zone. Null if it has no time or a budget unknown to the page.
+ */
 export function describeExhausted({ budget = "sessions", scope, resets }: BudgetRefusal): string | null {
   const [, kind, period] = /^(tokens|cost)_per_(day|month)$/.exec(budget) ?? []
   if (resets === undefined || kind === undefined || period === undefined) return null

@@ -58,7 +58,9 @@ type ImportKind =
   | "start"
   | "other"
 
-/** The results for content that isn't imported as it is, by kind. A text without a function is followed by the count. */
+/**
+ * The results for content that isn't imported as it is, by kind. A text without a function is followed by the count.
+ */
 const KIND_TEXTS: Readonly<Record<ImportKind, string | ((count: number) => string)>> = {
   image: (count) => `${countNoun(count, "image")} couldn't be imported.`,
   audio: (count) => `${countNoun(count, "audio clip")} couldn't be imported.`,

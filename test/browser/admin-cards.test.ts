@@ -1,4 +1,7 @@
-/** admin-cards.test.ts: the cards section of the admin page: the playground with its editors and result, and the stored cards. */
+/**
+ * admin-cards.test.ts: the cards section of the admin page: the playground with its editors and result, and the stored
+ * cards.
+ */
 
 import { mkdirSync } from "node:fs"
 import type { Page } from "playwright-core"

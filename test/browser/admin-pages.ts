@@ -25,7 +25,9 @@ const VIEWS = [
   ["phone-light", PHONE, "light", "ltr"],
   ["phone-dark-rtl", PHONE, "dark", "rtl"],
 ] as const
-/** Name, size, theme and direction of the views in which screenshots of an admin section are taken: one in a short run. */
+/**
+ * Name, size, theme and direction of the views in which screenshots of an admin section are taken: one in a short run.
+ */
 export const PICTURED_VIEWS = everyNth(VIEWS, 4)
 
 /** Requests a development token for `demo`. */

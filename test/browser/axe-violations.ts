@@ -7,8 +7,8 @@ import type { Page } from "playwright-core"
 /** WCAG 2.2 level AA, and axe's best practices. */
 const RULE_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 /**
- * The active entry of a list is scrolled into view while the message box has the focus. Browsers give the focus to boxes
- * that scroll and contain no control; a text without controls scrolls only in short windows.
+ * The active entry of a list is scrolled into view while the message box has the focus. Browsers give the focus to
+ * boxes that scroll and contain no control; a text without controls scrolls only in short windows.
  */
 const SCROLLED_BY_BROWSER = /class="(?:completions|view|sign-in|sidebar)"/
 const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js")

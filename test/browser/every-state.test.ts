@@ -2,8 +2,9 @@
  * every-state.test.ts: axe, the sizes of targets and the width, in every state of the page, in each theme, width and
  * direction.
  *
- * `npm test` checks every 4th state in one view, `RUNS=full` each state in one view, `RUNS=long` each state in all views.
- * STATE=text checks the states whose names contain the text, in all views. SHOTS=folder writes a screenshot of each.
+ * `npm test` checks every 4th state in one view, `RUNS=full` each state in one view, `RUNS=long` each state in all
+ * views. STATE=text checks the states whose names contain the text, in all views. SHOTS=folder writes a screenshot of
+ * each.
  */
 
 import { mkdirSync } from "node:fs"

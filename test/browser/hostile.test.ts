@@ -1,7 +1,7 @@
 /**
- * hostile.test.ts: hostile text from a model in a real Chromium: live, after a reload, in a shared copy and in the widget. The tests run with the content
- * security policy and, to test the renderer alone, without it. They also run without sanitising, because the page must
- * not depend on `clean`.
+ * hostile.test.ts: hostile text from a model in a real Chromium: live, after a reload, in a shared copy and in the
+ * widget. The tests run with the content security policy and, to test the renderer alone, without it. They also run
+ * without sanitising, because the page must not depend on `clean`.
  */
 
 import type { BrowserContext, Page } from "playwright-core"

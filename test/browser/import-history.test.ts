@@ -1,6 +1,6 @@
 /**
- * import-history.test.ts: imports a file from each of the other systems in the page's dialog. Checks the summary, and that
- * the elements are the same after the import, after a reload, and after an export and import.
+ * import-history.test.ts: imports a file from each of the other systems in the page's dialog. Checks the summary, and
+ * that the elements are the same after the import, after a reload, and after an export and import.
  */
 
 import type { Page } from "playwright-core"

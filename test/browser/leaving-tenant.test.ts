@@ -50,8 +50,8 @@ testInFull(
     await page.waitForSelector(FIELD, SOON)
     expect(await page.inputValue(FIELD)).toBe("Say one more thing")
     await page.press(FIELD, "Enter")
-    // The socket is still read-only. Once every isolate knows that the tenant is kept, the server closes the socket, and the
-    // message is sent.
+    // The socket is still read-only. Once every isolate knows that the tenant is kept, the server closes the socket,
+    // and the message is sent.
     await page.waitForSelector("article[data-role=assistant] >> nth=1", { timeout: 60_000 })
     await untilSettled(page, 2)
     expect(errors).toEqual([])

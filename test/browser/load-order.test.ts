@@ -1,4 +1,7 @@
-/** load-order.test.ts: what the page loads before the messages of an open conversation, in a real Chromium on the built page. */
+/**
+ * load-order.test.ts: what the page loads before the messages of an open conversation, in a real Chromium on the built
+ * page.
+ */
 
 import { readdirSync, readFileSync } from "node:fs"
 import { expect, test } from "vitest"

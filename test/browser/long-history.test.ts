@@ -1,6 +1,6 @@
 /**
- * long-history.test.ts: a conversation of 2,000 messages in a real Chromium on the built page: scrolling to its beginning and
- * back, an answer that arrives meanwhile, and a link to a message.
+ * long-history.test.ts: a conversation of 2,000 messages in a real Chromium on the built page: scrolling to its
+ * beginning and back, an answer that arrives meanwhile, and a link to a message.
  */
 
 import type { Cuecard } from "cuecard/testing"
@@ -62,8 +62,8 @@ async function watchArticles(page: Page): Promise<void> {
 }
 
 /**
- * Scrolls close to one end of what is shown, again and again, until the text appears. After each step, the message in the
- * middle of the view must stay where it is while others are added and dropped.
+ * Scrolls close to one end of what is shown, again and again, until the text appears. After each step, the message in
+ * the middle of the view must stay where it is while others are added and dropped.
  */
 async function scrollUntil(page: Page, edge: "top" | "end", text: string): Promise<void> {
   await page.evaluate(

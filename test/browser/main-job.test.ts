@@ -1,6 +1,6 @@
 /**
- * main-job.test.ts: asks for the weather, gets a card, and sees the same after a reload, in a real Chromium on the built
- * page.
+ * main-job.test.ts: asks for the weather, gets a card, and sees the same after a reload, in a real Chromium on the
+ * built page.
  */
 
 import { mkdirSync } from "node:fs"

@@ -1,6 +1,6 @@
 /**
- * page-design.test.ts: the design of the page in a real Chromium: the welcome screen, the header and its menu, cards, buttons
- * on touch screens, and the settings page.
+ * page-design.test.ts: the design of the page in a real Chromium: the welcome screen, the header and its menu, cards,
+ * buttons on touch screens, and the settings page.
  */
 
 import type { Page } from "playwright-core"

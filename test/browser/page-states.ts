@@ -1,4 +1,7 @@
-/** page-states.ts: the states of the page, the widget, the shared copy and the admin page, and how to reach each of them. */
+/**
+ * page-states.ts: the states of the page, the widget, the shared copy and the admin page, and how to reach each of
+ * them.
+ */
 
 import type { Page } from "playwright-core"
 import {

@@ -16,7 +16,9 @@ let persist = ""
 let cuecard: Cuecard
 let browser: Browser
 
-/** Stores this build's scripts in the bucket under another version's names, as that version's deploy would have done. */
+/**
+ * Stores this build's scripts in the bucket under another version's names, as that version's deploy would have done.
+ */
 function keepAsOtherVersion(): void {
   const list = join(persist, "files.json")
   const objects = readdirSync(ASSETS).map((name) => ({

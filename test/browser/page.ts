@@ -1,5 +1,6 @@
 /**
- * page.ts: helpers for the browser tests: open the page, send messages, wait, and read the transcript in a normalised form.
+ * page.ts: helpers for the browser tests: open the page, send messages, wait, and read the transcript in a normalised
+ * form.
  */
 
 import type { Cuecard } from "cuecard/testing"
@@ -132,7 +133,9 @@ const STILL_MS = 150
  */
 const POLL_MS = 30
 
-/** How long to wait for a frame, in milliseconds. A browser without anything to draw sometimes skips frames for minutes. */
+/**
+ * How long to wait for a frame, in milliseconds. A browser without anything to draw sometimes skips frames for minutes.
+ */
 const FRAME_MS = 5_000
 
 /** How long to wait in total, in milliseconds. A test that waited longer would end without saying what was missing. */
@@ -191,7 +194,8 @@ export async function untilStill(page: Page): Promise<void> {
             return fail(new Error(`Not still after ${maxMs} ms: ${missing?.outerHTML.slice(0, 500)}`))
           if (since === 0 || missing !== null || document.getAnimations().some(isMoving)) since = now
           if (now - since < stillMs) return void setTimeout(poll, pollMs)
-          // Long code and long texts are drawn in idle slices, which a busy machine delays. A slice renders a frame later.
+          // Long code and long texts are drawn in idle slices, which a busy machine delays. A slice renders a frame
+          // later.
           requestIdleCallback(() => waitForFrame(() => waitForFrame(finish)), { timeout: frameMs })
         }
         function finish(): void {
@@ -211,7 +215,8 @@ export async function takeScreenshot(page: Page, selector: string, path: string)
   const element = page.locator(selector)
   const png = await element.screenshot({ path, animations: "disabled" })
   const box = await element.boundingBox()
-  // Width and height are at fixed offsets in the header of a PNG. Fractions of pixels are rounded outwards on each side.
+  // Width and height are at fixed offsets in the header of a PNG. Fractions of pixels are rounded outwards on each
+  // side.
   const [width, height] = [png.readUInt32BE(16), png.readUInt32BE(20)]
   expect(Math.abs(width - (box?.width ?? 0)), `width of ${path}`).toBeLessThan(2)
   expect(Math.abs(height - (box?.height ?? 0)), `height of ${path}`).toBeLessThan(2)

@@ -1,6 +1,6 @@
 /**
- * pseudo-language.test.ts: every state of the page, of the widget and of a shared copy in the pseudo-language, to find texts that
- * aren't translated. The admin page is English only.
+ * pseudo-language.test.ts: every state of the page, of the widget and of a shared copy in the pseudo-language, to find
+ * texts that aren't translated. The admin page is English only.
  *
  * `npm test` checks every 3rd state, `RUNS=full` all. STATE=text checks the states whose names contain the text.
  */

@@ -1,6 +1,6 @@
 /**
- * reading.test.ts: code, formulas and tables in a real Chromium: what a selection copies, how a formula is laid out, and
- * that hostile formulas and code run and request nothing, without the content security policy.
+ * reading.test.ts: code, formulas and tables in a real Chromium: what a selection copies, how a formula is laid out,
+ * and that hostile formulas and code run and request nothing, without the content security policy.
  */
 
 import type { Page } from "playwright-core"

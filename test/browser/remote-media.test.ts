@@ -1,6 +1,6 @@
 /**
- * remote-media.test.ts: media from other hosts, unreachable servers and expired URLs: a real server and a real Chromium,
- * with a second server in place of all other hosts.
+ * remote-media.test.ts: media from other hosts, unreachable servers and expired URLs: a real server and a real
+ * Chromium, with a second server in place of all other hosts.
  */
 
 import { createHmac } from "node:crypto"

@@ -1,6 +1,6 @@
 /**
- * rich.test.ts: tools' and users' assets on a real server in a real Chromium. The assets survive reloads, a kill, an export
- * and an import, and are deleted with their session.
+ * rich.test.ts: tools' and users' assets on a real server in a real Chromium. The assets survive reloads, a kill, an
+ * export and an import, and are deleted with their session.
  */
 
 import { type Cuecard, type CuecardOptions, startCuecard } from "cuecard/testing"

@@ -1,6 +1,6 @@
 /**
- * rich.ts: helpers for tests of media and documents: checks that they are rendered, play and run, and a server in place of
- * all public hosts.
+ * rich.ts: helpers for tests of media and documents: checks that they are rendered, play and run, and a server in place
+ * of all public hosts.
  */
 
 import { readdirSync, readFileSync } from "node:fs"
@@ -101,8 +101,8 @@ export interface MediaRequest {
 }
 
 /**
- * Starts a server in place of all public hosts (`MEDIA_UPSTREAM`). It selects the response by the complete URL and records
- * its requests.
+ * Starts a server in place of all public hosts (`MEDIA_UPSTREAM`). It selects the response by the complete URL and
+ * records its requests.
  */
 export async function startElsewhere(files: ReadonlyMap<string, Far>) {
   const requests: MediaRequest[] = []

@@ -1,6 +1,7 @@
 /**
- * same-dom.test.ts: every golden transcript produces the same elements live, from storage, in the widget, after an export
- * and import, and after an import as another system's file, in a real Chromium on the built page. So do imported files.
+ * same-dom.test.ts: every golden transcript produces the same elements live, from storage, in the widget, after an
+ * export and import, and after an import as another system's file, in a real Chromium on the built page. So do imported
+ * files.
  *
  * The live page plays the frames that the server would send (see GO4). The other pages use a real server.
  */
@@ -100,7 +101,8 @@ async function callSessions(path: string, init: RequestInit = {}): Promise<Respo
 async function importInto(body: string): Promise<string> {
   const { id } = await setup.cuecard.createSession()
   const answer = await callSessions(`${id}/import`, { method: "POST", headers: JSONL, body })
-  // The assets of a golden file have no bytes, so their lines are reported as gone. No other line may be reported as gone.
+  // The assets of a golden file have no bytes, so their lines are reported as gone. No other line may be reported as
+  // gone.
   const { skipped, bad } = (await answer.json()) as ImportProgress
   expect(bad.filter(({ code }) => code !== "file_gone")).toEqual([])
   expect(skipped).toBe(bad.length)
@@ -154,8 +156,8 @@ async function shownBy(page: Page, turns: readonly Turn[]): Promise<string> {
   await expect
     .poll(async () => (await statusesIn(page)).join(" "))
     .toBe(turns.map(({ answer }) => answer.status).join(" "))
-  // Documents load when they scroll into view, and loading one moves the next. Without bytes, every asset ends up as a note
-  // or a failed placeholder.
+  // Documents load when they scroll into view, and loading one moves the next. Without bytes, every asset ends up as a
+  // note or a failed placeholder.
   await page.waitForFunction(
     () => {
       const root = document.querySelector("cuecard-chat")?.shadowRoot ?? document
@@ -292,7 +294,9 @@ describe("golden transcripts in the page", () => {
   })
 })
 
-/** Returns imported messages' frames as if the messages were being written now, so that an answer grows part by part. */
+/**
+ * Returns imported messages' frames as if the messages were being written now, so that an answer grows part by part.
+ */
 function growingFrames(messages: readonly Message[]): object[] {
   let seq = 0
   const frames: object[] = []

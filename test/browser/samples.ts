@@ -1,8 +1,8 @@
 /**
  * samples.ts: messages with media, and the bytes of the media, which the browser itself creates.
  *
- * The tests play the server's frames (as in same-dom.test.ts), sign URLs and serve files themselves, so that they can show
- * every kind of segment.
+ * The tests play the server's frames (as in same-dom.test.ts), sign URLs and serve files themselves, so that they can
+ * show every kind of segment.
  */
 
 import type { Browser, BrowserContext } from "playwright-core"

@@ -1,4 +1,7 @@
-/** service-worker.test.ts: the page without a network, after a deploy and with the worker switched off, in a real Chromium. */
+/**
+ * service-worker.test.ts: the page without a network, after a deploy and with the worker switched off, in a real
+ * Chromium.
+ */
 
 import process from "node:process"
 import { type Cuecard, startCuecard } from "cuecard/testing"

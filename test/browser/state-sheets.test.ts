@@ -1,8 +1,8 @@
 /**
  * state-sheets.test.ts: screenshots of every state in page-states.ts, six states to a sheet, for docs/pictures.
  *
- * Each state is shown on a desktop and on a phone, in both themes, and from right to left. SHEET=text draws only the sheets
- * whose names contain the text.
+ * Each state is shown on a desktop and on a phone, in both themes, and from right to left. SHEET=text draws only the
+ * sheets whose names contain the text.
  */
 
 import { existsSync, readFileSync } from "node:fs"

@@ -225,7 +225,8 @@ describe("approval", () => {
     expect(await phone.textContent(".ask")).toContain("Allow Cuecard to run probe_ask?")
     expect(await phone.isVisible('[data-segment=tool] >> text="now"')).toBe(true)
     expect(await first.$(".typing")).toBe(null)
-    // The second click may find that the button is gone. It must not wait for one, or it would press a later test's button.
+    // The second click may find that the button is gone. It must not wait for one, or it would press a later test's
+    // button.
     const press = (page: Page, name: string) =>
       page.$eval(`.ask button >> text="${name}"`, (button) => (button as HTMLElement).click()).catch(() => {})
     await Promise.all([press(second, "Allow"), press(phone, "Deny")])

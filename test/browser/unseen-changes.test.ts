@@ -40,8 +40,8 @@ async function expectSame(session: string, answers: number): Promise<void> {
 }
 
 /**
- * Returns the newest messages of a transcript. The number of older pages that a window has loaded depends on its height and
- * on what happened in it.
+ * Returns the newest messages of a transcript. The number of older pages that a window has loaded depends on its height
+ * and on what happened in it.
  */
 function newestOf(transcript: string): string {
   return transcript

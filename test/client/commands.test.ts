@@ -1,4 +1,6 @@
-/** commands.test.ts: commands take effect once, despite lost sockets, refusals, version switches and closed sessions. */
+/**
+ * commands.test.ts: commands take effect once, despite lost sockets, refusals, version switches and closed sessions.
+ */
 
 import { signal } from "@preact/signals"
 import { describe, expect, test } from "vitest"

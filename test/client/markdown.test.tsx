@@ -18,8 +18,8 @@ import { delay, draw, markdown } from "./dom.ts"
 
 await mediaViews.load()
 
-// Texts are shown without the code that is loaded on demand. markdown-code, -math and -reading.test.tsx test that. Other
-// files of this process share these modules: they may have loaded the code before, and need it afterwards.
+// Texts are shown without the code that is loaded on demand. markdown-code, -math and -reading.test.tsx test that.
+// Other files of this process share these modules: they may have loaded the code before, and need it afterwards.
 const loads = [readingTools.load, mathTypesetter.load] as const
 beforeAll(() => {
   for (const module of [readingTools, mathTypesetter]) Object.assign(module, { load: async () => false })

@@ -188,8 +188,8 @@ describe("the transcript", () => {
     server.last().say(messageFrame(18, 17, user("q3", "three", { timestamp: timeAt(3) })))
     server.last().say(messageFrame(19, 18, wireMessage("a3", { exchange_id: "q3", timestamp: timeAt(7) })))
     expect(controller.store.messageIds.value).toEqual(["q1", "a1", "q2", "a2", "q3", "a3", "q4", "r1"])
-    // A client that was disconnected receives the messages in the order in which they began: r1 after q4, even though r1's
-    // timestamp is earlier.
+    // A client that was disconnected receives the messages in the order in which they began: r1 after q4, even though
+    // r1's timestamp is earlier.
     server.last().say(messageFrame(20, 19, user("q4", "four", { timestamp: timeAt(6) })))
     server.last().say(messageFrame(21, 20, agentReply("r1", { timestamp: timeAt(1) })))
     server.last().say(messageFrame(22, 21, agentReply("r2", { timestamp: timeAt(2) })))

@@ -1,4 +1,6 @@
-/** shell-text.ts: the texts of the button and the panel. They are shown before the texts of the conversation are loaded. */
+/**
+ * shell-text.ts: the texts of the button and the panel. They are shown before the texts of the conversation are loaded.
+ */
 
 import type { Language } from "../../client/words/languages/language.ts"
 

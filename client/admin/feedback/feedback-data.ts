@@ -1,4 +1,4 @@
-/** feedback-data.ts: parses the counts of feedback, and adds them up by agent. Pure. Source: SPEC AD23. */
+/** feedback-data.ts: parses feedback counts, and adds them up by agent. Pure. Source: SPEC AD23. */
 
 import { createParser, hasShape, isListOf, isNumber, isString } from "../../../shared/protocol/shape-check.ts"
 import { isCounts } from "../../../shared/protocol/responses.ts"
@@ -14,7 +14,7 @@ export const parseFeedbackCounts = createParser<FeedbackCounts>({
   ),
 })
 
-/** The counts of an agent. `reasons` is sorted by frequency. */
+/** The feedback counts of an agent. `reasons` is sorted by frequency. */
 export interface AgentFeedback {
   readonly agent: string
   readonly up: number

@@ -16,7 +16,7 @@ const DIGIT_WIDTH = 7.5
 const GAP = 8
 const BOTTOM = 32
 const TOP = 18
-/** The share of its slot's width that a bar fills. */
+/** The fraction of its slot's width that a bar fills. */
 const BAR_SHARE = 0.72
 /** The width of a label below the bars. */
 const LABEL_WIDTH = 90

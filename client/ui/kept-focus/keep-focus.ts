@@ -1,5 +1,5 @@
 /**
- * keep-focus.ts: when the element with the keyboard focus disappears, moves the focus to the control nearest to its
+ * keep-focus.ts: when the element that has keyboard focus disappears, moves the focus to the control nearest to its
  * position.
  *
  * Without this, the browser moves the focus to the document, and the next Tab may begin at its top. Source: SPEC AX14.
@@ -8,7 +8,10 @@
 import { focusRequests } from "../focus.ts"
 import { getEventRoot, getEventTarget, getRootElement, isNothingFocused } from "./page-elements.ts"
 
-/** An element that had the focus, and where it was: its ancestors, from the innermost, and its index in each of them. */
+/**
+ * An element that had focus, and its position: its ancestors, starting with the innermost, and the index of the path's
+ * child in each of them.
+ */
 interface Place {
   readonly element: Element
   readonly around: readonly { readonly parent: Element; readonly index: number }[]
@@ -17,8 +20,8 @@ interface Place {
 const FOCUSABLE = "a[href], button, input, select, textarea, summary, [tabindex]"
 
 /**
- * If the position is directly inside one of these, the remaining controls are far away, so the focus doesn't move to
- * them.
+ * If the position is directly inside one of these elements, the remaining controls are far away, so the focus doesn't
+ * move to any of them.
  */
 const TOO_LARGE = ".page, .behind-drawer, .sidebar, .view, .transcript"
 
@@ -37,7 +40,7 @@ export function keepFocus(): () => void {
   }
   const observer = new MutationObserver(() => {
     if (place === null || place.element.isConnected) return
-    // Cleared now. Otherwise the next key would move the focus to a position that the user has left.
+    // Cleared at once, because the next key would otherwise move the focus to a position that the user has left.
     if (isPointerUsed) place = null
     // Deferred, so that code that removes an element can move the focus itself.
     else setTimeout(restore)

@@ -1,11 +1,11 @@
-/** language-select.tsx: the field that selects the page's language. Each language is listed by its own name. */
+/** language-select.tsx: the field that selects the page's language. The name of each language is in that language. */
 
 import type { VNode } from "preact"
 import type { Language } from "../../words/languages/language.ts"
 import { settingsText } from "../../words/settings/settings-text.ts"
 import { chooseLanguage, language, type LoadableLanguage } from "./page-language.ts"
 
-/** Each language by its own name, in the order of the list. */
+/** The name of each language in that language, in the order of the list. */
 const LANGUAGE_NAMES: Readonly<Record<Language, string>> = {
   en: "English",
   de: "Deutsch",
