@@ -1,8 +1,8 @@
 /**
  * vite.config.ts: builds and serves the page and the Worker.
  *
- * `vite dev` serves both with hot reload; `vite build` writes dist/client (page) and dist/cuecard (Worker). `--mode
- * testing` and `--mode shared` build the package entries `cuecard/testing` and `cuecard` for plain Node instead;
+ * `vite dev` serves both with hot reload; `vite build` writes dist/client (page) and dist/cuecard (Worker).
+ * `--mode testing` and `--mode shared` build the package entries `cuecard/testing` and `cuecard` for plain Node instead;
  * `--mode sdk` builds `cuecard/client`, `cuecard/preact` and `cuecard/react`.
  */
 import { createHash } from "node:crypto"

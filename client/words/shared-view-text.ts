@@ -6,7 +6,7 @@ export const sharedViewText = translate("sharedView", {
   untitled: "Shared conversation",
   by: (author: string, day: string) => `Shared by ${author} on ${day}`,
   on: (day: string) => `Shared on ${day}`,
-  note: "This is a copy. It doesn't change when the conversation goes on.",
+  note: "This is a copy. It doesn't change when the conversation continues.",
   more: "Show more messages",
   loading: "Loading…",
   gone: "This conversation isn't available",

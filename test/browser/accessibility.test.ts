@@ -1,11 +1,11 @@
 /**
- * accessibility.test.ts: the keyboard focus, headings, text alternatives of images, forced colours and print in a real
- * Chromium. every-state.test.ts runs axe and measures targets.
+ * accessibility.test.ts: keyboard focus, headings, text alternatives of images, forced colours and print in a real
+ * Chromium. every-state.test.ts runs axe and measures the sizes of targets.
  */
 
 import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
-import { askQuestion, DESK, FIELD, openPage, PHONE, untilSettled } from "./page.ts"
+import { askQuestion, DESKTOP, FIELD, openPage, PHONE, untilSettled } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const SOON = { timeout: 20_000 }
@@ -41,7 +41,7 @@ describe("the keyboard", () => {
     await page.context().close()
   })
 
-  test("[AX3] the drawer takes the focus, keeps it, and returns it to the button that opened it", async () => {
+  test("[AX3] the drawer takes and keeps the focus, which returns to the button that opened the drawer", async () => {
     const { page } = await openPage(setup.browser, setup.cuecard, { size: PHONE })
     await askAndWait(page, "/say one")
     await page.focus(".drawer-button")
@@ -53,14 +53,15 @@ describe("the keyboard", () => {
       reached.push(await readFocus(page))
     }
     expect(reached[0]).toMatch(/^sidebar/)
-    // After the last control, the focus passes the browser's own controls and the backdrop, which closes the drawer.
+    // After the last control, the focus passes through the browser's own controls and the backdrop, which closes the
+    // drawer.
     expect(reached.filter((name) => !/^sidebar|^none\/(?:body|backdrop)$/.test(name))).toEqual([])
     await page.keyboard.press("Escape")
     await expect.poll(() => readFocus(page)).toBe("topbar/drawer-button")
     // When the window becomes wide, the drawer becomes a column, so nothing may stay inert.
     await page.keyboard.press("Enter")
     await expect.poll(() => page.$eval(".behind-drawer", (one) => one.hasAttribute("inert"))).toBe(true)
-    await page.setViewportSize(DESK)
+    await page.setViewportSize(DESKTOP)
     await expect.poll(() => page.$eval(".behind-drawer", (one) => one.hasAttribute("inert"))).toBe(false)
     await page.context().close()
   })

@@ -2,7 +2,7 @@
 
 import type { Page } from "playwright-core"
 import { expect, test } from "vitest"
-import { DESK, openIn, PHONE } from "./page.ts"
+import { DESKTOP, openIn, PHONE } from "./page.ts"
 import { epochOf, media, createWireMessage, sendMessages, serveFiles, text } from "./samples.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
@@ -24,7 +24,7 @@ function cutHosts(page: Page): Promise<string[]> {
 }
 
 test.each([
-  ["desk", DESK],
+  ["desktop", DESKTOP],
   ["phone", PHONE],
 ])("[PG40] %s: the whole host is visible, however long the host and the label are", async (_name, viewport) => {
   const context = await setup.browser.newContext({ viewport })

@@ -11,13 +11,13 @@ import { useServerAndBrowser } from "./server-and-browser.ts"
 const SOON = { timeout: 20_000 }
 const BUILT = "dist/client"
 
-/** How long the page waits at most before it loads the remaining code, in milliseconds (client/app/main.tsx). */
+/** Maximum time that the page waits before it loads the remaining code, in milliseconds (client/app/main.tsx). */
 const MAX_REST_DELAY_MS = 2_000
 
 declare global {
   /** When the first message was drawn, in milliseconds since the page was opened. */
   var firstMessageAt: number | undefined
-  /** The number of messages after each change of the document, without repetitions. */
+  /** The number of messages after each change to the document, without repetitions. */
   var messageCounts: number[]
 }
 
@@ -36,7 +36,7 @@ test("[PF9] code that an open conversation doesn't need is loaded after its mess
   const session = await importMessages(setup.cuecard, 4, (at) => `Message ${at}`)
   const context = await setup.browser.newContext()
   const page = await context.newPage()
-  // Without the longest wait, the order depends on nothing but the messages.
+  // Without the maximum wait, the order depends only on the messages.
   await page.addInitScript((longestWait) => {
     const original = globalThis.setTimeout
     const withoutWait = (callback: () => void, ms?: number): unknown =>
@@ -47,7 +47,7 @@ test("[PF9] code that an open conversation doesn't need is loaded after its mess
     }).observe(document, { childList: true, subtree: true })
   }, MAX_REST_DELAY_MS)
   const history = page.waitForResponse(/\/conversation\/recent/)
-  // The messages arrive first, and the page has time to start loading the remaining code.
+  // The messages arrive before this code, and the page has time to start loading the remaining code.
   await page.route(/\/assets\/transcript-/, async (route) => {
     await (await history).finished()
     await page.waitForSelector(".view .note.loading, .view h2", { ...SOON, state: "attached" })
@@ -82,7 +82,7 @@ test("[PF9] code that an open conversation doesn't need is loaded after its mess
   await context.close()
 })
 
-test("[PF13] the newest messages are drawn first, then the others, and the view stays at the end", async () => {
+test("[PF13] the newest messages are drawn first and then the others, and the view stays at the end", async () => {
   const session = await importMessages(setup.cuecard, 24, (at) => `Message ${at}\n\nwith a second paragraph.`)
   const context = await setup.browser.newContext()
   const page = await context.newPage()

@@ -9,14 +9,19 @@ import type { Page } from "playwright-core"
 export const MIN_TARGET_PX = 24
 export const MIN_TOUCH_PX = 44
 
-/** Returns the controls whose width or height is less than `least`, except links and buttons in a line of text. */
+/**
+ * Returns the controls whose width or height is less than `least`, except for links and buttons within a line of text.
+ */
 export function findSmallTargets(page: Page, least: number): Promise<string[]> {
   return page.evaluate((min) => {
     const controls =
       'button, a[href], summary, select, textarea, input:not([type=file]), [role="option"], [role="slider"]'
     const isShown = (one: Element): boolean =>
       one.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && one.closest("[inert]") === null
-    /** A check box is as large as its label, and a field that is only for screen readers has no size. */
+    /**
+     * Returns the box that counts as the control's target. A check box is as large as its label, and a field that is
+     * only for screen readers has no size.
+     */
     const boxOf = (one: Element): DOMRect =>
       (one.matches("[type=checkbox], [type=radio]") && one instanceof HTMLInputElement
         ? (one.labels?.[0] ?? one)
@@ -42,8 +47,7 @@ export function findSmallTargets(page: Page, least: number): Promise<string[]> {
 }
 
 /**
- * Returns the controls that can't be scrolled, as the keyboard does it, to a position where nothing covers their
- * middle.
+ * Returns the controls that can't be scrolled into view, as keyboard focus does, so that nothing covers their centre.
  */
 export function findCoveredControls(page: Page): Promise<string[]> {
   return page.evaluate(async () => {
@@ -52,7 +56,7 @@ export function findCoveredControls(page: Page): Promise<string[]> {
       one.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && one.closest("[inert]") === null
     const findCover = (one: Element, root: Document | ShadowRoot): string | null => {
       one.scrollIntoView({ block: "nearest", inline: "nearest", behavior: "instant" })
-      // A wrapped link has several boxes; this is the first.
+      // A wrapped link has several boxes, of which this is the first.
       const box = one.getClientRects()[0]
       if (box === undefined || box.width <= 1 || box.height <= 1) return null
       const [x, y] = [(box.left + box.right) / 2, (Math.max(0, box.top) + Math.min(innerHeight, box.bottom)) / 2]
@@ -62,7 +66,10 @@ export function findCoveredControls(page: Page): Promise<string[]> {
       return isOwn ? null : top.outerHTML.slice(0, 80)
     }
     const nextFrame = (): Promise<void> => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))
-    /** The button that leads to the end disappears in the frame after the end is reached. */
+    /**
+     * Returns what still covers the control after a frame. The button that leads to the end disappears one frame after
+     * the end has been reached.
+     */
     const findLastingCover = async (one: Element, root: Document | ShadowRoot): Promise<string | null> => {
       for (let frame = 0; frame < 3; frame++) {
         if (findCover(one, root) === null) return null
@@ -70,7 +77,10 @@ export function findCoveredControls(page: Page): Promise<string[]> {
       }
       return findCover(one, root)
     }
-    /** Behind a modal dialog nothing can be reached, and a menu closes before anything outside it is reached. */
+    /**
+     * Finds the open dialog or menu. Behind a modal dialog, nothing can be reached, and a menu closes before anything
+     * outside it is reached.
+     */
     const findModal = (root: Document | ShadowRoot): Element | null =>
       root.querySelector(".menu, .completions, .account-panel") ??
       root.querySelector("dialog:modal") ??
@@ -89,7 +99,10 @@ export function findCoveredControls(page: Page): Promise<string[]> {
   })
 }
 
-/** Returns the elements that extend beyond the window sideways, except those that a box scrolls or cuts off. */
+/**
+ * Returns the elements that extend beyond the window sideways, except those that are in a box which scrolls or clips
+ * them.
+ */
 export function findOverflow(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const isHeld = (one: Element): boolean => {

@@ -1,13 +1,13 @@
 /**
  * reading.test.ts: code, formulas and tables in a real Chromium: what a selection copies, how a formula is laid out,
- * and that hostile formulas and code run and request nothing, without the content security policy.
+ * and that hostile formulas and code run nothing and request nothing, even without the content security policy.
  */
 
 import type { Page } from "playwright-core"
 import { expect, test } from "vitest"
 import { REFUSED_TEX, TRICKY_TEX } from "../client/hostile-tex.ts"
 import { findViolations } from "./axe-violations.ts"
-import { DESK, openIn, untilStill } from "./page.ts"
+import { DESKTOP, openIn, untilStill } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const setup = useServerAndBrowser()
@@ -33,7 +33,7 @@ ${CODE}
 /** Opens a page whose history contains these texts, unsanitised. */
 async function showTexts(texts: readonly string[]): Promise<{ page: Page; found: string[] }> {
   const { id } = await setup.cuecard.createSession()
-  const context = await setup.browser.newContext({ bypassCSP: true, viewport: DESK, colorScheme: "light" })
+  const context = await setup.browser.newContext({ bypassCSP: true, viewport: DESKTOP, colorScheme: "light" })
   const found: string[] = []
   await context.exposeFunction("owned", () => void found.push("ran"))
   const blank = { mode: null, metrics: null, timestamp: "2026-01-01T00:00:00.000Z" }
@@ -51,14 +51,14 @@ async function showTexts(texts: readonly string[]): Promise<{ page: Page; found:
     }))
     await route.fulfill({ json: { ...whole, messages, has_more: false } })
   })
-  const { page, errors, strangers } = await openIn(context, setup.cuecard, `#/s/${id}`)
+  const { page, errors, externalUrls } = await openIn(context, setup.cuecard, `#/s/${id}`)
   await page.waitForFunction(
     (count) => document.querySelectorAll("[data-transcript] article").length === count,
     texts.length,
     { timeout: 30_000 },
   )
   await untilStill(page)
-  found.push(...errors, ...strangers)
+  found.push(...errors, ...externalUrls)
   return { page, found }
 }
 
@@ -71,7 +71,7 @@ function copyOf(page: Page, selector: string): Promise<string> {
     selection?.selectAllChildren(element)
     return new Promise<string>((done) => {
       const onCopy = (event: ClipboardEvent): void => {
-        // Without a handler of the page, the browser copies the text of the selection.
+        // If no handler of the page intervenes, the browser copies the selected text.
         done(event.defaultPrevented ? (event.clipboardData?.getData("text/plain") ?? "") : String(selection))
       }
       addEventListener("copy", onCopy, { once: true })
@@ -112,7 +112,7 @@ test("[MD11] [MD12] [MD14] [MD15] [RD1] code, a formula, a table, an alert and a
   await page.context().close()
 })
 
-test("[MD13] [MD11] hostile formulas and code run and request nothing, and cover nothing", async () => {
+test("[MD13] [MD11] hostile formulas and code run nothing, request nothing and cover nothing", async () => {
   const formulas = [...REFUSED_TEX, ...TRICKY_TEX].map((tex) => `\\(${tex}\\)\n\n$$${tex}$$`)
   const fences = ["html", "svg", "vue", "js", "md"].map((lang) => {
     return `\`\`\`${lang}\n<img src=x onerror=owned(1)><script>owned(1)</script>\`\${owned(1)}\`\n\`\`\``

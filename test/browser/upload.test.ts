@@ -31,7 +31,7 @@ const sessions = async (): Promise<number> => {
 
 describe("attachments on a real server", () => {
   test("[PG42] [PG38] [PG72] the first upload creates the session; attachments are shown with their message, after a reload and in another tab", async () => {
-    const { page, errors, strangers } = await openPage(setup.browser, setup.cuecard)
+    const { page, errors, externalUrls } = await openPage(setup.browser, setup.cuecard)
     await chooseFiles(page, ["bay.png", bytesOf("/media/landscape")], ["table.csv", bytesOf("/media/table")])
     await expect.poll(() => readChips(page), SOON).toEqual(["done", "done"])
     await page.fill(FIELD, "/say what is this?")
@@ -55,7 +55,7 @@ describe("attachments on a real server", () => {
     expect(await transcriptOf(other.page)).toBe(live)
     const [download] = await Promise.all([page.waitForEvent("download"), page.click("button.file")])
     expect(download.suggestedFilename()).toBe("table.csv")
-    expect([errors, strangers]).toEqual([[], []])
+    expect([errors, externalUrls]).toEqual([[], []])
     await page.context().close()
   })
 

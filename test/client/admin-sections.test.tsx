@@ -37,7 +37,7 @@ const apiWith = (methods: Partial<AdminApi>): AdminApi => methods as AdminApi
 /** Parses a body as the page's API does. */
 function parseResponse<T>(body: unknown, parse: (value: unknown) => T | null): T {
   const value = parse(JSON.parse(JSON.stringify(body)))
-  if (value === null) throw new Error("not the shape that the page expects")
+  if (value === null) throw new Error("The body doesn't have the shape that the page expects")
   return value
 }
 
@@ -57,7 +57,7 @@ test.each([
     }
     const api = apiWith({ get: async (path, parse) => parseResponse(createView(path), parse) })
     const root = draw(<UsageSection api={api} identity={identity} />)
-    const countNotes = (): number => textOf(root).split("may lack up to 7").length - 1
+    const countNotes = (): number => textOf(root).split("may not include up to 7").length - 1
     await until(() => expect(root.querySelectorAll(".usage-totals, .usage-scroll")).toHaveLength(2))
     expect(countNotes()).toBe(sums)
     const select = [...root.querySelectorAll("select")].at(-1) as HTMLSelectElement
@@ -98,7 +98,7 @@ test("[AD23] the section says so if no answer has been rated", async () => {
   await until(() => expect(textOf(root)).toContain("No answer has been rated yet."))
 })
 
-test("[AD2] choosing a role sends nothing until the button is pressed", async () => {
+test("[AD2] choosing a role sends no request until the button is pressed", async () => {
   const user = { id: "bob", name: "Bob", role: "member", issuer: null, status: "active", created: 0 }
   const sent: unknown[] = []
   const api = apiWith({
@@ -123,7 +123,7 @@ test("[AD2] choosing a role sends nothing until the button is pressed", async ()
   expect(root.querySelector<HTMLSelectElement>(".row-actions select")?.value).toBe("admin")
 })
 
-test("[AD16] a user who is being erased is removed from the list when the erasure is done; the other loaded pages stay", async () => {
+test("[AD16] a user who is being erased is removed from the list once the erasure is done; the other loaded pages stay", async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] })
   const createUser = (id: string, status = "active") => ({
     id,
@@ -155,7 +155,7 @@ test("[AD16] a user who is being erased is removed from the list when the erasur
   isErased = true
   await vi.advanceTimersByTimeAsync(2_000)
   await until(() => expect(listIds()).toEqual(["ada", "cleo"]))
-  expect(notice.value).toBe("bob is erased.")
+  expect(notice.value).toBe("bob has been erased.")
   const count = requests.length
   await vi.advanceTimersByTimeAsync(10_000)
   expect(requests.length).toBe(count)

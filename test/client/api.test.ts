@@ -5,7 +5,7 @@ import { HttpApi } from "../../client/net/api.ts"
 import { RequestError } from "../../client/net/http-request.ts"
 import { wireMessage } from "./fake-server.ts"
 
-/** Creates a token whose times were set by the server's clock. */
+/** Creates a token whose times come from the server's clock. */
 function tokenOf(name: string, seconds: number, issued = 5_000_000): string {
   return `${name}.${btoa(JSON.stringify({ iat: issued, exp: issued + seconds }))}.sign`
 }

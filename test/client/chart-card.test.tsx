@@ -65,7 +65,7 @@ describe("a chart", () => {
     expect(readPoint()).toBe("debt -2\u00a0km")
   })
 
-  test("[CA10] an invalid payload shows its text, and a line of one point is a bar", async () => {
+  test("[CA10] a card with an invalid payload shows its text, and a line with a single point is drawn as a bar", async () => {
     const root = show(createChart({ kind: "pie" }, "just this"), createChart({ kind: "line", data: DATA.slice(0, 1) }))
     await waitForElement(root, ".chart .bars")
     expect(root.querySelectorAll(".chart")).toHaveLength(1)

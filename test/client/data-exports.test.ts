@@ -1,4 +1,6 @@
-/** data-exports.test.ts: importing the data export of another system: splitting, several conversations, the summary. */
+/**
+ * data-exports.test.ts: importing another system's data export: splitting the file, several conversations, the summary.
+ */
 
 import { describe, expect, test } from "vitest"
 import { isGzip, isJsonArray, splitAtLines } from "../../client/files/split-file.ts"
@@ -104,7 +106,7 @@ describe("a data export", () => {
     expect(erased).toEqual(["s2"])
   })
 
-  test("[IH10] choosing a ZIP archive shows what to do instead", async () => {
+  test("[IH10] choosing a ZIP archive shows a message that says what to do instead", async () => {
     const { importer, made } = createTestImporter(() => Promise.resolve(answered(DONE)))
     await importer.startImport(createFile("PK\u0003\u0004…", "export.zip"))
     expect(importer.stage.value).toMatchObject({ at: "choose", error: expect.stringContaining("Unzip it") })

@@ -18,7 +18,7 @@ export interface FakeSocket {
 
 export interface FakeServer {
   readonly sockets: FakeSocket[]
-  /** The newest socket. */
+  /** The most recent socket. */
   last(): FakeSocket
   connect(protocols: string[], events: WebSocketEvents): WebSocketLike
 }

@@ -1,4 +1,4 @@
-/** json-range.test.ts: positions in JSON text, and the problems of a draft. */
+/** json-range.test.ts: ranges in JSON text, and the problems in a draft. */
 
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
@@ -22,8 +22,8 @@ function listPointers(value: Json, pointer = ""): [string, Json][] {
 
 const json = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<Json>
 
-describe("positions in JSON text", () => {
-  test("[CV41] the position of each pointer contains its value", () => {
+describe("ranges in JSON text", () => {
+  test("[CV41] the range of each pointer contains its value", () => {
     assertProperty(
       fc.property(json, fc.integer({ min: 0, max: 3 }), (value, indent) => {
         const text = indent === 3 ? formatJson(value) : JSON.stringify(value, null, indent)
@@ -87,7 +87,7 @@ describe("positions in JSON text", () => {
     expect(findSyntaxError(text)).toBe(at)
   })
 
-  test("[CV41] a missing value has the position of the innermost value around it; text that is nested too deeply has none", () => {
+  test("[CV41] a missing value has the range of the innermost value that would contain it; text that is nested too deeply has no ranges", () => {
     const text = '{\n  "view": [\n    { "id": "root" }\n  ]\n}'
     const { start } = findRange(text, "/view/0/component")
     expect([text.slice(start, start + 4), findLine(text, start)]).toEqual(['{ "i', 3])

@@ -12,7 +12,7 @@ import { findLanguage, LANGUAGE_NAMES } from "../../client/markdown/reading/lang
 import { assertProperty } from "../support/seeded.ts"
 import { delay, draw, until } from "./dom.ts"
 
-/** Returns the tokens of the code as `type:text`, without plain ones. */
+/** Returns the tokens of the code as `type:text`, without plain text. */
 function listColours(lang: string, code: string): string[] {
   const lines = new CodeLines().read(findLanguage(lang), code)
   return lines.flatMap(({ tokens }) => tokens.flatMap(({ type, text }) => (type === null ? [] : [`${type}:${text}`])))
@@ -90,7 +90,7 @@ describe("tokens of code", () => {
     )
   })
 
-  test("[MD11] the tokens depend only on the text, however it grew, and finished lines stay the same objects", () => {
+  test("[MD11] the tokens depend only on the text, not on how it grew, and finished lines stay the same objects", () => {
     assertProperty(
       fc.property(LANGUAGE, fc.array(pieces, { maxLength: 40 }), (lang, parts) => {
         const growing = new CodeLines()
@@ -128,7 +128,7 @@ describe("tokens of code", () => {
     "/*",
     "a:",
     "(?",
-  ])("[MD11] a long line of %j takes linear time in any language", (part) => {
+  ])("[MD11] tokenizing a long line of %j takes linear time in any language", (part) => {
     const line = part.repeat(Math.floor(MAX_LINE_CHARS / part.length))
     for (const lang of LANGUAGE_NAMES) {
       const language = findLanguage(lang)
@@ -150,7 +150,7 @@ describe("tokens of code", () => {
 describe("a code block", () => {
   beforeAll(async () => {
     await readingTools.load()
-    // The budget of a task is renewed in the next one.
+    // The budget is renewed in the next task.
     await delay()
   })
 

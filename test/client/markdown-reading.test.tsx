@@ -1,5 +1,6 @@
 /**
- * markdown-reading.test.tsx: tables and their copies, footnotes, alerts, and how much is drawn again when text grows.
+ * markdown-reading.test.tsx: tables and how they are copied, footnotes, alerts, and how much is redrawn when text
+ * grows.
  */
 
 import fc from "fast-check"
@@ -53,7 +54,7 @@ describe("copies of a table", () => {
     ["+1,234.5 %", "+1,234.5 %"],
     ["-€3", "-€3"],
     ["1=1", "1=1"],
-  ])("[MD14] the cell %j is copied as %j, so that no spreadsheet runs it", (cell, copied) => {
+  ])("[MD14] the cell %j is copied as %j, so that no spreadsheet evaluates it", (cell, copied) => {
     expect(cellsOf(`| a |\n|---|\n| ${cell} |`)[1]).toEqual([copied])
   })
 
@@ -61,7 +62,7 @@ describe("copies of a table", () => {
     expect(cellsToTabSeparated(cellsOf('| a |\n|---|\n| "=HYPERLINK(1)" |'))).toBe('a\n"""=HYPERLINK(1)"""')
   })
 
-  test("[MD14] the table scrolls in its own box and has a button for each copy", async () => {
+  test("[MD14] the table scrolls in its own box and has a button for each copy format", async () => {
     const shown = renderText("| a |\n|---|\n| 1 |")
     expect(shown.querySelector(".table-frame > .table[tabindex='0'] > table")).not.toBe(null)
     await until(() =>
@@ -100,7 +101,7 @@ describe("footnotes", () => {
     await until(() => expect(shown.textContent).toBe("A1B↩"))
   })
 
-  test("[MD15] a reference moves the focus to its note, and the note moves it back", () => {
+  test("[MD15] a reference moves the focus to its note, and the note moves the focus back", () => {
     const shown = renderText("A[^1]\n\n[^1]: B")
     document.body.append(shown)
     shown.querySelector<HTMLElement>(".footnote-ref button")?.click()
@@ -165,7 +166,7 @@ describe("text that grows", () => {
     "| a |\n|---|\n| 1 |\n| 2 |\n| 3 |\n| 4 |\n| 5 |\n| 6 |\n",
   )
 
-  test("[MD16] [MD3] the output depends only on the text, for tables, lists and footnotes too", () => {
+  test("[MD16] [MD3] the output of tables, lists and footnotes, too, depends only on the text", () => {
     assertProperty(
       fc.property(fc.array(parts, { maxLength: 30 }), (all) => {
         const read = createBlockReader(() => lexGrownProse)
@@ -178,7 +179,7 @@ describe("text that grows", () => {
     )
   }, 120_000)
 
-  test("[PF1] measuring a text in steps gives the same result as measuring it at once", () => {
+  test("[PF1] measuring text in steps gives the same result as measuring it at once", () => {
     const any = fc.array(fc.constantFrom("a", "\n", "\n\n", "  ", "- ", "12. ", "**", "é", "مر", "😀", "字", "\t"), {
       maxLength: 80,
     })
@@ -222,7 +223,7 @@ describe("text that grows", () => {
     ["list of paragraphs", looseList, "- x"],
     ["code block", createCode, "let"],
     ["text", createParagraphs, "end"],
-  ])("[MD16] a delta at the end of a long %s draws a few nodes, however long it is", (_name, make, delta) => {
+  ])("[MD16] a delta at the end of a long %s draws a few nodes, however long that is", (_name, make, delta) => {
     const costOf = (size: number): number => {
       const text = make(size)
       renderText(text)
@@ -242,7 +243,7 @@ describe("text that grows", () => {
     ["rows", createTable, "table"],
     ["items", createList, "list"],
     ["items", looseList, "list"],
-  ])("[MD16] finished %s keep their identity", (_name, make, type) => {
+  ])("[MD16] finished %s stay the same objects", (_name, make, type) => {
     const read = createBlockReader(() => lexGrownProse)
     const partsOf = (text: string): readonly object[] => {
       const block = read(text).find((one) => one.type === "prose" && one.token.type === type)

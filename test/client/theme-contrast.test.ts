@@ -1,4 +1,4 @@
-/** theme-contrast.test.ts: the colours of the page (client/styles/base.css) have enough contrast in both themes. */
+/** theme-contrast.test.ts: the page's colours (client/styles/base.css) have sufficient contrast in both themes. */
 
 import { readFileSync } from "node:fs"
 import { describe, expect, test } from "vitest"
@@ -60,7 +60,7 @@ const COMPONENT_PROPERTIES = ["--done", "--width", "--ratio"]
 test.each(listStyleSheets("client"))("[VD1] %s uses only properties that are defined", (file) => {
   const css = readSource(file)
   const defined = new Set([...COMPONENT_PROPERTIES, ...((BASE + css).match(/--[\w-]+(?=:)/g) ?? [])])
-  // A use with a fallback needs no definition.
+  // If a property is used with a fallback, it needs no definition.
   const used = [...css.matchAll(/var\((--[\w-]+)\)/g)].map(([, name = ""]) => name)
   expect(used.filter((name) => !defined.has(name))).toEqual([])
 })

@@ -21,7 +21,7 @@ function setUp(deps: Partial<TokenSourceDeps>, routes: Readonly<Record<string, (
 }
 
 describe("the source of the token", () => {
-  test("[SP1] the embedding product's function is used instead of the server, for every renewal too", async () => {
+  test("[SP1] the embedding product's function is used instead of the server, including for every renewal", async () => {
     let count = 0
     const { source, requests } = setUp({ getEmbeddedToken: async () => `given-${++count}` })
     expect((await source.getToken()).token).toBe("given-1")
