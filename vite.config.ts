@@ -398,9 +398,9 @@ function isLoadedWithEntry(id: string, modules: ModuleGraph): boolean {
 function isLoadedWith(id: string, modules: ModuleGraph, isRoot: IsRoot): boolean {
   const seen = new Set([id])
   // The set grows during the iteration.
-  for (const one of seen) {
-    const info = modules.getModuleInfo(one)
-    if (info !== null && isRoot(info, one)) return true
+  for (const reached of seen) {
+    const info = modules.getModuleInfo(reached)
+    if (info !== null && isRoot(info, reached)) return true
     for (const importer of info?.importers ?? []) seen.add(importer)
   }
   return false

@@ -137,7 +137,7 @@ export function CheckList<T extends string>({ label, options, texts, value, onCh
             type="checkbox"
             checked={value.includes(option)}
             onChange={({ currentTarget }) =>
-              onChange(options.filter((one) => (one === option ? currentTarget.checked : value.includes(one))))
+              onChange(options.filter((known) => (known === option ? currentTarget.checked : value.includes(known))))
             }
           />
           <span>{texts?.[option] ?? option}</span>

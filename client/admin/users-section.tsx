@@ -43,7 +43,7 @@ export function UsersSection({ api, identity }: AdminContext): VNode {
   const users = page.value?.users ?? []
   const replaceUser = (user: UserSummary): void =>
     page.change(({ users: listed, ...rest }) => ({
-      users: listed.map((one) => (one.id === user.id ? user : one)),
+      users: listed.map((known) => (known.id === user.id ? user : known)),
       ...rest,
     }))
   const showMore = async (): Promise<void> => {

@@ -206,7 +206,7 @@ function readMessage({ role, content }: JsonObject): string {
   const blocks = Array.isArray(content) ? content : []
   const texts = blocks.map((block: unknown) => (isJsonObject(block) && block["type"] === "text" ? block["text"] : null))
   const text = removeInvisible(texts.join("\n")).trim()
-  const isText = texts.every((one) => typeof one === "string")
+  const isText = texts.every((item) => typeof item === "string")
   if (role !== "user" || !isText || text === "" || text.length > MAX_MESSAGE_CHARS)
     throw new AppError(PARAMS_INVALID, "Invalid params")
   return text

@@ -13,7 +13,7 @@ export const usageText = {
   download: "Download CSV",
   downloading: "Downloading…",
   incomplete: (count: number) =>
-    `These totals may not include up to ${formatCount(count)} of each user’s latest answers.`,
+    `These totals may be missing up to ${formatCount(count)} of each user’s latest answers.`,
   none: "No model calls in this period.",
   noneOnPage: "Nobody on this page has used anything.",
   total: { cost: "Cost", input: "Input tokens", output: "Output tokens", calls: "Model calls" },

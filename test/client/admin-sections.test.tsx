@@ -57,7 +57,7 @@ test.each([
     }
     const api = apiWith({ get: async (path, parse) => parseResponse(createView(path), parse) })
     const root = draw(<UsageSection api={api} identity={identity} />)
-    const countNotes = (): number => textOf(root).split("may not include up to 7").length - 1
+    const countNotes = (): number => textOf(root).split("may be missing up to 7").length - 1
     await until(() => expect(root.querySelectorAll(".usage-totals, .usage-scroll")).toHaveLength(2))
     expect(countNotes()).toBe(sums)
     const select = [...root.querySelectorAll("select")].at(-1) as HTMLSelectElement

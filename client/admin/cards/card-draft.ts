@@ -84,8 +84,8 @@ export function formatJson(value: unknown, indent = "", key = ""): string {
   if (typeof value !== "object" || value === null || indent.length + short.length <= MAX_LINE_CHARS) return short
   const inner = `${indent}  `
   const lines = Array.isArray(value)
-    ? value.map((one) => inner + formatJson(one, inner))
-    : Object.entries(value).map(([name, one]) => inner + formatJson(one, inner, `${JSON.stringify(name)}: `))
+    ? value.map((item) => inner + formatJson(item, inner))
+    : Object.entries(value).map(([name, member]) => inner + formatJson(member, inner, `${JSON.stringify(name)}: `))
   const [open, close] = Array.isArray(value) ? "[]" : "{}"
   return `${key}${open}\n${lines.join(",\n")}\n${indent}${close}`
 }
@@ -93,6 +93,6 @@ export function formatJson(value: unknown, indent = "", key = ""): string {
 function formatLine(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(formatLine).join(", ")}]`
   if (!isJsonObject(value)) return JSON.stringify(value) ?? "null"
-  const members = Object.entries(value).map(([name, one]) => `${JSON.stringify(name)}: ${formatLine(one)}`)
+  const members = Object.entries(value).map(([name, member]) => `${JSON.stringify(name)}: ${formatLine(member)}`)
   return members.length === 0 ? "{}" : `{ ${members.join(", ")} }`
 }

@@ -51,8 +51,8 @@ export function TenantExports({ api }: { readonly api: AdminApi }): VNode {
       <Pending of={list} />
       {list.value?.exports.length === 0 && <p class="pending">{tenantText.noExports}</p>}
       <ul class="rows" aria-label={tenantText.exports}>
-        {list.value?.exports.map((one) => (
-          <ExportRow key={one.id} api={api} item={one} onRemove={() => (removing.value = one)} />
+        {list.value?.exports.map((item) => (
+          <ExportRow key={item.id} api={api} item={item} onRemove={() => (removing.value = item)} />
         ))}
       </ul>
       {removing.value !== null && (

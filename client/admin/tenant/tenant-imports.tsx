@@ -60,13 +60,13 @@ export function TenantImports({ api, isOpen }: TenantImportsProps): VNode {
       <UploadProgress of={null} />
       <Pending of={list} />
       <ul class="rows" aria-label={importsText.title}>
-        {imports.map((one) => (
+        {imports.map((item) => (
           <ImportRow
-            key={one.id}
-            item={one}
+            key={item.id}
+            item={item}
             isUploading={isUploading}
-            onFiles={(files) => void sendArchive(files, one.id)}
-            onCancel={() => (canceling.value = one)}
+            onFiles={(files) => void sendArchive(files, item.id)}
+            onCancel={() => (canceling.value = item)}
           />
         ))}
       </ul>

@@ -76,15 +76,15 @@ function findNearest({ around }: Place): HTMLElement | null {
     if (parent.matches(TOO_LARGE)) return null
     const controls = [...parent.querySelectorAll<HTMLElement>(FOCUSABLE)].filter(canFocus)
     const next = parent.children[index]
-    const behind = next === undefined ? undefined : controls.find((one) => isAtOrBehind(one, next))
+    const behind = next === undefined ? undefined : controls.find((control) => isAtOrBehind(control, next))
     const found = behind ?? controls.at(-1)
     if (found !== undefined) return found
   }
   return null
 }
 
-function isAtOrBehind(one: Element, next: Element): boolean {
-  return next.contains(one) || (next.compareDocumentPosition(one) & Node.DOCUMENT_POSITION_FOLLOWING) !== 0
+function isAtOrBehind(control: Element, next: Element): boolean {
+  return next.contains(control) || (next.compareDocumentPosition(control) & Node.DOCUMENT_POSITION_FOLLOWING) !== 0
 }
 
 function canFocus(element: HTMLElement): boolean {
