@@ -6,9 +6,10 @@ import { attachmentChips } from "../composer/deferred-chips.ts"
 import { Composer } from "../composer/composer.tsx"
 import type { SessionRouter } from "../session/session-router.ts"
 import { TypingIndicator, UnsentMessage } from "../transcript/unsent-messages.tsx"
+import { missingModules } from "../ui/deferred-module.ts"
 import { getMainTag } from "../ui/page-root.ts"
 import { appText, errorText } from "../words/page-text.ts"
-import { HoldStatus, OfflineStatus, QuietStatus } from "./link-status.tsx"
+import { HoldStatus, MissingCodeStatus, OfflineStatus, QuietStatus } from "./link-status.tsx"
 import { ReadOnlyNote, ReadOnlyStart, sessionActions, ConversationMarks } from "../sidebar/deferred-actions.tsx"
 import { PageHeading } from "./top-bar.tsx"
 import { Suggestions, WelcomeScreen } from "./welcome-screen.tsx"
@@ -53,6 +54,8 @@ export function NewConversationView({ router, isOnline }: NewConversationViewPro
           <OfflineStatus onRetry={() => router.checkConnections()} />
         ) : router.sessionList.isUnreachable.value ? (
           <QuietStatus text={errorText.unreachable} onRetry={() => void router.sessionList.refresh()} />
+        ) : missingModules.value > 0 ? (
+          <MissingCodeStatus />
         ) : (
           <HoldStatus hold={router.api.hold} />
         )}
