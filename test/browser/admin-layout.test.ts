@@ -32,13 +32,14 @@ function findOverflow(page: Page): Promise<string[]> {
   return page.$$eval(".admin main *, .admin > header *, dialog[open] *", (all) =>
     all
       .filter(
-        (one) => (one as HTMLElement).checkVisibility() && !one.matches(".visually-hidden, .visually-hidden *, .skip"),
+        (element) =>
+          (element as HTMLElement).checkVisibility() && !element.matches(".visually-hidden, .visually-hidden *, .skip"),
       )
-      .filter((one) => {
-        const box = one.getBoundingClientRect()
+      .filter((element) => {
+        const box = element.getBoundingClientRect()
         return box.width > 0 && (box.right > innerWidth + 1 || box.left < -1)
       })
-      .map((one) => one.outerHTML.slice(0, 120)),
+      .map((element) => element.outerHTML.slice(0, 120)),
   )
 }
 

@@ -66,7 +66,9 @@ test.each(
       .poll(() => questions.allTextContents())
       .toEqual(["And tomorrow?", "Do I need an umbrella?", "Draw the temperatures as a chart"])
     await untilStill(page)
-    const heights = await Promise.all([".acts", ".follow-ups"].map((one) => page.locator(one).last().boundingBox()))
+    const heights = await Promise.all(
+      [".acts", ".follow-ups"].map((selector) => page.locator(selector).last().boundingBox()),
+    )
     expect((heights[0]?.y ?? 0) + (heights[0]?.height ?? 0)).toBeLessThanOrEqual(heights[1]?.y ?? 0)
     expect(await findViolations(page)).toEqual([])
     await page.screenshot({ path: `${OUT}/suggested-questions-${name}.png` })

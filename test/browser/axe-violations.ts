@@ -24,7 +24,7 @@ async function untilRested(page: Page): Promise<void> {
   await page.evaluate(
     (ms) =>
       Promise.race([
-        Promise.all(document.getAnimations().map((one) => one.finished.catch(() => {}))),
+        Promise.all(document.getAnimations().map((animation) => animation.finished.catch(() => {}))),
         new Promise((done) => setTimeout(done, ms)),
       ]),
     limit,

@@ -81,7 +81,9 @@ describe.each([
     const [cuecard, place, other] = [serverOf(), placeOf(), otherOf()]
     const { page, errors, externalUrls } = await openPage(browser, cuecard)
     const policy = (await page.reload())?.headers()["content-security-policy"] ?? ""
-    expect(policy.split("; ").find((one) => one.startsWith("frame-src"))).toBe(`frame-src ${place}/canvas/documents/`)
+    expect(policy.split("; ").find((directive) => directive.startsWith("frame-src"))).toBe(
+      `frame-src ${place}/canvas/documents/`,
+    )
     await askQuestion(page, "make a clock canvas")
     await untilSettled(page)
     await expectClock(page)
@@ -110,7 +112,7 @@ describe.each([
     const [first, second] = ["First", "Second"].map((title) => page.frameLocator(`iframe[title=${title}]`))
     const readOutput = (frame = first) => frame?.locator("output").textContent(SOON)
     // Clicks with a script, because a frame outside the viewport isn't rendered and gets no mouse events.
-    const press = (id: string) => second?.locator(id).evaluate((one) => (one as HTMLElement).click())
+    const press = (id: string) => second?.locator(id).evaluate((item) => (item as HTMLElement).click())
     // Each document has announced that it is ready, and has received the theme.
     await expect.poll(async () => [await readOutput(first), await readOutput(second)], SOON).toEqual(["1", "1"])
     await page.keyboard.press("Control+Shift+l")
@@ -123,14 +125,14 @@ describe.each([
     // The page answers only the sender.
     await expect.poll(() => readOutput(second), SOON).toBe("3")
     expect(await readOutput(first)).toBe("2")
-    expect(await element?.evaluate((one) => one.isConnected)).toBe(true)
+    expect(await element?.evaluate((item) => item.isConnected)).toBe(true)
     // A message about the sender itself is accepted: the document is reloaded once, then replaced by a note.
     await press("#gone")
     await expect.poll(() => readOutput(second), SOON).toBe("1")
     await press("#gone")
     await page.waitForSelector("text=No longer available.", SOON)
     expect(await readOutput(first)).toBe("2")
-    expect(await element?.evaluate((one) => one.isConnected)).toBe(true)
+    expect(await element?.evaluate((item) => item.isConnected)).toBe(true)
     expect(errors).toEqual([])
     await page.context().close()
   })

@@ -98,8 +98,11 @@ function createGrabbingDocument(): string {
 }
 
 beforeAll(async () => {
-  const started = [...listeners, server].map((one) => new Promise<void>((done) => one.listen(0, "127.0.0.1", done)))
-  await Promise.all([...started, ...packets.map((one) => new Promise<void>((done) => one.bind(0, "0.0.0.0", done)))])
+  const started = [...listeners, server].map((item) => new Promise<void>((done) => item.listen(0, "127.0.0.1", done)))
+  await Promise.all([
+    ...started,
+    ...packets.map((packet) => new Promise<void>((done) => packet.bind(0, "0.0.0.0", done))),
+  ])
   const portOf = (address: unknown): number => (address as AddressInfo).port
   own = `http://127.0.0.1:${portOf(server.address())}`
   // WebRTC sends packets through a network interface, not through the loopback interface.
@@ -116,10 +119,10 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await closeContexts(browser)
-  for (const one of listeners) one.close()
+  for (const listener of listeners) listener.close()
   server.closeAllConnections()
   server.close()
-  for (const one of packets) one.close()
+  for (const packet of packets) packet.close()
 })
 
 /** A short run checks every sixth attempt without restrictions, and all attempts with them. */

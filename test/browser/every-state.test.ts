@@ -35,13 +35,13 @@ beforeAll(() => {
 const CASES = STATES.flatMap((state, index) => {
   const view = VIEWS[(index * STEP) % VIEWS.length]
   const views = IS_LONG || CHOSEN !== undefined ? VIEWS : view === undefined ? [] : [view]
-  return state.name.includes(CHOSEN ?? "") ? views.map((one) => ({ state, view: one })) : []
+  return state.name.includes(CHOSEN ?? "") ? views.map((view) => ({ state, view })) : []
 })
 
 /** Cases that need the same kind of context are adjacent, because the context is reused. */
 const SORTED = everyNth(CASES, CHOSEN === undefined ? 7 : 1).toSorted(
-  ({ view: one }, { view: other }) =>
-    one.direction.localeCompare(other.direction) || Number(one.width === PHONE_PX) - Number(other.width === PHONE_PX),
+  ({ view: a }, { view: b }) =>
+    a.direction.localeCompare(b.direction) || Number(a.width === PHONE_PX) - Number(b.width === PHONE_PX),
 )
 
 describe("axe finds nothing, targets are large enough, and nothing overflows in", () => {

@@ -135,20 +135,20 @@ function findUnexpectedNodes(page: Page): Promise<string[]> {
     const found: string[] = []
     const root = document.querySelector("cuecard-chat")?.shadowRoot ?? document
     for (const body of root.querySelectorAll("[data-transcript] article[data-role=assistant] [data-segment]")) {
-      for (const one of body.querySelectorAll("*")) {
+      for (const element of body.querySelectorAll("*")) {
         // reading.test.ts checks formulas.
-        if (one.closest(".math math") !== null) continue
-        if (!elements.has(one.localName)) found.push(`<${one.localName}>`)
+        if (element.closest(".math math") !== null) continue
+        if (!elements.has(element.localName)) found.push(`<${element.localName}>`)
         const inProse =
-          one.closest(".prose") !== null &&
-          one.closest(
+          element.closest(".prose") !== null &&
+          element.closest(
             ".gate, .frame, figure, .canvas, .table-tools, .alert-title, .footnotes, .footnote-ref, .math",
           ) === null
-        for (const { name, value } of one.attributes) {
+        for (const { name, value } of element.attributes) {
           const rule = attributes[name]
           const isGood = rule === undefined ? free.test(name) && !inProse : rule.test(value)
           const isMark = inProse && (name === "disabled" || name === "checked")
-          if (!isGood && !isMark) found.push(`<${one.localName} ${name}=${JSON.stringify(value)}>`)
+          if (!isGood && !isMark) found.push(`<${element.localName} ${name}=${JSON.stringify(value)}>`)
         }
       }
     }
@@ -162,7 +162,7 @@ async function untilEnded(page: Page, answers: number): Promise<void> {
     (count) => {
       const root = document.querySelector("cuecard-chat")?.shadowRoot ?? document
       const all = [...root.querySelectorAll("[data-transcript] article[data-role=assistant]")]
-      return all.length === count && all.every((one) => one.getAttribute("data-status") === "completed")
+      return all.length === count && all.every((element) => element.getAttribute("data-status") === "completed")
     },
     answers,
     { timeout: 60_000 },
@@ -278,7 +278,7 @@ describe("hostile text that wasn't sanitised", () => {
     expect(await findUnexpectedNodes(page)).toEqual([])
     // Triggers pointer and focus events.
     await page.$$eval("[data-transcript] .prose :is(b, i, p, li, td, h3, code)", (all) => {
-      for (const one of all) for (const name of ["mouseover", "focus"]) one.dispatchEvent(new Event(name))
+      for (const element of all) for (const name of ["mouseover", "focus"]) element.dispatchEvent(new Event(name))
     })
     expect(found).toEqual([])
     await context.close()
@@ -288,7 +288,7 @@ describe("hostile text that wasn't sanitised", () => {
     const texts = CODE.flatMap((code) => [`\`\`\`html\n${code}\n\`\`\``, `\`${code}\``])
     const { page, found, context } = await showRaw(texts)
     const shown = await page.$$eval("[data-transcript] article[data-role=assistant]", (all) =>
-      all.map((one) => one.querySelector("code")?.textContent ?? null),
+      all.map((element) => element.querySelector("code")?.textContent ?? null),
     )
     expect(shown).toEqual(CODE.flatMap((code) => [code, code]))
     expect(await findUnexpectedNodes(page)).toEqual([])

@@ -39,7 +39,7 @@ async function pressOn(page: Page, selector: string): Promise<void> {
 /** Returns whether the focus is on or inside the element that the selector finds. */
 const hasFocus = (page: Page, selector: string): Promise<boolean> =>
   page.evaluate(
-    (one) => document.activeElement?.closest(one) !== null && document.activeElement !== document.body,
+    (wanted) => document.activeElement?.closest(wanted) !== null && document.activeElement !== document.body,
     selector,
   )
 
@@ -176,7 +176,7 @@ describe("by keyboard", () => {
     "[AX13] each overlay takes the focus when it opens, and the focus returns when it closes: %s",
     async (name) => {
       const page = await openConversation(name)
-      for (const { name: label, press, opens, returnsTo } of OVERLAYS.filter((one) => one.in === name)) {
+      for (const { name: label, press, opens, returnsTo } of OVERLAYS.filter((overlay) => overlay.in === name)) {
         for (const selector of press) await pressOn(page, selector)
         await expectFocus(page, opens, `${label} is open`)
         await page.keyboard.press("Escape")

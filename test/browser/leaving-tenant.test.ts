@@ -55,6 +55,6 @@ testInFull(
     await page.waitForSelector("article[data-role=assistant] >> nth=1", { timeout: 60_000 })
     await untilSettled(page, 2)
     expect(errors).toEqual([])
-    for (const one of [page, owner.page]) await one.context().close()
+    for (const tab of [page, owner.page]) await tab.context().close()
   },
 )

@@ -51,14 +51,14 @@ function findMisplacedBoxes(page: Page): Promise<string[]> {
       return width > 0 && height > 0
     })
     const rectOf = (box: Element): DOMRect => box.getBoundingClientRect()
-    const overlaps = (one: Element, other: Element): boolean =>
-      one !== other &&
-      !one.contains(other) &&
-      !other.contains(one) &&
-      rectOf(one).left < rectOf(other).right - 1 &&
-      rectOf(other).left < rectOf(one).right - 1 &&
-      rectOf(one).top < rectOf(other).bottom - 1 &&
-      rectOf(other).top < rectOf(one).bottom - 1
+    const overlaps = (element: Element, other: Element): boolean =>
+      element !== other &&
+      !element.contains(other) &&
+      !other.contains(element) &&
+      rectOf(element).left < rectOf(other).right - 1 &&
+      rectOf(other).left < rectOf(element).right - 1 &&
+      rectOf(element).top < rectOf(other).bottom - 1 &&
+      rectOf(other).top < rectOf(element).bottom - 1
     const isOutside = (box: Element): boolean =>
       rectOf(box).left < outer.left ||
       rectOf(box).right > outer.right ||
@@ -334,7 +334,9 @@ test("[PG37] a message to an agent links to its conversation, where the question
   await page.click("section.agent header a")
   await page.waitForSelector(".exchange article[data-agent=sent]", SOON)
   await untilSettled(page)
-  expect(await page.$$eval(".exchange", (all) => all.map((one) => one.querySelectorAll("article").length))).toEqual([2])
+  expect(
+    await page.$$eval(".exchange", (all) => all.map((element) => element.querySelectorAll("article").length)),
+  ).toEqual([2])
   expect(await page.textContent(".exchange")).toMatch(/Message from general[\s\S]*Reply to general/)
   expect(errors).toEqual([])
   await page.context().close()
@@ -359,8 +361,8 @@ test("[PG37] on a phone, an agent's conversation shows who asked and links back"
 
 test("[PG35] the session of an import that was interrupted by closing the page is removed when the page is opened again", async () => {
   const { page } = await openPage(browser, cuecard)
-  const listed = (one: Page) =>
-    one.$$eval("[data-session]", (all) => all.map((row) => row.getAttribute("data-session")))
+  const listed = (tab: Page) =>
+    tab.$$eval("[data-session]", (all) => all.map((row) => row.getAttribute("data-session")))
   const otherId = await beginConversation(cuecard, page, "/say kept")
   await expect.poll(async () => (await listed(page))[0], SOON).toBe(otherId)
   const before = await listed(page)

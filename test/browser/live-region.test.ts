@@ -42,7 +42,7 @@ test("[PG17] tools are announced by name, a request for approval at once, each a
   await page.waitForSelector(".ask", SOON)
   const heardAfterReload = await listen(page)
   await page.click(".ask .firm")
-  for (const one of [page, second]) await untilSettled(one, 2)
+  for (const tab of [page, second]) await untilSettled(tab, 2)
   for (const list of [heardInSecond, heardAfterReload]) {
     await expect.poll(async () => (await list()).length, SOON).toBe(1)
     expect(await list()).toEqual([expect.stringContaining("probe_ask")])

@@ -65,7 +65,7 @@ test("[PF9] code that an open conversation doesn't need is loaded after its mess
   )
   await page.waitForFunction(
     (names) =>
-      performance.getEntriesByType("resource").filter(({ name }) => names.some((one) => name.endsWith(one))).length >=
+      performance.getEntriesByType("resource").filter(({ name }) => names.some((item) => name.endsWith(item))).length >=
       4,
     later,
     SOON,
@@ -74,7 +74,7 @@ test("[PF9] code that an open conversation doesn't need is loaded after its mess
     (names) =>
       performance
         .getEntriesByType("resource")
-        .filter(({ name, startTime }) => names.some((one) => name.endsWith(one)) && startTime < (firstMessageAt ?? 0))
+        .filter(({ name, startTime }) => names.some((item) => name.endsWith(item)) && startTime < (firstMessageAt ?? 0))
         .map(({ name }) => name),
     later,
   )

@@ -103,7 +103,7 @@ describe("right-to-left answers", () => {
         const style = (selector: string) =>
           getComputedStyle(document.querySelector(`[data-transcript] ${selector}`) as Element)
         const paragraphs = [...document.querySelectorAll("[data-transcript] .prose > p")].map(
-          (one) => getComputedStyle(one).direction,
+          (element) => getComputedStyle(element).direction,
         )
         return {
           heading: style("h3").direction,

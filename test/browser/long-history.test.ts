@@ -71,7 +71,7 @@ async function scrollUntil(page: Page, edge: "top" | "end", text: string): Promi
       const view = document.querySelector(".view") as HTMLElement
       const nextFrame = () => new Promise((resolve) => requestAnimationFrame(resolve))
       const deadline = performance.now() + 60_000
-      const isThere = () => [...document.querySelectorAll("article p")].some((one) => one.textContent === text)
+      const isThere = () => [...document.querySelectorAll("article p")].some((element) => element.textContent === text)
       while (!isThere()) {
         if (performance.now() > deadline) throw new Error(`${text} did not appear`)
         const first = document.querySelector("article")
@@ -81,7 +81,7 @@ async function scrollUntil(page: Page, edge: "top" | "end", text: string): Promi
         for (let frame = 0; frame < 3; frame++) await nextFrame()
         const { top, height } = view.getBoundingClientRect()
         const anchor = [...document.querySelectorAll("article")].find(
-          (one) => one.getBoundingClientRect().bottom > top + height / 2,
+          (element) => element.getBoundingClientRect().bottom > top + height / 2,
         )
         const before = anchor?.getBoundingClientRect().top ?? 0
         const isSame = () =>
@@ -114,7 +114,7 @@ testInFull(
     expect(await page.evaluate(() => document.activeElement?.className)).toBe("view")
     const firstId = await page.getAttribute("article", "data-id")
 
-    const shown = () => page.$$eval("article", (all) => all.map((one) => one.dataset["id"]).join())
+    const shown = () => page.$$eval("article", (all) => all.map((element) => element.dataset["id"]).join())
     const before = await shown()
     await sendMessage(cuecard, session, "/say A live answer")
     await page.waitForSelector(".jump:has-text('New messages')", SOON)

@@ -47,7 +47,7 @@ describe("the main job", () => {
       await askQuestion(page, WEATHER)
       await untilSettled(page)
       const kinds = await page.$$eval("article[data-role=assistant] [data-segment]", (all) =>
-        all.map((one) => one.getAttribute("data-segment")),
+        all.map((element) => element.getAttribute("data-segment")),
       )
       expect(kinds.slice(0, 2)).toEqual(["thinking", "text"])
       expect(kinds.filter((kind) => kind === "tool")).toHaveLength(2)
@@ -97,8 +97,8 @@ describe("the main job", () => {
       const found = await page.evaluate(() => ({
         title: document.title,
         elements: document.querySelectorAll("[data-transcript] :is(script, img, iframe, style, object, embed)").length,
-        handlers: [...document.querySelectorAll("[data-transcript] *")].filter((one) =>
-          [...one.attributes].some(({ name }) => name.startsWith("on") || name === "style"),
+        handlers: [...document.querySelectorAll("[data-transcript] *")].filter((element) =>
+          [...element.attributes].some(({ name }) => name.startsWith("on") || name === "style"),
         ).length,
         links: [...document.querySelectorAll<HTMLAnchorElement>("[data-transcript] a")].map((link) => link.protocol),
       }))

@@ -242,7 +242,7 @@ test("[MA9] an app that is written with the official package works", async () =>
   await page.keyboard.press("Control+Shift+l")
   await expect.poll(() => app.locator("#theme").textContent(), SOON).toBe("dark")
   // The package reports the document's height.
-  const height = () => page.locator(`${APP} .pane`).evaluate((one) => one.clientHeight)
+  const height = () => page.locator(`${APP} .pane`).evaluate((element) => element.clientHeight)
   await expect.poll(height, SOON).not.toBe(240)
   expect(errors).toEqual([])
   await page.context().close()

@@ -91,7 +91,7 @@ test.each(DESKTOP_AND_PHONE)(
     expect(await findViolations(page)).toEqual([])
     await page.screenshot({ path: `${OUT}/app-link-${name}.png` })
     const link = ask.locator("a")
-    expect(await link.evaluate((one: HTMLAnchorElement) => [one.href, one.target, one.rel])).toEqual([
+    expect(await link.evaluate((element: HTMLAnchorElement) => [element.href, element.target, element.rel])).toEqual([
       "https://place.example/map?table=2",
       "_blank",
       "noopener noreferrer",

@@ -76,9 +76,9 @@ test("[MP34] the form is the same live, after a reload and in a second tab, and 
   expect(await textOf(second)).toBe(text)
   await fillIn(second)
   await formIn(second).getByRole("button", { name: "Send" }).click(SOON)
-  for (const one of [page, second]) {
-    await formIn(one).waitFor({ state: "detached", ...SOON })
-    await untilSettled(one, 1)
+  for (const tab of [page, second]) {
+    await formIn(tab).waitFor({ state: "detached", ...SOON })
+    await untilSettled(tab, 1)
   }
   await summaryIn(page).click(SOON)
   const result = await page.locator('[data-segment="tool"] .data').last().textContent(SOON)

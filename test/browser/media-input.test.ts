@@ -19,7 +19,8 @@ const chooseFiles = (page: Page, ...all: readonly (readonly [name: string, buffe
     ".composer input[type=file]",
     all.map(([name, buffer]) => ({ name, buffer, mimeType: name.endsWith(".png") ? "image/png" : "text/plain" })),
   )
-const readChips = (page: Page) => page.$$eval(".chip", (all) => all.map((one) => one.getAttribute("data-state")))
+const readChips = (page: Page) =>
+  page.$$eval(".chip", (all) => all.map((element) => element.getAttribute("data-state")))
 const expectImages = (page: Page, count: number) =>
   page.waitForFunction((of) => {
     const images = [...document.querySelectorAll<HTMLImageElement>("article .frame img")]
@@ -216,7 +217,10 @@ describe("attachments and replies by keyboard", () => {
     })
     await chooseFiles(page, ["notes.txt", Buffer.from("words")], ["a\u202egnp.txt", Buffer.from("more")])
     await expect.poll(() => readChips(page), SOON).toEqual(["failed", "done"])
-    expect(await page.$$eval(".chip b", (all) => all.map((one) => one.textContent))).toEqual(["notes.txt", "agnp.txt"])
+    expect(await page.$$eval(".chip b", (all) => all.map((element) => element.textContent))).toEqual([
+      "notes.txt",
+      "agnp.txt",
+    ])
     isDown = false
     await page.focus("[aria-label='Try again: notes.txt']")
     await page.keyboard.press("Enter")
@@ -268,7 +272,7 @@ describe("attachments and replies by keyboard", () => {
     await page.click(".quote")
     await page.waitForSelector("article[data-marked]")
     await expect.poll(() => page.locator("text=First line.").last().isVisible(), SOON).toBe(true)
-    const top = await page.$eval("article[data-marked]", (one) => one.getBoundingClientRect().top)
+    const top = await page.$eval("article[data-marked]", (element) => element.getBoundingClientRect().top)
     expect(top).toBeGreaterThanOrEqual(0)
     expect(top).toBeLessThan(120)
     await page.context().close()

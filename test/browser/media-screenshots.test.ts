@@ -78,7 +78,9 @@ describe("screenshots for the documentation", () => {
   ]
 
   const segmentsIn = (page: Page) =>
-    page.$$eval("[data-role=assistant] [data-segment]", (all) => all.map((one) => one.getAttribute("data-segment")))
+    page.$$eval("[data-role=assistant] [data-segment]", (all) =>
+      all.map((element) => element.getAttribute("data-segment")),
+    )
 
   testInFull.each(THEMES)("[PG39] [PG41] every kind of media segment is drawn, %s", async (theme) => {
     for (const [name, segments, expectDrawn] of KINDS) {
@@ -131,7 +133,9 @@ describe("screenshots for the documentation", () => {
           await takeScreenshot(page, "#app", `${PICTURES}lightbox-${theme}.png`)
         }
         expect(await page.textContent(".quoted .what")).toContain("The first one: the light falls")
-        const states = await page.$$eval(".chip[data-state]", (all) => all.map((one) => one.getAttribute("data-state")))
+        const states = await page.$$eval(".chip[data-state]", (all) =>
+          all.map((element) => element.getAttribute("data-state")),
+        )
         expect(states).toEqual(["sending", "failed"])
         // The refused upload may be the only error in the console.
         expect(errors.filter((error) => !error.includes("415"))).toEqual([])

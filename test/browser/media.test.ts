@@ -212,7 +212,7 @@ describe("attachments", () => {
     await page.waitForLoadState("networkidle")
     await dropFiles(page, "main", ["chart.png", "no.exe", "notes.txt"])
     await expect
-      .poll(() => page.$$eval(".chip", (all) => all.map((one) => one.getAttribute("data-state"))), SOON)
+      .poll(() => page.$$eval(".chip", (all) => all.map((element) => element.getAttribute("data-state"))), SOON)
       .toEqual(["sending", "failed", "sending"])
     expect(await page.textContent(".chip [role=alert]")).toBe(REFUSED.text)
     await page.fill(FIELD, "see these")
@@ -226,7 +226,7 @@ describe("attachments", () => {
       .toMatchObject({ content: "see these", attachments: ["chart", "notes"] })
     expect(
       await page.$$eval("article[data-status=sending] [data-segment=media]", (all) =>
-        all.map((one) => one.getAttribute("data-kind")),
+        all.map((element) => element.getAttribute("data-kind")),
       ),
     ).toEqual(["image", "file"])
     await context.close()
@@ -285,7 +285,7 @@ describe("attachments", () => {
     await page.setInputFiles(".composer input[type=file]", [file, { ...file, name: "more.txt" }])
     await page.setInputFiles(".composer input[type=file]", [file])
     await expect
-      .poll(() => page.$$eval(".chip[data-state=done] b", (all) => all.map((one) => one.textContent)), SOON)
+      .poll(() => page.$$eval(".chip[data-state=done] b", (all) => all.map((element) => element.textContent)), SOON)
       .toEqual(["notes.txt", "more.txt", "notes.txt"])
     await context.close()
   })

@@ -115,7 +115,7 @@ export async function openDialogOfRow(stage: Stage, findCommand: (page: Page) =>
 export const findEllipsis =
   (nth: number) =>
   async (page: Page): Promise<number> => {
-    const labels = await page.$$eval(".menu [role=menuitem]", (all) => all.map((one) => one.textContent ?? ""))
+    const labels = await page.$$eval(".menu [role=menuitem]", (all) => all.map((element) => element.textContent ?? ""))
     return labels.flatMap((label, at) => (label.includes("…") ? [at] : []))[nth] ?? 0
   }
 

@@ -25,7 +25,7 @@ async function chooseFromMenu(page: Page, id: string, item: string): Promise<voi
   await page.click(`[role=menuitem]:text-is("${item}")`)
 }
 
-const readHeadings = (page: Page) => page.$$eval(".sidebar nav h2", (all) => all.map((one) => one.textContent))
+const readHeadings = (page: Page) => page.$$eval(".sidebar nav h2", (all) => all.map((element) => element.textContent))
 const isListed = async (page: Page, id: string) => (await page.$(`.sidebar [data-session="${id}"]`)) !== null
 
 /** Takes a screenshot if PICTURES names a folder. */

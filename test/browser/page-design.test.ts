@@ -94,7 +94,7 @@ test("[VD9] cards without text between them are next to each other on a desktop,
   await askQuestion(page, `/script ${JSON.stringify([calls, [{ type: "text_delta", delta }]])}`)
   await untilSettled(page)
   await untilStill(page)
-  const boxesOf = () => page.$$eval(".card", (all) => all.map((one) => one.getBoundingClientRect().toJSON()))
+  const boxesOf = () => page.$$eval(".card", (all) => all.map((element) => element.getBoundingClientRect().toJSON()))
   const [left, right] = await boxesOf()
   expect(right.top).toBe(left.top)
   expect(right.left).toBeGreaterThan(left.right)
@@ -120,10 +120,12 @@ test("[VD5] [AX11] on a touch screen, only the last answer shows its buttons, an
   await askQuestion(page, "/say two")
   await untilSettled(page, 2)
   await untilStill(page)
-  const opacities = await page.$$eval("article > .acts", (all) => all.map((one) => getComputedStyle(one).opacity))
+  const opacities = await page.$$eval("article > .acts", (all) =>
+    all.map((element) => getComputedStyle(element).opacity),
+  )
   expect(opacities).toEqual(["0", "0", "0", "1"])
   // A tap shows the buttons of an earlier message. The buttons cover none of the text around them, and nothing moves.
-  const topsOf = () => page.$$eval("article", (all) => all.map((one) => one.getBoundingClientRect().top))
+  const topsOf = () => page.$$eval("article", (all) => all.map((element) => element.getBoundingClientRect().top))
   const before = await topsOf()
   for (const nth of [0, 1, 2]) {
     // Taps the space below the text, because the tap must not press a button that it makes visible.
@@ -133,10 +135,10 @@ test("[VD5] [AX11] on a touch screen, only the last answer shows its buttons, an
       .nth(nth)
       .tap({ position: { x: 100, y: height - 20 } })
     const acts = page.locator("article").nth(nth).locator(".acts")
-    await expect.poll(() => acts.evaluate((one) => getComputedStyle(one).opacity)).toBe("1")
+    await expect.poll(() => acts.evaluate((act) => getComputedStyle(act).opacity)).toBe("1")
     const bar = await acts.boundingBox()
     const texts = await page.$$eval("article > [data-segment]", (all) =>
-      all.map((one) => one.getBoundingClientRect().toJSON() as DOMRect),
+      all.map((element) => element.getBoundingClientRect().toJSON() as DOMRect),
     )
     const covered = texts.filter(({ top, bottom }) => bar !== null && top < bar.y + bar.height && bottom > bar.y)
     expect(covered, `message ${nth}`).toEqual([])

@@ -263,7 +263,7 @@ test("[PG81] the reading position is restored when the user comes back to a conv
   const place = () =>
     view.evaluate((element) => {
       const { top } = element.getBoundingClientRect()
-      const article = [...element.querySelectorAll("article")].find((one) => one.getBoundingClientRect().bottom > top)
+      const article = [...element.querySelectorAll("article")].find((item) => item.getBoundingClientRect().bottom > top)
       return [article?.dataset["id"], Math.round((article?.getBoundingClientRect().top ?? 0) - top)] as const
     })
   await page.reload()
@@ -284,7 +284,7 @@ test("[PG81] the reading position is restored when the user comes back to a conv
   await goTo(page, other)
   await goTo(page, long)
   await untilSettled(page, 10)
-  const distance = await view.evaluate((one) => one.scrollHeight - one.scrollTop - one.clientHeight)
+  const distance = await view.evaluate((element) => element.scrollHeight - element.scrollTop - element.clientHeight)
   expect(distance).toBeLessThan(24)
   await page.context().close()
 })
@@ -316,7 +316,7 @@ describe("copying", () => {
 test("[PG84] text that is typed in a right-to-left script is laid out from right to left", async () => {
   const { page } = await openPage(setup.browser, setup.cuecard)
   await page.fill(FIELD, "ما هو الطقس في لندن؟")
-  const direction = (selector: string) => page.$eval(selector, (one) => getComputedStyle(one).direction)
+  const direction = (selector: string) => page.$eval(selector, (element) => getComputedStyle(element).direction)
   expect(await direction(FIELD)).toBe("rtl")
   await page.fill(FIELD, "/say שלום")
   expect(await direction(FIELD)).toBe("ltr")

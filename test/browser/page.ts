@@ -117,7 +117,10 @@ export async function untilSettled(page: Page, answers = 1): Promise<void> {
       const articles = [...document.querySelectorAll("[data-transcript] article[data-role=assistant]")]
       const ended = ["completed", "failed", "interrupted", "cancelled"]
       if (document.querySelector(".card.loading") !== null) return false
-      return articles.length >= count && articles.every((one) => ended.includes(one.getAttribute("data-status") ?? ""))
+      return (
+        articles.length >= count &&
+        articles.every((article) => ended.includes(article.getAttribute("data-status") ?? ""))
+      )
     },
     answers,
     { timeout: 30_000 },
@@ -175,8 +178,9 @@ export async function untilStill(page: Page | Frame): Promise<void> {
           transcript = next
           since = 0
         }
-        const isMoving = (one: Animation): boolean =>
-          one.playState === "running" && one.effect?.getComputedTiming().iterations !== Number.POSITIVE_INFINITY
+        const isMoving = (animation: Animation): boolean =>
+          animation.playState === "running" &&
+          animation.effect?.getComputedTiming().iterations !== Number.POSITIVE_INFINITY
         waitForFrame(poll)
         function waitForFrame(run: () => void): void {
           let hasRun = false

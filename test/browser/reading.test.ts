@@ -64,9 +64,9 @@ async function showTexts(texts: readonly string[]): Promise<{ page: Page; found:
 
 /** Returns the text that the browser copies if the user selects all of the first match. */
 function copyOf(page: Page, selector: string): Promise<string> {
-  return page.evaluate((one) => {
-    const element = document.querySelector(one)
-    if (element === null) throw new Error(one)
+  return page.evaluate((wanted) => {
+    const element = document.querySelector(wanted)
+    if (element === null) throw new Error(wanted)
     const selection = getSelection()
     selection?.selectAllChildren(element)
     return new Promise<string>((done) => {
@@ -83,7 +83,7 @@ function copyOf(page: Page, selector: string): Promise<string> {
 test("[MD11] [MD12] [MD14] [MD15] [RD1] code, a formula, a table, an alert and a footnote are drawn, and copied as their source", async () => {
   const { page, found } = await showTexts([READING, READING])
   await page.waitForFunction(() => document.querySelectorAll("math").length === 4)
-  expect(await page.$$eval(".code-keyword", (all) => all.map((one) => one.textContent))).toEqual([
+  expect(await page.$$eval(".code-keyword", (all) => all.map((element) => element.textContent))).toEqual([
     "const",
     "if",
     "const",
@@ -125,16 +125,16 @@ test("[MD13] [MD11] hostile formulas and code run nothing, request nothing and c
   await page.waitForFunction(() => document.querySelectorAll("math").length > 20)
   await untilStill(page)
   const strange = await page.$$eval(".math *", (all) =>
-    all.flatMap((one) => {
-      const isMath = one.namespaceURI === "http://www.w3.org/1998/Math/MathML"
-      return isMath && one.closest("[data-transcript]") !== null ? [] : [one.outerHTML.slice(0, 200)]
+    all.flatMap((element) => {
+      const isMath = element.namespaceURI === "http://www.w3.org/1998/Math/MathML"
+      return isMath && element.closest("[data-transcript]") !== null ? [] : [element.outerHTML.slice(0, 200)]
     }),
   )
   expect(strange).toEqual([])
   const tooHigh = await page.$$eval(".math", (all) =>
     all
-      .filter((one) => one.getBoundingClientRect().height > 1_500)
-      .map((one) => one.getAttribute("data-tex")?.slice(0, 80)),
+      .filter((element) => element.getBoundingClientRect().height > 1_500)
+      .map((element) => element.getAttribute("data-tex")?.slice(0, 80)),
   )
   expect(tooHigh).toEqual([])
   expect(await page.$$eval("figure.code :is(img, script, svg:not(button svg))", (all) => all.length)).toBe(0)

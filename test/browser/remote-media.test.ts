@@ -75,7 +75,7 @@ async function openWithAnswer(text: string) {
   return opened
 }
 
-const timeIn = (page: Page) => page.$eval("audio", (one) => (one as HTMLAudioElement).currentTime)
+const timeIn = (page: Page) => page.$eval("audio", (item) => (item as HTMLAudioElement).currentTime)
 
 const seekTo = (page: Page, to: number) =>
   page.$eval(
@@ -87,7 +87,7 @@ const seekTo = (page: Page, to: number) =>
     to,
   )
 
-const requestsFor = (url: string) => elsewhere.requests.filter((one) => one.url === url)
+const requestsFor = (url: string) => elsewhere.requests.filter((request) => request.url === url)
 
 describe("media of other hosts", () => {
   test("[PG40] [PG62] [PG63] after a click, a file of unknown type is shown according to its content; a file that can't be shown becomes a link", async () => {
@@ -104,7 +104,7 @@ describe("media of other hosts", () => {
     await expect.poll(() => page.getAttribute("button.file + a", "href"), SOON).toBe(UNNAMED[2])
     expect(await page.textContent("button.file small")).toMatch(/^(?!.*Couldn't load)/)
     // The browser logs the refusal itself.
-    expect(errors.filter((one) => !one.includes("502"))).toEqual([])
+    expect(errors.filter((error) => !error.includes("502"))).toEqual([])
     expect(externalUrls).toEqual([])
     await page.context().close()
   })
@@ -257,7 +257,7 @@ describe("a server that cannot be reached", () => {
       await expect.poll(ran, SOON).toBe(403)
       await seekTo(page, 1000)
       await expect.poll(() => timeIn(page), SOON).toBeGreaterThan(1000.2)
-      expect(await page.$eval("audio", (one) => (one as HTMLAudioElement).paused)).toBe(false)
+      expect(await page.$eval("audio", (item) => (item as HTMLAudioElement).paused)).toBe(false)
       expect(tokens).toHaveLength(2)
       expect(errors.filter((error) => !error.includes("403"))).toEqual([])
       await page.context().close()

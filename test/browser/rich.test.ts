@@ -138,7 +138,7 @@ describe("export and import", () => {
       await expectRich(copy.page)
       await expect.poll(() => imageWidthsIn(copy.page, SENT), SOON).toEqual([880])
       expect([copy.errors, changed.errors, copy.externalUrls, changed.externalUrls]).toEqual([[], [], [], []])
-      await Promise.all([page, copy.page, changed.page].map((one) => one.context().close()))
+      await Promise.all([page, copy.page, changed.page].map((tab) => tab.context().close()))
     },
   )
 })
@@ -160,7 +160,7 @@ describe("the user's attachments", () => {
     await expect.poll(() => imageWidthsIn(sender, SENT), SOON).toEqual([880])
     await sender.click(`${SENT} .frame`)
     await expect
-      .poll(() => sender.$eval(".lightbox .stage img", (one) => (one as HTMLImageElement).naturalWidth), SOON)
+      .poll(() => sender.$eval(".lightbox .stage img", (item) => (item as HTMLImageElement).naturalWidth), SOON)
       .toBe(880)
     await sender.keyboard.press("Escape")
     const link = await sender.getAttribute(`${SENT} img`, "src")

@@ -35,12 +35,12 @@ export async function callRoute(cuecard: Cuecard, path: string, init: RequestIni
 
 /** Scrolls to each media segment and document, because segments far from the visible part aren't loaded. */
 export async function lookThrough(page: Page): Promise<void> {
-  for (const one of await page.$$("[data-segment=media], [data-segment=canvas]")) await one.scrollIntoViewIfNeeded()
+  for (const item of await page.$$("[data-segment=media], [data-segment=canvas]")) await item.scrollIntoViewIfNeeded()
 }
 
 export const imageWidthsIn = (page: Page, within = "") =>
   page.$$eval(`${within} .frame img`, (all) =>
-    all.map((one) => (one instanceof HTMLImageElement && one.complete ? one.naturalWidth : 0)),
+    all.map((element) => (element instanceof HTMLImageElement && element.complete ? element.naturalWidth : 0)),
   )
 
 /** Returns the durations of the audio files that can be played, in seconds. */
@@ -62,15 +62,15 @@ export async function expectClock(page: Page): Promise<void> {
   const frame = page.frameLocator("iframe[title=Clock]")
   await expect.poll(() => frame.locator("#ticks line").count(), SOON).toBe(12)
   expect(await frame.locator("#s").getAttribute("transform")).toMatch(/^rotate\(\d/)
-  expect(await page.$eval(".canvas iframe", (one) => one.clientHeight)).toBe(300)
+  expect(await page.$eval(".canvas iframe", (element) => element.clientHeight)).toBe(300)
   expect(await page.textContent(".canvas header b")).toBe("Clock")
 }
 
 /** Returns the paths of media and documents without signatures, and the sessions for which the signatures are valid. */
 export const sourcesIn = (page: Page) =>
   page.$$eval("[data-transcript] :is(img, audio, iframe)", (all) =>
-    all.map((one) => {
-      const { pathname, searchParams } = new URL(one.getAttribute("src") ?? "", location.href)
+    all.map((element) => {
+      const { pathname, searchParams } = new URL(element.getAttribute("src") ?? "", location.href)
       const claims = (searchParams.get("token") ?? "").split(".")[1] ?? ""
       const { session } = JSON.parse(atob(claims.replaceAll("-", "+").replaceAll("_", "/"))) as { session: string }
       return { pathname, session }

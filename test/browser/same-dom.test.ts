@@ -180,7 +180,7 @@ function statusesIn(page: Page | Frame): Promise<(string | null)[]> {
   // A locator also finds elements in the widget's shadow root.
   return page
     .locator("[data-transcript] article[data-role=assistant]")
-    .evaluateAll((all) => all.map((one) => one.getAttribute("data-status")))
+    .evaluateAll((all) => all.map((element) => element.getAttribute("data-status")))
 }
 
 async function shownIn(session: string, turns: readonly Turn[]): Promise<string> {
@@ -203,7 +203,7 @@ const shownToReaders = new Map<string, string>()
  */
 async function withoutActions(page: Page): Promise<string> {
   await page.evaluate(() => {
-    for (const one of document.querySelectorAll("[data-transcript] :is(.acts, .note button)")) one.remove()
+    for (const element of document.querySelectorAll("[data-transcript] :is(.acts, .note button)")) element.remove()
   })
   return await transcriptOf(page)
 }

@@ -66,5 +66,5 @@ test("[SR9] [SR10] [SR11] a link is created, read without an account, listed and
   const unknown = await openCopy(`${setup.cuecard.url}/share/nobody.${"x".repeat(22)}`)
   expect(unknown.status).toBe(404)
   await expect.poll(() => unknown.page.textContent("h1"), SOON).toBe("This conversation isn't available")
-  await Promise.all([page, reader.page, unknown.page].map((one) => one.context().close()))
+  await Promise.all([page, reader.page, unknown.page].map((tab) => tab.context().close()))
 })

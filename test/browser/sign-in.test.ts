@@ -35,7 +35,7 @@ describe("signing in", () => {
     page.on("request", (request) => requests.push(request.url()))
     await page.evaluate(() => dispatchEvent(new Event("online")))
     await page.waitForTimeout(1_500)
-    expect(requests.filter((one) => one.includes("token"))).toEqual([])
+    expect(requests.filter((request) => request.includes("token"))).toEqual([])
     expect(errors).toEqual([])
     await context.close()
   })
@@ -179,9 +179,9 @@ describe("signing out", () => {
     await tab.page.waitForSelector("article", SOON)
     await openMenu(page)
     await page.click("text=Sign out")
-    for (const one of [page, tab.page]) {
-      await untilSignedOut(one)
-      expect(await one.content()).not.toContain("a secret text")
+    for (const signedOut of [page, tab.page]) {
+      await untilSignedOut(signedOut)
+      expect(await signedOut.content()).not.toContain("a secret text")
     }
     for (const go of ["goBack", "goBack", "goForward"] as const) {
       await page[go]().catch(() => null)

@@ -190,7 +190,9 @@ describe("the network", () => {
     await net.mend()
     const again = await openIn(context, cuecard)
     await untilSettled(beside.page, 2)
-    const texts = await beside.page.$$eval("article[data-role=user]", (all) => all.map((one) => one.textContent))
+    const texts = await beside.page.$$eval("article[data-role=user]", (all) =>
+      all.map((element) => element.textContent),
+    )
     expect(texts).toEqual(["/say one", "/say two"])
     const unsent = await again.page.evaluate(() => Object.keys(localStorage).filter((key) => /\.send\b/.test(key)))
     expect(unsent).toEqual([])
@@ -243,13 +245,13 @@ describe("approval", () => {
     await askQuestion(page, `/call probe_ask {"text":"${long}"}`)
     await page.waitForSelector(".ask")
     const box = page.locator(".data pre").first()
-    expect(await box.evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0)
+    expect(await box.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0)
     expect(await box.textContent()).toContain(long)
     await page.screenshot({ path: "test/browser/out/phone-ask.png" })
     await page.fill(FIELD, "one line that fits beside a single butt")
     await page.click('.ask button >> text="Deny"')
     await page.waitForSelector(".badge:text-is('Denied')")
-    const hidden = () => page.locator(FIELD).evaluate((one) => one.scrollHeight - one.clientHeight)
+    const hidden = () => page.locator(FIELD).evaluate((element) => element.scrollHeight - element.clientHeight)
     expect(await hidden()).toBeLessThanOrEqual(1)
     await page.setViewportSize({ width: 320, height: 700 })
     expect(await hidden()).toBeLessThanOrEqual(1)
@@ -381,16 +383,18 @@ describe("retries and versions", () => {
     await page.click("[data-segment=tool] summary")
     await page.waitForSelector("text=line 20 of 200")
     const box = page.locator(".data pre").nth(1)
-    await box.evaluate((one) => {
-      one.scrollTop = 40
+    await box.evaluate((item) => {
+      item.scrollTop = 40
     })
     await page.waitForSelector("text=line 60 of 200")
-    expect(await box.evaluate((one) => one.scrollTop)).toBe(40)
-    await box.evaluate((one) => {
-      one.scrollTop = one.scrollHeight
+    expect(await box.evaluate((item) => item.scrollTop)).toBe(40)
+    await box.evaluate((element) => {
+      element.scrollTop = element.scrollHeight
     })
     await page.waitForSelector("text=line 120 of 200")
-    expect(await box.evaluate((one) => one.scrollHeight - one.scrollTop - one.clientHeight)).toBeLessThan(9)
+    expect(
+      await box.evaluate((element) => element.scrollHeight - element.scrollTop - element.clientHeight),
+    ).toBeLessThan(9)
     await untilSettled(page)
     expect(await page.getAttribute("[data-segment=tool] details", "open")).toBe("")
   })

@@ -17,7 +17,8 @@ function chooseFiles(page: Page, ...chosen: readonly (readonly [name: string, bo
   return page.setInputFiles(".composer input[type=file]", all)
 }
 
-const readChips = (page: Page) => page.$$eval(".chip", (all) => all.map((one) => one.getAttribute("data-state")))
+const readChips = (page: Page) =>
+  page.$$eval(".chip", (all) => all.map((element) => element.getAttribute("data-state")))
 const expectImage = (page: Page) =>
   page.waitForFunction(() => {
     const image = document.querySelector<HTMLImageElement>("article .frame img")
@@ -39,7 +40,7 @@ describe("attachments on a real server", () => {
     await untilSettled(page)
     await expectImage(page)
     const kinds = "article[data-role=user] [data-segment]"
-    expect(await page.$$eval(kinds, (all) => all.map((one) => one.getAttribute("data-kind")))).toEqual([
+    expect(await page.$$eval(kinds, (all) => all.map((element) => element.getAttribute("data-kind")))).toEqual([
       null,
       "image",
       "file",

@@ -102,10 +102,12 @@ export const EVENT_LOG = `<script>
 
 export async function untilSeen(page: Page, name: string): Promise<unknown> {
   await expect
-    .poll(() => page.evaluate((wanted) => Reflect.get(window, "seen").some(([one]: [string]) => one === wanted), name))
+    .poll(() =>
+      page.evaluate((wanted) => Reflect.get(window, "seen").some(([item]: [string]) => item === wanted), name),
+    )
     .toBe(true)
   return await page.evaluate(
-    (wanted) => Reflect.get(window, "seen").find(([one]: [string]) => one === wanted)?.[1],
+    (wanted) => Reflect.get(window, "seen").find(([item]: [string]) => item === wanted)?.[1],
     name,
   )
 }

@@ -81,8 +81,8 @@ async function takePicture(host: HostileSite): Promise<{ readonly png: Buffer; r
 }
 
 /** Returns the fraction of pixels that differ visibly; 1 if the sizes differ. */
-async function compare(one: Buffer, other: Buffer): Promise<number> {
-  const urls = [one, other].map((png) => `data:image/png;base64,${png.toString("base64")}`)
+async function compare(first: Buffer, second: Buffer): Promise<number> {
+  const urls = [first, second].map((png) => `data:image/png;base64,${png.toString("base64")}`)
   return await viewer.evaluate(async (sources) => {
     const [a, b] = await Promise.all(
       sources.map(async (source) => {
@@ -125,7 +125,7 @@ test.each(
     2,
   ),
 )("[WG7] %s", async (name) => {
-  const host = createHostileSites(setup.cuecard.url).find((one) => one.name === name)
+  const host = createHostileSites(setup.cuecard.url).find((hostileSite) => hostileSite.name === name)
   if (host === undefined) throw new Error(name)
   const { png, errors } = await takePicture(host)
   const expected = await neutralPicture(host.zoom ?? 1)

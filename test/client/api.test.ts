@@ -66,7 +66,7 @@ describe("tokens", () => {
       ++refused === 1 ? new Response("{}", { status: 401 }) : Response.json({ sessions: [] }),
     )
     await expect(api.listSessions()).resolves.toEqual({ sessions: [], next: null })
-    expect(tokens.map((one) => one?.split(".")[0] ?? null)).toEqual([null, "Bearer t1", null, "Bearer t2"])
+    expect(tokens.map((token) => token?.split(".")[0] ?? null)).toEqual([null, "Bearer t1", null, "Bearer t2"])
     const never = setUp(() =>
       Response.json({ code: "token_invalid", text: "The token isn't valid. Sign in again." }, { status: 401 }),
     )

@@ -250,13 +250,13 @@ test("[MA5] whatever an app sends, nothing throws, and every response is valid",
   fc.assert(
     fc.property(
       fc.oneof(
-        message.map((one) => JSON.stringify(one)),
+        message.map((item) => JSON.stringify(item)),
         fc.string(),
       ),
       (text) => {
         const { bridge, posted } = createApp()
         bridge.receive(text)
-        for (const one of posted) expect(one["jsonrpc"]).toBe("2.0")
+        for (const item of posted) expect(item["jsonrpc"]).toBe("2.0")
       },
     ),
     { numRuns: 300, seed: 16 },

@@ -31,7 +31,7 @@ function serveParts(answer: (n: number, attempt: number) => string | Promise<str
       async download(path) {
         const n = Number(/^\/v1\/tenant\/exports\/e1\/files\/(\d+)$/.exec(path)?.[1])
         requests.push(n)
-        const text = await answer(n, requests.filter((one) => one === n).length)
+        const text = await answer(n, requests.filter((request) => request === n).length)
         return new Blob([text ?? (n === 0 ? MANIFEST : (PARTS[n - 1] ?? ""))])
       },
     },

@@ -48,7 +48,7 @@ function serveParts(parts: readonly string[], fail: (path: string, attempt: numb
       async fetchAuthorized(path, init = {}) {
         const request = `${init.method ?? "GET"} ${path}`
         requests.push(request)
-        const failed = fail(path, requests.filter((one) => one === request).length)
+        const failed = fail(path, requests.filter((known) => known === request).length)
         if (failed !== null) return failed
         const n = Number(/files\/(\d+)$/.exec(path)?.[1])
         if (init.method === "PUT" && (await new Response(init.body).text()) === parts[n - 1]) missing.delete(n)

@@ -38,9 +38,9 @@ function createUplinks() {
     fail: (e: unknown) => void
   }[] = []
   const signals: AbortSignal[] = []
-  const startUplink: UploadFile = (one, sent, signal) => {
+  const startUplink: UploadFile = (file, sent, signal) => {
     signals.push(signal)
-    return new Promise((end, fail) => under.push({ name: one.name, sent, end, fail }))
+    return new Promise((end, fail) => under.push({ name: file.name, sent, end, fail }))
   }
   return { under, uplink: startUplink, signals }
 }
@@ -389,7 +389,7 @@ describe("a user's attachments", () => {
     const { root } = transcript([user("q", "see", { segments: [text("see"), media] })], [unsent])
     await delay()
     const listKinds = (id: string) =>
-      [...root.querySelectorAll(`[data-id=${id}] [data-segment]`)].map((one) => one.getAttribute("data-kind"))
+      [...root.querySelectorAll(`[data-id=${id}] [data-segment]`)].map((element) => element.getAttribute("data-kind"))
     expect(listKinds("q")).toEqual([null, "file"])
     expect(listKinds("u")).toEqual(["image"])
     root.querySelector<HTMLButtonElement>("[data-id=q] [data-focus-key=edit]")?.click()

@@ -2,10 +2,10 @@
 
 /** Returns the names of all buttons, in order. */
 export const buttonsIn = (root: ParentNode) =>
-  [...root.querySelectorAll("button")].map((one) => one.getAttribute("aria-label") ?? one.textContent)
+  [...root.querySelectorAll("button")].map((element) => element.getAttribute("aria-label") ?? element.textContent)
 export const findButton = (root: ParentNode, name: string) =>
   [...root.querySelectorAll("button")].find(
-    (one) => (one.getAttribute("aria-label") ?? one.textContent) === name,
+    (element) => (element.getAttribute("aria-label") ?? element.textContent) === name,
   ) as HTMLButtonElement
 /** Presses a key. Returns the event, which shows whether the key was handled. */
 export const pressKey = (target: Element, key: string, more: KeyboardEventInit = {}) => {

@@ -18,7 +18,7 @@ const answer = (segments: readonly Segment[], more: Partial<WireMessage> = {}) =
   transcript([wireMessage("a", { status: "completed", segments, ...more })])
 
 const kindsIn = (root: HTMLElement) =>
-  [...root.querySelectorAll("[data-segment]")].map((one) => one.getAttribute("data-segment"))
+  [...root.querySelectorAll("[data-segment]")].map((element) => element.getAttribute("data-segment"))
 
 beforeAll(loadCards)
 beforeEach(() => {

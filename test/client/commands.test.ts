@@ -54,7 +54,7 @@ describe("stopping", () => {
   test("[PG18] a second press doesn't stop the answer that replaces the stopped one", async () => {
     const queued = user("q2", "more", { status: "queued" })
     const { controller, server, clock } = await openSession([pageOf([user("q", "go"), createRunning(), queued])])
-    const listStopped = () => listCommands(server).map((one) => one.type === "cancel" && one.exchange_id)
+    const listStopped = () => listCommands(server).map((command) => command.type === "cancel" && command.exchange_id)
     controller.stopAnswer()
     clock.pass(80)
     server.last().say(ops(11, 10, "a", createEndOps("cancelled")))

@@ -105,7 +105,7 @@ describe("the composer", () => {
   test("[PG18] the composer has a button that stops a running answer, and a Send button as soon as there is text", async () => {
     const onStop = vi.fn()
     const { root, type, press, onSend } = renderComposer(true, { stop: { isRequested: false, onStop } })
-    const listNames = () => [...root.querySelectorAll("button")].map((one) => one.getAttribute("aria-label"))
+    const listNames = () => [...root.querySelectorAll("button")].map((element) => element.getAttribute("aria-label"))
     expect(listNames()).toEqual(["Stop"])
     root.querySelector("button")?.click()
     expect(onStop).toHaveBeenCalledTimes(1)

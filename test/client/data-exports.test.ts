@@ -17,7 +17,7 @@ describe("splitting", () => {
       const parts = await splitAtLines(new Blob([lines]), max)
       const all = await texts(parts)
       expect(all.join("")).toBe(lines)
-      expect(all.every((one) => one.length <= max && one.endsWith("\n"))).toBe(true)
+      expect(all.every((piece) => piece.length <= max && piece.endsWith("\n"))).toBe(true)
     }
     expect(await texts(await splitAtLines(new Blob([lines]), lines.length))).toHaveLength(1)
   })
@@ -73,7 +73,7 @@ describe("a data export", () => {
   })
 
   test("[IH10] of one conversation, like a list of anything else, is uploaded unchanged", async () => {
-    for (const one of [
+    for (const item of [
       exported(conversation("one")),
       exported({ role: "user", content: "Hi" }),
       createFile('{"mapping":{}}'),
@@ -83,8 +83,8 @@ describe("a data export", () => {
         bodies.push(body)
         return Promise.resolve(answered({ ...DONE, messages: 1 }))
       })
-      await importer.startImport(one)
-      expect(bodies).toEqual([one])
+      await importer.startImport(item)
+      expect(bodies).toEqual([item])
       expect(importer.stage.value).toMatchObject({ at: "done", messages: 1, export: null })
       expect(importer.hasSummary()).toBe(false)
     }

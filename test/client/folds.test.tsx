@@ -86,8 +86,8 @@ describe("folds", () => {
     store.applyFrame(ops(5, 4, "a", [{ op: "open", at: 2, segment: { type: "thinking", content: "two" } }]))
     await delay()
     const listFolds = () =>
-      [...root.querySelectorAll("article [data-segment]")].map((one) => one.querySelector("summary"))
-    expect(listFolds().map((one) => one?.textContent)).toEqual(["Thought for 1.2 s", "probe_asknowDone", "Thinking…"])
+      [...root.querySelectorAll("article [data-segment]")].map((element) => element.querySelector("summary"))
+    expect(listFolds().map((fold) => fold?.textContent)).toEqual(["Thought for 1.2 s", "probe_asknowDone", "Thinking…"])
     store.applyFrame(ops(6, 5, "a", [{ op: "set", at: 2, fields: { ms: 14_000 } }]))
     store.applyFrame(ops(7, 6, "a", [{ op: "open", at: 3, segment: createDone(2) }]))
     await delay()

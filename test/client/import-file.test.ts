@@ -10,7 +10,7 @@ import { answered, createFile, createTestImporter, DONE } from "./test-importer.
 
 /** Creates a file that reports a larger size than its actual size. */
 function hugeFile(size: number, head: string): File {
-  return new Proxy(createFile(head), { get: (one, key) => (key === "size" ? size : fieldOf(one, key)) })
+  return new Proxy(createFile(head), { get: (item, key) => (key === "size" ? size : fieldOf(item, key)) })
 }
 
 /** Creates a file that has a line ending wherever it may be split, and one part more than the limit. */
@@ -18,13 +18,13 @@ function manyParts(): File {
   const slice = () => new Blob(["\n"])
   const size = MAX_IMPORT_PARTS * MAX_IMPORT_BYTES
   return new Proxy(createFile("{}"), {
-    get: (one, key) => (key === "size" ? size : key === "slice" ? slice : fieldOf(one, key)),
+    get: (item, key) => (key === "size" ? size : key === "slice" ? slice : fieldOf(item, key)),
   })
 }
 
-function fieldOf(one: File, key: string | symbol): unknown {
-  const value: unknown = Reflect.get(one, key)
-  return typeof value === "function" ? value.bind(one) : value
+function fieldOf(file: File, key: string | symbol): unknown {
+  const value: unknown = Reflect.get(file, key)
+  return typeof value === "function" ? value.bind(file) : value
 }
 
 describe("an import", () => {
@@ -250,9 +250,9 @@ describe("an import", () => {
     ["a file with too long a line", hugeFile(MAX_IMPORT_BYTES + 1, "{}"), "A line of this file is too long to import."],
     ["a file with too many parts", manyParts(), "Files can be up to 4 GB."],
     ["too large a JSON array", hugeFile(MAX_IMPORT_BYTES + 1, "[{}]"), "JSON lists can be up to 64 MB."],
-  ])("[PG35] %s is rejected before anything is created", async (_, one, errorText) => {
+  ])("[PG35] %s is rejected before anything is created", async (_, item, errorText) => {
     const { importer, made } = createTestImporter(() => Promise.resolve(answered(DONE)))
-    await importer.startImport(one)
+    await importer.startImport(item)
     expect(importer.stage.value).toMatchObject({ at: "choose", error: expect.stringContaining(errorText) })
     expect(made).toEqual([])
   })

@@ -17,7 +17,7 @@ function listPointers(value: Json, pointer = ""): [string, Json][] {
     : isJsonObject(value)
       ? (Object.entries(value) as [string, Json][])
       : []
-  return [[pointer, value], ...inner.flatMap(([key, one]) => listPointers(one, joinPointer(pointer, key)))]
+  return [[pointer, value], ...inner.flatMap(([key, item]) => listPointers(item, joinPointer(pointer, key)))]
 }
 
 const json = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<Json>

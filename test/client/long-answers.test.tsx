@@ -117,7 +117,7 @@ describe("parts and slices", () => {
   test("[PF2] messages that are first drawn in the same task share a budget; each shows its beginning, and all become complete", async () => {
     const long = `${"prose".repeat(20)}\n\n`.repeat(120)
     const { root } = transcript(Array.from({ length: 24 }, (_, at) => answer(`a${at}`, { segments: [text(long)] })))
-    const listSizes = () => [...root.querySelectorAll(".prose")].map((one) => one.textContent?.length ?? 0)
+    const listSizes = () => [...root.querySelectorAll(".prose")].map((element) => element.textContent?.length ?? 0)
     expect(Math.min(...listSizes())).toBeGreaterThan(1_000)
     expect(listSizes().reduce((sum, size) => sum + size)).toBeLessThan(FIRST_TASK_COST + 24 * MIN_FIRST_COST)
     await waitUntil(() => expect(Math.min(...listSizes())).toBe(Math.max(...listSizes())))

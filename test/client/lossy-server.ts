@@ -197,7 +197,7 @@ export class LossyServer {
   }
 
   #change(id: string, ops: readonly Op[]): void {
-    this.messages = this.messages.map((one) => (one.id === id ? applyToMessage(one, ops) : one))
+    this.messages = this.messages.map((message) => (message.id === id ? applyToMessage(message, ops) : message))
     this.#broadcast(id, { type: "ops", message: id, ops })
   }
 

@@ -159,7 +159,10 @@ describe("a code block", () => {
     const root = draw(<Markdown text={`\`\`\`ts\n${code}\n\`\`\``} />)
     expect(root.querySelector("code")?.textContent).toBe(code)
     expect(root.querySelectorAll(".line")).toHaveLength(3)
-    expect([...root.querySelectorAll(".code-keyword")].map((one) => one.textContent)).toEqual(["const", "function"])
+    expect([...root.querySelectorAll(".code-keyword")].map((element) => element.textContent)).toEqual([
+      "const",
+      "function",
+    ])
     expect(root.querySelector("figcaption span")?.textContent).toBe("TypeScript")
     render(null, root)
   })
@@ -213,8 +216,8 @@ describe("colours", () => {
       .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
     return 0.2126 * r + 0.7152 * g + 0.0722 * b
   }
-  const computeContrast = (one: string, other: string): number => {
-    const [dark = 0, light = 0] = [computeLuminance(one), computeLuminance(other)].sort((a, b) => a - b)
+  const computeContrast = (first: string, second: string): number => {
+    const [dark = 0, light = 0] = [computeLuminance(first), computeLuminance(second)].sort((a, b) => a - b)
     return (light + 0.05) / (dark + 0.05)
   }
   const pairs = [...css.matchAll(/--([\w-]+): light-dark\((#\w{6}), (#\w{6})\)/g)].map(

@@ -37,7 +37,7 @@ describe("formulas", () => {
 
   test("[MD12] the `<` that the server escaped is an operator again", async () => {
     const root = await renderText("\\(a&lt;b\\)")
-    expect([...root.querySelectorAll("mo")].map((one) => one.textContent)).toEqual(["<"])
+    expect([...root.querySelectorAll("mo")].map((element) => element.textContent)).toEqual(["<"])
     render(null, root)
   })
 

@@ -95,7 +95,7 @@ const SPANS: fc.Arbitrary<string> = fc.letrec<{ span: string; text: string }>((t
     tie("text").map((text) => `**${text}**`),
     tie("text").map((text) => `*${text}*`),
     tie("text").map((text) => `~~${text}~~`),
-    fc.tuple(WORDS, WORDS).map(([one, other]) => `_${one} ${other}_`),
+    fc.tuple(WORDS, WORDS).map(([item, other]) => `_${item} ${other}_`),
   ),
   text: fc
     .tuple(fc.constantFrom("a", "Bc"), fc.array(tie("span"), { maxLength: 4 }), fc.constantFrom("d", "E"))

@@ -66,25 +66,28 @@ describe("copies of a table", () => {
     const shown = renderText("| a |\n|---|\n| 1 |")
     expect(shown.querySelector(".table-frame > .table[tabindex='0'] > table")).not.toBe(null)
     await until(() =>
-      expect([...shown.querySelectorAll(".table-tools button")].map((one) => one.getAttribute("aria-label"))).toEqual([
-        "Copy table",
-        "Copy table as CSV",
-      ]),
+      expect(
+        [...shown.querySelectorAll(".table-tools button")].map((element) => element.getAttribute("aria-label")),
+      ).toEqual(["Copy table", "Copy table as CSV"]),
     )
   })
 })
 
 describe("footnotes", () => {
   const listNotes = (shown: HTMLElement) =>
-    [...shown.querySelectorAll(".footnotes li")].map((one) => one.textContent?.replace("↩", "").trim())
-  const listMarks = (shown: HTMLElement) => [...shown.querySelectorAll(".footnote-ref")].map((one) => one.textContent)
+    [...shown.querySelectorAll(".footnotes li")].map((element) => element.textContent?.replace("↩", "").trim())
+  const listMarks = (shown: HTMLElement) =>
+    [...shown.querySelectorAll(".footnote-ref")].map((element) => element.textContent)
 
   test("[MD15] references are numbered in the order of the text, and the notes are listed in that order", () => {
     const shown = renderText("A[^b] b[^a] c[^b].\n\n[^a]: Note *a*\n[^b]: Note b\n    more\n\n    second\n\nEnd")
     expect(listMarks(shown)).toEqual(["1", "2", "1"])
     expect(listNotes(shown)).toEqual(["Note b\nmoresecond", "Note a"])
     expect(shown.querySelector(".footnotes em")?.textContent).toBe("a")
-    expect([...shown.querySelectorAll(".prose > p")].map((one) => one.textContent)).toEqual(["A1 b2 c1.", "End"])
+    expect([...shown.querySelectorAll(".prose > p")].map((element) => element.textContent)).toEqual([
+      "A1 b2 c1.",
+      "End",
+    ])
   })
 
   test("[MD15] a reference without a note is shown as written, and a note without a reference is listed", () => {
@@ -131,7 +134,7 @@ describe("alerts", () => {
     expect(alert?.getAttribute("data-alert")).toBe(name.toLowerCase())
     expect(alert?.querySelector(".alert-title")?.textContent).toBe(name)
     expect(alert?.querySelector("svg[aria-hidden=true]")).not.toBe(null)
-    expect([...(alert?.querySelectorAll("p, li") ?? [])].map((one) => one.textContent)).toEqual([
+    expect([...(alert?.querySelectorAll("p, li") ?? [])].map((element) => element.textContent)).toEqual([
       name,
       "One two",
       "three",
@@ -246,7 +249,7 @@ describe("text that grows", () => {
   ])("[MD16] finished %s stay the same objects", (_name, make, type) => {
     const read = createBlockReader(() => lexGrownProse)
     const partsOf = (text: string): readonly object[] => {
-      const block = read(text).find((one) => one.type === "prose" && one.token.type === type)
+      const block = read(text).find((item) => item.type === "prose" && item.token.type === type)
       return block?.type === "prose" ? (block.token.rows ?? block.token.items ?? []) : []
     }
     const before = partsOf(make(50))

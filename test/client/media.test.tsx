@@ -19,7 +19,7 @@ import { waitForElement, delay, until } from "./dom.ts"
 import { answer, text } from "./sample-messages.ts"
 import { transcript } from "./render-transcript.tsx"
 
-const listSources = (root: Element) => [...root.querySelectorAll("img")].map((one) => one.getAttribute("src"))
+const listSources = (root: Element) => [...root.querySelectorAll("img")].map((element) => element.getAttribute("src"))
 
 const imageSegment = (url: string, label = "a chart"): Segment => ({ type: "media", url, kind: "image", label })
 const REMOTE = "https://example.com/cat.png"
@@ -113,7 +113,7 @@ describe("images", () => {
     await delay()
     expect(root.querySelectorAll("img, video, audio, iframe")).toHaveLength(0)
     expect(actions.signUrls).not.toHaveBeenCalled()
-    const gates = [...root.querySelectorAll(".gate")].map((one) => one.textContent)
+    const gates = [...root.querySelectorAll(".gate")].map((element) => element.textContent)
     expect(gates).toEqual(Array(2).fill("a cat Image from example.comLoad"))
     root.querySelector<HTMLButtonElement>(".gate button")?.click()
     // The click applies to the URL wherever it is shown.

@@ -123,9 +123,9 @@ describe("retry, continue, regenerate", () => {
     store.applyFrame(messageFrame(3, 2, wireMessage("c", { exchange_id: "q3", timestamp: "2026-05-02T14:00:01.000Z" })))
     await delay()
     expect(buttonNames()).toEqual([["Copy", "Reply"], ["Copy", "Reply"], []])
-    expect([...root.querySelectorAll("[data-focus-key=edit]")].map((one) => one.getAttribute("aria-disabled"))).toEqual(
-      ["true", "true", "true"],
-    )
+    expect(
+      [...root.querySelectorAll("[data-focus-key=edit]")].map((element) => element.getAttribute("aria-disabled")),
+    ).toEqual(["true", "true", "true"])
   })
 
   test("[PG21] an answer is copied as Markdown, without thinking and tools", async () => {

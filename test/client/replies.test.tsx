@@ -28,7 +28,7 @@ describe("replies", () => {
 
   test("[PG43] a reply shows the author of the message it replies to, and an excerpt of that message in plain text", async () => {
     const { root } = renderScene()
-    const quotes = [...root.querySelectorAll(".quote")].map((one) => one.textContent)
+    const quotes = [...root.querySelectorAll(".quote")].map((element) => element.textContent)
     expect(quotes).toEqual(["YouWhat is *this*?", "CuecardA picture: Image: p.", "An earlier message"])
   })
 

@@ -192,7 +192,7 @@ describe("the keys of shortcuts", () => {
   })
 
   test("[KB1] there are at least 12 shortcuts, and no two have the same keys", () => {
-    const all = PAGE_COMMANDS.flatMap(({ keys }) => keys.map((one) => nameKeys(one, false).join(" ")))
+    const all = PAGE_COMMANDS.flatMap(({ keys }) => keys.map((key) => nameKeys(key, false).join(" ")))
     expect(PAGE_COMMANDS.filter(({ keys }) => keys.length > 0).length).toBeGreaterThanOrEqual(12)
     expect(new Set(all).size).toBe(all.length)
   })

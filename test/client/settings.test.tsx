@@ -132,7 +132,7 @@ function openPage() {
   } as unknown as SessionRouter
   const root = draw(<SettingsPage router={router} />)
   const findButton = (label: string): HTMLButtonElement => {
-    const found = [...document.querySelectorAll("button")].find((one) => one.textContent === label)
+    const found = [...document.querySelectorAll("button")].find((element) => element.textContent === label)
     if (found === undefined) throw new Error(`no button ${label}`)
     return found
   }
@@ -141,7 +141,7 @@ function openPage() {
 
 describe("the settings page", () => {
   beforeEach(() => {
-    for (const one of document.body.children) render(null, one)
+    for (const child of document.body.children) render(null, child)
     document.body.replaceChildren()
     localStorage.clear()
     temperatureUnit.value = "C"
@@ -161,7 +161,7 @@ describe("the settings page", () => {
     const { root } = openPage()
     await until(() => expect(document.activeElement?.textContent).toBe("Settings"))
     const choose = async (label: string): Promise<void> => {
-      const option = [...root.querySelectorAll("label")].find((one) => one.textContent === label)
+      const option = [...root.querySelectorAll("label")].find((element) => element.textContent === label)
       option?.querySelector("input")?.click()
       await delay()
     }
@@ -169,7 +169,7 @@ describe("the settings page", () => {
     expect([theme.value, localStorage.getItem("cuecard.theme")]).toEqual(["dark", "dark"])
     await choose("Fahrenheit (°F)")
     expect([temperatureUnit.value, localStorage.getItem("cuecard.temperature-unit")]).toEqual(["F", "F"])
-    expect([...root.querySelectorAll("input:checked")].map((one) => one.parentElement?.textContent)).toEqual([
+    expect([...root.querySelectorAll("input:checked")].map((element) => element.parentElement?.textContent)).toEqual([
       "Dark",
       "Fahrenheit (°F)",
     ])

@@ -104,14 +104,14 @@ const chooseItem = async (name: string): Promise<void> => {
   await delay()
 }
 const listShown = (root: ParentNode) =>
-  [...root.querySelectorAll("nav a")].map((one) => one.textContent?.replace(/\s+/g, " "))
+  [...root.querySelectorAll("nav a")].map((element) => element.textContent?.replace(/\s+/g, " "))
 
 describe("the list", () => {
   test("[PG31] shows titles with times; a running conversation has an indicator with a text for screen readers", async () => {
     const { root } = await openPage([createRow("a"), createRow("b", { running: true }), createRow("c", { title: "" })])
     expect(listShown(root)).toEqual(["Title a1 min", "Title b, generating response", "Untitled1 min"])
     expect(root.querySelectorAll(".pulse")).toHaveLength(1)
-    expect([...root.querySelectorAll("nav h2")].map((one) => one.textContent)).toEqual(["Today"])
+    expect([...root.querySelectorAll("nav h2")].map((element) => element.textContent)).toEqual(["Today"])
   })
 
   test("[PG54] an empty list explains what will appear in it", async () => {
@@ -270,7 +270,7 @@ describe("organising", () => {
     const refusals: ((response: Response) => void)[] = []
     request.mockImplementation(() => new Promise<Response>((resolve) => refusals.push(resolve)))
     await chooseItem("Pin")
-    expect([...root.querySelectorAll("nav h2")].map((one) => one.textContent)).toEqual(["Pinned", "Today"])
+    expect([...root.querySelectorAll("nav h2")].map((element) => element.textContent)).toEqual(["Pinned", "Today"])
     expect(listShown(root)[0]).toContain("Title b")
     await until(() => expect(listBodies(request)).toHaveLength(1))
     const refusal = { results: [{ id: "b", ok: false, code: "session_unknown", text: "No such session." }] }
@@ -294,7 +294,7 @@ describe("organising", () => {
       folders.value = [{ id: "f", name: "Work" }]
       expect(root.querySelector(".folder a")).not.toBeNull()
     })
-    expect([...root.querySelectorAll(".folder a")].map((one) => one.textContent)).toEqual(["Title a1 min"])
+    expect([...root.querySelectorAll(".folder a")].map((element) => element.textContent)).toEqual(["Title a1 min"])
     expect(listShown(root)).toHaveLength(3)
     root.querySelector<HTMLElement>(".fold")?.click()
     await until(() => expect(root.querySelector(".folder a")).toBeNull())
@@ -347,7 +347,7 @@ describe("organising", () => {
     root.querySelector<HTMLElement>("[data-session=c] input")?.click()
     await until(() => expect(root.querySelector(".selection p")?.textContent).toBe("2 selected"))
     const archive = [...root.querySelectorAll<HTMLElement>(".selection button")].find(
-      (one) => one.textContent === "Archive",
+      (element) => element.textContent === "Archive",
     )
     archive?.click()
     await until(() => expect(root.querySelector(".notice")?.textContent).toContain("Archived 2 conversations."))

@@ -93,7 +93,7 @@ describe("stored messages", () => {
     }
     for (let at = 1; at <= MAX_QUEUED_MESSAGES + 2; at++) controller.sendMessage(`w${at}`)
     for (let at = 1; at <= MAX_QUEUED_MESSAGES + 1; at++) respondTo(`n${at}`)
-    const sentIds = () => listSendFrames(server.last().sent).map((one) => Reflect.get(one, "id"))
+    const sentIds = () => listSendFrames(server.last().sent).map((sendFrame) => Reflect.get(sendFrame, "id"))
     const first = Array.from({ length: MAX_QUEUED_MESSAGES + 1 }, (_, at) => `n${at + 1}`)
     expect(sentIds()).toEqual(first)
     expect(controller.outbox.listPending().map(({ id }) => id)).toEqual(["n9", "n10"])

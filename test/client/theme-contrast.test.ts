@@ -23,8 +23,8 @@ function computeLuminance(hex: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 }
 
-function computeContrast(one: string, other: string): number {
-  const [dark = 0, light = 0] = [computeLuminance(one), computeLuminance(other)].sort((a, b) => a - b)
+function computeContrast(first: string, second: string): number {
+  const [dark = 0, light = 0] = [computeLuminance(first), computeLuminance(second)].sort((a, b) => a - b)
   return (light + 0.05) / (dark + 0.05)
 }
 

@@ -80,7 +80,7 @@ describe("the source of the token", () => {
     )
     const response = source.fetchAuthorized("/x")
     await expect.poll(() => seen).toEqual(["t"])
-    expect(requests.filter((one) => one.startsWith("/x"))).toEqual([])
+    expect(requests.filter((request) => request.startsWith("/x"))).toEqual([])
     accept.resolve()
     expect((await response).status).toBe(200)
   })
@@ -101,7 +101,7 @@ describe("nobody is signed in", () => {
       source.forgetToken()
       await expect(source.fetchAuthorized("/v1/sessions")).rejects.toThrow(`Text of ${code}.`)
       expect(requests).toEqual(["/v1/dev/token {}", "/auth/token {}"])
-      expect(refusals.map((one) => [one.status, one.message])).toEqual([[status, `Text of ${code}.`]])
+      expect(refusals.map((refusal) => [refusal.status, refusal.message])).toEqual([[status, `Text of ${code}.`]])
     },
   )
 

@@ -61,7 +61,7 @@ describe("adjacent calls", () => {
   const findHeading = (root: ParentNode) => root.querySelector(".calls > button")
   const listVisible = (root: ParentNode) =>
     [...root.querySelectorAll<HTMLElement>(".list > div:not([hidden]) [data-segment=tool] summary > code")].map(
-      (one) => one.textContent,
+      (element) => element.textContent,
     )
 
   test("[PG36] form one group that shows their number and combined status; a single call has no heading", () => {
@@ -157,7 +157,7 @@ describe("adjacent calls", () => {
     const changed = new Set<Node>()
     const tools = [...root.querySelectorAll("[data-segment=tool]")]
     const watch = new MutationObserver((all) => {
-      for (const { target } of all) changed.add(tools.find((one) => one.contains(target)) ?? target)
+      for (const { target } of all) changed.add(tools.find((tool) => tool.contains(target)) ?? target)
     })
     watch.observe(root, { subtree: true, childList: true, characterData: true, attributes: true })
     store.applyFrame(ops(2, 1, "a", [{ op: "text", at: 1, offset: 0, text: "line" }]))
@@ -247,7 +247,7 @@ describe("agents", () => {
     await delay()
     expect(root.querySelector("section.exchange")).toBe(block)
     expect(block?.querySelector("article")).toBe(first)
-    expect([...(block?.querySelectorAll("article") ?? [])].map((one) => one.dataset["id"])).toEqual(["x", "a"])
+    expect([...(block?.querySelectorAll("article") ?? [])].map((element) => element.dataset["id"])).toEqual(["x", "a"])
     expect(block?.querySelectorAll("article")[1]?.textContent).toContain("Reply to generalyes")
     store.applyFrame(messageFrame(3, 2, user("q", "thanks", { timestamp: "2026-05-02T15:00:00.000Z" })))
     await delay()

@@ -25,7 +25,7 @@ const answer = (segments: readonly Segment[], more: Partial<WireMessage> = {}) =
   transcript([wireMessage("a", { status: "completed", segments, ...more })])
 
 const kindsIn = (root: HTMLElement) =>
-  [...root.querySelectorAll("[data-segment]")].map((one) => one.getAttribute("data-segment"))
+  [...root.querySelectorAll("[data-segment]")].map((element) => element.getAttribute("data-segment"))
 
 beforeAll(loadCards)
 beforeEach(() => {
@@ -340,7 +340,7 @@ describe("live and after a reload", () => {
     })
     const { log, link, isOnline } = transcript([question, running, queued])
     const order = () =>
-      [...log.querySelectorAll("article, .typing")].map((one) => one.getAttribute("data-id") ?? "typing")
+      [...log.querySelectorAll("article, .typing")].map((element) => element.getAttribute("data-id") ?? "typing")
     expect(order()).toEqual(["q", "a", "typing", "p"])
     for (const state of ["waiting", "connecting"] as const) {
       link.value = state
@@ -366,8 +366,8 @@ describe("live and after a reload", () => {
 
   test("[PG3] no element of a transcript has a style attribute or a handler attribute", () => {
     const { root } = transcript(createAllMessages())
-    for (const one of root.querySelectorAll("*")) {
-      expect([...one.attributes].filter(({ name }) => name === "style" || name.startsWith("on"))).toEqual([])
+    for (const element of root.querySelectorAll("*")) {
+      expect([...element.attributes].filter(({ name }) => name === "style" || name.startsWith("on"))).toEqual([])
     }
     expect(root.querySelectorAll("script, img, iframe, style, object, embed")).toHaveLength(0)
     render(null, root)

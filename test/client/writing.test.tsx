@@ -103,7 +103,7 @@ describe("the composer's tools", () => {
         </>,
       )
     })
-    const options = () => [...document.querySelectorAll("[role=option] b")].map((one) => one.textContent)
+    const options = () => [...document.querySelectorAll("[role=option] b")].map((element) => element.textContent)
     return { host, draft, field, onFiles, onEnter, type, press, options }
   }
 
@@ -214,7 +214,7 @@ describe("the composer's tools", () => {
   test("[WR22] [WR33] [WR34] the menu offers what the browser supports", async () => {
     await drawTools()
     await act(() => document.querySelector<HTMLElement>("button.tools")?.click())
-    const items = [...document.querySelectorAll("[role=menuitem]")].map((one) => one.textContent)
+    const items = [...document.querySelectorAll("[role=menuitem]")].map((element) => element.textContent)
     expect(items).toContain("Saved prompts…")
     expect(items).not.toContain("Dictate")
   })
