@@ -50,15 +50,7 @@ export function NewConversationView({ router, isOnline }: NewConversationViewPro
       </Main>
       <footer class="foot">
         <ConversationMarks router={router} />
-        {!isOnline.value ? (
-          <OfflineStatus onRetry={() => router.checkConnections()} />
-        ) : router.sessionList.isUnreachable.value ? (
-          <QuietStatus text={errorText.unreachable} onRetry={() => void router.sessionList.refresh()} />
-        ) : missingModules.value > 0 ? (
-          <MissingCodeStatus />
-        ) : (
-          <HoldStatus hold={router.api.hold} />
-        )}
+        <StartStatus router={router} isOnline={isOnline} />
         {router.isReadOnly.value ? (
           <ReadOnlyNote router={router} />
         ) : (
@@ -79,4 +71,13 @@ export function NewConversationView({ router, isOnline }: NewConversationViewPro
       )}
     </>
   )
+}
+
+/** What keeps a new conversation from starting. */
+function StartStatus({ router, isOnline }: NewConversationViewProps): VNode {
+  const { sessionList } = router
+  if (!isOnline.value) return <OfflineStatus onRetry={() => router.checkConnections()} />
+  if (sessionList.isUnreachable.value)
+    return <QuietStatus text={errorText.unreachable} onRetry={() => void sessionList.refresh()} />
+  return missingModules.value > 0 ? <MissingCodeStatus /> : <HoldStatus hold={router.api.hold} />
 }
