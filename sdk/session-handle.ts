@@ -247,7 +247,7 @@ function isIdle({ isAnswerExpected, controller }: OpenSession, snapshot: Convers
   const isSent = isLoaded && pending.size === 0 && unsent.every(({ error }) => error !== null)
   // Reading the count makes the caller check again after the next update.
   if (changeCount.value < 0 || hasUnshownChanges || !isSent || isBusy) return false
-  // If no call is waiting any more, the user has decided all of them, and the answer is about to continue.
+  // If no call is waiting any more, the user has decided every call, and the answer is about to continue.
   if (last?.status === "waiting") return last.segments.some(isWaitingCall)
   return last?.role !== "user" || !isAnswerExpected || unsent.length > 0
 }

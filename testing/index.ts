@@ -50,7 +50,7 @@ export interface Cuecard {
   readonly tenant: string
   readonly user: string
   /**
-   * A token for `tenant` and `user`, valid for a day. Other servers of this package accept it too, unless `vars` has a
+   * A token for `tenant` and `user`, valid for a day. Other servers of this package also accept it, unless `vars` has a
    * secret.
    */
   readonly token: string

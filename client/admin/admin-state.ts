@@ -17,9 +17,9 @@ export const notice: Signal<string> = signal("")
 export interface Loaded<T> {
   /** Null until the data has been loaded. */
   readonly value: T | null
-  /** The error text of the failed request. */
+  /** The error message of the failed request; null if the last request did not fail. */
   readonly fault: string | null
-  /** Reloads the data. The old value stays visible meanwhile. */
+  /** Reloads the data. The old value stays visible in the meantime. */
   reload(): Promise<void>
   set(value: T): void
   /** Applies a change to the latest data. Does nothing until data has been loaded. */

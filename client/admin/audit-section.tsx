@@ -29,7 +29,7 @@ export function AuditSection({ api, identity }: AdminContext): VNode {
   const showOlder = async (): Promise<void> => {
     const filtered = filter.peek()
     const next = await loadEntries(api, filtered, page.value?.next ?? null)
-    // The user may have chosen another filter meanwhile.
+    // The user may have chosen another filter in the meantime.
     if (filter.peek() === filtered) page.set({ ...next, entries: [...entries, ...next.entries] })
   }
   return (

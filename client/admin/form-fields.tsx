@@ -1,5 +1,6 @@
 /**
- * form-fields.tsx: small components shared by the sections: labelled fields, error texts, the loading note, and times.
+ * form-fields.tsx: small components shared by the sections: labelled fields, error messages, the loading note, and
+ * times.
  */
 
 import type { ComponentChildren, VNode } from "preact"

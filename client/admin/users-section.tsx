@@ -49,7 +49,7 @@ export function UsersSection({ api, identity }: AdminContext): VNode {
   const showMore = async (): Promise<void> => {
     const text = searched.peek()
     const next = await loadPage(page.value?.next ?? "")
-    // The administrator may have searched for something else meanwhile.
+    // The administrator may have searched for something else in the meantime.
     if (searched.peek() === text) page.change(({ users: listed }) => ({ ...next, users: [...listed, ...next.users] }))
   }
   useErasures(api, page)

@@ -19,7 +19,7 @@ export interface EscapeContext {
 /** Handles the key. It is called at the window, after all other handlers. */
 export function handleEscape(event: KeyboardEvent, { isDrawerOpen, replyTo, stopAnswer }: EscapeContext): void {
   if (event.key !== "Escape" || event.isComposing || event.keyCode === 229 || event.defaultPrevented) return
-  // Holding the key down would stop the queued answers too.
+  // Holding the key down would also stop the queued answers.
   if (event.repeat) return
   if (isDrawerOpen.peek()) isDrawerOpen.value = false
   else if (stopPlayback()) return

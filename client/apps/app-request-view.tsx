@@ -65,7 +65,7 @@ function describeRequest(request: AppRequest): { readonly question: string; read
   }
 }
 
-/** Shows invisible characters as their code points, because some of them reverse the text around them. */
+/** Shows invisible characters as their code points, because some invisible characters reverse the text around them. */
 function formatArgs(args: JsonObject): string {
   return JSON.stringify(args, null, 2).replace(INVISIBLE_CHARS, (character) =>
     character === "\n" ? "\n" : `\\u{${character.codePointAt(0)?.toString(16)}}`,

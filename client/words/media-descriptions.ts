@@ -35,8 +35,8 @@ function formatNamed(kind: string, label = ""): string {
 }
 
 /**
- * Returns the alternative text of an image: its label without the extension, because our tools use a description as the
- * label.
+ * Returns the alternative text of an image: its label without the extension, because our tools use a description of the
+ * image as its label.
  */
 export function describeImage(label: string): string {
   return label.replace(/(?<=.)\.(?:png|jpe?g|gif|webp|avif)$/i, "")

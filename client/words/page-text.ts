@@ -2,7 +2,7 @@
  * page-text.ts: the strings of the page's initial load: labels, notices, placeholders and messages, grouped by area.
  *
  * Functions are messages with parameters. Code that is loaded later has its own string modules, so that its strings
- * aren't part of the initial load. The English texts of faults come from the server (shared/fault.ts). Pure.
+ * aren't part of the initial load. The English messages of faults come from the server (shared/fault.ts). Pure.
  */
 
 import type { FaultFields } from "../../shared/fault.ts"

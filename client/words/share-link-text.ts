@@ -1,4 +1,4 @@
-/** share-link-text.ts: the texts for sharing a copy of a conversation by link. Pure. */
+/** share-link-text.ts: the strings for sharing a copy of a conversation by link. Pure. */
 
 import { translate } from "./languages/language.ts"
 

@@ -1,4 +1,4 @@
-/** shared-view-text.ts: the texts of the page that shows a shared copy. Pure. */
+/** shared-view-text.ts: the strings of the page that shows a shared copy. Pure. */
 
 import { translate } from "./languages/language.ts"
 

@@ -91,7 +91,7 @@ export async function openAdmin(
   return { page, errors }
 }
 
-/** Finds the list row that contains a text. */
+/** Finds the list row that contains the given text. */
 export function rowWith(page: Page, text: string) {
   return page.locator(".rows > li", { hasText: text })
 }

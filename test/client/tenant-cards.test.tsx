@@ -95,7 +95,7 @@ function* listTextNodes(node: Node): Generator<Text> {
   for (const child of node.childNodes) yield* listTextNodes(child)
 }
 
-/** Returns whether a text is one of the page's labels in charts, images and lists. */
+/** Whether text is one of the page's labels in charts, images and lists. */
 function isLabel(text: string): boolean {
   return /^(?:Image|Image from .*|Load|and|more|Data|Table|Show .*|Label|Value| |NaN|)$/s.test(text.trim())
 }

@@ -80,7 +80,7 @@ export async function mountConversation(
   }
 }
 
-/** Whether texts in another language may be shown or are being loaded. */
+/** Whether strings in another language may be shown or are being loaded. */
 let wasTranslated = false
 
 /** Shows the best of these languages. English needs no additional code. */

@@ -217,7 +217,7 @@ function TextFields({ theme, onChange }: FieldsProps): VNode {
   )
 }
 
-/** Keeps the text as it is typed, including empty lines. The theme itself contains only the parsed texts. */
+/** Keeps the text as it is typed, including empty lines. The theme itself contains only the parsed suggestions. */
 function SuggestionsField({ theme, onChange }: FieldsProps): VNode {
   const lines = useSignal(theme.suggestions.join("\n"))
   const stored = theme.suggestions.join("\n")

@@ -19,7 +19,7 @@ const LANGUAGE_NAMES: Readonly<Record<Language, string>> = {
   he: "עברית",
 }
 
-/** `onFault` is called if the texts of the chosen language can't be loaded. */
+/** `onFault` is called if the strings of the chosen language can't be loaded. */
 export function LanguageSelect({ onFault }: { readonly onFault: () => void }): VNode {
   const choose = async (select: HTMLSelectElement): Promise<void> => {
     const isChosen = await chooseLanguage(select.value as LoadableLanguage)

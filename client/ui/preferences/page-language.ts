@@ -19,10 +19,13 @@ import { type LoadableLanguage, loadTexts } from "../../words/languages/load-lan
 export type { LoadableLanguage }
 
 const STORAGE_KEY = "cuecard.language"
-/** How long the initial render waits for the texts, in milliseconds. After that, the page starts in English. */
+/**
+ * How long the initial render waits for the language's strings, in milliseconds. After that, the page starts in
+ * English.
+ */
 const MAX_WAIT_MS = 3_000
 
-/** The chosen language. Its texts may still be loading. */
+/** The chosen language. Its strings may still be loading. */
 export const language: Signal<LoadableLanguage> = signal(readLanguage())
 
 function readLanguage(): LoadableLanguage {
@@ -40,8 +43,9 @@ function isLoadable(tag: string): tag is LoadableLanguage {
 }
 
 /**
- * Shows the page in its language. Calls `render` at once if that is English, and otherwise when loading the texts has
- * succeeded or failed, but after MAX_WAIT_MS at the latest. Also applies a choice that is made in another tab.
+ * Shows the page in its language. Calls `render` at once if that is English, and otherwise when loading the language's
+ * strings has succeeded or failed, but after MAX_WAIT_MS at the latest. Also applies a choice that is made in another
+ * tab.
  */
 export function startLanguage(render: () => void): void {
   effect(() => {
@@ -59,8 +63,8 @@ export function startLanguage(render: () => void): void {
 }
 
 /**
- * Changes the page's language and stores the choice. Returns false, and changes nothing, if the language's texts can't
- * be loaded.
+ * Changes the page's language and stores the choice. Returns false, and changes nothing, if the language's strings
+ * can't be loaded.
  */
 export async function chooseLanguage(chosen: LoadableLanguage): Promise<boolean> {
   const isShown = await showLanguage(chosen)
@@ -76,7 +80,7 @@ export async function chooseLanguage(chosen: LoadableLanguage): Promise<boolean>
 let shownLanguage: LoadableLanguage = "en"
 
 /**
- * Changes the language without storing it. Returns false if the language's texts can't be loaded. A change to English
+ * Changes the language without storing it. Returns false if the language's strings can't be loaded. A change to English
  * takes effect before this function returns.
  */
 export async function showLanguage(next: LoadableLanguage): Promise<boolean> {

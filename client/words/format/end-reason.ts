@@ -7,7 +7,7 @@
 import { isTurnFault, type TurnFault, turnFaultToText } from "../../../shared/fault.ts"
 import { translate } from "../languages/language.ts"
 
-/** The translated texts. Empty for English, because the English texts are in the catalogue. */
+/** The translated messages. Empty for English, because the English messages are in the catalogue. */
 export const endReasonText = translate<Partial<Record<TurnFault, string>>>("endReason", {})
 
 /**

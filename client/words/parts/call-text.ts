@@ -1,4 +1,4 @@
-/** call-text.ts: the texts of tool calls. */
+/** call-text.ts: the strings of tool calls. */
 
 import type { CallStatus } from "../../../shared/protocol/message.ts"
 import { formatCount } from "../format/number-format.ts"

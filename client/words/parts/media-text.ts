@@ -1,4 +1,4 @@
-/** media-text.ts: the texts of media and canvas documents. */
+/** media-text.ts: the strings of media and canvas documents. */
 
 import { translate } from "../languages/language.ts"
 import { formatClock } from "../media-descriptions.ts"
