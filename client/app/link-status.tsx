@@ -61,7 +61,7 @@ export function OfflineStatus({ onRetry }: Pick<LinkStatusProps, "onRetry">): VN
   return <QuietStatus text={connectionText.offline} onRetry={onRetry} />
 }
 
-/** Says that the page is waiting because the server is rate limiting it. Source: SPEC LI6. */
+/** Says that the page is waiting because the server is rate-limiting it. Source: SPEC LI6. */
 export function HoldStatus({ hold }: Pick<LinkStatusProps, "hold">): VNode | null {
   return hold.text.value === "" ? null : <QuietStatus text={hold.text.value} />
 }

@@ -151,8 +151,7 @@ describe("the network", () => {
       const net = await netOf(context)
       const { page: lost } = await openIn(context, cuecard, `#/s/${sessionIn(first)}`)
       windows.push(lost)
-      // Waits until the code of the buttons has been loaded, too, because Chromium doesn't load it again if the first
-      // attempt fails.
+      // Also waits for the code of the buttons, which Chromium doesn't load again if the first attempt fails.
       await untilSettled(lost)
       // A program's answer ends only when the test ends it, however slow the machine is.
       if (ending === "is stopped") await askQuestion(first, SLOW)
@@ -228,8 +227,7 @@ describe("approval", () => {
     expect(await phone.textContent(".ask")).toContain("Allow Cuecard to run probe_ask?")
     expect(await phone.isVisible('[data-segment=tool] >> text="now"')).toBe(true)
     expect(await first.$(".typing")).toBe(null)
-    // For the second click, the button may already be gone. The click must not wait for a button, because it would then
-    // press a later test's button.
+    // The second click may find no button. It must not wait for one, because it would then press a later test's button.
     const press = (page: Page, name: string) =>
       page.$eval(`.ask button >> text="${name}"`, (button) => (button as HTMLElement).click()).catch(() => {})
     await Promise.all([press(second, "Allow"), press(phone, "Deny")])

@@ -25,7 +25,7 @@ const NARROW_SCREEN = "(width <= 40rem)"
 interface UsageChartProps {
   readonly bars: readonly Bar[]
   readonly measure: Measure
-  /** For screen readers. */
+  /** The chart's name for screen readers. */
   readonly label: string
 }
 
