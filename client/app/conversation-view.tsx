@@ -80,7 +80,7 @@ export function ConversationView({ controller, router, isOnline }: ConversationV
   )
 }
 
-/** Whether the conversation has no message yet, and one can be written. */
+/** Whether the conversation has no messages yet, and the user can write one. */
 function useIsEmpty({ store, outbox, isLoaded, isReadOnly }: SessionController): boolean {
   const hasMessage = store.messageIds.value.length > 0 || outbox.entries.value.length > 0
   return isLoaded.value && !isReadOnly.value && !hasMessage

@@ -1,6 +1,6 @@
 /**
- * welcome-screen.tsx: the heading of an empty conversation, and the example messages below the composer, which a click
- * sends.
+ * welcome-screen.tsx: the heading of an empty conversation, and the example messages below the composer. A click on an
+ * example sends it.
  */
 
 import type { ComponentChildren, VNode } from "preact"

@@ -73,8 +73,8 @@ async function loadFile(request: Request): Promise<Response> {
 let lastKept: Promise<void> = Promise.resolve()
 
 /**
- * Caches the files after all earlier ones, because two tabs can have different versions. A failure, such as a full
- * storage, leaves the cache as it is; the next message triggers another attempt.
+ * Caches the files once all earlier calls have finished, because two tabs can have different versions. A failure, such
+ * as a full storage, leaves the cache as it is; the next message triggers another attempt.
  */
 function keepInTurn(loaded: LoadedFiles): Promise<void> {
   lastKept = lastKept.then(() => keepPage(loaded)).catch(() => {})

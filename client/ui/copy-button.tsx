@@ -1,5 +1,5 @@
 /**
- * copy-button.tsx: copies text to the clipboard, and a button that does so.
+ * copy-button.tsx: a function that copies text to the clipboard, and a button that does so.
  *
  * For RESULT_LABEL_MS, the button says whether the text was copied. Source: SPEC PG83.
  */
