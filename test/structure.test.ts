@@ -75,15 +75,15 @@ const MAX_OBJECT_LINES: Readonly<Record<string, number>> = {
   "worker/directory/directory-library.ts": 185,
   "worker/session/annotations/annotated-session.ts": 90,
   "worker/tenant/feedback/feedback-counter.ts": 25,
-  "worker/tenant/cards/carded-tenant.ts": 60,
-  "worker/tenant/theme/themed-tenant.ts": 50,
+  "worker/tenant/cards/card-tenant.ts": 60,
+  "worker/tenant/theme/theme-tenant.ts": 50,
   "worker/tenant/tenant-object.ts": 395,
   "worker/tenant/registry-object.ts": 60,
 }
 /** The classes that a Worker class may extend: platform classes, and the class with the session object's transfer calls. */
 const BASE_CLASSES = new Set([
   "AnnotatedSession",
-  "CardedTenant",
+  "CardTenant",
   "DirectoryLibrary",
   "DurableObject",
   "Error",
@@ -91,9 +91,9 @@ const BASE_CLASSES = new Set([
   "Map",
   "PortableSession",
   "StreamedSession",
-  "ThemedTenant",
-  "ModelledTenant",
-  "ListenedTenant",
+  "ThemeTenant",
+  "ModelTenant",
+  "QuestionTenant",
   "McpTenant",
   "WebhookTenant",
 ])

@@ -165,7 +165,9 @@ describe("the operator's secret", () => {
     expect(faultOf({ OPERATOR_SECRET: "" })).toBe("OPERATOR_SECRET is shorter than 32 bytes")
     expect(faultOf({ OPERATOR_SECRET: "short" })).toBe("OPERATOR_SECRET is shorter than 32 bytes")
     for (const secret of [`${"o".repeat(32)} o`, "ö".repeat(32), `${"o".repeat(32)}\n`])
-      expect(faultOf({ OPERATOR_SECRET: secret })).toBe("OPERATOR_SECRET has characters that a header cannot carry")
+      expect(faultOf({ OPERATOR_SECRET: secret })).toBe(
+        "OPERATOR_SECRET contains characters that are not allowed in a header",
+      )
     const isPublic = "OPERATOR_SECRET is the local development secret"
     expect(faultOf({ OPERATOR_SECRET: LOCAL_OPERATOR_SECRET })).toBe(isPublic)
     expect(faultOf({ OPERATOR_SECRET: safe.JWT_SECRET })).toBe("OPERATOR_SECRET is the same as JWT_SECRET")

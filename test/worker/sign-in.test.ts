@@ -360,7 +360,10 @@ describe("the tenant of a host", () => {
     [{ PAGE_DOMAIN: "a.com;*" }, "PAGE_DOMAIN is not a domain in lower case"],
     [{ PAGE_DOMAIN: "example.com", PAGE_TENANT: "acme" }, "PAGE_DOMAIN and PAGE_TENANT are both set"],
     [{ PAGE_DOMAIN: "example.com", PAGE_ORIGIN: "https://example.com" }, "PAGE_DOMAIN and PAGE_ORIGIN are both set"],
-    [{ PAGE_DOMAIN: "example.com", CANVAS_ORIGIN: "https://canvas.example.com" }, "CANVAS_ORIGIN is below PAGE_DOMAIN"],
+    [
+      { PAGE_DOMAIN: "example.com", CANVAS_ORIGIN: "https://canvas.example.com" },
+      "CANVAS_ORIGIN is PAGE_DOMAIN or one of its subdomains",
+    ],
     [{ PAGE_DOMAIN: "example.com", CANVAS_ORIGIN: "https://canvas.example.net" }, null],
   ])("[SI10] a deployment with %j: %s", (change, fault) => {
     const safe = { ENVIRONMENT: "production", AUTH: "jwt", JWT_SECRET: "0123456789".repeat(4) }
