@@ -196,7 +196,10 @@ export async function untilStill(page: Page | Frame): Promise<void> {
           const root = document.querySelector("cuecard-chat")?.shadowRoot ?? document.body.shadowRoot ?? document
           const current = root.querySelector("[data-transcript]")
           if (current !== transcript) observe(current)
-          const missing = root.querySelector(unloaded)
+          // A note and a quote are a no-break space until their code is loaded.
+          const notes = [...root.querySelectorAll("[data-note], .quote-place")]
+          const missing =
+            root.querySelector(unloaded) ?? notes.find(({ textContent }) => textContent?.trim() === "") ?? null
           if (now - start > maxMs)
             return fail(new Error(`The page was still changing after ${maxMs} ms: ${missing?.outerHTML.slice(0, 500)}`))
           if (since === 0 || missing !== null || document.getAnimations().some(isMoving)) since = now
