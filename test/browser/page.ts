@@ -197,7 +197,7 @@ export async function untilStill(page: Page | Frame): Promise<void> {
           const current = root.querySelector("[data-transcript]")
           if (current !== transcript) observe(current)
           // A note and a quote are a no-break space until their code is loaded.
-          const notes = [...root.querySelectorAll("[data-note], .quote-place")]
+          const notes = [...root.querySelectorAll("article .note, .quote-place")]
           const missing =
             root.querySelector(unloaded) ?? notes.find(({ textContent }) => textContent?.trim() === "") ?? null
           if (now - start > maxMs)
