@@ -18,7 +18,7 @@ export function handleShortcut(press: KeyPress & Pick<Event, "target">, context:
   const keys = command?.keys.find((one) => matchesKeys(press, one, isApple))
   if (command === undefined || keys === undefined) return false
   if (isSingleKey(keys) && (!areSingleKeysOn.peek() || isTextField(press.target))) return false
-  // While a dialog is open, it handles all keys, except that the shortcut for the palette also closes it.
+  // An open dialog handles all keys itself. The exception is the palette's shortcut, which also closes the palette.
   const isPaletteKey = command.id === "openPalette" && openSearchDialog.peek() === "palette"
   if (!isPaletteKey && document.querySelector("dialog[open], [popover]:popover-open") !== null) return false
   if (!command.isAvailable(context)) return false

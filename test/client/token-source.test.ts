@@ -111,7 +111,7 @@ describe("nobody is signed in", () => {
     expect(refusals.map(({ status }) => status)).toEqual([401])
   })
 
-  test("[SP2] nobody is signed out because the server is down", async () => {
+  test("[SP2] a server that is down doesn't sign the user out", async () => {
     let isDown = true
     const { source, refusals } = setUp(
       {},

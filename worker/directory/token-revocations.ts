@@ -152,15 +152,15 @@ export class TokenRevocations {
     this.#rows.forget()
   }
 
-  /** Refuses the tokens issued until now. Call this when the other rows are deleted. */
+  /** Revokes all tokens issued so far. Call this when the other rows are deleted. */
   endErasure(): void {
     this.#rows.revokeAll(nowSeconds())
     this.#accountRows.setErased()
   }
 
   /**
-   * Returns when the alarm must run, in milliseconds since 1970: soon if a session must still be notified, otherwise
-   * when the next revocation expires.
+   * Returns the time at which the alarm must run, in milliseconds since 1970: soon if a session must still be notified,
+   * otherwise when the next revocation expires.
    */
   nextAlarmAt(): number {
     if (this.#hasUnnotifiedHolders()) return Date.now() + REVOCATION_RETRY_MS

@@ -16,8 +16,8 @@ import { createHono } from "./hono-app.ts"
 export const agentRoutes = createHono<AppEnv>()
 
 /**
- * Users see names and descriptions. Only callers who may configure agents see the rest, and the names of all tools that
- * an agent can have.
+ * Users see each agent's name, description and effort. Only callers who may configure agents see the rest, and the
+ * names of all tools that an agent can have.
  */
 agentRoutes.get("/", async (context) => {
   const claims = context.get("claims")
@@ -60,7 +60,7 @@ agentRoutes.delete("/:name", async (context) => {
   return removed.ok ? context.body(null, 204) : faultToResponse(removed.fault)
 })
 
-/** Checks the URL of the service that answers for an agent. Only agents that are answered by a webhook have one. */
+/** Checks the URL of the service that writes an agent's answers. Only agents answered by a webhook have one. */
 function checkAgentUrl({ answered_by, url }: AgentInput, env: Env): Result<{ readonly url?: string }> {
   const isWebhook = answered_by === "webhook"
   if (!isWebhook && url === undefined) return succeed({})

@@ -1,4 +1,4 @@
-/** question-rpc.ts: the calls of the tenant object that pass the questions of external agents to programs. Pure. */
+/** question-rpc.ts: the tenant object's calls that pass questions to external agents on to programs. Pure. */
 
 /** A question that waits for a program. Its text stays in the session. */
 export interface OpenQuestion {

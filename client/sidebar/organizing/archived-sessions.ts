@@ -16,7 +16,7 @@ export async function loadArchivedPage(
   after: string | null,
 ): Promise<SessionPage> {
   const query = after === null ? "" : `&after=${encodeURIComponent(after)}`
-  // The response contains a conversation that is being archived only once that change has been saved.
+  // A conversation that is being archived appears in the response only after that change has been saved.
   await listChangesOf(sessionList).untilSaved()
   const response = await api.fetchAuthorized(`/v1/sessions?archived=1${query}`)
   const { sessions, next = null } = await parseBody(response, parseSessionList)

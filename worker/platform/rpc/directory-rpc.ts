@@ -322,7 +322,7 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   /** Closes the user's sockets, and refuses all of the user's tokens, even new ones, until `endErasure`. */
   beginErasure(): void
   /**
-   * Deletes everything that is stored here except one row, whose presence causes the tokens issued until now to be
+   * Deletes everything that is stored here except one row, whose presence causes the tokens issued so far to be
    * refused. If `keepsTombstone` is false, the whole tenant is being erased and its object refuses the tokens, so that
    * row is deleted too.
    */

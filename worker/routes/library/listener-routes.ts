@@ -1,6 +1,6 @@
 /**
- * listener-routes.ts: lets a program wait for the questions of an external agent, and gives it a token to answer each
- * question. Source: SPEC EA4.
+ * listener-routes.ts: lets a program wait for questions to an external agent, and gives the program a token for answering
+ * each one. Source: SPEC EA4.
  */
 
 import * as v from "valibot"
