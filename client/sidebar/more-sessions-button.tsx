@@ -30,6 +30,7 @@ export function MoreSessionsButton({ router, searchedId }: MoreSessionsButtonPro
   const button = useRef<HTMLButtonElement>(null)
   const more = sessionList.more.value
   useLoadNearEnd(button, sessionList, more)
+  useRefresh(sessionList, searchedId)
   useSearch(sessionList, searchedId, more)
   useArchiveSearch(router, searchedId, more)
   if (more === "none") return null
@@ -67,6 +68,16 @@ function useLoadNearEnd(button: RefObject<HTMLElement | null>, sessionList: Sess
     // The observer is renewed after each page, because a new observer reports immediately whether the end is still
     // near.
   }, [more])
+}
+
+/** Loads the list again, because the session may be newer than the list: a branch, or a session of another device. */
+function useRefresh(sessionList: SessionList, searchedId: string | null): void {
+  const isListLoaded = sessionList.isLoaded.value
+  useEffect(() => {
+    if (searchedId === null || !isListLoaded) return undefined
+    const timer = setTimeout(() => void sessionList.refresh(), SEARCH_DELAY_MS)
+    return () => clearTimeout(timer)
+  }, [searchedId, isListLoaded])
 }
 
 /** Loads pages until the session is listed. */

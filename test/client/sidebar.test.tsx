@@ -41,6 +41,7 @@ const listBodies = (request: Mock<(path: string, init?: RequestInit) => Promise<
 
 async function openPage(rows: readonly SessionSummary[], settings: Partial<PageSettings> = {}, isViewer = false) {
   const { deps, api } = setUp()
+  let hash = "#/"
   const rename = vi.fn((_id: string, title: string) => Promise.resolve(title))
   const erase = vi.fn((_id: string) => Promise.resolve())
   const stop = vi.fn()
@@ -56,8 +57,8 @@ async function openPage(rows: readonly SessionSummary[], settings: Partial<PageS
     },
     settings: signal({ media_hosts: [], embed_origins: [], ...settings }),
     isReadOnly: signal(isViewer),
-    readHash: () => "#/",
-    writeHash() {},
+    readHash: () => hash,
+    writeHash: (next) => void (hash = next),
   })
   await router.sessionList.refresh()
   const isDrawerOpen = signal(false)
@@ -128,6 +129,15 @@ describe("the list", () => {
     const { root } = await openPage([], { erases_at: NOW + 90_000 })
     expect(root.querySelector("nav")?.textContent).toBe("")
   })
+})
+
+test("[PG75] a conversation that was created after the list was loaded is added to the list when it is opened", async () => {
+  const rows = [createRow("a")]
+  const { root, router } = await openPage(rows)
+  rows.push(createRow("branch"))
+  router.showSession("branch")
+  await until(() => expect(root.querySelector("a[aria-current]")?.textContent).toContain("Title branch"))
+  expect(router.heading.value.title).toBe("Title branch")
 })
 
 describe("the menu", () => {
