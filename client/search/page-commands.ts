@@ -77,7 +77,11 @@ function openNeighbour({ router }: CommandContext, step: -1 | 1): void {
 function openConversationList({ isDrawerOpen }: CommandContext): void {
   const isDrawer = document.querySelector<HTMLElement>(".drawer-button")?.checkVisibility() ?? false
   if (isDrawer) isDrawerOpen.value = true
-  else ["nav a[aria-current]", "nav a", "a"].map(findInSidebar).find((link) => link !== null)?.focus()
+  else
+    ["nav a[aria-current]", "nav a", "a"]
+      .map(findInSidebar)
+      .find((link) => link !== null)
+      ?.focus()
 }
 
 function findInSidebar(selector: string): HTMLElement | null {
