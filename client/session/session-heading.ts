@@ -7,10 +7,11 @@ import { computed, type ReadonlySignal } from "@preact/signals"
 import { isAgentSession } from "../../shared/protocol/agent-session-id.ts"
 import { isShared } from "../net/api.ts"
 import type { SessionController } from "./session-controller.ts"
+import { appText } from "../words/page-text.ts"
 import type { SessionList } from "./session-list.ts"
 
 export interface SessionHeading {
-  /** The title in the list; null if the list doesn't contain the session. */
+  /** The title in the list. For a temporary session, a name that says so. Null if the list doesn't contain the session. */
   readonly title: string | null
   /** Whether the open session is an agent's. The list doesn't contain such sessions. */
   readonly isAgentSession: boolean
@@ -44,7 +45,7 @@ export function createHeading(
       const askingAgent = open.store.findAskingAgent()
       return { ...NO_HEADING, isAgentSession: true, askingAgent, openedFrom: openedFrom.value }
     }
-    const title = sessionList.findTitle(open.id) ?? null
+    const title = sessionList.findTitle(open.id) ?? (open.store.isTemporary.value ? appText.temporaryChat : null)
     const isUnlisted = title === null && open.isLoaded.value && !isShared(open.id)
     return { ...NO_HEADING, title, agent: open.agent.value, unlistedId: isUnlisted ? open.id : null }
   })

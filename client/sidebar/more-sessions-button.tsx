@@ -98,12 +98,11 @@ function useSearch(sessionList: SessionList, searchedId: string | null, more: Mo
   }, [searchedId, more])
 }
 
-/** Looks for the session in the archive if the list doesn't contain it. A temporary one is in neither. */
+/** Looks for the session in the archive if the list doesn't contain it. */
 function useArchiveSearch(router: SessionRouter, searchedId: string | null, more: MoreSessions): void {
   const isDone = more === "none" && router.sessionList.isLoaded.value
   useEffect(() => {
-    const isTemporary = router.controller.peek()?.store.isTemporary.peek() === true
-    if (searchedId === null || !isDone || isTemporary) return undefined
+    if (searchedId === null || !isDone) return undefined
     const timer = setTimeout(() => void findArchived(router, searchedId).catch(() => {}), SEARCH_DELAY_MS)
     return () => clearTimeout(timer)
   }, [searchedId, isDone])

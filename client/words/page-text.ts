@@ -31,6 +31,7 @@ export const appText = translate("app", {
   askedBy: (agent: string) => `Asked by ${agent}`,
   /** Its title while the agent that asked isn't known. */
   agentConversation: "Agent conversation",
+  temporaryChat: "Temporary chat",
   loadsLater: "This conversation will load when you're back online.",
 })
 
