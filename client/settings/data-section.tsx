@@ -3,7 +3,9 @@
 import { type Signal, useSignal } from "@preact/signals"
 import type { VNode } from "preact"
 import { useId } from "preact/hooks"
+import type { SessionSummary } from "../../shared/protocol/http-body.ts"
 import { describeError } from "../net/http-request.ts"
+import type { SessionList } from "../session/session-list.ts"
 import type { SessionRouter } from "../session/session-router.ts"
 import { Dialog } from "../ui/dialog.tsx"
 import { saveBlob } from "../ui/save-file.ts"
@@ -28,7 +30,11 @@ export function DataSection({ router }: { readonly router: SessionRouter }): VNo
   })
   const deleteAll = deletion.run(async (showText) => {
     isConfirming.value = false
-    const { done, failed } = await deleteAllSessions(router.api, (count) => showText(settingsText.deleting(count)))
+    const { done, failed } = await deleteAllSessions(
+      router.api,
+      (count) => showText(settingsText.deleting(count)),
+      (ids) => dropSessions(router.sessionList, ids),
+    )
     showText(failed === 0 ? settingsText.deleted(done) : settingsText.deletedPartly(failed))
     await router.sessionList.refresh()
   })
@@ -50,6 +56,13 @@ export function DataSection({ router }: { readonly router: SessionRouter }): VNo
       {isConfirming.value && <DeleteAllDialog onCancel={() => (isConfirming.value = false)} onConfirm={deleteAll} />}
     </section>
   )
+}
+
+/** Removes deleted sessions at once. A server that is still erasing them may need a while for the next list. */
+function dropSessions(sessionList: SessionList, ids: ReadonlySet<string>): void {
+  const keepOthers = (rows: readonly SessionSummary[]) => rows.filter(({ id }) => !ids.has(id))
+  sessionList.editRows(keepOthers)
+  sessionList.archived.value = keepOthers(sessionList.archived.peek())
 }
 
 interface Job {
