@@ -103,6 +103,11 @@ export class ScrollAnchor {
     this.isFollowing.value = false
   }
 
+  /** Keeps following if all content fits into the view, which is then at the end whatever is shown. */
+  stopFollowingIfScrollable(): void {
+    if (this.#view !== null && this.#view.scrollHeight > this.#view.clientHeight) this.stopFollowing()
+  }
+
   /** Moves the focus from an element that disappeared to the view, so that its keys keep scrolling. */
   focusView(): void {
     const view = this.#view
