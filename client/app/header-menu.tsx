@@ -39,7 +39,7 @@ interface HeaderMenuProps {
 export function HeaderMenu(props: HeaderMenuProps): VNode {
   const { router, id, button, isOpen } = props
   const dialog = useSignal<HeaderDialog | null>(null)
-  const title = router.sessionList.findTitle(id)
+  const title = router.heading.value.title ?? undefined
   const closeDialog = (): void => {
     dialog.value = null
   }
