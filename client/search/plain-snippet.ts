@@ -15,13 +15,13 @@ const LINK = /!?\[([^\][]*)\]\(([^)\s…]*[:/][^)\s…]*)(?:\)|(?=…|$))/gu
 const EMPHASIS = /(?:\*\*|~~)(?=\S)|(?<=\S)(?:\*\*|~~)|`+/gu
 const HEADING = /(?<=^|\s|…)#{1,6}\s/gu
 
-/** Removes marks of emphasis, code, headings and links. A URL stays if the hit is in it. */
+/** Removes marks of emphasis, code, headings and links. URLs stay if all hits are in them. */
 export function toPlainSnippet(parts: readonly SnippetPart[]): SnippetPart[] {
   const text = parts.map((part) => (part.hit ? HIT_START + part.text + HIT_END : part.text)).join("")
-  const plain = text
-    .replace(LINK, (link: string, label: string, url: string) => (url.includes(HIT_START) ? link : label))
-    .replace(EMPHASIS, "")
-    .replace(HEADING, "")
+  const withoutUrls = text.replace(LINK, "$1")
+  const hasHitInUrl = text.includes(HIT_START) && !withoutUrls.includes(HIT_START)
+  const shown = hasHitInUrl ? text : withoutUrls
+  const plain = shown.replace(EMPHASIS, "").replace(HEADING, "")
   // Every second piece is a hit.
   return plain.split(HIT).flatMap((piece, at) => (piece === "" ? [] : [{ text: piece, hit: at % 2 === 1 }]))
 }

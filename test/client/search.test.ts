@@ -37,6 +37,7 @@ test.each([
   ["…[How to «steep» tea](https://example.com/tea) now", "…How to «steep» tea now"],
   ["See [the page](https://exam…", "See the page…"],
   ["See [the page](https://«example».com/tea).", "See [the page](https://«example».com/tea)."],
+  ["«Tea» [here](https://example.com/«tea»)", "«Tea» here"],
   ["# What I ~~can~~ «do» ## Next", "What I can «do» Next"],
   ["2 ** 3 is «8», C# too; x[1](2)", "2 ** 3 is «8», C# too; x[1](2)"],
 ])("[LB9] the excerpt %j is shown as %j", (text, shown) => {
