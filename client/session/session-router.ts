@@ -252,7 +252,8 @@ export class SessionRouter {
     this.#stopReporting?.()
     this.controller.value = null
     this.startingEntry.value = this.#sessionStarts.findOldest()
-    this.#deps.writeHash("#/")
+    // The settings page stays open.
+    if (parseSessionHash(this.#deps.readHash()) === id) this.#deps.writeHash("#/")
   }
 
   /** Drops the draft and the unsent messages of a deleted session. Returns a function that restores the draft. */

@@ -5,7 +5,6 @@ import type { VNode } from "preact"
 import { useId } from "preact/hooks"
 import type { SessionSummary } from "../../shared/protocol/http-body.ts"
 import { describeError } from "../net/http-request.ts"
-import type { SessionList } from "../session/session-list.ts"
 import type { SessionRouter } from "../session/session-router.ts"
 import { Dialog } from "../ui/dialog.tsx"
 import { saveBlob } from "../ui/save-file.ts"
@@ -33,7 +32,7 @@ export function DataSection({ router }: { readonly router: SessionRouter }): VNo
     const { done, failed } = await deleteAllSessions(
       router.api,
       (count) => showText(settingsText.deleting(count)),
-      (ids) => dropSessions(router.sessionList, ids),
+      (ids) => dropSessions(router, ids),
     )
     showText(failed === 0 ? settingsText.deleted(done) : settingsText.deletedPartly(failed))
     await router.sessionList.refresh()
@@ -58,8 +57,13 @@ export function DataSection({ router }: { readonly router: SessionRouter }): VNo
   )
 }
 
-/** Removes deleted sessions at once. A server that is still erasing them may need a while for the next list. */
-function dropSessions(sessionList: SessionList, ids: ReadonlySet<string>): void {
+/** Closes deleted sessions and removes them at once. A server that is still erasing them may need a while for the next list. */
+function dropSessions(router: SessionRouter, ids: ReadonlySet<string>): void {
+  const { sessionList } = router
+  for (const id of ids) {
+    router.closeSession(id)
+    router.forgetStored(id)
+  }
   const keepOthers = (rows: readonly SessionSummary[]) => rows.filter(({ id }) => !ids.has(id))
   sessionList.editRows(keepOthers)
   sessionList.archived.value = keepOthers(sessionList.archived.peek())

@@ -129,6 +129,8 @@ describe("all conversations", () => {
   })
 })
 
+const closeSession = vi.fn()
+
 function openPage() {
   const { api, deleted } = createApi([["a"]], [[]])
   const refresh = vi.fn(async () => {})
@@ -141,6 +143,8 @@ function openPage() {
     api,
     controller: signal(null),
     isReadOnly: signal(false),
+    closeSession: closeSession.mockClear(),
+    forgetStored: vi.fn(),
     sessionList: { refresh, showNotice: vi.fn(), editRows, archived: signal([createSession("a"), createSession("b")]) },
   } as unknown as SessionRouter
   const root = draw(<SettingsPage router={router} />)
@@ -206,6 +210,7 @@ describe("the settings page", () => {
     await until(() => expect(root.textContent).toContain("1 conversation deleted."))
     expect(deleted).toEqual(["a"])
     expect(listIds()).toEqual([["b"], ["b"]])
+    expect(closeSession.mock.calls).toEqual([["a"]])
     expect(refresh).toHaveBeenCalledTimes(1)
   })
 })
